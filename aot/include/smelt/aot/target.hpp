@@ -1,0 +1,41 @@
+// Targets: what a slice is built for, and the one row of versions that goes with it.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace smelt::aot {
+
+struct Version {
+  uint16_t major = 0;
+  uint16_t minor = 0;
+  uint16_t patch = 0;
+  auto operator<=>(const Version&) const = default;
+};
+
+enum class Platform : uint8_t { macos, ios };
+
+/// One target. `triple`, `air`, `language` and `container` are the versions Apple's tools stamp for that deployment
+/// target (docs/air.md 1.2, docs/metallib-format.md 12).
+struct Target {
+  std::string name;  ///< "macos14", "ios17"
+  Platform platform = Platform::macos;
+  Version os;
+  Version air;                   ///< e.g. 2.6.0
+  Version language;              ///< default Metal language, e.g. 3.1.0
+  uint16_t container_patch = 7;  ///< container 1.2.N
+  std::string triple;            ///< e.g. "air64-apple-macosx14.0.0"
+};
+
+/// macos12 ... macos15, macos26, ios15 ... ios18, ios26. An unknown name lists the known ones.
+Result<Target> parse_target(std::string_view name);
+std::span<const Target> known_targets();
+/// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15 and 26).
+const Target& default_target();
+
+}  // namespace smelt::aot

@@ -1,0 +1,101 @@
+// Errors are values: Result<T> inside, exceptions only at the Python edge.
+#pragma once
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace smelt {
+
+/// What kind of failure; says who should react. The names are part of the C API and the Python exceptions
+/// (docs/interface.md), so add, never rename.
+enum class Errc : int {
+  ok = 0,
+  invalid_argument,
+  source_type,
+  file_not_found,
+  io,
+  not_metallib,
+  truncated,
+  corrupt,
+  format_newer,
+  empty_library,
+  unsupported_platform,
+  unsupported_os,
+  unsupported_language,
+  unsupported_family,
+  untrusted,
+  digest_mismatch,
+  function_not_found,
+  function_kind,
+  constant_missing,
+  constant_unknown,
+  constant_type,
+  pipeline_failed,
+  threads_missing,
+  rank_mismatch,
+  group_zero,
+  group_too_large,
+  threadgroup_memory_too_large,
+  buffer_index,
+  argument_empty,
+  argument_type,
+  argument_device,
+  argument_mismatch,
+  cast_unknown,
+  device_unavailable,
+  not_cached,
+  store_locked,
+  store_corrupt,
+  store_newer,
+  compile_failed,
+  toolchain_missing,
+  unsupported,    ///< understood, but this build or this target does not do it
+  buffer_bounds,  ///< checked mode: a thread went outside a buffer
+};
+
+/// The enumerator's own spelling, e.g. "truncated".
+std::string_view to_string(Errc code);
+
+/// One failure. Message form: what was asked; what was found, and where; what would satisfy it.
+struct Error {
+  Errc code = Errc::invalid_argument;
+  std::string message;
+  std::string subject;  ///< what it is about: a file, a function, a key; may be empty
+
+  /// The same failure with `where: ` in front, e.g. the file name that an inner parser cannot know.
+  Error in(std::string_view where) && {
+    message = fmt::format("{}: {}", where, message);
+    if (subject.empty()) subject = where;
+    return std::move(*this);
+  }
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+template <class... Args>
+tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected(Error{code, fmt::format(format, std::forward<Args>(args)...), {}});
+}
+
+#define SMELT_CONCAT_(a, b) a##b
+#define SMELT_CONCAT(a, b) SMELT_CONCAT_(a, b)
+
+/// SMELT_TRY(auto x, expression): x is the value, or the enclosing function returns the error.
+#define SMELT_TRY(declaration, ...) SMELT_TRY_(SMELT_CONCAT(smelt_try_, __LINE__), declaration, __VA_ARGS__)
+#define SMELT_TRY_(name, declaration, ...)                   \
+  auto name = (__VA_ARGS__);                                 \
+  if (!name) return tl::unexpected(std::move(name).error()); \
+  declaration = std::move(*name)
+
+/// The same for a result whose value is not wanted.
+#define SMELT_TRY_VOID(...)                                                                                       \
+  do {                                                                                                            \
+    if (auto smelt_result = (__VA_ARGS__); !smelt_result) return tl::unexpected(std::move(smelt_result).error()); \
+  } while (false)
+
+}  // namespace smelt

@@ -1,0 +1,63 @@
+// What the loader hands to precompiled CPU code, and back. Plain C: the compiler emits loads at these very offsets and
+// the loader fills the structs, so both include this one file. A change here is a new CPU slice format.
+#ifndef SMELT_SCHEMA_CPU_ABI_H
+#define SMELT_SCHEMA_CPU_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SMELT_CPU_MAX_BUFFERS = 31 };
+
+/// What a checked slice writes when a thread leaves a buffer. The first faulting thread wins `claimed` (0 -> 1);
+/// the access itself reads zero or is dropped.
+struct smelt_cpu_fault {
+  uint32_t claimed;
+  uint32_t buffer;       ///< [[buffer(i)]], or 0x80000000 + i for [[threadgroup(i)]], or 0xFFFFFFFF static threadgroup
+  uint64_t offset;       ///< byte offset that was asked for, from the bound start; two's complement when negative
+  uint64_t bytes;        ///< bytes of the access
+  uint32_t position[3];  ///< thread_position_in_grid
+  uint32_t is_write;
+};
+
+/// Services for kernels that talk to the host. Called from worker threads.
+struct smelt_cpu_services {
+  void* context;
+  /// air.os_log: the raw operands of the call.
+  void (*log)(void* context, const char* subsystem, const char* category, uint32_t type, const char* format,
+              const void* arguments, uint64_t argument_bytes);
+};
+
+/// One launch, as one worker sees it (workers may differ in `buffers` when a buffer is privatised).
+struct smelt_cpu_dispatch {
+  void* const* buffers;                       ///< +0   address of each [[buffer(i)]]; null where nothing is bound
+  const uint64_t* buffer_bytes;               ///< +8   bytes that may be touched from there on
+  const uint32_t* threadgroup_offsets;        ///< +16  offset in scratch of each [[threadgroup(i)]] argument
+  const uint32_t* threadgroup_bytes;          ///< +24  its length
+  const void* constants;                      ///< +32  function constants, laid out as the kernel's row says
+  struct smelt_cpu_fault* fault;              ///< +40  checked slices only
+  const struct smelt_cpu_services* services;  ///< +48
+  uint32_t grid[3];                           ///< +56  threads per grid
+  uint32_t group[3];                          ///< +68  nominal threads per threadgroup (edge groups are trimmed)
+  uint32_t groups[3];                         ///< +80  threadgroups per grid, edge groups included
+  uint32_t nominal_threads;                   ///< +92  product of `group`, rounded up to 32
+};
+
+/// A half-open box: of threads for kernels of kind `threads`, of threadgroups for kind `groups`.
+struct smelt_cpu_range {
+  uint32_t low[3];
+  uint32_t high[3];
+};
+
+/// Entry point. `scratch` is 64-byte aligned, at least fixed_bytes + bytes_per_thread * nominal_threads (plus the
+/// dynamic threadgroup arguments that threadgroup_offsets points at), belongs to this call alone and need not be
+/// zeroed.
+typedef void (*smelt_cpu_entry)(const struct smelt_cpu_dispatch*, const struct smelt_cpu_range*, void* scratch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

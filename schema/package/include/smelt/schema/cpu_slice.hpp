@@ -1,0 +1,89 @@
+// CPU slice: kernels as native code that needs no linker, one relocation-free blob per kernel.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/digest.hpp"
+#include "smelt/schema/cpu_abi.h"
+
+#include <string>
+#include <vector>
+
+namespace smelt::schema {
+
+// Slice, format 1. Integers are little-endian; offsets count from the slice's byte 0.
+//
+//   at  size  field
+//    0     4  magic     "SMCS"
+//    4     2  format    1
+//    6     2  oldest    lowest reader that may open this slice
+//    8     4  arch      CpuArch
+//   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
+//   16     8  size      of the whole slice
+//   24   8+8  rows      offset, size of the kernel rows (encoded by cpu_slice.cpp)
+//   40   8+8  code      offset, size of all code blobs; each blob starts on a multiple of 64
+//   56    32  digest    SHA-256 of bytes 0..55 and of the rows; each row holds its own blob's digest
+//
+// Code is position-independent, has no writable data, no relocations and no imports. It is never executed where it
+// lies: the loader copies a kernel's blob, checks the copy's digest, and only then makes that copy executable.
+inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
+inline constexpr uint16_t kCpuSliceFormat = 1;
+inline constexpr uint16_t kCpuSliceOldest = 1;
+inline constexpr size_t kCpuSliceHeaderBytes = 88;
+
+enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
+
+/// What one call of the entry point covers (smelt_cpu_range).
+enum class CpuRangeKind : uint8_t { threads = 0, groups = 1 };
+
+/// A buffer that the kernel touches only by order-insensitive atomics whose result is unused: with several workers the
+/// loader may give each a private copy (filled with the operation's neutral element) and merge them at the end.
+struct CpuPrivateBuffer {
+  enum class Operation : uint8_t { add_i32, add_f32, min_s32, max_s32, min_u32, max_u32, and_i32, or_i32, xor_i32 };
+  uint32_t buffer = 0;
+  Operation operation = Operation::add_i32;
+};
+
+/// Where one function constant lies in smelt_cpu_dispatch::constants. A byte at `defined_offset` is 1 when it was
+/// given.
+struct CpuConstant {
+  uint32_t index = 0;
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+  uint32_t defined_offset = 0;
+};
+
+/// One kernel's code and what the loader must know to run it.
+struct CpuKernel {
+  std::string name;
+  CpuRangeKind range = CpuRangeKind::threads;
+  bool checked = false;      ///< bounds-checked build: reports through smelt_cpu_dispatch::fault
+  uint64_t code_offset = 0;  ///< from the slice's byte 0
+  uint64_t code_bytes = 0;
+  uint64_t entry_offset = 0;  ///< from the blob's start
+  Digest code_digest;
+  uint32_t threadgroup_bytes = 0;  ///< static threadgroup memory, at the start of scratch
+  uint32_t fixed_bytes = 0;        ///< scratch before the per-thread part
+  uint32_t bytes_per_thread = 0;
+  uint32_t constants_bytes = 0;
+  std::vector<CpuConstant> constants;
+  std::vector<CpuPrivateBuffer> private_buffers;
+  std::string method;  ///< how it was made: "loop", "lanes", "regions"; for people
+};
+
+/// A slice being read or about to be written. `code` holds the blobs in row order while writing; a reader leaves it
+/// empty and slices the input by code_offset.
+struct CpuSlice {
+  CpuArch arch = CpuArch::x86_64;
+  uint32_t level = 3;
+  std::vector<CpuKernel> kernels;
+};
+
+/// Deterministic: same kernels and code, same bytes. `code[i]` belongs to `kernels[i]`; offsets and digests are filled
+/// in.
+Result<Bytes> write_cpu_slice(CpuSlice slice, const std::vector<Bytes>& code);
+
+/// Checks the header, its digest and every range; does not hash code (the loader does, on its copy).
+/// A newer format is `format_newer`, never `corrupt`.
+Result<CpuSlice> read_cpu_slice(ByteView bytes);
+
+}  // namespace smelt::schema

@@ -1,0 +1,64 @@
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/digest.hpp"
+#include "smelt/base/files.hpp"
+
+#include "files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+using namespace smelt;
+
+TEST_CASE("a cursor refuses what is not there and says where") {
+  const Bytes bytes = to_bytes(as_bytes("abcdef"));
+  Cursor cursor(bytes, "header", 100);
+  REQUIRE(cursor.skip(4));
+  const auto word = cursor.read<uint32_t>();
+  REQUIRE_FALSE(word);
+  CHECK(word.error().code == Errc::corrupt);
+  CHECK(word.error().message == "header: want 4 bytes at offset 104, have 2");
+  CHECK(cursor.read<uint16_t>().value() == 0x6665);
+  CHECK(cursor.at_end());
+  CHECK_FALSE(cursor.seek(7));
+  CHECK_FALSE(cursor.take(~uint64_t{0}));
+}
+
+TEST_CASE("text without its NUL is refused") {
+  const Bytes bytes{std::byte{'a'}, std::byte{0}, std::byte{'b'}};
+  Cursor cursor(bytes, "names");
+  CHECK(cursor.read_cstring().value() == "a");
+  CHECK_FALSE(cursor.read_cstring());
+}
+
+TEST_CASE("SHA-256 agrees with FIPS 180-4's example and survives hexadecimal") {
+  const Digest digest = sha256(as_bytes("abc"));
+  CHECK(to_hex(digest) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(digest_from_hex(to_hex(digest)).value() == digest);
+  CHECK_FALSE(digest_from_hex("12"));
+  CHECK_FALSE(digest_from_hex(std::string(64, 'g')));
+}
+
+TEST_CASE("fields of a key cannot run into each other") {
+  Hasher a, b;
+  a.field("ab");
+  a.field("c");
+  b.field("a");
+  b.field("bc");
+  CHECK(a.finish() != b.finish());
+}
+
+TEST_CASE("files are written whole or not at all") {
+  test::TemporaryFolder folder;
+  REQUIRE(write_file(folder / "x", as_bytes("one")));
+  REQUIRE(write_file(folder / "x", as_bytes("two")));
+  CHECK(as_text(read_file(folder / "x").value()) == "two");
+  CHECK(MappedFile::open(folder / "x").value()->bytes().size() == 3);
+  const auto missing = read_file(folder / "y");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == Errc::file_not_found);
+  CHECK_FALSE(write_file(folder / "none/z", as_bytes("z")));
+  size_t left = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++left;
+  CHECK(left == 1);
+}

@@ -1,0 +1,55 @@
+#include "files.hpp"
+
+#include "smelt/base/files.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace smelt::test {
+namespace {
+
+std::optional<std::filesystem::path> existing(const char* variable, const std::filesystem::path& fallback,
+                                              const std::filesystem::path& below) {
+  const char* named = std::getenv(variable);
+  std::filesystem::path path = (named ? std::filesystem::path(named) : fallback) / below;
+  if (std::filesystem::exists(path)) return path;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> shared(const std::filesystem::path& below) {
+  return existing("SMELT_SHARED", std::filesystem::path(SMELT_SOURCE_DIR) / ".." / "shared", below);
+}
+
+std::optional<std::filesystem::path> corpus(const std::filesystem::path& below) {
+  return existing("SMELT_CORPUS", std::filesystem::path(SMELT_SOURCE_DIR) / "build" / "corpus", below);
+}
+
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder, const std::string& extension) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().extension() == extension) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Bytes must_read(const std::filesystem::path& path) {
+  auto bytes = read_file(path);
+  if (!bytes) throw std::runtime_error(bytes.error().message);
+  return std::move(*bytes);
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "smelt-test-XXXXXX").string();
+  if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a temporary folder");
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace smelt::test
