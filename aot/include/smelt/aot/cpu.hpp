@@ -1,0 +1,58 @@
+// Finished AIR in, native code out: one relocation-free blob per kernel, packed as a CPU slice
+// (smelt/schema/cpu_slice.hpp). How it is done: docs/host-backend.md and docs/host-vectorizer.md.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot {
+
+/// What the code may assume of the processor. Levels are the psABI's; `aarch64` is ARMv8.2 with half arithmetic.
+enum class CpuLevel : uint8_t { x86_64_v3, x86_64_v4, aarch64 };
+
+/// "x86-64-v3", "x86-64-v4", "aarch64". An unknown name lists the known ones.
+Result<CpuLevel> parse_cpu_level(std::string_view name);
+std::string_view to_string(CpuLevel level);
+/// The best level that this machine can run; an error below x86-64-v3.
+Result<CpuLevel> host_cpu_level();
+
+/// How a kernel becomes loops. `automatic` picks: lanes for kernels with a loop, a barrier or a simdgroup operation,
+/// falling back to regions; a plain loop for the others.
+enum class CpuMethod : uint8_t { automatic, loop, regions, lanes };
+
+struct CpuOptions {
+  CpuLevel level = CpuLevel::x86_64_v3;
+  CpuMethod method = CpuMethod::automatic;
+  bool checked = false;    ///< bound every access; faults go to smelt_cpu_dispatch::fault
+  unsigned threads = 1;    ///< kernels compiled at once; the bytes do not depend on it
+  bool verify_ir = false;  ///< LLVM's verifier after every step (tests)
+};
+
+/// One entry point's finished module: bitcode as it lies in a metallib, with or without the wrapper. Borrowed.
+struct AirModuleView {
+  std::string_view name;
+  ByteView bitcode;
+};
+
+/// A kernel that did not become code, and why.
+struct CpuMissing {
+  std::string name;
+  std::string reason;
+};
+
+struct CpuCompiled {
+  Bytes slice;  ///< schema::write_cpu_slice; holds the kernels that compiled, in the order given
+  std::vector<std::string> kernels;
+  std::vector<CpuMissing> missing;
+};
+
+/// Compiles every module on its own: one that fails is listed in `missing` and never stops the rest. Deterministic.
+/// Modules without a kernel (vertex, fragment, visible functions) are listed as missing. Thread-safe.
+Result<CpuCompiled> compile_cpu(std::span<const AirModuleView> modules, const CpuOptions& options);
+
+}  // namespace smelt::aot
