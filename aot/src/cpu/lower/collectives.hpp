@@ -1,68 +1,174 @@
-// The operations that several lanes of a simdgroup (or quadgroup) do together, described once for the region driver,
-// the lane vectoriser and the tests' interpreter. docs/air.md 3.8 and 3.9.
+// What the lanes of a simdgroup (or quadgroup) do together: a description of every such air.* call, and the IR of its
+// meaning, shared by the region driver and the lane vectoriser so that both give the same numbers.
+// Names and meanings: docs/air.md 3.7 to 3.10, docs/msl-library.md 3.9 to 3.11.
 //
-// Reference semantics. L is 32 for simd_*, 4 for quad_* (groups of four consecutive lanes). A lane takes part when it
-// reaches the call together with others (the active mask); only those get a result. `x[i]` is lane i's operand.
-//   reduce            combine of x[i] over active lanes of the group, in lane order
-//   prefix_inclusive  combine over active lanes <= own;  prefix_exclusive: < own (neutral element for the first)
-//   shuffle           x[index]; broadcast the same (index is the same in all lanes);  broadcast_first: lowest active
-//   lane shuffle_xor       x[own ^ index];  shuffle_up x[own - index];  shuffle_down x[own + index] rotate_up/down the
-//   same modulo L fill_up(d, f, delta, modulo)    own - delta inside the run of `modulo` lanes ? d[own - delta]
-//                                                                             : f[own - delta + modulo]
-//   fill_down(d, f, delta, modulo)  own + delta inside the run ? d[own + delta] : f[own + delta - modulo]
-//   ballot            bit i = x[i] of active lanes, 0 for the others;  active_mask: ballot(true);  is_first: own is the
-//                     lowest active lane;  all / any over active lanes
-// A shuffle out of the group's range gives the lane's own operand; one from a lane that is not active is undefined in
-// Metal (here: any value, never a trap).
-//   matrix_*          whole simdgroup. Lane l holds two elements of the 8x8 matrix, elements 0 and 1 of its <64 x T>:
-//                     row (l & 16) >> 2 | (l & 6) >> 1, columns 2 * ((l & 8) >> 2 | (l & 1)) and the next one.
+// simdgroup_matrix. In AIR every thread holds a `<64 x T>`, which stands for 8x8 elements spread over 32 lanes:
+// positions 0 and 1 are the lane's own two elements (`thread_elements()`), the others have no meaning. On the CPU:
+//   * as one value of the whole simdgroup a matrix is a *row-major* `<64 x T>`: element (row, column) is at
+//     8 * row + column. The emit_matrix_* functions take and give this form.
+//   * position `slot` (0 or 1) of lane `l` is element matrix_element(l, slot) of it. MLX and PyTorch rely on exactly
+//     this layout.
+// A vectoriser keeps the row-major value and uses emit_matrix_slot / emit_matrix_with_slot where a kernel touches
+// positions 0 and 1. A region driver keeps two T per thread (position 0 and position 1 of its `<64 x T>`), and calls
+// emit_matrix_from_slots and emit_matrix_slot at each matrix operation.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
+
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+namespace llvm {
+class Constant;
+class IRBuilderBase;
+class LLVMContext;
+class Type;
+class Value;
+}  // namespace llvm
+
 namespace smelt::aot::cpu {
 
+inline constexpr unsigned kSimdWidth = 32;
+inline constexpr unsigned kQuadWidth = 4;
+
 enum class CollectiveKind : uint8_t {
-  barrier,
-  reduce,
-  prefix_inclusive,
-  prefix_exclusive,
+  // T (T), over the active lanes of the group
+  sum,
+  product,
+  minimum,
+  maximum,
+  bit_and,
+  bit_or,
+  bit_xor,
+  prefix_inclusive_sum,
+  prefix_inclusive_product,
+  prefix_exclusive_sum,
+  prefix_exclusive_product,
+  broadcast_first,  // of the lowest active lane
+  // T (T, i16)
+  broadcast,
   shuffle,
   shuffle_xor,
   shuffle_up,
   shuffle_down,
   rotate_up,
   rotate_down,
+  // T (T data, T fill, i16 delta, i16 modulo)
   fill_up,
   fill_down,
-  broadcast,
-  broadcast_first,
-  ballot,
-  all,
-  any,
-  is_first,
-  active_mask,
+  // votes
+  ballot,               // i64 (i1)
+  all,                  // i1 (i1), over the active lanes
+  any,                  // i1 (i1), over the active lanes
+  is_first,             // i1 ()
+  active_threads_mask,  // i64 ()
+  // matrices
   matrix_load,
   matrix_store,
   matrix_multiply_accumulate,
-  matrix_fill,
+  matrix_filled,
   matrix_diagonal,
+  // synchronisation
+  threadgroup_barrier,  // void (i32 flags, i32 scope) or (flags, order, scope)
+  simdgroup_barrier,    // the same
+  // copies by the whole simdgroup; one execution per simdgroup does it all
+  async_copy_1d,
+  async_copy_2d,
+  async_wait,  // void (i32 count, event**): copies are done at once, so nothing is left to wait for
 };
 
-enum class Combine : uint8_t { none, sum, product, minimum, maximum, bit_and, bit_or, bit_xor };
+enum class ElementKind : uint8_t { none, signed_integer, unsigned_integer, half, bfloat, single };
+struct Element {
+  ElementKind kind = ElementKind::none;
+  uint8_t bits = 0;
+  bool is_float() const { return kind >= ElementKind::half; }
+  bool operator==(const Element&) const = default;
+};
 
 struct Collective {
-  CollectiveKind kind = CollectiveKind::barrier;
-  Combine combine = Combine::none;
-  uint8_t lanes = 32;      ///< 32 simd, 4 quad
-  bool is_signed = false;  ///< integer minimum and maximum
-  bool is_float = false;
+  CollectiveKind kind = CollectiveKind::sum;
+  uint8_t group_width = kSimdWidth;   ///< 32, or 4 for quad_*
+  Element element;                    ///< of T; of the result for matrices; none for barriers
+  uint8_t components = 1;             ///< of T: 1 to 4, or 64 for matrices
+  std::array<Element, 3> operands{};  ///< matrix_multiply_accumulate: elements of A, B and C
 };
 
-/// What `name` (a function's name, "air.simd_sum.f32") does, or nothing when it is no collective. Value types are those
-/// of the call itself; they may be vectors. simd_vote_* and get_simdgroup_size are plain operations, not collectives.
-std::optional<Collective> describe_collective(std::string_view name);
+/// The description of a collective `air.*` function, or nothing when it is not one.
+std::optional<Collective> parse_collective(std::string_view name);
+
+/// T (T) operations with combine(): sum to bit_xor.
+bool is_reduction(CollectiveKind kind);
+bool is_prefix(CollectiveKind kind);
+/// broadcast_first to fill_down: the result is another lane's operand.
+bool is_lane_move(CollectiveKind kind);
+bool is_matrix(CollectiveKind kind);
+
+// ---- Reductions and prefixes --------------------------------------------------------------------------------------
+// Lanes are widened, combined, and the result is narrowed: half and bfloat are summed in float and rounded once.
+// Values may be scalars or vectors of any width; AIR's own vectors (components > 1) are combined component-wise.
+
+/// `value` in the type in which lanes are combined: float for half and bfloat, else the same.
+llvm::Value* emit_widen(llvm::IRBuilderBase& builder, const Collective& collective, llvm::Value* value);
+/// Back to the collective's own element type.
+llvm::Value* emit_narrow(llvm::IRBuilderBase& builder, const Collective& collective, llvm::Value* value);
+/// Neutral element, of the given widened type (scalar or vector): what lanes that are off contribute.
+/// For minimum and maximum of floats it is NaN: the other operand wins, and a group of NaNs gives NaN.
+llvm::Constant* identity(const Collective& collective, llvm::Type* widened);
+/// One step, on widened values. Sums of floats carry `reassoc contract` (the order of lanes is not specified).
+llvm::Value* emit_combine(llvm::IRBuilderBase& builder, const Collective& collective, llvm::Value* left,
+                          llvm::Value* right);
+
+// ---- Shuffles -------------------------------------------------------------------------------------------------------
+
+/// Where a lane's result comes from. Indices are lanes of the *simdgroup* (0 to 31), also for quads.
+struct SourceLane {
+  llvm::Value* index = nullptr;      ///< i32 or vector of i32: lane whose operand is the result
+  llvm::Value* from_fill = nullptr;  ///< i1 or vector of i1, fill_up and fill_down only: take `fill` of that lane
+};
+/// `lane` is i32 (or a vector of i32: all lanes at once); `amount` and `modulo` are the call's i16 operands, scalar or
+/// vector like `lane` (modulo only for fill_*). Lanes without a source name themselves, so they keep their value.
+/// Not for broadcast_first, whose source is the lowest active lane (of the quad).
+SourceLane emit_source_lane(llvm::IRBuilderBase& builder, const Collective& collective, llvm::Value* lane,
+                            llvm::Value* amount, llvm::Value* modulo = nullptr);
+
+// ---- Matrices -------------------------------------------------------------------------------------------------------
+
+/// Row-major index of the element that `lane` holds at position `slot` (0 or 1).
+constexpr unsigned matrix_element(unsigned lane, unsigned slot) {
+  const unsigned quad = lane / 4;
+  const unsigned row = (quad & 4) + (lane / 2) % 4;
+  const unsigned column = (quad & 2) * 2 + (lane % 2) * 2;
+  return row * 8 + column + slot;
+}
+
+/// `operands` are those of the air call, in its order, both forms: (p, pitch, origin, transpose) and, from AIR 2.8,
+/// (p, dims, strides, origin). Gives a row-major `<64 x T>`.
+llvm::Value* emit_matrix_load(llvm::IRBuilderBase& builder, const Collective& collective,
+                              llvm::ArrayRef<llvm::Value*> operands);
+/// `operands` as in the call; the first is the row-major matrix.
+void emit_matrix_store(llvm::IRBuilderBase& builder, const Collective& collective,
+                       llvm::ArrayRef<llvm::Value*> operands);
+/// a * b + c, computed in float and rounded once to the result's type. All row-major.
+llvm::Value* emit_matrix_multiply_accumulate(llvm::IRBuilderBase& builder, const Collective& collective, llvm::Value* a,
+                                             llvm::Value* b, llvm::Value* c);
+llvm::Value* emit_matrix_filled(llvm::IRBuilderBase& builder, llvm::Value* scalar);
+llvm::Value* emit_matrix_diagonal(llvm::IRBuilderBase& builder, llvm::Value* scalar);
+
+/// `<32 x T>`: what each lane holds at position `slot` of a row-major matrix.
+llvm::Value* emit_matrix_slot(llvm::IRBuilderBase& builder, llvm::Value* matrix, unsigned slot);
+/// The row-major matrix with position `slot` of all lanes replaced by `lanes` (`<32 x T>`).
+llvm::Value* emit_matrix_with_slot(llvm::IRBuilderBase& builder, llvm::Value* matrix, unsigned slot,
+                                   llvm::Value* lanes);
+/// The row-major matrix of two `<32 x T>`.
+llvm::Value* emit_matrix_from_slots(llvm::IRBuilderBase& builder, llvm::Value* slot0, llvm::Value* slot1);
+
+// ---- Copies ---------------------------------------------------------------------------------------------------------
+
+/// The whole copy, for one execution per simdgroup. Gives the event (a null pointer). Calls the runtime: link_runtime
+/// (cpu/runtime/runtime.hpp) must run on the module afterwards.
+llvm::Value* emit_async_copy(llvm::IRBuilderBase& builder, const Collective& collective,
+                             llvm::ArrayRef<llvm::Value*> operands);
 
 }  // namespace smelt::aot::cpu

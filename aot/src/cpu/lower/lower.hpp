@@ -1,7 +1,16 @@
-// air.* operations that one thread does alone become plain LLVM IR, without calls that would need a library.
+// air.* operations of one thread -> plain LLVM IR that the CPU back ends can compile without a single external symbol.
+//
+// What is one thread's own business is lowered here: math, conversions, integer operations, atomics, fences, packing.
+// What lanes do together (collectives.hpp) is left as air.* calls for the region driver and the lane vectoriser, as are
+// `air.is_function_constant_defined` and `air.os_log`, which belong to the pipeline. Anything else is an error that
+// names the operation. Names and meanings: docs/air.md section 3, docs/msl-library.md sections 3 and 4.
 #pragma once
 
 #include "smelt/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace llvm {
 class Function;
@@ -10,18 +19,51 @@ class Module;
 
 namespace smelt::aot::cpu {
 
-struct LowerOptions {
-  bool fast_math = false;            ///< the module says air.compile.fast_math_enable
-  bool has_half_arithmetic = false;  ///< the target computes in half natively (aarch64)
+/// When half and bfloat arithmetic, computed in float, is rounded back (docs/host-vectorizer.md section 7).
+enum class SmallFloatRounding : uint8_t {
+  per_operation,   ///< as the IR says
+  per_expression,  ///< once per expression: for modules with air.compile.fast_math_enable
 };
 
-/// Replaces every call to an air.* operation that is not a sync site (lower/collectives.hpp) in every function of the
-/// module, links the runtime functions it needs (internal, alwaysinline) and lowers generic intrinsics that the code
-/// generator would turn into library calls (llvm.exp, llvm.sin, frem, half and bfloat arithmetic, ...).
-/// What stays for the caller: sync sites, air.is_function_constant_defined, air.os_log.
-/// Relaxed atomics: device -> atomicrmw/cmpxchg/atomic load/store monotonic; threadgroup -> the same with
-/// syncscope("singlethread"), since one OS thread runs a whole threadgroup.
-/// Errors: Errc::unsupported, naming the operation ("air.sample_texture_2d.v4f32: not on the CPU").
-Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& options);
+struct LowerOptions {
+  SmallFloatRounding small_floats = SmallFloatRounding::per_operation;
+};
+
+/// Who deals with a function of this name.
+enum class Support : uint8_t {
+  lowered,      ///< lower_air_operations makes plain IR of it
+  collective,   ///< parse_collective describes it
+  pipeline,     ///< left alone: function constants, logging
+  unsupported,  ///< `reason` says why
+};
+struct SupportAnswer {
+  Support support = Support::unsupported;
+  std::string reason;  ///< why not, empty when supported
+};
+/// Answers for any function name. Names that are neither `air.*` nor one of the `llvm.*` that need lowering count as
+/// `pipeline`: nobody here objects to them.
+SupportAnswer support_of(std::string_view name);
+inline bool is_supported(std::string_view name) {
+  return support_of(name).support != Support::unsupported;
+}
+
+/// Lowers every call in `module`, links the runtime math that the calls need (as internal, always-inline functions),
+/// guards integer division, expands frem and memory intrinsics of unknown length, and takes half and bfloat arithmetic
+/// to float. On error the module is half lowered and good for nothing. The result is deterministic.
+///
+/// Threadgroup atomics become atomicrmw, cmpxchg, load and store of syncscope("singlethread"), so that a vectoriser can
+/// see them for what they are; plain_threadgroup_atomics takes them apart at the end of the pipeline.
+///
+/// The code generator must run with FPOpFusion::Standard: the runtime contains error-free transformations, which
+/// contraction outside `contract` flags would break. It is right with denormals flushed and with denormals kept.
+Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& options = {});
+
+/// Turns the atomics of syncscope("singlethread") into plain volatile accesses: one OS thread runs a whole threadgroup,
+/// one thread after another. Call it when nothing after it runs several lanes at once.
+void plain_threadgroup_atomics(llvm::Function& function);
+
+/// Part of lower_air_operations; public for code that is made after it (reductions, matrices). Leaves half and bfloat
+/// only where values are moved, and `fpext`/`fptrunc` between half and float.
+void lower_small_floats(llvm::Function& function, SmallFloatRounding rounding);
 
 }  // namespace smelt::aot::cpu

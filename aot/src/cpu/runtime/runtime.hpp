@@ -1,0 +1,27 @@
+// The CPU runtime: math and a few helpers written in branch-free C (runtime/*.c), compiled to bitcode when smelt is
+// built, and inlined into every kernel. See docs/cpu-math.md for what each function promises.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include <string_view>
+
+namespace llvm {
+class Function;
+class Module;
+}  // namespace llvm
+
+namespace smelt::aot::cpu {
+
+/// Prefix of every function of the runtime.
+inline constexpr std::string_view kRuntimePrefix = "smelt_rt_";
+
+/// The declaration of runtime function `name` (without prefix) in `module`, made from the runtime's own type; null when
+/// there is no such function. link_runtime gives it a body.
+llvm::Function* declare_runtime(llvm::Module& module, std::string_view name);
+
+/// Gives bodies to all `smelt_rt_*` declarations of `module`: internal, always-inline, without target attributes. May
+/// be called again after more declarations were made.
+Result<void> link_runtime(llvm::Module& module);
+
+}  // namespace smelt::aot::cpu
