@@ -9,14 +9,12 @@
 //   * threadgroup globals are offsets from the `threadgroup_memory` parameter; function constants are loads from the
 //     dispatch block; air.* operations other than sync sites are lowered to plain IR (lower/);
 //   * address spaces 1 to 3 are left on pointers: both targets treat them as flat;
-//   * simdgroup matrices are narrowed from `<64 x T>` to the two elements that each lane holds, `<2 x T>`; the calls
-//   then
-//     carry `.lane` at the end of their names (air.simdgroup_matrix_8x8_load.v64f32.p1f32.lane) and keep their other
-//     operands. In memory (private arrays) a matrix keeps its 64-element stride and only elements 0 and 1 are touched.
+//   * simdgroup matrices are still `<64 x T>` values; the region splitter narrows them to the two elements of a lane
+//     itself, the lane vectoriser keeps one row-major value per gang (lower/collectives.hpp).
 //
 // Sync sites are calls that stay in the function until it is split:
 //   air.wg.barrier                  threadgroup barrier; carries metadata !smelt.site !{i32 number}
-//   air.simdgroup.barrier, air.simd_*, air.quad_*, air.simdgroup_matrix_*   see lower/collectives.hpp
+//   all other calls for which parse_collective (lower/collectives.hpp) answers
 // Site numbers start at 1 in reverse post-order and are given by number_sites() before any vectorising, so that all
 // variants of one kernel agree on them. A pass that clones a barrier into another function keeps its metadata.
 //
