@@ -1,0 +1,142 @@
+// What a package says about its kernels, as plain values. `Text` is std::string while a package is being made and
+// std::string_view into the file's bytes while one is being read, so both sides share one description.
+// Facts about arguments and constants come from the AIR metadata (docs/air.md 1.5 to 1.7).
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/digest.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::schema {
+
+struct Version {
+  uint16_t major = 0;
+  uint16_t minor = 0;
+  uint16_t patch = 0;
+  auto operator<=>(const Version&) const = default;
+};
+
+// Enumerators are written to disk: add at the end, never renumber.
+enum class Platform : uint8_t { none = 0, macos = 1, ios = 2, tvos = 3, watchos = 4, visionos = 5 };
+enum class SliceKind : uint8_t { metallib = 1, cpu = 2 };
+enum class FunctionKind : uint8_t {
+  kernel = 0,
+  vertex = 1,
+  fragment = 2,
+  unqualified = 3,
+  visible = 4,
+  external = 5,
+  intersection = 6,
+  mesh = 7,
+  object = 8
+};
+enum class ArgumentKind : uint8_t {
+  buffer = 0,
+  threadgroup = 1,  ///< threadgroup memory whose length is given at dispatch
+  texture = 2,
+  sampler = 3,
+  indirect_buffer = 4,  ///< argument buffer
+  function_table = 5,
+  acceleration_structure = 6,
+  other = 7
+};
+enum class Access : uint8_t { none = 0, read = 1, write = 2, read_write = 3, sample = 4 };
+
+/// One bindable argument; hardware values (thread positions, ...) are not listed.
+template <class Text>
+struct BasicArgument {
+  Text name;
+  Text type_name;         ///< as written in the source: "float", "char"; empty for void*
+  uint32_t index = 0;     ///< position among the function's parameters
+  uint32_t location = 0;  ///< [[buffer(N)]], [[threadgroup(N)]], ...
+  ArgumentKind kind = ArgumentKind::buffer;
+  Access access = Access::read_write;
+  uint8_t address_space = 1;  ///< 1 device, 2 constant, 3 threadgroup
+  bool unused = false;        ///< the body does not use it
+  bool conditional = false;   ///< exists only when a function constant is true; may be left unbound
+  uint32_t array_size = 1;    ///< slots it takes
+  uint32_t size = 0;          ///< bytes of the pointee type; 0 when unknown (void*)
+  uint32_t align = 0;
+  bool operator==(const BasicArgument&) const = default;
+};
+
+/// One function constant.
+template <class Text>
+struct BasicConstant {
+  Text name;
+  Text type_name;  ///< "bool", "int", "float2", ...
+  uint32_t index = 0;
+  bool required = true;  ///< no pipeline without it
+  bool operator==(const BasicConstant&) const = default;
+};
+
+/// Whether one slice holds one function, and in which versions.
+template <class Text>
+struct BasicPresence {
+  bool missing = false;
+  Text reason;    ///< why it is missing
+  Version metal;  ///< language version of this function; it may differ between functions of one slice
+  Version air;
+  bool operator==(const BasicPresence&) const = default;
+};
+
+/// What a slice is built for.
+template <class Text>
+struct BasicSlice {
+  Text target;  ///< "macos14", "cpu-x86-64-v3"
+  SliceKind kind = SliceKind::metallib;
+  Platform platform = Platform::none;
+  Version os;
+  Version metal;
+  Version air;
+  uint16_t family = 0;   ///< lowest Apple GPU family (7 is Apple7); 0: any GPU
+  uint32_t arch = 0;     ///< CpuArch
+  uint32_t level = 0;    ///< x86-64: 3 or 4
+  bool checked = false;  ///< bounds-checked CPU code
+};
+
+using Argument = BasicArgument<std::string>;
+using Constant = BasicConstant<std::string>;
+using Presence = BasicPresence<std::string>;
+
+/// A function as the writer takes it.
+struct Function {
+  std::string name;
+  FunctionKind kind = FunctionKind::kernel;
+  std::vector<Argument> arguments;
+  std::vector<Constant> constants;
+  uint32_t max_threads = 0;         ///< [[max_total_threads_per_threadgroup(N)]]; 0: not said
+  uint32_t threadgroup_bytes = 0;   ///< static threadgroup memory
+  uint32_t required_group[3] = {};  ///< the only group size that it runs with; 0: any
+  bool operator==(const Function&) const = default;
+};
+
+/// A slice with its bytes, and one presence per function of the library, in the same order.
+struct Slice : BasicSlice<std::string> {
+  Bytes bytes;
+  std::vector<Presence> functions;
+};
+
+/// Named bytes that travel with a library (a compiler's metadata, for one).
+struct Attachment {
+  std::string name;
+  Bytes bytes;
+};
+
+struct Library {
+  std::string name;
+  std::string compiler;  ///< identity of what made it; part of what must match to merge slices
+  std::string version;   ///< "2.1.0"; may be empty
+  std::vector<std::string> tags;
+  Digest source;  ///< SHA-256 of the source module
+  std::vector<Function> functions;
+  std::vector<Slice> slices;
+  std::vector<Attachment> attachments;
+};
+
+}  // namespace smelt::schema

@@ -1,0 +1,171 @@
+// The bytes of a package (.smelt). Layout only: reader and writer meet here and nowhere else.
+//
+// Package, format 1. Integers are little-endian; offsets count from byte 0 of the file.
+//
+//   at  size  field
+//    0     4  magic          "SMLT"
+//    4     2  format         1
+//    6     2  oldest         lowest reader that may open this file
+//    8     8  size           of the whole file; one byte shorter or longer is corrupt
+//   16   8+8  manifest       offset (112), size
+//   32   8+8  parts          offset, size: the rest of the file; each part starts on a multiple of 64
+//   48    32  manifest hash  SHA-256 of the manifest
+//   80    32  digest         SHA-256 of bytes 0..79. It covers every byte of the file: the manifest by its hash, the
+//                            parts by their hashes in the manifest, the gaps because they must be zero. So it is the
+//                            package's content address, and each part can be checked alone, when it is first used.
+//
+// Manifest: a ManifestHeader with the row counts, the tables in the order of its fields, then the text pool. Rows have
+// fixed sizes, so a mapped file is used in place: opening checks each row once and builds nothing. Rows of a child
+// table lie in the order of their parents, without gaps: a parent's range begins where the one before it ended.
+//
+// Nothing here depends on when, where or by whom a package is built: the same input gives the same bytes.
+//
+// History: 1 first release.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+namespace smelt::schema {
+
+inline constexpr uint32_t kPackageMagic = 0x544c4d53;  // "SMLT"
+inline constexpr uint16_t kPackageFormat = 1;          ///< what we write
+inline constexpr uint16_t kPackageOldestRead = 1;      ///< lowest format that we still open
+inline constexpr uint16_t kPackageOldestReader = 1;    ///< lowest reader that may open what we write
+inline constexpr size_t kPartAlignment = 64;
+
+struct PackageHeader {
+  le32 magic;
+  le16 format;
+  le16 oldest;
+  le64 size;
+  le64 manifest_offset;
+  le64 manifest_size;
+  le64 parts_offset;
+  le64 parts_size;
+  std::array<std::byte, 32> manifest_hash;
+  std::array<std::byte, 32> digest;
+};
+static_assert(sizeof(PackageHeader) == 112);
+
+/// A piece of the text pool. Text is never empty where a name is wanted and never holds a NUL.
+struct TextRef {
+  le32 offset;
+  le32 size;
+};
+
+/// Rows [first, first + count) of a child table.
+struct RowRange {
+  le32 first;
+  le32 count;
+};
+
+struct VersionRow {
+  le16 major;
+  le16 minor;
+  le16 patch;
+};
+
+struct ManifestHeader {
+  le32 libraries;
+  le32 tags;
+  le32 functions;
+  le32 arguments;
+  le32 constants;
+  le32 slices;
+  le32 presences;
+  le32 attachments;
+  le32 text_bytes;
+  le32 zero;
+};
+static_assert(sizeof(ManifestHeader) == 40);
+
+struct LibraryRow {
+  TextRef name;
+  TextRef compiler;
+  TextRef version;
+  std::array<std::byte, 32> source;
+  RowRange tags;
+  RowRange functions;
+  RowRange slices;
+  RowRange attachments;
+};
+static_assert(sizeof(LibraryRow) == 88);
+
+struct TagRow {
+  TextRef text;
+};
+static_assert(sizeof(TagRow) == 8);
+
+struct FunctionRow {
+  TextRef name;
+  RowRange arguments;
+  RowRange constants;
+  le32 kind;
+  le32 max_threads;
+  le32 threadgroup_bytes;
+  std::array<le32, 3> required_group;
+  le32 by_name;  ///< row k of a library: which of its functions is the k-th in name order
+};
+static_assert(sizeof(FunctionRow) == 52);
+
+struct ArgumentRow {
+  TextRef name;
+  TextRef type_name;
+  le32 index;
+  le32 location;
+  uint8_t kind;
+  uint8_t access;
+  uint8_t address_space;
+  uint8_t flags;  ///< bit 0 unused, bit 1 conditional
+  le32 array_size;
+  le32 size;
+  le32 align;
+};
+static_assert(sizeof(ArgumentRow) == 40);
+
+struct ConstantRow {
+  TextRef name;
+  TextRef type_name;
+  le32 index;
+  le32 required;
+};
+static_assert(sizeof(ConstantRow) == 24);
+
+struct SliceRow {
+  TextRef target;
+  uint8_t kind;
+  uint8_t platform;
+  uint8_t checked;
+  uint8_t zero;
+  le32 arch;
+  le32 level;
+  VersionRow os;
+  VersionRow metal;
+  VersionRow air;
+  le16 family;
+  le64 offset;
+  le64 size;
+  std::array<std::byte, 32> hash;  ///< SHA-256 of the part
+  std::array<std::byte, 32> root;  ///< CPU slices: the slice's own digest, from which each kernel can be checked alone
+  le32 first_presence;             ///< as many rows as the library has functions
+  le32 zero_end;
+};
+static_assert(sizeof(SliceRow) == 128);
+
+struct PresenceRow {
+  TextRef reason;  ///< why it is missing; empty when present
+  VersionRow metal;
+  VersionRow air;
+  le32 missing;
+};
+static_assert(sizeof(PresenceRow) == 24);
+
+struct AttachmentRow {
+  TextRef name;
+  le64 offset;
+  le64 size;
+  std::array<std::byte, 32> hash;
+};
+static_assert(sizeof(AttachmentRow) == 56);
+
+}  // namespace smelt::schema
