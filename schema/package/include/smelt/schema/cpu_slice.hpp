@@ -24,7 +24,10 @@ namespace smelt::schema {
 //   56    32  digest    SHA-256 of bytes 0..55 and of the rows; each row holds its own blob's digest
 //
 // Code is position-independent, has no writable data, no relocations and no imports. It is never executed where it
-// lies: the loader copies a kernel's blob, checks the copy's digest, and only then makes that copy executable.
+// lies: the loader copies a kernel's blob to a multiple of 4096 (aarch64 addresses its constants by page), checks the
+// copy's digest, and only then makes that copy executable.
+//
+// Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
 inline constexpr uint16_t kCpuSliceFormat = 1;
 inline constexpr uint16_t kCpuSliceOldest = 1;
@@ -39,6 +42,7 @@ enum class CpuRangeKind : uint8_t { threads = 0, groups = 1 };
 /// loader may give each a private copy (filled with the operation's neutral element) and merge them at the end.
 struct CpuPrivateBuffer {
   enum class Operation : uint8_t { add_i32, add_f32, min_s32, max_s32, min_u32, max_u32, and_i32, or_i32, xor_i32 };
+  static constexpr Operation kLastOperation = Operation::xor_i32;
   uint32_t buffer = 0;
   Operation operation = Operation::add_i32;
 };
@@ -82,7 +86,7 @@ struct CpuSlice {
 /// in.
 Result<Bytes> write_cpu_slice(CpuSlice slice, const std::vector<Bytes>& code);
 
-/// Checks the header, its digest and every range; does not hash code (the loader does, on its copy).
+/// Checks the header, its digest, every range and the padding; does not hash code (the loader does, on its copy).
 /// A newer format is `format_newer`, never `corrupt`.
 Result<CpuSlice> read_cpu_slice(ByteView bytes);
 
