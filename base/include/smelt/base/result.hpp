@@ -86,16 +86,18 @@ tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&
 #define SMELT_CONCAT(a, b) SMELT_CONCAT_(a, b)
 
 /// SMELT_TRY(auto x, expression): x is the value, or the enclosing function returns the error.
-#define SMELT_TRY(declaration, ...) SMELT_TRY_(SMELT_CONCAT(smelt_try_, __LINE__), declaration, __VA_ARGS__)
+/// The counter keeps names apart when the expression holds a lambda that uses the macro too.
+#define SMELT_TRY(declaration, ...) SMELT_TRY_(SMELT_CONCAT(smelt_try_, __COUNTER__), declaration, __VA_ARGS__)
 #define SMELT_TRY_(name, declaration, ...)                   \
   auto name = (__VA_ARGS__);                                 \
   if (!name) return tl::unexpected(std::move(name).error()); \
   declaration = std::move(*name)
 
 /// The same for a result whose value is not wanted.
-#define SMELT_TRY_VOID(...)                                                                                       \
-  do {                                                                                                            \
-    if (auto smelt_result = (__VA_ARGS__); !smelt_result) return tl::unexpected(std::move(smelt_result).error()); \
+#define SMELT_TRY_VOID(...) SMELT_TRY_VOID_(SMELT_CONCAT(smelt_try_, __COUNTER__), __VA_ARGS__)
+#define SMELT_TRY_VOID_(name, ...)                                                        \
+  do {                                                                                    \
+    if (auto name = (__VA_ARGS__); !name) return tl::unexpected(std::move(name).error()); \
   } while (false)
 
 }  // namespace smelt

@@ -1,0 +1,34 @@
+// Single flight: of all processes and threads that want one missing key, one makes it and the others wait.
+#pragma once
+
+#include "smelt/base/digest.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+namespace smelt::cache {
+
+/// Holds the right to make one key. The kernel gives it up when the process dies, however it dies. Move-only; used by
+/// one thread.
+class Flight {
+ public:
+  /// Waits until the key is free or `timeout` has passed. On a time-out the flight is not `held()` and the caller makes
+  /// the key anyway. Two keys may share a lock (2^24 of them): only a needless wait, so look in the store again after
+  /// it.
+  static Result<Flight> acquire(const std::filesystem::path& folder, const Digest& key,
+                                std::chrono::milliseconds timeout);
+  Flight(Flight&&) noexcept;
+  Flight& operator=(Flight&&) noexcept;
+  ~Flight();
+  bool held() const { return held_; }
+  bool waited() const { return waited_; }  ///< somebody else held it: the key is probably there now
+
+ private:
+  Flight() = default;
+  int fd_ = -1;
+  bool held_ = false;
+  bool waited_ = false;
+};
+
+}  // namespace smelt::cache

@@ -1,0 +1,163 @@
+// Entries by key, on disk: key -> named parts, published together or not at all. Never looks inside the bytes.
+//
+// Layout of a store folder (docs/store.md):
+//   store.db      SQLite, the truth            packs/NNNNNN.pack   append-only bytes
+//   index         derived; may be deleted      locks               byte-range locks between processes
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/digest.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smelt::cache {
+
+class FileLayer;
+struct StoreState;
+
+/// One named value of an entry, on its way in. The bytes are borrowed for the call.
+struct PartIn {
+  std::string_view name;
+  ByteView bytes;
+  bool compress = false;  ///< zstd; for text that is seldom read, since a compressed part is copied at each find
+};
+
+/// What a find returns. Shares ownership of the mapped bytes: views stay valid as long as any copy lives, whatever trim
+/// or another process does meanwhile. Immutable; safe to share between threads.
+class Entry {
+ public:
+  struct Part {
+    std::string_view name;
+    ByteView bytes;
+  };
+  /// In the order of their names.
+  const std::vector<Part>& parts() const { return parts_; }
+  /// The part's bytes, if there is such a part.
+  std::optional<ByteView> part(std::string_view name) const;
+
+ private:
+  friend struct StoreState;
+  std::vector<Part> parts_;
+  std::vector<std::shared_ptr<const void>> owners_;
+};
+
+struct StoreOptions {
+  bool read_only = false;
+  uint64_t max_bytes = uint64_t{5} << 30;       ///< trimmed to 90 % of this when a put passes it; 0: unbounded
+  uint64_t segment_bytes = uint64_t{64} << 20;  ///< a pack is sealed at this size
+  bool durable =
+      false;           ///< sync packs and commits; otherwise a power cut may lose the newest entries, never corrupt one
+  bool verify = true;  ///< check each blob's checksum on its first use in this process
+  bool trust_any_owner = false;  ///< otherwise a folder of another user, or writable by others, is refused
+  /// Called at most once per kind of trouble, e.g. when a damaged database was set aside. Any thread.
+  std::function<void(std::string_view)> warn;
+  FileLayer* files = nullptr;  ///< tests: fails file calls on purpose. Not owned.
+};
+
+struct StoreCounters {
+  uint64_t hits = 0, misses = 0, puts = 0, damaged = 0, evicted = 0;
+  uint64_t bytes_read = 0, bytes_written = 0, microseconds_saved = 0;
+};
+
+struct StoreStat {
+  uint64_t entries = 0, blobs = 0, packs = 0, tags = 0;
+  uint64_t live_bytes = 0;  ///< referenced bytes in packs
+  uint64_t pack_bytes = 0;  ///< committed pack bytes, dead ones included
+  uint64_t disk_bytes = 0;  ///< packs, database, index
+  uint64_t raw_bytes = 0;   ///< sum of entries as their users see them (before sharing and compression)
+  int schema_version = 0;
+  StoreCounters counters;  ///< all processes so far, this one included
+};
+
+struct EntryInfo {
+  Digest key;
+  uint64_t bytes = 0;
+  uint64_t created = 0;    ///< seconds since 1970
+  uint64_t used_hour = 0;  ///< hours since 1970
+  uint64_t cost_us = 0;
+};
+
+struct TagInfo {
+  std::string name, version;
+  Digest key;
+  uint64_t moved = 0;  ///< seconds since 1970
+};
+
+struct VerifyReport {
+  uint64_t entries = 0, blobs = 0, bytes = 0;
+  std::vector<std::string> damage;  ///< one line each; empty means sound
+};
+
+struct TrimReport {
+  uint64_t entries_removed = 0, bytes_before = 0, bytes_after = 0;
+  bool busy = false;  ///< another process is trimming; nothing was done
+};
+
+/// A store folder. Threads: every method may be called from any thread. Processes: any number per folder, on a local
+/// file system. Not usable across fork(): open it in the child.
+class Store {
+ public:
+  /// Opens, creating the folder (mode 0700) unless read_only. A damaged database is set aside and a fresh one opened
+  /// (one warning). Errors: untrusted (owner or mode), unsupported (network file system), store_newer, io.
+  static Result<std::shared_ptr<Store>> open(const std::filesystem::path& folder, StoreOptions options = {});
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const std::filesystem::path& folder() const;
+  bool read_only() const;
+
+  /// The entry, or nothing. A damaged entry is dropped, counted and reported as absent.
+  Result<std::optional<Entry>> find(const Digest& key);
+
+  /// Publishes all parts in one transaction. Same key and bytes again: nothing happens. Same key, other bytes:
+  /// replaced. `cost` is what it took to make them. After success any process finds it.
+  Result<void> put(const Digest& key, const std::vector<PartIn>& parts, std::chrono::microseconds cost = {});
+
+  struct Put {
+    Digest key;
+    std::vector<PartIn> parts;
+    std::chrono::microseconds cost{};
+  };
+  /// Several entries in one transaction: all or none.
+  Result<void> put_all(const std::vector<Put>& entries);
+
+  /// True when there was one.
+  Result<bool> remove(const Digest& key);
+
+  Result<std::vector<EntryInfo>> list();
+  Result<StoreStat> stat();
+  /// Reads and hashes everything. Does not change the store.
+  Result<VerifyReport> verify();
+  /// Evicts least recently used and cheapest entries until at most `max_bytes` are on disk (0: the budget of the
+  /// options). Tagged entries stay. Readers of mapped entries are not hurt.
+  Result<TrimReport> trim(uint64_t max_bytes = 0);
+
+  /// Points name@version at `key`, which must exist. Moving an existing tag needs `move`.
+  Result<void> tag(std::string_view name, std::string_view version, const Digest& key, bool move = false);
+  /// Newest state of every tag, by name, then by version (numeric).
+  Result<std::vector<TagInfo>> tags(std::string_view name = {});
+  /// Where the tag pointed over time, newest first.
+  Result<std::vector<TagInfo>> tag_history(std::string_view name, std::string_view version);
+  /// "name@2.1.0" exactly, "name@2" or "name@2.1" the newest below that prefix, "name" the newest of all, and ranges
+  /// "name@>=2.1,<3". Candidates newest first, so that a caller may pass over what its device cannot run.
+  Result<std::vector<TagInfo>> resolve(std::string_view query);
+
+  StoreCounters counters() const;  ///< of this process
+
+ private:
+  Store();
+  std::unique_ptr<StoreState> state_;
+};
+
+/// Compares dotted numeric versions ("2.10" > "2.9"); other text sorts after numbers, by bytes.
+int compare_versions(std::string_view a, std::string_view b);
+
+}  // namespace smelt::cache

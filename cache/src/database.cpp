@@ -1,0 +1,207 @@
+#include "database.hpp"
+
+#include "smelt/schema/store_schema.hpp"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+namespace smelt::cache {
+namespace {
+
+tl::unexpected<Error> sqlite_error(sqlite3* database, int code, std::string_view doing) {
+  const char* text = database ? sqlite3_errmsg(database) : sqlite3_errstr(code);
+  Errc errc = Errc::io;
+  switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      errc = Errc::store_corrupt;
+      break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      errc = Errc::store_locked;
+      break;
+    default:
+      break;
+  }
+  if ((code & 0xff) == SQLITE_FULL)
+    return fail(Errc::io, "store database: {}: the disk is full; free space or point SMELT_STORE elsewhere", doing);
+  return fail(errc, "store database: {}: {}", doing, text);
+}
+
+}  // namespace
+
+Statement::~Statement() {
+  if (!statement_) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+Statement& Statement::bind(int at, int64_t value) {
+  sqlite3_bind_int64(statement_, at, value);
+  return *this;
+}
+Statement& Statement::bind(int at, ByteView bytes) {
+  sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_STATIC);
+  return *this;
+}
+Statement& Statement::bind(int at, std::string_view text) {
+  sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  return *this;
+}
+Result<bool> Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return sqlite_error(database_, code, sqlite3_sql(statement_));
+}
+Result<void> Statement::run() {
+  for (;;) {
+    SMELT_TRY(const bool row, step());
+    if (!row) return {};
+  }
+}
+int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+ByteView Statement::blob(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_, column);
+  return {static_cast<const std::byte*>(bytes), static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+}
+std::string_view Statement::text(int column) const {
+  return as_text(blob(column));
+}
+bool Statement::digest(int column, Digest& out) const {
+  const ByteView bytes = blob(column);
+  if (bytes.size() != out.bytes.size()) return false;
+  std::copy(bytes.begin(), bytes.end(), out.bytes.begin());
+  return true;
+}
+
+Result<void> Database::open(const std::filesystem::path& path, bool read_only, bool durable) {
+  close();
+  const std::string wal = path.string() + "-wal";
+  // A WAL database in a folder that cannot be written opens only as immutable, which is right as long as no log is
+  // waiting to be merged.
+  const bool immutable =
+      read_only && ::access(path.parent_path().c_str(), W_OK) != 0 && ::access(wal.c_str(), F_OK) != 0;
+  std::string uri = "file:";
+  for (const char c : path.string()) {  // the characters that a URI gives a meaning
+    if (c == '?' || c == '#' || c == '%')
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    else
+      uri += c;
+  }
+  if (immutable) uri += "?immutable=1";
+  const int flags = (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE;
+  if (const int code = sqlite3_open_v2(uri.c_str(), &database_, flags, nullptr); code != SQLITE_OK) {
+    auto error = sqlite_error(database_, code, fmt::format("cannot open {}", path.string()));
+    close();
+    return error;
+  }
+  sqlite3_busy_timeout(database_, 10000);  // a backstop: the writer lock keeps our own processes in line
+  auto ready = [&]() -> Result<void> {
+    SMELT_TRY_VOID(execute("PRAGMA trusted_schema=OFF"));
+    SMELT_TRY_VOID(execute("PRAGMA mmap_size=268435456"));
+    if (!read_only) {
+      SMELT_TRY_VOID(execute("PRAGMA journal_mode=WAL"));
+      SMELT_TRY_VOID(execute(durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+      SMELT_TRY_VOID(execute("PRAGMA secure_delete=OFF"));
+    }
+    return migrate();
+  }();
+  if (!ready) close();
+  return ready;
+}
+
+void Database::close() {
+  for (auto& [sql, statement] : prepared_) sqlite3_finalize(statement);
+  prepared_.clear();
+  sqlite3_close(database_);
+  database_ = nullptr;
+}
+
+Result<Statement> Database::prepare(const char* sql) {
+  sqlite3_stmt*& statement = prepared_[sql];
+  if (!statement) {
+    const int code = sqlite3_prepare_v3(database_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    if (code != SQLITE_OK) {
+      prepared_.erase(sql);
+      return sqlite_error(database_, code, sql);
+    }
+  }
+  return Statement(database_, statement);
+}
+
+Result<void> Database::execute(const char* sql) {
+  const int code = sqlite3_exec(database_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return sqlite_error(database_, code, std::string_view(sql).substr(0, 60));
+  return {};
+}
+
+int64_t Database::last_row() const {
+  return sqlite3_last_insert_rowid(database_);
+}
+
+Result<void> Database::migrate() {
+  const auto migrations = schema::store_migrations();
+  const auto read_pragma = [&](const char* sql) -> Result<int64_t> {
+    SMELT_TRY(auto statement, prepare(sql));
+    SMELT_TRY(const bool row, statement.step());
+    return row ? statement.integer(0) : 0;
+  };
+  const auto newest = static_cast<int64_t>(migrations.size());
+  SMELT_TRY(int64_t version, read_pragma("PRAGMA user_version"));
+  const bool read_only = sqlite3_db_readonly(database_, "main") == 1;
+  if (version < newest && !read_only) {
+    SMELT_TRY(auto transaction, Transaction::begin(*this));
+    SMELT_TRY(version, read_pragma("PRAGMA user_version"));  // another process may have migrated while we waited
+    SMELT_TRY(const int64_t tables, read_pragma("SELECT count(*) FROM sqlite_master"));
+    if (version == 0 && tables != 0) return fail(Errc::store_corrupt, "store database: holds another program's tables");
+    for (; version < newest; ++version) {
+      SMELT_TRY_VOID(execute(std::string(migrations[static_cast<size_t>(version)]).c_str()));
+      SMELT_TRY_VOID(execute(fmt::format("PRAGMA user_version={}", version + 1).c_str()));
+    }
+    SMELT_TRY_VOID(execute(fmt::format("PRAGMA application_id={}", schema::kStoreApplicationId).c_str()));
+    SMELT_TRY_VOID(
+        execute(fmt::format("INSERT OR REPLACE INTO meta VALUES('oldest',{})", schema::kStoreOldest).c_str()));
+    SMELT_TRY_VOID(execute("INSERT OR IGNORE INTO meta VALUES('id', abs(random()))"));
+    SMELT_TRY_VOID(transaction.commit());
+  }
+  SMELT_TRY(const int64_t application, read_pragma("PRAGMA application_id"));
+  if (application != schema::kStoreApplicationId)
+    return fail(Errc::store_corrupt, "store database: application_id is {}, want {}", application,
+                schema::kStoreApplicationId);
+  if (version > newest) {
+    SMELT_TRY(const int64_t oldest, read_pragma("SELECT value FROM meta WHERE name='oldest'"));
+    if (oldest > newest)
+      return fail(Errc::store_newer,
+                  "store database: schema {} (readable from {} on), this smelt knows {}; update smelt "
+                  "or point SMELT_STORE elsewhere",
+                  version, oldest, newest);
+    if (!read_only)
+      return fail(Errc::store_newer,
+                  "store database: schema {}, this smelt writes {}; update smelt, open it read-only, "
+                  "or point SMELT_STORE elsewhere",
+                  version, newest);
+  }
+  version_ = static_cast<int>(version);
+  return {};
+}
+
+Result<Transaction> Transaction::begin(Database& database) {
+  SMELT_TRY_VOID(database.execute("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::~Transaction() {
+  // Fails harmlessly when SQLite itself has rolled back already (a full disk, for one).
+  if (database_) (void)database_->execute("ROLLBACK");
+}
+
+Result<void> Transaction::commit() {
+  SMELT_TRY_VOID(database_->execute("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace smelt::cache

@@ -1,0 +1,196 @@
+#include "index.hpp"
+
+#include "smelt/base/files.hpp"
+#include "smelt/schema/store_schema.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace smelt::cache {
+
+struct Index::Header {
+  uint32_t magic;
+  uint32_t format;
+  uint32_t slots_log2;
+  uint32_t schema;
+  uint64_t store_id;
+  uint64_t boot_id;
+  uint64_t used;  // slots ever taken, dead ones included; writer lock
+  std::atomic<uint32_t> superseded;
+  uint32_t padding[5];
+  std::atomic<uint64_t> counters[kIndexCounters];
+};
+
+struct Index::Slot {
+  std::byte key[32];
+  std::atomic<uint64_t> at;
+  std::atomic<uint64_t> check;
+  std::atomic<uint32_t> pack;
+  std::atomic<uint32_t> bytes;
+  std::atomic<uint32_t> state;
+  std::atomic<uint32_t> used;
+};
+
+namespace {
+
+constexpr uint32_t kMagic = 0x58494d53;  // "SMIX"
+constexpr uint32_t kFormat = 1;
+constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2;
+
+uint64_t boot_id() {
+  static const uint64_t id = [] {
+    const auto text = read_file("/proc/sys/kernel/random/boot_id");
+    return text ? load_le<uint64_t>(sha256(*text).bytes.data()) : 0;
+  }();
+  return id;
+}
+
+}  // namespace
+
+uint32_t current_hour() {
+  return static_cast<uint32_t>(::time(nullptr) / 3600);
+}
+
+std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writable) {
+  static_assert(sizeof(Header) == 128 && sizeof(Slot) == 64);
+  const int fd = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  struct stat status{};
+  void* base = MAP_FAILED;
+  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header))
+    base = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd,
+                  0);
+  ::close(fd);
+  if (base == MAP_FAILED) return nullptr;
+  std::unique_ptr<Index> index(new Index);
+  index->header_ = static_cast<Header*>(base);
+  index->mapped_ = static_cast<uint64_t>(status.st_size);
+  index->writable_ = writable;
+  const Header& header = *index->header_;
+  if (header.magic != kMagic || header.format != kFormat || header.schema != schema::store_migrations().size() ||
+      header.boot_id != boot_id() || header.slots_log2 > 40 ||
+      index->mapped_ != sizeof(Header) + (sizeof(Slot) << header.slots_log2) || index->superseded())
+    return nullptr;
+  index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
+  index->mask_ = (uint64_t{1} << header.slots_log2) - 1;
+  return index;
+}
+
+Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
+                                             FileLayer& files) {
+  const auto log2 = static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(entries * 2, 1024) - 1));
+  const uint64_t bytes = sizeof(Header) + (sizeof(Slot) << log2);
+  const std::string temporary = path.string() + fmt::format(".{}", ::getpid());
+  const int fd = files.open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return fail(Errc::io, "{}: cannot create: {}", temporary, std::strerror(errno));
+  void* base = MAP_FAILED;
+  // Room is taken now: a store into a hole of a full disk would be a SIGBUS later.
+  const int no_room = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  if (no_room == 0) base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const int error = no_room ? no_room : errno;
+  ::close(fd);
+  std::unique_ptr<Index> index(new Index);
+  if (base != MAP_FAILED) {
+    index->header_ = static_cast<Header*>(base);
+    index->mapped_ = bytes;
+  }
+  if (base == MAP_FAILED || files.rename(temporary.c_str(), path.c_str()) != 0) {
+    const int why = base == MAP_FAILED ? error : errno;
+    files.unlink(temporary.c_str());
+    return fail(Errc::io, "{}: cannot create: {}", path.string(), std::strerror(why));
+  }
+  index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
+  index->mask_ = (uint64_t{1} << log2) - 1;
+  index->writable_ = true;
+  Header& header = *index->header_;
+  header.slots_log2 = log2;
+  header.store_id = store_id;
+  header.boot_id = boot_id();
+  header.format = kFormat;
+  header.schema = static_cast<uint32_t>(schema::store_migrations().size());
+  std::atomic_thread_fence(std::memory_order_release);
+  header.magic = kMagic;
+  return index;
+}
+
+Index::~Index() {
+  if (header_) ::munmap(header_, mapped_);
+}
+
+bool Index::superseded() const {
+  return header_->superseded.load(std::memory_order_acquire) != 0;
+}
+void Index::supersede() {
+  if (writable_) header_->superseded.store(1, std::memory_order_release);
+}
+uint64_t Index::store_id() const {
+  return header_->store_id;
+}
+
+Index::Slot* Index::locate(const Digest& key) const {
+  uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
+  for (uint64_t probes = 0; probes <= mask_; ++probes, at = (at + 1) & mask_) {
+    Slot& slot = slots_[at];
+    const uint32_t state = slot.state.load(std::memory_order_acquire);
+    if (state == kEmpty) return nullptr;
+    if (state == kLive && std::memcmp(slot.key, key.bytes.data(), key.bytes.size()) == 0) return &slot;
+  }
+  return nullptr;
+}
+
+std::optional<Place> Index::find(const Digest& key, uint32_t hour) {
+  Slot* slot = locate(key);
+  if (!slot) return std::nullopt;
+  Place place{slot->pack.load(std::memory_order_relaxed), slot->at.load(std::memory_order_relaxed),
+              slot->bytes.load(std::memory_order_relaxed), slot->check.load(std::memory_order_relaxed)};
+  if (writable_ && slot->used.load(std::memory_order_relaxed) != hour)
+    slot->used.store(hour, std::memory_order_relaxed);
+  return place;
+}
+
+bool Index::insert(const Digest& key, const Place& place, uint32_t hour) {
+  erase(key);
+  if ((header_->used + 1) * 10 > (mask_ + 1) * 6) return false;  // keep probes short
+  uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
+  while (slots_[at].state.load(std::memory_order_relaxed) != kEmpty) at = (at + 1) & mask_;
+  // A dead slot is not used again: a reader may be in the middle of it.
+  Slot& slot = slots_[at];
+  std::memcpy(slot.key, key.bytes.data(), key.bytes.size());
+  slot.pack.store(static_cast<uint32_t>(place.pack), std::memory_order_relaxed);
+  slot.at.store(place.at, std::memory_order_relaxed);
+  slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
+  slot.check.store(place.check, std::memory_order_relaxed);
+  slot.used.store(hour, std::memory_order_relaxed);
+  slot.state.store(kLive, std::memory_order_release);
+  ++header_->used;
+  return true;
+}
+
+void Index::erase(const Digest& key) {
+  if (Slot* slot = locate(key)) slot->state.store(kDead, std::memory_order_release);
+}
+
+std::array<uint64_t, kIndexCounters> Index::counters() const {
+  std::array<uint64_t, kIndexCounters> values{};
+  for (size_t i = 0; i < kIndexCounters; ++i) values[i] = header_->counters[i].load(std::memory_order_relaxed);
+  return values;
+}
+
+void Index::add_counters(const std::array<uint64_t, kIndexCounters>& values) {
+  if (!writable_) return;
+  for (size_t i = 0; i < kIndexCounters; ++i) header_->counters[i].fetch_add(values[i], std::memory_order_relaxed);
+}
+
+uint32_t Index::hour_of(const Digest& key) const {
+  const Slot* slot = locate(key);
+  return slot ? slot->used.load(std::memory_order_relaxed) : 0;
+}
+
+}  // namespace smelt::cache

@@ -1,0 +1,72 @@
+// The derived index: key -> place of the entry's record, as an mmap'd open-addressing table. Readers take no lock and
+// make no system call; only the holder of the writer lock changes it. It can be deleted at any time: SQLite is the
+// truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
+//
+//   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot id, used slots,
+//   superseded,
+//                    counters of all processes since the table was made
+//   slot   64 bytes: key 32, at 8, check 8 (half of the record's XXH3-128), pack 4, bytes 4, state 4, used 4 (hours)
+//
+// The boot id makes a power cut visible: what the kernel had not written back by then is not trusted.
+#pragma once
+
+#include "smelt/base/digest.hpp"
+#include "smelt/cache/file_layer.hpp"
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace smelt::cache {
+
+inline constexpr size_t kIndexCounters = 8;  ///< in StoreCounters' order
+
+struct Place {
+  uint64_t pack = 0;
+  uint64_t at = 0;
+  uint64_t bytes = 0;
+  uint64_t check = 0;
+};
+
+class Index {
+ public:
+  struct Header;
+  struct Slot;
+
+  /// Maps an index that fits; null when there is none, or it is another store's, older, damaged, superseded or from
+  /// before a reboot. `writable` also decides whether finds may note the hour of use.
+  static std::unique_ptr<Index> open(const std::filesystem::path& path, bool writable);
+  /// Writes a new table and renames it into place; readers of the old one see that it is superseded.
+  static Result<std::unique_ptr<Index>> create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
+                                               FileLayer& files);
+  ~Index();
+
+  std::optional<Place> find(const Digest& key, uint32_t hour);
+  uint32_t hour_of(const Digest& key) const;  ///< hour of last use, 0 when unknown
+  std::array<uint64_t, kIndexCounters> counters() const;
+  void add_counters(const std::array<uint64_t, kIndexCounters>& values);
+  bool superseded() const;
+  void supersede();
+  uint64_t store_id() const;
+
+  // The rest under the writer lock only.
+  /// False when the table is too full: create a larger one.
+  bool insert(const Digest& key, const Place& place, uint32_t hour);
+  void erase(const Digest& key);
+  uint64_t bytes() const { return mapped_; }
+
+ private:
+  Index() = default;
+  Slot* locate(const Digest& key) const;
+  Header* header_ = nullptr;
+  Slot* slots_ = nullptr;
+  uint64_t mask_ = 0;
+  uint64_t mapped_ = 0;
+  bool writable_ = false;
+};
+
+uint32_t current_hour();
+
+}  // namespace smelt::cache

@@ -1,0 +1,40 @@
+// Byte-range locks of the `locks` file. Open-file-description locks: they exclude threads as well as processes when
+// each holder has its own descriptor, and the kernel drops them when the holder dies.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace smelt::cache {
+
+inline constexpr uint64_t kFlightBytes = uint64_t{1} << 24;  ///< bytes 0 .. 2^24-1: one per key (mod 2^24)
+inline constexpr uint64_t kWriterByte = kFlightBytes;    ///< held while publishing: a fair queue before BEGIN IMMEDIATE
+inline constexpr uint64_t kTrimByte = kFlightBytes + 1;  ///< held while trimming
+
+/// Opens (creating) the lock file; the caller closes it.
+Result<int> open_lock_file(const std::filesystem::path& folder);
+
+/// Blocks until the byte is ours. False: not to be had (only with wait = false), or the system failed.
+bool lock_byte(int fd, uint64_t byte, bool wait);
+void unlock_byte(int fd, uint64_t byte);
+
+/// Lock for a scope.
+class ByteLock {
+ public:
+  ByteLock(int fd, uint64_t byte, bool wait) : fd_(fd), byte_(byte), held_(lock_byte(fd, byte, wait)) {}
+  ~ByteLock() {
+    if (held_) unlock_byte(fd_, byte_);
+  }
+  ByteLock(const ByteLock&) = delete;
+  ByteLock& operator=(const ByteLock&) = delete;
+  bool held() const { return held_; }
+
+ private:
+  int fd_;
+  uint64_t byte_;
+  bool held_;
+};
+
+}  // namespace smelt::cache

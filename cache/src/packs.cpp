@@ -1,0 +1,142 @@
+#include "packs.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <mutex>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // Linux 5.14; refused by older kernels, which is harmless
+#endif
+
+namespace smelt::cache {
+
+Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::filesystem::path& path, uint64_t reserve) {
+  std::shared_ptr<MappedPack> pack(new MappedPack);
+  pack->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (pack->fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path.string(), std::strerror(errno));
+  struct stat status{};
+  if (::fstat(pack->fd_, &status) != 0) return fail(Errc::io, "{}: {}", path.string(), std::strerror(errno));
+  const auto size = static_cast<uint64_t>(status.st_size);
+  reserve = (std::max(reserve, size) + 4095) / 4096 * 4096;
+  void* base = ::mmap(nullptr, reserve, PROT_READ, MAP_SHARED, pack->fd_, 0);
+  if (base == MAP_FAILED) return fail(Errc::io, "{}: cannot map: {}", path.string(), std::strerror(errno));
+  pack->base_ = static_cast<const std::byte*>(base);
+  pack->reserved_ = reserve;
+  pack->size_ = size;
+  pack->checked_ = std::make_unique<std::atomic<uint64_t>[]>(reserve / kPackAlignment / 64 + 1);
+  return pack;
+}
+
+MappedPack::~MappedPack() {
+  if (base_) ::munmap(const_cast<std::byte*>(base_), reserved_);
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::optional<ByteView> MappedPack::view(uint64_t at, uint64_t bytes) {
+  if (at > reserved_ || bytes > reserved_ - at) return std::nullopt;
+  if (at + bytes > size_.load(std::memory_order_relaxed)) {
+    struct stat status{};
+    if (::fstat(fd_, &status) != 0 || static_cast<uint64_t>(status.st_size) < at + bytes) return std::nullopt;
+    size_.store(static_cast<uint64_t>(status.st_size), std::memory_order_relaxed);
+  }
+  // One call instead of a fault per page; only worth it for what has not been read before.
+  if (bytes >= 8192 && !checked(at)) {
+    const uint64_t first = at / 4096 * 4096;
+    ::madvise(const_cast<std::byte*>(base_) + first, at + bytes - first, MADV_POPULATE_READ);
+  }
+  return ByteView(base_ + at, bytes);
+}
+
+bool MappedPack::checked(uint64_t at) const {
+  const uint64_t bit = at / kPackAlignment;
+  return (checked_[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+}
+
+void MappedPack::set_checked(uint64_t at) {
+  const uint64_t bit = at / kPackAlignment;
+  checked_[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
+}
+
+std::filesystem::path Packs::path(uint64_t pack) const {
+  return folder_ / fmt::format("{:06}.pack", pack);
+}
+
+std::shared_ptr<MappedPack> Packs::find(uint64_t pack) {
+  {
+    std::shared_lock lock(mutex_);
+    if (const auto found = mapped_.find(pack); found != mapped_.end()) return found->second;
+  }
+  std::unique_lock lock(mutex_);
+  auto& slot = mapped_[pack];
+  if (!slot) {
+    auto opened = MappedPack::open(path(pack), segment_bytes_);
+    if (!opened) {
+      mapped_.erase(pack);
+      return nullptr;
+    }
+    slot = std::move(*opened);
+  }
+  return slot;
+}
+
+void Packs::forget(uint64_t pack) {
+  std::unique_lock lock(mutex_);
+  mapped_.erase(pack);
+}
+
+uint64_t Packs::largest_id() const {
+  uint64_t largest = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
+    const std::string name = entry.path().stem().string();
+    uint64_t id = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), id).ec == std::errc{}) largest = std::max(largest, id);
+  }
+  return largest;
+}
+
+Result<void> Packs::write(uint64_t pack, uint64_t at, ByteView bytes) {
+  if (writer_fd_ < 0 || writer_pack_ != pack) {
+    close_writer();
+    writer_fd_ = files_->open(path(pack).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (writer_fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path(pack).string(), std::strerror(errno));
+    writer_pack_ = pack;
+  }
+  while (!bytes.empty()) {
+    const ssize_t wrote = files_->pwrite(writer_fd_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0)
+      return fail(Errc::io, "{}: cannot write {} bytes: {}; the entry was not published", path(pack).string(),
+                  bytes.size(), std::strerror(errno));
+    at += static_cast<uint64_t>(wrote);
+    bytes = bytes.subspan(static_cast<size_t>(wrote));
+  }
+  return {};
+}
+
+Result<void> Packs::sync(uint64_t pack) {
+  if (writer_fd_ >= 0 && writer_pack_ == pack && files_->fdatasync(writer_fd_) != 0)
+    return fail(Errc::io, "{}: cannot sync: {}; the entry was not published", path(pack).string(),
+                std::strerror(errno));
+  return {};
+}
+
+void Packs::remove(uint64_t pack) {
+  if (writer_pack_ == pack) close_writer();
+  forget(pack);
+  files_->unlink(path(pack).c_str());
+}
+
+void Packs::close_writer() {
+  if (writer_fd_ >= 0) ::close(writer_fd_);
+  writer_fd_ = -1;
+  writer_pack_ = 0;
+}
+
+}  // namespace smelt::cache

@@ -1,0 +1,80 @@
+// Pack files: append-only segments that hold blobs and entry records.
+//
+//   packs/NNNNNN.pack    any bytes, each value on a multiple of 64
+//
+// A pack has no header: where values lie is the database's word, that they are whole is their checksum's. Only the
+// holder of the writer lock appends, at the length that the database has committed, so the tail of a writer that died
+// is overwritten. A pack is never cut or punched: a reader may have it mapped. It is removed whole, and mapped readers
+// keep the inode.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+#include "smelt/cache/file_layer.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace smelt::cache {
+
+inline constexpr uint64_t kPackAlignment = 64;
+
+/// One pack, mapped read-only for its whole possible size, so that it can grow without moving.
+class MappedPack {
+ public:
+  static Result<std::shared_ptr<MappedPack>> open(const std::filesystem::path& path, uint64_t reserve);
+  ~MappedPack();
+  MappedPack(const MappedPack&) = delete;
+  MappedPack& operator=(const MappedPack&) = delete;
+
+  /// The bytes, or nothing when the file does not (yet) reach that far. Any thread.
+  std::optional<ByteView> view(uint64_t at, uint64_t bytes);
+  /// Whether the value at `at` has been checked in this process; `set_checked` remembers it. Any thread.
+  bool checked(uint64_t at) const;
+  void set_checked(uint64_t at);
+
+ private:
+  MappedPack() = default;
+  int fd_ = -1;
+  const std::byte* base_ = nullptr;
+  uint64_t reserved_ = 0;
+  std::atomic<uint64_t> size_{0};                     // as last seen; the file only grows
+  std::unique_ptr<std::atomic<uint64_t>[]> checked_;  // a bit per 64 bytes
+};
+
+/// The packs folder of one store in this process. Any thread.
+class Packs {
+ public:
+  Packs(std::filesystem::path folder, uint64_t segment_bytes, FileLayer& files)
+      : folder_(std::move(folder)), segment_bytes_(segment_bytes), files_(&files) {}
+
+  std::filesystem::path path(uint64_t pack) const;
+  /// The mapping, made on first use; null when the file is gone.
+  std::shared_ptr<MappedPack> find(uint64_t pack);
+  /// Forgets the mapping (its users keep it).
+  void forget(uint64_t pack);
+  /// Largest id among the files present, 0 when there is none.
+  uint64_t largest_id() const;
+
+  /// Writes at `at`; the file is created when absent.
+  Result<void> write(uint64_t pack, uint64_t at, ByteView bytes);
+  Result<void> sync(uint64_t pack);
+  void remove(uint64_t pack);
+  /// Closes the descriptor kept for appending. Call under the writer lock.
+  void close_writer();
+  ~Packs() { close_writer(); }
+
+ private:
+  std::filesystem::path folder_;
+  uint64_t segment_bytes_;
+  FileLayer* files_;
+  std::shared_mutex mutex_;
+  std::unordered_map<uint64_t, std::shared_ptr<MappedPack>> mapped_;
+  int writer_fd_ = -1;  // under the writer lock
+  uint64_t writer_pack_ = 0;
+};
+
+}  // namespace smelt::cache

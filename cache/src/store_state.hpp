@@ -1,0 +1,75 @@
+// What a Store holds; shared by the files that implement it (store, find, put, trim, verify, tags).
+#pragma once
+
+#include "smelt/cache/store.hpp"
+
+#include "database.hpp"
+#include "index.hpp"
+#include "locks.hpp"
+#include "packs.hpp"
+#include "record.hpp"
+
+#include <functional>
+#include <mutex>
+#include <set>
+
+namespace smelt::cache {
+
+enum Counter : size_t { kHits, kMisses, kPuts, kDamaged, kEvicted, kBytesRead, kBytesWritten, kMicrosecondsSaved };
+
+struct StoreState {
+  StoreState(std::filesystem::path where, StoreOptions wanted);
+  ~StoreState();
+
+  // store.cpp: opening
+  Result<void> check_folder();
+  /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`.
+  Result<void> open_database();
+  Result<void> set_aside(const Error& why);
+  /// After an operation said that the database is damaged: sets it aside if a fresh look says so too. Under `mutex`.
+  Result<void> recover(const Error& why);
+  void warn(std::string_view kind, std::string_view message);
+  void count(Counter counter, uint64_t by = 1) { counted[counter].fetch_add(by, std::memory_order_relaxed); }
+
+  // find.cpp
+  enum class Loaded { ok, gone, damaged };
+  Loaded load(const Digest& key, const Place& place, Entry& entry, bool force_check = false);
+  std::optional<ByteView> view(uint64_t pack, uint64_t at, uint64_t bytes, std::shared_ptr<MappedPack>& owner);
+  Result<std::optional<Place>> place_in_database(const Digest& key);
+  /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes.
+  Result<void> drop_damaged(const Digest& key);
+  Index* current_index();
+
+  // put.cpp: under `mutex`, the writer lock and a transaction
+  struct Append {
+    uint64_t pack = 0, at = 0;
+  };
+  Result<Append> append(ByteView bytes);
+  /// Deletes rows of an entry and of blobs nobody else uses; the index slot goes first.
+  Result<void> delete_entry(int64_t id, const Digest& key);
+  Result<void> insert_index(const Digest& key, const Place& place, uint32_t hour);
+  Result<void> rebuild_index();
+  Result<uint64_t> total_pack_bytes();
+
+  /// Runs `body` under the mutex and the writer lock, in one transaction; a database found damaged is set aside.
+  /// `after` runs once the transaction has committed, still under the lock.
+  Result<void> write(const std::function<Result<void>()>& body, const std::function<void()>& after = {});
+
+  std::filesystem::path folder;
+  StoreOptions options;
+  FileLayer* files;
+  Packs packs;
+  int lock_fd = -1;
+
+  std::mutex mutex;  // database, writer side, index replacement
+  Database database;
+  uint64_t store_id = 0;
+  std::set<std::string, std::less<>> warned;
+
+  std::atomic<Index*> index{nullptr};
+  std::vector<std::unique_ptr<Index>> indexes;  // replaced ones stay mapped: a find may be in the middle of one
+
+  std::array<std::atomic<uint64_t>, kIndexCounters> counted{};
+};
+
+}  // namespace smelt::cache

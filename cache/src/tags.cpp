@@ -1,0 +1,178 @@
+// Versions by name: name@version points at an entry; every move is a new row, so what it pointed at stays known.
+#include "smelt/cache/store.hpp"
+
+#include "store_state.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+namespace smelt::cache {
+namespace {
+
+std::string_view next_field(std::string_view& text) {
+  const size_t dot = text.find('.');
+  const std::string_view field = text.substr(0, dot);
+  text = dot == std::string_view::npos ? std::string_view() : text.substr(dot + 1);
+  return field;
+}
+
+std::optional<uint64_t> number(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<void> check_name(std::string_view name, std::string_view version) {
+  const auto bad = [](std::string_view text) {
+    return text.empty() || text.size() > 255 || text.find_first_of("@<>=,\n\t ") != std::string_view::npos ||
+           text.find('\0') != std::string_view::npos;
+  };
+  if (bad(name) || bad(version))
+    return fail(Errc::invalid_argument, "tag '{}@{}': want NAME@VERSION, neither empty nor with any of @<>=, or blanks",
+                name, version);
+  return {};
+}
+
+bool has_prefix(std::string_view version, std::string_view prefix) {
+  return version == prefix || (version.size() > prefix.size() && version.substr(0, prefix.size()) == prefix &&
+                               version[prefix.size()] == '.');
+}
+
+Result<bool> matches(std::string_view version, std::string_view wanted) {
+  if (wanted.empty()) return true;
+  if (wanted.find_first_of("<>=") == std::string_view::npos) return has_prefix(version, wanted);
+  while (!wanted.empty()) {
+    const size_t comma = wanted.find(',');
+    std::string_view term = wanted.substr(0, comma);
+    wanted = comma == std::string_view::npos ? std::string_view() : wanted.substr(comma + 1);
+    const size_t digits = term.find_first_not_of("<>=");
+    const std::string_view sign = term.substr(0, digits);
+    if (digits == std::string_view::npos) return fail(Errc::invalid_argument, "version range '{}': no version", term);
+    const int order = compare_versions(version, term.substr(digits));
+    const bool ok = sign == ">="                  ? order >= 0
+                    : sign == ">"                 ? order > 0
+                    : sign == "<="                ? order <= 0
+                    : sign == "<"                 ? order < 0
+                    : sign == "=" || sign == "==" ? order == 0
+                                                  : false;
+    if (sign != ">=" && sign != ">" && sign != "<=" && sign != "<" && sign != "=" && sign != "==")
+      return fail(Errc::invalid_argument, "version range '{}': want >=, >, <=, < or = before a version", term);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+Result<std::vector<TagInfo>> read_tags(Statement& rows) {
+  std::vector<TagInfo> tags;
+  for (;;) {
+    SMELT_TRY(const bool row, rows.step());
+    if (!row) return tags;
+    TagInfo tag{std::string(rows.text(0)), std::string(rows.text(1)), {}, static_cast<uint64_t>(rows.integer(3))};
+    if (rows.digest(2, tag.key)) tags.push_back(std::move(tag));
+  }
+}
+
+}  // namespace
+
+int compare_versions(std::string_view a, std::string_view b) {
+  while (!a.empty() || !b.empty()) {
+    const std::string_view x = next_field(a), y = next_field(b);
+    const auto m = number(x), n = number(y);
+    if (m && n) {
+      if (*m != *n) return *m < *n ? -1 : 1;
+    } else if (x != y) {
+      if (m.has_value() != n.has_value()) {
+        // "2.1" is above "2.1-rc"? No field against a field: the shorter is smaller; a number is below a word.
+        if (x.empty() || y.empty()) return x.empty() ? -1 : 1;
+        return m ? -1 : 1;
+      }
+      return x < y ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+Result<void> Store::tag(std::string_view name, std::string_view version, const Digest& key, bool move) {
+  StoreState& state = *state_;
+  SMELT_TRY_VOID(check_name(name, version));
+  return state.write([&]() -> Result<void> {
+    {
+      SMELT_TRY(auto rows, state.database.prepare("SELECT 1 FROM entry WHERE key=?1"));
+      SMELT_TRY(const bool row, rows.bind(1, key).step());
+      if (!row)
+        return fail(Errc::not_cached, "tag {}@{}: no entry {} in store {}", name, version, to_hex(key),
+                    state.folder.string());
+    }
+    {
+      SMELT_TRY(auto rows,
+                state.database.prepare("SELECT key FROM tag WHERE name=?1 AND version=?2 ORDER BY id DESC LIMIT 1"));
+      SMELT_TRY(const bool row, rows.bind(1, name).bind(2, version).step());
+      Digest now;
+      if (row && rows.digest(0, now)) {
+        if (now == key) return {};
+        if (!move)
+          return fail(Errc::invalid_argument, "tag {}@{} points at {}; say so (--move) to point it at {}", name,
+                      version, to_hex(now), to_hex(key));
+      }
+    }
+    SMELT_TRY(auto insert, state.database.prepare("INSERT INTO tag(name,version,key,moved) VALUES(?1,?2,?3,?4)"));
+    return insert.bind(1, name).bind(2, version).bind(3, key).bind(4, static_cast<int64_t>(::time(nullptr))).run();
+  });
+}
+
+Result<std::vector<TagInfo>> Store::tags(std::string_view name) {
+  StoreState& state = *state_;
+  std::lock_guard lock(state.mutex);
+  SMELT_TRY_VOID(state.open_database());
+  SMELT_TRY(
+      auto rows,
+      state.database.prepare(
+          "SELECT name,version,key,moved FROM tag t WHERE (?1='' OR name=?1) AND id=(SELECT max(id) FROM tag u WHERE "
+          "u.name=t.name AND u.version=t.version)"));
+  rows.bind(1, name);
+  SMELT_TRY(auto tags, read_tags(rows));
+  std::sort(tags.begin(), tags.end(), [](const TagInfo& a, const TagInfo& b) {
+    if (a.name != b.name) return a.name < b.name;
+    const int order = compare_versions(a.version, b.version);
+    return order != 0 ? order < 0 : a.version < b.version;
+  });
+  return tags;
+}
+
+Result<std::vector<TagInfo>> Store::tag_history(std::string_view name, std::string_view version) {
+  StoreState& state = *state_;
+  std::lock_guard lock(state.mutex);
+  SMELT_TRY_VOID(state.open_database());
+  SMELT_TRY(auto rows, state.database.prepare(
+                           "SELECT name,version,key,moved FROM tag WHERE name=?1 AND version=?2 ORDER BY id DESC"));
+  rows.bind(1, name).bind(2, version);
+  return read_tags(rows);
+}
+
+Result<std::vector<TagInfo>> Store::resolve(std::string_view query) {
+  const size_t at = query.find('@');
+  const std::string_view name = query.substr(0, at);
+  const std::string_view wanted = at == std::string_view::npos ? std::string_view() : query.substr(at + 1);
+  SMELT_TRY(const auto all, tags(name));
+  std::vector<TagInfo> found;
+  for (const TagInfo& tag : all) {
+    SMELT_TRY(const bool fits, matches(tag.version, wanted));
+    if (fits) found.push_back(tag);
+  }
+  if (found.empty()) {
+    std::string have;
+    for (const TagInfo& tag : all) have += (have.empty() ? "" : ", ") + tag.name + "@" + tag.version;
+    return fail(Errc::not_cached, "no tag fits '{}' in store {}; {}", query, folder().string(),
+                have.empty() ? "it has none of that name" : "it has " + have);
+  }
+  // An exact version wins over longer ones below the same prefix.
+  std::reverse(found.begin(), found.end());
+  const auto exact =
+      std::find_if(found.begin(), found.end(), [&](const TagInfo& tag) { return tag.version == wanted; });
+  if (exact != found.end()) return std::vector<TagInfo>{*exact};
+  return found;
+}
+
+}  // namespace smelt::cache
