@@ -44,7 +44,8 @@ Statement& Statement::bind(int at, ByteView bytes) {
   return *this;
 }
 Statement& Statement::bind(int at, std::string_view text) {
-  sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  // A null pointer would bind NULL.
+  sqlite3_bind_text64(statement_, at, text.data() ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
   return *this;
 }
 Result<bool> Statement::step() {

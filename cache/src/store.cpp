@@ -119,21 +119,26 @@ Result<void> StoreState::check_folder() {
 
 Result<void> StoreState::open_database() {
   if (database.is_open()) return {};
-  const auto path = folder / "store.db";
-  auto opened = database.open(path, options.read_only, options.durable);
+  const auto try_open = [&]() -> Result<void> {
+    SMELT_TRY_VOID(database.open(folder / "store.db", options.read_only, options.durable));
+    SMELT_TRY(auto statement, database.prepare("SELECT value FROM meta WHERE name='id'"));
+    SMELT_TRY(const bool row, statement.step());
+    store_id = row ? static_cast<uint64_t>(statement.integer(0)) : 0;
+    return {};
+  };
+  auto opened = try_open();
   if (!opened && opened.error().code == Errc::store_corrupt && !options.read_only) {
     ByteLock writer(lock_fd, kWriterByte, true);
-    opened = database.open(path, false, options.durable);  // another process may have set it aside while we waited
+    database.close();
+    opened = try_open();  // another process may have set it aside while we waited
     if (!opened && opened.error().code == Errc::store_corrupt) {
       SMELT_TRY_VOID(set_aside(opened.error()));
-      opened = database.open(path, false, options.durable);
+      opened = try_open();
     }
   }
-  if (!opened) return tl::unexpected(std::move(opened).error().in(folder.string()));
-  SMELT_TRY(auto statement, database.prepare("SELECT value FROM meta WHERE name='id'"));
-  SMELT_TRY(const bool row, statement.step());
-  store_id = row ? static_cast<uint64_t>(statement.integer(0)) : 0;
-  return {};
+  if (opened) return {};
+  database.close();
+  return tl::unexpected(std::move(opened).error().in(folder.string()));
 }
 
 Result<void> StoreState::set_aside(const Error& why) {

@@ -1,0 +1,43 @@
+CREATE TABLE blob(
+  id INTEGER PRIMARY KEY,
+  sha256 BLOB NOT NULL UNIQUE,
+  pack INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  stored INTEGER NOT NULL,
+  raw INTEGER NOT NULL,
+  codec INTEGER NOT NULL,
+  xxh BLOB NOT NULL);
+CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE entry(
+  id INTEGER PRIMARY KEY,
+  key BLOB NOT NULL UNIQUE,
+  pack INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  xxh BLOB NOT NULL,
+  size INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  cost_us INTEGER NOT NULL);
+CREATE TABLE entry_blob(
+  entry INTEGER NOT NULL,
+  blob INTEGER NOT NULL,
+  PRIMARY KEY(entry, blob)) WITHOUT ROWID;
+CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE pack(
+  id INTEGER PRIMARY KEY,
+  state INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  live INTEGER NOT NULL);
+CREATE TABLE tag(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  key BLOB NOT NULL,
+  moved INTEGER NOT NULL);
+CREATE INDEX blob_by_pack ON blob(pack);
+CREATE INDEX entry_blob_by_blob ON entry_blob(blob);
+CREATE INDEX entry_by_pack ON entry(pack);
+CREATE INDEX entry_by_used ON entry(used);
+CREATE INDEX tag_by_key ON tag(key);
+CREATE INDEX tag_by_name ON tag(name, version, id);
