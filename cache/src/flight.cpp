@@ -11,7 +11,7 @@
 namespace smelt::cache {
 
 Result<Flight> Flight::acquire(const std::filesystem::path& folder, const Digest& key,
-                               std::chrono::milliseconds timeout) {
+                               std::chrono::milliseconds timeout, const std::function<bool()>& ready) {
   Flight flight;
   SMELT_TRY(flight.fd_, open_lock_file(folder));
   const uint64_t byte = load_le<uint64_t>(key.bytes.data()) % kFlightBytes;
@@ -26,6 +26,7 @@ Result<Flight> Flight::acquire(const std::filesystem::path& folder, const Digest
     }
     flight.waited_ = true;
     if (std::chrono::steady_clock::now() >= deadline) return flight;
+    if (ready && ready()) return flight;
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(500));
   }

@@ -126,15 +126,12 @@ Result<void> StoreState::open_database() {
     store_id = row ? static_cast<uint64_t>(statement.integer(0)) : 0;
     return {};
   };
+  // One at a time: SQLite does not wait for its lock when it turns a new database to WAL.
+  ByteLock writer(lock_fd, kWriterByte, !options.read_only);
   auto opened = try_open();
   if (!opened && opened.error().code == Errc::store_corrupt && !options.read_only) {
-    ByteLock writer(lock_fd, kWriterByte, true);
-    database.close();
-    opened = try_open();  // another process may have set it aside while we waited
-    if (!opened && opened.error().code == Errc::store_corrupt) {
-      SMELT_TRY_VOID(set_aside(opened.error()));
-      opened = try_open();
-    }
+    SMELT_TRY_VOID(set_aside(opened.error()));
+    opened = try_open();
   }
   if (opened) return {};
   database.close();

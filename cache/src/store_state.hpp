@@ -23,7 +23,8 @@ struct StoreState {
 
   // store.cpp: opening
   Result<void> check_folder();
-  /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`.
+  /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`, without the writer
+  /// lock (it takes it).
   Result<void> open_database();
   Result<void> set_aside(const Error& why);
   /// After an operation said that the database is damaged: sets it aside if a fresh look says so too. Under `mutex`.

@@ -1,0 +1,242 @@
+// Many processes on one store: killed, racing for one key, publishing at once, trimming under readers.
+#include "smelt/cache/flight.hpp"
+#include "smelt/cache/store.hpp"
+
+#include "entries.hpp"
+#include "files.hpp"
+#include "processes.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+
+using namespace smelt;
+using namespace smelt::cache;
+using test::check;
+using test::key_of;
+using test::open;
+using test::payload;
+using test::put;
+using test::spawn;
+using test::TemporaryFolder;
+using test::wait_for;
+
+namespace {
+
+// Counters that all children share.
+struct Shared {
+  std::atomic<int> compiles{0}, errors{0}, wrong{0}, ready{0};
+  std::atomic<bool> stop{false}, go{false};
+};
+
+Shared& shared_page() {
+  void* page = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(page != MAP_FAILED);
+  return *new (page) Shared;
+}
+
+int rounds(const char* variable, int fallback) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : fallback;
+}
+
+}  // namespace
+
+TEST_CASE("kill -9 at random points among writers and readers: no acknowledged entry lost or wrong") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  open(where);
+  std::mt19937 random(12345);
+  std::set<uint64_t> acknowledged;
+  uint64_t next = 0;
+  const int kills = rounds("SMELT_KILL_ROUNDS", 200);
+  for (int round = 0; round < kills; ++round) {
+    int pipes[2];
+    REQUIRE(::pipe2(pipes, O_CLOEXEC) == 0);
+    std::vector<pid_t> children;
+    Shared& shared = shared_page();
+    for (uint64_t writer = 0; writer < 4; ++writer)
+      children.push_back(spawn([&] {
+        auto store = Store::open(where);
+        if (!store) return 1;
+        for (uint64_t i = 0;; ++i) {
+          const uint64_t id = next + i * 4 + writer;
+          if (!put(**store, id)) return 1;
+          if (::write(pipes[1], &id, sizeof id) != sizeof id) return 1;  // atomic: below PIPE_BUF
+        }
+      }));
+    for (uint64_t reader = 0; reader < 4; ++reader)
+      children.push_back(spawn([&] {
+        auto store = Store::open(where);
+        if (!store) {
+          ++shared.errors;
+          return 1;
+        }
+        std::mt19937 pick(static_cast<unsigned>(round * 4) + static_cast<unsigned>(reader));
+        for (;;) {
+          const int result = check(**store, pick() % (next + 40));
+          if (result < 0) ++shared.errors;
+        }
+      }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 + random() % 30));
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    for (const pid_t child : children) CHECK(wait_for(child) == 1000 + SIGKILL);
+    ::close(pipes[1]);
+    for (uint64_t id = 0; ::read(pipes[0], &id, sizeof id) == sizeof id;) acknowledged.insert(id);
+    ::close(pipes[0]);
+    CHECK(shared.errors == 0);
+    ::munmap(&shared, sizeof shared);
+    if (!acknowledged.empty()) next = (*acknowledged.rbegin() / 4 + 2) * 4;
+    auto store = open(where);
+    // The newest are at risk; all are looked at every tenth round.
+    uint64_t lost = 0, wrong = 0;
+    auto from = round % 10 == 9 || round + 1 == kills ? acknowledged.begin()
+                                                      : acknowledged.lower_bound(next > 200 ? next - 200 : 0);
+    for (; from != acknowledged.end(); ++from) {
+      const int result = check(*store, *from);
+      lost += result == 0;
+      wrong += result < 0;
+    }
+    CHECK(lost == 0);
+    CHECK(wrong == 0);
+    if (round % 20 == 19 || round + 1 == kills) CHECK(store->verify()->damage.empty());
+  }
+  MESSAGE(acknowledged.size(), " acknowledged entries over ", kills, " rounds");
+  CHECK(acknowledged.size() > static_cast<size_t>(kills));
+}
+
+TEST_CASE("16 processes, one missing key: one compile") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  open(where);
+  Shared& shared = shared_page();
+  constexpr auto kCompile = std::chrono::milliseconds(100);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 16; ++i)
+    children.push_back(spawn([&] {
+      auto store = Store::open(where);
+      if (!store) return 1;
+      ++shared.ready;
+      while (!shared.go) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (check(**store, 5) == 1) return 2;
+      const auto there = [&] { return check(**store, 5) == 1; };
+      auto flight = Flight::acquire(where, key_of(5), std::chrono::seconds(20), there);
+      if (!flight || (!flight->held() && !there())) return 3;
+      if (check(**store, 5) == 0) {
+        ++shared.compiles;
+        std::this_thread::sleep_for(kCompile);
+        if (!put(**store, 5)) return 4;
+      }
+      return check(**store, 5) == 1 ? 0 : 5;
+    }));
+  while (shared.ready < 16) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto start = std::chrono::steady_clock::now();
+  shared.go = true;
+  for (const pid_t child : children) CHECK(wait_for(child) == 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  CHECK(shared.compiles == 1);
+  MESSAGE("last process ready after ", took.count() / std::chrono::duration<double>(kCompile).count(), " compiles");
+}
+
+TEST_CASE("the holder's death passes the turn on; a time-out does not wait for ever") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  open(where);
+  Shared& shared = shared_page();
+  const pid_t holder = spawn([&] {
+    auto flight = Flight::acquire(where, key_of(1), std::chrono::seconds(1));
+    if (!flight || !flight->held()) return 1;
+    shared.ready = 1;
+    for (;;) ::pause();
+  });
+  while (shared.ready == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto refused = Flight::acquire(where, key_of(1), std::chrono::milliseconds(30));
+  REQUIRE(refused);
+  CHECK_FALSE(refused->held());
+  CHECK(refused->waited());
+  std::chrono::steady_clock::time_point got;
+  std::thread waiter([&] {
+    const auto flight = Flight::acquire(where, key_of(1), std::chrono::seconds(20));
+    got = std::chrono::steady_clock::now();
+    CHECK(flight->held());
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  const auto killed = std::chrono::steady_clock::now();
+  ::kill(holder, SIGKILL);
+  CHECK(wait_for(holder) == 1000 + SIGKILL);
+  waiter.join();
+  MESSAGE("turn passed on after ", std::chrono::duration<double, std::milli>(got - killed).count(), " ms");
+  // Threads of one process exclude each other too.
+  const auto mine = Flight::acquire(where, key_of(2), std::chrono::seconds(1));
+  const auto other = Flight::acquire(where, key_of(2), std::chrono::milliseconds(5));
+  CHECK(mine->held());
+  CHECK_FALSE(other->held());
+}
+
+TEST_CASE("64 processes publish and read one key: all succeed") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  std::vector<pid_t> children;
+  for (int i = 0; i < 64; ++i)
+    children.push_back(spawn([&] {
+      auto store = Store::open(where);  // the folder does not exist yet: they race to make it
+      if (!store) return 1;
+      if (!put(**store, 9)) return 2;
+      return check(**store, 9) == 1 ? 0 : 3;
+    }));
+  for (const pid_t child : children) CHECK(wait_for(child) == 0);
+  auto store = open(where);
+  CHECK(store->stat()->entries == 1);
+  CHECK(store->verify()->damage.empty());
+}
+
+TEST_CASE("trim under readers with mapped entries: no error, budget held, nothing in use lost") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  constexpr uint64_t kBudget = 6 << 20;
+  StoreOptions options;
+  options.max_bytes = kBudget;
+  Shared& shared = shared_page();
+  open(where, options);
+  std::vector<pid_t> children;
+  for (int reader = 0; reader < 4; ++reader)
+    children.push_back(spawn([&] {
+      StoreOptions reading;
+      reading.max_bytes = kBudget;
+      auto store = Store::open(where, reading);
+      if (!store) return 1;
+      std::vector<std::pair<uint64_t, Entry>> held;
+      uint64_t id = 0;
+      while (!shared.stop) {
+        id = (id + 37) % 1500;
+        auto found = (*store)->find(key_of(id));
+        if (!found) ++shared.errors;
+        if (found && *found) held.emplace_back(id, std::move(**found));
+        if (held.size() > 200) held.erase(held.begin(), held.begin() + 100);
+        for (size_t i = 0; i < held.size(); i += 13) {
+          const Bytes wanted = payload(held[i].first, test::size_of(held[i].first));
+          const auto code = held[i].second.part("kernel.metallib");
+          if (!code || !std::equal(code->begin(), code->end(), wanted.begin(), wanted.end())) ++shared.wrong;
+        }
+      }
+      return 0;
+    }));
+  {
+    auto store = open(where, options);
+    for (uint64_t id = 0; id < 1500; ++id) {
+      REQUIRE(put(*store, id));
+      if (id % 100 == 99) CHECK(store->stat()->pack_bytes <= kBudget);
+    }
+    CHECK(store->stat()->counters.evicted > 0);
+  }
+  shared.stop = true;
+  for (const pid_t child : children) CHECK(wait_for(child) == 0);
+  CHECK(shared.errors == 0);
+  CHECK(shared.wrong == 0);
+  CHECK(open(where, options)->verify()->damage.empty());
+}
