@@ -1,0 +1,10 @@
+// The runtime as one translation unit, so that it is one bitcode module.
+#include "exponential.c"
+#undef LOG2_E
+#include "logarithm.c"
+// power.c uses log_parts, log1p_tail and log2_wide of logarithm.c.
+#include "arithmetic.c"
+#include "copy.c"
+#include "inverse.c"
+#include "power.c"
+#include "trigonometric.c"
