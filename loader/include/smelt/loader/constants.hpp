@@ -1,0 +1,39 @@
+// Values for function constants, as a caller gives them; the loader fits them to the kernel's own types.
+#pragma once
+
+#include "smelt/loader/types.hpp"
+
+#include <initializer_list>
+#include <variant>
+
+namespace smelt::loader {
+
+using Scalar = std::variant<bool, int64_t, uint64_t, double>;
+
+/// One function constant: named by index or by name, a scalar or the components of a vector.
+/// A value must fit its type exactly: an integer that is out of range, or a fraction for an integer, is
+/// `constant_type`; a float is rounded to its type.
+struct ConstantValue {
+  std::variant<uint32_t, std::string> key;
+  std::vector<Scalar> components;
+};
+
+class ConstantValues {
+ public:
+  ConstantValues() = default;
+  ConstantValues(std::initializer_list<ConstantValue> values) : values_(values) {}
+
+  ConstantValues& set(uint32_t index, Scalar value) { return add({index, {value}}); }
+  ConstantValues& set(std::string name, Scalar value) { return add({std::move(name), {value}}); }
+  ConstantValues& add(ConstantValue value) {
+    values_.push_back(std::move(value));
+    return *this;
+  }
+  const std::vector<ConstantValue>& values() const { return values_; }
+  bool empty() const { return values_.empty(); }
+
+ private:
+  std::vector<ConstantValue> values_;
+};
+
+}  // namespace smelt::loader

@@ -1,0 +1,79 @@
+// Binding arguments and dispatching. docs/loader-api.md 3.4, 3.8.
+#pragma once
+
+#include "smelt/loader/library.hpp"
+
+#include <array>
+
+namespace smelt::loader {
+
+/// One stream of dispatches. Not thread-safe; different encoders may be used from different threads at once.
+///
+/// Bindings stay until they are replaced, also across set_pipeline. On the cpu device a dispatch has run when it
+/// returns; on Metal it has been encoded, and wait() commits and waits. Binding and dispatching allocate nothing once
+/// the encoder has seen its largest arguments.
+class Encoder {
+ public:
+  static Result<std::unique_ptr<Encoder>> create(const DeviceRef& device);
+  virtual ~Encoder();
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+
+  Result<void> set_pipeline(PipelineRef pipeline);
+  /// Indexes go from 0 to 30: `buffer_index` above. The encoder keeps the buffer until it is replaced.
+  Result<void> set_buffer(uint32_t index, BufferRef buffer, uint64_t offset = 0);
+  /// Copied now; any length.
+  Result<void> set_bytes(uint32_t index, ByteView bytes);
+  /// The caller's memory, borrowed until the dispatch has run. Only where the device shares it as it is (cpu):
+  /// `unsupported` elsewhere.
+  Result<void> set_memory(uint32_t index, std::span<std::byte> memory);
+  Result<void> set_threadgroup_memory(uint32_t index, uint64_t bytes);
+  void clear_bindings();
+
+  /// Runs every thread of the grid exactly once; edge groups are trimmed. A component 0 in `threads` is a no-op that
+  /// succeeds. Default group: min(x, limit) for rank 1, (min(limit, x), 1, 1) for 2 and 3; `rank` says how many
+  /// components of `threads` are meant.
+  /// Errors: invalid_argument, group_zero, group_too_large, threadgroup_memory_too_large, argument_mismatch (a buffer
+  /// the kernel uses is not bound), buffer_bounds (checked code), device_unavailable (offline).
+  Result<void> dispatch_threads(Size3 threads, std::optional<Size3> group_size = {}, int rank = 1);
+
+  /// Until everything dispatched has run.
+  virtual Result<void> wait();
+
+  const DeviceRef& device() const { return device_; }
+  /// Dispatches that had nothing to do because a grid component was 0.
+  uint64_t empty_dispatches() const { return empty_dispatches_; }
+
+ protected:
+  static constexpr size_t kSlots = 31;
+  struct Slot {
+    BufferRef buffer;                ///< keeps it; empty for bytes and memory
+    uint64_t offset = 0;             ///< into `buffer`
+    std::vector<std::byte> inlined;  ///< set_bytes; its capacity is reused
+    bool is_inline = false;
+  };
+
+  explicit Encoder(DeviceRef device) : device_(std::move(device)) {}
+  virtual Result<void> run(const PipelineState& pipeline, const Size3& threads, const Size3& group) = 0;
+  virtual bool takes_memory() const { return false; }
+  /// Bit i: threadgroup argument i has a length.
+  uint32_t threadgroups_in_use() const { return bound_threadgroups_; }
+
+  // Laid out as the CPU code wants them, so that a launch passes them on as they are.
+  std::array<void*, kSlots> addresses_{};
+  std::array<uint64_t, kSlots> lengths_{};
+  std::array<uint32_t, kSlots> threadgroup_lengths_{};
+  std::array<Slot, kSlots> slots_;
+
+ private:
+  Result<void> check_slot(uint32_t index) const;
+  tl::unexpected<Error> not_bound(const PipelineState& pipeline) const;
+
+  DeviceRef device_;
+  PipelineRef pipeline_;
+  uint32_t bound_buffers_ = 0;  // bit i: slot i is bound
+  uint32_t bound_threadgroups_ = 0;
+  uint64_t empty_dispatches_ = 0;
+};
+
+}  // namespace smelt::loader

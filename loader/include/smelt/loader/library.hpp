@@ -1,0 +1,189 @@
+// Libraries, functions and pipelines: from bytes to something that can be dispatched. docs/loader-api.md 3.4, 3.7.
+#pragma once
+
+#include "smelt/loader/constants.hpp"
+#include "smelt/loader/device.hpp"
+#include "smelt/loader/types.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <span>
+
+namespace smelt::loader {
+
+/// How much is checked at load. Whatever is chosen, native code is hashed before it is made executable.
+enum class Verify : uint8_t {
+  none,       ///< only what reading needs
+  structure,  ///< headers, tables, ranges
+  digest,     ///< and the hash of the chosen slices
+  full        ///< and every part of the file
+};
+
+enum class Trust : uint8_t { none, signed_any, signed_by };
+
+struct LoadOptions {
+  Verify verify = Verify::structure;
+  bool allow_empty = false;            ///< a library without functions is no error
+  std::optional<Version> force_metal;  ///< only slices of exactly this Metal version; taken literally
+  Trust trust = Trust::none;           ///< anything else is `untrusted`: formats carry no signature yet
+  std::optional<Digest> expect;        ///< content digest the file must have, from an index that is trusted
+  std::string library;                 ///< which library of a package; needed when it holds several
+  bool checked = false;                ///< choose bounds-checked CPU code
+};
+
+/// Why each slice was taken or not: always readable after a load.
+struct SliceNote {
+  std::string target;
+  bool chosen = false;
+  Errc code = Errc::ok;  ///< why it was rejected; ok when it was usable
+  std::string line;      ///< "macos15: needs Metal 3.2, device has 3.1"
+};
+struct SliceReport {
+  std::vector<SliceNote> notes;
+  std::string text() const;  ///< one line per slice
+};
+
+/// A `.smelt` file, opened once; its libraries are loaded by name. Immutable, thread-safe.
+class Package {
+ public:
+  static Result<PackageRef> open(OwnedBytes bytes);
+  /// Mapped, not read. The file must not be changed in place while in use; replacing it by renaming is fine.
+  static Result<PackageRef> open_file(const std::filesystem::path& path);
+  ~Package();
+  Package(const Package&) = delete;
+  Package& operator=(const Package&) = delete;
+
+  std::span<const std::string_view> names() const;  ///< of its libraries, in file order
+  const Digest& digest() const;
+  /// Bytes that travel with a library, and their names.
+  Result<ByteView> attachment(std::string_view library, std::string_view name) const;
+  std::vector<std::string> attachment_names(std::string_view library) const;
+  /// A library's version and tags, as it was packed.
+  std::string_view version(std::string_view library) const;
+  std::vector<std::string> tags(std::string_view library) const;
+  /// The metallib built for a target ("macos14"), checked against its digest.
+  Result<ByteView> metallib(std::string_view library, std::string_view target) const;
+
+  struct Data;
+  const Data& data() const { return *data_; }
+
+ private:
+  explicit Package(std::unique_ptr<Data> data);
+  std::unique_ptr<Data> data_;
+};
+
+/// Kernels by name, for one device. Immutable, thread-safe, shared.
+class Library : public std::enable_shared_from_this<Library> {
+ public:
+  /// Bytes of a metallib or a package, told apart by content. Copies them.
+  static Result<LibraryRef> load(const DeviceRef& device, ByteView bytes, const LoadOptions& options = {});
+  /// The same without a copy.
+  static Result<LibraryRef> load(const DeviceRef& device, OwnedBytes bytes, const LoadOptions& options = {});
+  /// Maps the file.
+  static Result<LibraryRef> load_file(const DeviceRef& device, const std::filesystem::path& path,
+                                      const LoadOptions& options = {});
+  /// One library of a package (LoadOptions::library, or its only one).
+  static Result<LibraryRef> load(const DeviceRef& device, const PackageRef& package, const LoadOptions& options = {});
+
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  const DeviceRef& device() const;
+  std::string_view name() const;                             ///< in its package; empty for a plain metallib
+  std::span<const std::string_view> function_names() const;  ///< file order; text lives as long as the library
+  bool has_function(std::string_view name) const;
+  /// `function_not_found` lists near names.
+  Result<FunctionRef> function(std::string_view name) const;
+  /// Of the slice that was chosen.
+  const Target& target() const;
+  /// Content digest of the bytes that were loaded.
+  const Digest& digest() const;
+  const SliceReport& slice_report() const;
+  /// Whether args() and constants() are known: packages say, a plain metallib off a Mac does not.
+  bool has_reflection() const;
+
+  /// Builds the pipelines of `names` (all kernels when empty), several at a time. `progress(done, total)` is called
+  /// from this thread or workers, one call at a time; returning false stops after what is under way. The first
+  /// failure is returned once all others are done. Returns how many pipelines were built or found.
+  Result<size_t> prepare(std::span<const std::string_view> names = {},
+                         const std::function<bool(size_t done, size_t total)>& progress = {}) const;
+
+  struct Data;
+  const Data& data() const { return *data_; }
+
+ private:
+  friend class LibraryLoader;
+  explicit Library(std::unique_ptr<Data> data);
+  std::unique_ptr<Data> data_;
+};
+
+/// One entry of a library. Immutable, thread-safe; keeps its library.
+class Function : public std::enable_shared_from_this<Function> {
+ public:
+  ~Function();
+  Function(const Function&) = delete;
+  Function& operator=(const Function&) = delete;
+
+  std::string_view name() const;
+  FunctionKind kind() const;
+  Version metal_version() const;
+  std::span<const ArgInfo> args() const;
+  std::span<const ConstantInfo> constants() const;
+  const LibraryRef& library() const;
+  /// Whether its pipeline can be built on the library's device; the error says why not.
+  Result<void> usable() const;
+  /// Built once per process for the same content and constants; two threads that ask get the same one.
+  /// Errors: function_kind, constant_missing, constant_unknown, constant_type, unsupported, digest_mismatch,
+  /// pipeline_failed.
+  Result<PipelineRef> pipeline(const ConstantValues& constants = {}) const;
+
+  struct Data;
+  const Data& data() const { return *data_; }
+
+ private:
+  friend class Library;
+  explicit Function(std::unique_ptr<Data> data);
+  std::unique_ptr<Data> data_;
+};
+
+/// Ready to dispatch. Immutable, thread-safe; keeps its code and what the text of args() lies in.
+class PipelineState {
+ public:
+  virtual ~PipelineState();
+  PipelineState(const PipelineState&) = delete;
+  PipelineState& operator=(const PipelineState&) = delete;
+
+  const std::string& name() const { return facts_.name; }
+  const DeviceRef& device() const { return facts_.device; }
+  std::span<const ArgInfo> args() const { return facts_.args; }
+  uint64_t max_threads_per_threadgroup() const { return facts_.max_threads; }
+  uint64_t thread_execution_width() const { return facts_.execution_width; }
+  uint64_t static_threadgroup_memory_length() const { return facts_.threadgroup_bytes; }
+  /// The only group size it runs with, if it says so.
+  const std::optional<Size3>& required_group() const { return facts_.required_group; }
+  bool limits_estimated() const { return facts_.limits_estimated; }
+
+  struct Facts {
+    std::string name;
+    DeviceRef device;
+    std::shared_ptr<const void> owner;  ///< of the bytes that the text in `args` lies in
+    std::vector<ArgInfo> args;
+    uint64_t max_threads = 1024;
+    uint64_t execution_width = 32;
+    uint64_t threadgroup_bytes = 0;
+    std::optional<Size3> required_group;
+    bool limits_estimated = true;
+    uint32_t needed_buffers = 0;       ///< bit i: [[buffer(i)]] must be bound
+    uint32_t needed_threadgroups = 0;  ///< bit i: [[threadgroup(i)]] must have a length
+  };
+  const Facts& facts() const { return facts_; }
+
+ protected:
+  explicit PipelineState(Facts facts) : facts_(std::move(facts)) {}
+
+ private:
+  Facts facts_;
+};
+
+}  // namespace smelt::loader

@@ -1,0 +1,131 @@
+// Values that the loader's interface speaks in: targets, sizes, what a kernel says about its arguments.
+// Facts: docs/loader-api.md 3.2 to 3.4.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/digest.hpp"
+#include "smelt/base/result.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::loader {
+
+class Buffer;
+class Device;
+class Encoder;
+class Function;
+class Library;
+class Package;
+class PipelineState;
+// Handles share ownership: a function keeps its library, a pipeline the code it runs, a library its bytes.
+using BufferRef = std::shared_ptr<Buffer>;
+using DeviceRef = std::shared_ptr<Device>;
+using FunctionRef = std::shared_ptr<const Function>;
+using LibraryRef = std::shared_ptr<const Library>;
+using PackageRef = std::shared_ptr<const Package>;
+using PipelineRef = std::shared_ptr<const PipelineState>;
+
+struct Version {
+  uint16_t major = 0;
+  uint16_t minor = 0;
+  uint16_t patch = 0;
+  auto operator<=>(const Version&) const = default;
+};
+/// "3.1", or "26.0.1" when there is a patch.
+std::string to_string(const Version& version);
+
+enum class Platform : uint8_t { none = 0, macos = 1, ios = 2, tvos = 3, watchos = 4, visionos = 5 };
+std::string_view to_string(Platform platform);
+
+/// What a slice was built for, or what a device offers. `family` is the Apple GPU family (7 is Apple7): of a slice the
+/// lowest that it runs on, 0 for any; of a device what it is, 0 when it is none (a virtual Mac).
+struct Target {
+  std::string name;  ///< "macos14", "cpu-x86-64-v3"
+  Platform platform = Platform::none;
+  Version min_os;
+  Version metal;
+  Version air;
+  uint16_t family = 0;
+};
+
+struct Size3 {
+  uint64_t x = 1;
+  uint64_t y = 1;
+  uint64_t z = 1;
+  bool operator==(const Size3&) const = default;
+};
+
+enum class FunctionKind : uint8_t {
+  kernel = 0,
+  vertex = 1,
+  fragment = 2,
+  unqualified = 3,
+  visible = 4,
+  external = 5,
+  intersection = 6,
+  mesh = 7,
+  object = 8
+};
+std::string_view to_string(FunctionKind kind);
+
+enum class ArgumentKind : uint8_t {
+  buffer = 0,
+  threadgroup = 1,  ///< threadgroup memory whose length is given at dispatch
+  texture = 2,
+  sampler = 3,
+  indirect_buffer = 4,
+  function_table = 5,
+  acceleration_structure = 6,
+  other = 7
+};
+std::string_view to_string(ArgumentKind kind);
+
+enum class Access : uint8_t { none = 0, read = 1, write = 2, read_write = 3, sample = 4 };
+
+/// One bindable argument of a kernel. Text lies in the library's bytes and lives as long as the function or library.
+struct ArgInfo {
+  std::string_view name;
+  std::string_view type_name;  ///< of the pointee: "float"; empty for void*
+  uint32_t index = 0;          ///< slot: [[buffer(index)]], [[threadgroup(index)]], ...
+  uint32_t parameter = 0;      ///< position among the function's parameters
+  ArgumentKind kind = ArgumentKind::buffer;
+  Access access = Access::read_write;
+  uint8_t address_space = 1;  ///< 1 device, 2 constant, 3 threadgroup
+  bool unused = false;
+  bool conditional = false;  ///< exists only when a function constant is true
+  uint32_t array_size = 1;
+  uint32_t size = 0;  ///< bytes of the pointee type; 0 when unknown
+  uint32_t align = 0;
+};
+
+/// One function constant of a kernel.
+struct ConstantInfo {
+  std::string_view name;
+  std::string_view type_name;  ///< "bool", "int", "float2", ...
+  uint32_t index = 0;
+  bool required = true;
+};
+
+struct Limits {
+  uint64_t max_threads_per_threadgroup = 1024;
+  uint64_t max_threadgroup_memory = 32768;
+  uint64_t thread_execution_width = 32;
+  uint32_t buffer_slots = 31;
+  uint64_t inline_bytes = 4096;  ///< longer set_bytes is copied into a buffer
+};
+
+/// Bytes and whoever keeps them alive. `owner` may be empty only for bytes that outlive everything (static data).
+struct OwnedBytes {
+  ByteView bytes;
+  std::shared_ptr<const void> owner;
+};
+/// A private copy.
+OwnedBytes copy_of(ByteView bytes);
+
+}  // namespace smelt::loader

@@ -1,0 +1,189 @@
+#include "cpu_device.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_map>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace smelt::loader {
+namespace {
+
+/// Processors that this process may use, which in a container is fewer than there are.
+unsigned usable_processors() {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// One opened CPU slice: its rows are ours, its code stays where it is until a kernel is wanted.
+class CpuSliceCode final : public OpenSlice {
+ public:
+  CpuSliceCode(schema::CpuSlice slice, ByteView bytes, std::shared_ptr<const void> owner)
+      : slice_(std::move(slice)), bytes_(bytes), owner_(std::move(owner)) {
+    for (size_t i = 0; i < slice_.kernels.size(); ++i) rows_.emplace(slice_.kernels[i].name, i);
+  }
+
+  std::vector<Result<PipelineRef>> make_pipelines(std::vector<PipelineRequest> requests) override {
+    std::vector<Result<PipelineRef>> pipelines(requests.size());
+    std::vector<Prepared> prepared;
+    std::vector<CodeBlob> blobs;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      auto one = prepare(requests[i]);
+      if (!one) {
+        pipelines[i] = tl::unexpected(std::move(one).error());
+        continue;
+      }
+      one->request = i;
+      const schema::CpuKernel& kernel = *one->kernel;
+      blobs.push_back({kernel.name, bytes_.subspan(kernel.code_offset, kernel.code_bytes), kernel.code_digest});
+      prepared.push_back(std::move(*one));
+    }
+    auto places = load_code(blobs);
+    for (size_t i = 0; i < prepared.size(); ++i) {
+      PipelineRequest& request = requests[prepared[i].request];
+      if (places[i])
+        pipelines[prepared[i].request] = std::make_shared<const CpuPipeline>(
+            std::move(request.facts), *prepared[i].kernel, std::move(*places[i]), std::move(prepared[i].constants));
+      else
+        pipelines[prepared[i].request] = tl::unexpected(std::move(places[i]).error());
+    }
+    return pipelines;
+  }
+
+ private:
+  struct Prepared {
+    size_t request = 0;
+    const schema::CpuKernel* kernel = nullptr;
+    Bytes constants;
+  };
+
+  Result<Prepared> prepare(const PipelineRequest& request) const {
+    const auto row = rows_.find(request.facts.name);
+    if (row == rows_.end())
+      return fail(Errc::corrupt, "kernel '{}': the manifest says that the CPU slice holds it, the slice does not",
+                  request.facts.name);
+    Prepared prepared;
+    prepared.kernel = &slice_.kernels[row->second];
+    SMELT_TRY(prepared.constants, lay_out(*prepared.kernel, request.constants));
+    return prepared;
+  }
+
+  /// The block of function constants as the kernel's row describes it.
+  static Result<Bytes> lay_out(const schema::CpuKernel& kernel, const std::vector<BoundConstant>& given) {
+    if (kernel.constants_bytes > kMostConstantBytes)
+      return fail(Errc::corrupt, "kernel '{}' claims {} bytes of function constants", kernel.name,
+                  kernel.constants_bytes);
+    Bytes block(kernel.constants_bytes);
+    for (const schema::CpuConstant& slot : kernel.constants) {
+      const auto value = std::find_if(given.begin(), given.end(),
+                                      [&](const BoundConstant& constant) { return constant.index == slot.index; });
+      if (value == given.end()) continue;
+      if (value->bytes.size() > slot.bytes)
+        return fail(Errc::constant_type, "kernel '{}': constant #{} of type {} has {} bytes, the code wants {}",
+                    kernel.name, slot.index, value->type_name, value->bytes.size(), slot.bytes);
+      std::copy(value->bytes.begin(), value->bytes.end(), block.begin() + slot.offset);
+      block[slot.defined_offset] = std::byte{1};
+    }
+    return block;
+  }
+
+  static constexpr uint32_t kMostConstantBytes = 1 << 20;
+
+  schema::CpuSlice slice_;
+  ByteView bytes_;
+  std::shared_ptr<const void> owner_;
+  std::unordered_map<std::string_view, size_t> rows_;
+};
+
+std::string device_name(const CpuLevel& level, unsigned threads) {
+  return fmt::format("cpu ({}, {} thread{})", to_string(level), threads, threads == 1 ? "" : "s");
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, LogSink log)
+    : DeviceImpl(DeviceKind::cpu, device_name(level, threads), Target{"cpu-" + to_string(level)}, Limits{}),
+      level_(level),
+      forced_(forced),
+      pool_(threads),
+      log_(std::move(log)) {}
+
+std::optional<Rejection> CpuDevice::reject(const SliceFacts& slice, const LoadOptions& options) const {
+  if (slice.kind != schema::SliceKind::cpu)
+    return Rejection{Errc::unsupported_platform, fmt::format("needs {}, device runs CPU code for {}",
+                                                             to_string(slice.target.platform), to_string(level_))};
+  const CpuLevel needs{schema::CpuArch(slice.arch), slice.level};
+  if (needs.arch != level_.arch)
+    return Rejection{Errc::unsupported_platform,
+                     fmt::format("needs {}, device has {}", to_string(needs), to_string(level_))};
+  if (options.force_metal && slice.target.metal != Version{} && slice.target.metal != *options.force_metal)
+    return Rejection{Errc::unsupported_language,
+                     fmt::format("is Metal {}, the caller forces {}", to_string(slice.target.metal),
+                                 to_string(*options.force_metal))};
+  if (!runs_on(needs, level_))
+    return Rejection{Errc::unsupported_family,
+                     fmt::format("needs {}, device has {}", to_string(needs), to_string(level_))};
+  if (forced_ && needs != level_)
+    return Rejection{Errc::unsupported_family,
+                     fmt::format("is {}, the caller forces {}", to_string(needs), to_string(level_))};
+  if (slice.checked != options.checked)
+    return Rejection{Errc::unsupported_family, slice.checked ? "is bounds-checked code, the caller did not ask for it"
+                                                             : "is not bounds-checked, the caller asks for that"};
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice,
+                                                         const std::shared_ptr<const void>& owner) {
+  SMELT_TRY(schema::CpuSlice parsed, schema::read_cpu_slice(slice.bytes));
+  if (parsed.arch != schema::CpuArch(slice.arch) || parsed.level != slice.level)
+    return fail(Errc::corrupt, "slice '{}' is code for {}, the manifest says {}", slice.target.name,
+                to_string(CpuLevel{parsed.arch, parsed.level}),
+                to_string(CpuLevel{schema::CpuArch(slice.arch), slice.level}));
+  // The slice proved that it hashes to its own digest; this ties that digest to the manifest and so to the package's.
+  if (slice.root) {
+    const ByteView own =
+        slice.bytes.subspan(schema::kCpuSliceHeaderBytes - sizeof(Digest::bytes), sizeof(Digest::bytes));
+    if (!std::equal(own.begin(), own.end(), slice.root->bytes.begin()))
+      return fail(Errc::digest_mismatch, "slice '{}' is not the one that the manifest lists", slice.target.name);
+  }
+  return std::make_shared<CpuSliceCode>(std::move(parsed), slice.bytes, owner);
+}
+
+Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
+  return std::make_unique<CpuEncoder>(std::static_pointer_cast<CpuDevice>(shared_from_this()));
+}
+
+CpuPipeline::CpuPipeline(Facts facts, const schema::CpuKernel& kernel, CodePlace code, Bytes block)
+    : PipelineState(std::move(facts)),
+      entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
+      range(kernel.range),
+      checked(kernel.checked),
+      fixed_bytes(kernel.fixed_bytes),
+      bytes_per_thread(kernel.bytes_per_thread),
+      constants(std::move(block)),
+      private_buffers(kernel.private_buffers),
+      code_(std::move(code.region)) {}
+
+Result<DeviceRef> open_cpu_device(const DeviceOptions& options) {
+  CpuLevel level = host_cpu_level();
+  std::string wanted = options.cpu_level;
+  if (wanted.empty())
+    if (const char* named = std::getenv("SMELT_CPU")) wanted = named;
+  const bool forced = !wanted.empty();
+  if (forced) {
+    SMELT_TRY(const CpuLevel asked, parse_cpu_level(wanted));
+    if (!runs_on(asked, level))
+      return fail(Errc::invalid_argument, "CPU level {} was asked for; this processor has {}", to_string(asked),
+                  to_string(level));
+    level = asked;
+  }
+  const unsigned threads = options.threads != 0 ? options.threads : usable_processors();
+  return std::make_shared<CpuDevice>(level, forced, threads, options.log);
+}
+
+}  // namespace smelt::loader

@@ -1,0 +1,283 @@
+// A launch. Small grids run on the calling thread at once: no lock, no allocation, no clock. Larger ones are cut into
+// boxes by what a thread of this kernel has cost before.
+#include "cpu_device.hpp"
+#include "float_mode.hpp"
+#include "private_buffers.hpp"
+#include "tiling.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace smelt::loader {
+namespace {
+
+constexpr size_t kScratchAlignment = 64;
+constexpr uint64_t kMostScratch = uint64_t{1} << 30;
+// Waking a worker costs microseconds: a launch shorter than this stays on one thread.
+constexpr float kWorthWaking = 30e3f;  // ns
+constexpr float kChunkTime = 25e3f;    // ns that one chunk should take
+constexpr float kGuessedCost = 4.0f;   // ns per thread, before anything is known
+constexpr uint64_t kChunksPerThread = 8;
+constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
+
+uint64_t round_up(uint64_t value, uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+/// Memory of one OS thread for the kernels that it runs; grows to the largest and stays.
+class Scratch {
+ public:
+  ~Scratch() { ::operator delete(at_, std::align_val_t(kScratchAlignment)); }
+  void* at_least(uint64_t bytes) {
+    if (bytes > size_ || at_ == nullptr) {
+      bytes = std::max<uint64_t>(bytes, kScratchAlignment);
+      ::operator delete(at_, std::align_val_t(kScratchAlignment));
+      size_ = 0;
+      at_ = ::operator new(bytes, std::align_val_t(kScratchAlignment), std::nothrow);
+      if (at_ != nullptr) size_ = bytes;
+    }
+    return at_;
+  }
+
+ private:
+  void* at_ = nullptr;
+  uint64_t size_ = 0;
+};
+thread_local Scratch scratch_of_thread;
+
+double volume(const smelt_cpu_range& box) {
+  double product = 1;
+  for (size_t axis = 0; axis < 3; ++axis) product *= box.high[axis] - box.low[axis];
+  return product;
+}
+
+float nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<float, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+void learn(const CpuPipeline& pipeline, float nanoseconds, double threads) {
+  const float sample = nanoseconds / static_cast<float>(threads);
+  const float before = pipeline.thread_cost.load(std::memory_order_relaxed);
+  pipeline.thread_cost.store(before == 0 ? sample : before * 0.75f + sample * 0.25f, std::memory_order_relaxed);
+}
+
+/// Memory of one worker for the buffers that it has to itself during one launch.
+struct PrivateCopy {
+  std::array<void*, SMELT_CPU_MAX_BUFFERS> addresses;
+  std::vector<Bytes> copies;  // one per private buffer; empty for a worker that took no chunk
+};
+
+class Launch final : public Pool::Job {
+ public:
+  Launch(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, const Tiling& tiling, uint64_t scratch_bytes,
+         double threads_per_item, unsigned threads, bool privatise)
+      : Job(tiling.count()),
+        pipeline_(pipeline),
+        dispatch_(dispatch),
+        tiling_(tiling),
+        scratch_bytes_(scratch_bytes),
+        threads_per_item_(threads_per_item) {
+    if (privatise) private_.resize(threads);
+  }
+
+  void work(unsigned worker) override {
+    uint64_t chunk = 0;
+    if (!take(chunk)) return;
+    void* const scratch = scratch_of_thread.at_least(scratch_bytes_);
+    if (scratch == nullptr) {
+      out_of_memory_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    smelt_cpu_dispatch dispatch = dispatch_;
+    if (!private_.empty()) make_private(worker, dispatch);
+    const auto start = std::chrono::steady_clock::now();
+    double items = 0;
+    do {
+      const smelt_cpu_range box = tiling_.box(chunk);
+      pipeline_.entry(&dispatch, &box, scratch);
+      items += volume(box);
+    } while (take(chunk));
+    if (worker == 0) learn(pipeline_, nanoseconds_since(start), items * threads_per_item_);
+  }
+
+  void merge() {
+    for (const PrivateCopy& worker : private_)
+      for (size_t i = 0; i < worker.copies.size(); ++i) {
+        const schema::CpuPrivateBuffer& buffer = pipeline_.private_buffers[i];
+        merge_private(buffer.operation,
+                      {static_cast<std::byte*>(dispatch_.buffers[buffer.buffer]), worker.copies[i].size()},
+                      worker.copies[i]);
+      }
+  }
+
+  bool out_of_memory() const { return out_of_memory_.load(std::memory_order_relaxed); }
+
+ private:
+  void make_private(unsigned worker, smelt_cpu_dispatch& dispatch) {
+    PrivateCopy& copy = private_[worker];
+    std::copy_n(dispatch.buffers, copy.addresses.size(), copy.addresses.begin());
+    copy.copies.resize(pipeline_.private_buffers.size());
+    for (size_t i = 0; i < copy.copies.size(); ++i) {
+      const schema::CpuPrivateBuffer& buffer = pipeline_.private_buffers[i];
+      copy.copies[i].resize(dispatch.buffer_bytes[buffer.buffer]);
+      fill_neutral(buffer.operation, copy.copies[i]);
+      copy.addresses[buffer.buffer] = copy.copies[i].data();
+    }
+    dispatch.buffers = copy.addresses.data();
+  }
+
+  const CpuPipeline& pipeline_;
+  const smelt_cpu_dispatch& dispatch_;
+  const Tiling& tiling_;
+  const uint64_t scratch_bytes_;
+  const double threads_per_item_;
+  std::vector<PrivateCopy> private_;
+  std::atomic<bool> out_of_memory_{false};
+};
+
+/// Whether each worker may have its own copy: small, bound, and no other argument looks at the same memory.
+bool can_privatise(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, double threads) {
+  if (pipeline.private_buffers.empty()) return false;
+  for (const schema::CpuPrivateBuffer& buffer : pipeline.private_buffers) {
+    const auto low = reinterpret_cast<uintptr_t>(dispatch.buffers[buffer.buffer]);
+    const uint64_t bytes = dispatch.buffer_bytes[buffer.buffer];
+    if (low == 0 || bytes > kMostPrivateBytes || static_cast<double>(bytes / sizeof(uint32_t)) > threads) return false;
+    for (uint32_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
+      const auto other = reinterpret_cast<uintptr_t>(dispatch.buffers[i]);
+      if (i != buffer.buffer && other < low + bytes && low < other + dispatch.buffer_bytes[i]) return false;
+    }
+  }
+  return true;
+}
+
+tl::unexpected<Error> out_of_bounds(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
+                                    const smelt_cpu_fault& fault) {
+  std::string what;
+  uint64_t has = 0;
+  uint64_t element = 1;
+  ArgumentKind kind = ArgumentKind::buffer;
+  uint32_t index = fault.buffer;
+  if (fault.buffer == 0xffffffff) {
+    what = "static threadgroup memory";
+    has = pipeline.static_threadgroup_memory_length();
+  } else {
+    if ((fault.buffer & 0x80000000) != 0) {
+      kind = ArgumentKind::threadgroup;
+      index = fault.buffer & 0x7fffffff;
+    }
+    what = fmt::format("{} {}", to_string(kind), index);
+    if (index < SMELT_CPU_MAX_BUFFERS)
+      has = kind == ArgumentKind::buffer ? dispatch.buffer_bytes[index] : dispatch.threadgroup_bytes[index];
+    for (const ArgInfo& argument : pipeline.args())
+      if (argument.index == index && argument.kind == kind) {
+        what += fmt::format(" '{}'", argument.name);
+        if (argument.size > 1) element = argument.size;
+      }
+  }
+  const auto offset = static_cast<int64_t>(fault.offset);
+  std::string place = fmt::format("offset {}", offset);
+  if (element > 1 && offset % static_cast<int64_t>(element) == 0)
+    place += fmt::format(" (index {})", offset / static_cast<int64_t>(element));
+  auto error = fail(Errc::buffer_bounds, "kernel '{}': thread ({}, {}, {}) {} {} bytes at {} of {}, which has {} bytes",
+                    pipeline.name(), fault.position[0], fault.position[1], fault.position[2],
+                    fault.is_write != 0 ? "writes" : "reads", fault.bytes, place, what, has);
+  error.value().subject = pipeline.name();
+  return error;
+}
+
+struct LogContext {
+  const CpuDevice* device;
+  const CpuPipeline* pipeline;
+};
+
+}  // namespace
+
+CpuEncoder::CpuEncoder(std::shared_ptr<CpuDevice> device) : Encoder(device), cpu_(*device) {}
+
+Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, const Size3& group) {
+  const auto& pipeline = static_cast<const CpuPipeline&>(state);
+  const std::array<uint64_t, 3> grid = {threads.x, threads.y, threads.z};
+  const std::array<uint64_t, 3> size = {group.x, group.y, group.z};
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+
+  smelt_cpu_dispatch dispatch;
+  smelt_cpu_fault fault;
+  uint64_t group_threads = 1;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (grid[axis] > kMost)
+      return fail(Errc::invalid_argument,
+                  "kernel '{}': {} threads along one axis; positions have 32 bits, so at most {}", pipeline.name(),
+                  grid[axis], kMost);
+    // A group larger than the grid is trimmed to it, yet its nominal size is what the kernel is told.
+    dispatch.grid[axis] = static_cast<uint32_t>(grid[axis]);
+    dispatch.group[axis] = static_cast<uint32_t>(size[axis]);
+    dispatch.groups[axis] = static_cast<uint32_t>((grid[axis] + size[axis] - 1) / size[axis]);
+    group_threads *= size[axis];
+  }
+  dispatch.nominal_threads = static_cast<uint32_t>(round_up(group_threads, 32));
+  dispatch.buffers = addresses_.data();
+  dispatch.buffer_bytes = lengths_.data();
+  dispatch.threadgroup_bytes = threadgroup_lengths_.data();
+  dispatch.constants = pipeline.constants.data();
+  dispatch.fault = nullptr;
+  dispatch.services = nullptr;
+  if (pipeline.checked) {
+    std::memset(&fault, 0, sizeof(fault));
+    dispatch.fault = &fault;
+  }
+
+  std::array<uint32_t, kSlots> threadgroup_offsets{};
+  uint64_t scratch_bytes =
+      round_up(pipeline.fixed_bytes + pipeline.bytes_per_thread * dispatch.nominal_threads, kScratchAlignment);
+  for (uint32_t mask = threadgroups_in_use(); mask != 0; mask &= mask - 1) {
+    const auto slot = static_cast<size_t>(std::countr_zero(mask));
+    threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
+    scratch_bytes = round_up(scratch_bytes + threadgroup_lengths_[slot], kScratchAlignment);
+  }
+  if (scratch_bytes > kMostScratch)
+    return fail(Errc::pipeline_failed, "kernel '{}' wants {} bytes of working memory per threadgroup; at most {}",
+                pipeline.name(), scratch_bytes, kMostScratch);
+  dispatch.threadgroup_offsets = threadgroup_offsets.data();
+
+  const bool by_thread = pipeline.range == schema::CpuRangeKind::threads;
+  const double all_threads = double(grid[0]) * double(grid[1]) * double(grid[2]);
+  const std::array<uint32_t, 3> extent = by_thread
+                                             ? std::array{dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]}
+                                             : std::array{dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]};
+  const float cost = pipeline.thread_cost.load(std::memory_order_relaxed);
+  const float expected = (cost == 0 ? kGuessedCost : cost) * static_cast<float>(all_threads);
+
+  const FloatMode mode;
+  if (expected < kWorthWaking || cpu_.pool().threads() == 1) {
+    void* const scratch = scratch_of_thread.at_least(scratch_bytes);
+    if (scratch == nullptr)
+      return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch", pipeline.name(),
+                  scratch_bytes);
+    const smelt_cpu_range box{{0, 0, 0}, {extent[0], extent[1], extent[2]}};
+    if (cost == 0 || (++launches_ & 15) == 0) {
+      const auto start = std::chrono::steady_clock::now();
+      pipeline.entry(&dispatch, &box, scratch);
+      learn(pipeline, nanoseconds_since(start), all_threads);
+    } else {
+      pipeline.entry(&dispatch, &box, scratch);
+    }
+  } else {
+    const unsigned limit = cpu_.pool().threads();
+    const auto wanted = static_cast<uint64_t>(std::min(expected / kChunkTime, float(limit * kChunksPerThread)));
+    const Tiling tiling(extent, std::max<uint64_t>(wanted, 2), by_thread ? 64 : 1);
+    Launch launch(pipeline, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit,
+                  can_privatise(pipeline, dispatch, all_threads));
+    cpu_.pool().run(launch, limit);
+    launch.merge();
+    if (launch.out_of_memory())
+      return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch on every worker",
+                  pipeline.name(), scratch_bytes);
+  }
+  if (pipeline.checked && fault.claimed != 0) return out_of_bounds(pipeline, dispatch, fault);
+  return {};
+}
+
+}  // namespace smelt::loader

@@ -1,0 +1,169 @@
+#include "smelt/loader/encoder.hpp"
+
+#include "device/device_impl.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace smelt::loader {
+
+Result<std::unique_ptr<Encoder>> Encoder::create(const DeviceRef& device) {
+  if (!device) return fail(Errc::invalid_argument, "an encoder needs a device; none was given");
+  return static_cast<DeviceImpl&>(*device).make_encoder();
+}
+
+Encoder::~Encoder() = default;
+
+Result<void> Encoder::check_slot(uint32_t index) const {
+  if (index >= kSlots)
+    return fail(Errc::buffer_index,
+                "buffer index {} is above {}. Pack small arguments into one buffer, or pass addresses of several "
+                "buffers as a list",
+                index, kSlots - 1);
+  return {};
+}
+
+Result<void> Encoder::set_pipeline(PipelineRef pipeline) {
+  if (!pipeline) return fail(Errc::invalid_argument, "set_pipeline: no pipeline was given");
+  if (pipeline->device() != device_)
+    return fail(Errc::invalid_argument, "pipeline '{}' was built for device {}, this encoder is for {}",
+                pipeline->name(), pipeline->device()->name(), device_->name());
+  pipeline_ = std::move(pipeline);
+  return {};
+}
+
+Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offset) {
+  SMELT_TRY_VOID(check_slot(index));
+  if (!buffer) return fail(Errc::invalid_argument, "set_buffer({}): no buffer was given", index);
+  if (offset > buffer->size())
+    return fail(Errc::invalid_argument, "set_buffer({}): offset {} is past the end of a buffer of {} bytes", index,
+                offset, buffer->size());
+  addresses_[index] = buffer->contents().data() + offset;
+  lengths_[index] = buffer->size() - offset;
+  slots_[index].buffer = std::move(buffer);
+  slots_[index].offset = offset;
+  slots_[index].is_inline = false;
+  bound_buffers_ |= 1u << index;
+  return {};
+}
+
+Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
+  SMELT_TRY_VOID(check_slot(index));
+  Slot& slot = slots_[index];
+  slot.inlined.assign(bytes.begin(), bytes.end());
+  if (slot.inlined.capacity() == 0) slot.inlined.reserve(16);  // zero bytes still have an address
+  slot.buffer.reset();
+  slot.is_inline = true;
+  addresses_[index] = slot.inlined.data();
+  lengths_[index] = bytes.size();
+  bound_buffers_ |= 1u << index;
+  return {};
+}
+
+Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {
+  SMELT_TRY_VOID(check_slot(index));
+  if (!takes_memory())
+    return fail(Errc::unsupported, "set_memory({}): device {} does not share the caller's memory; use a buffer", index,
+                device_->name());
+  slots_[index].buffer.reset();
+  slots_[index].is_inline = false;
+  addresses_[index] = memory.data();
+  lengths_[index] = memory.size();
+  bound_buffers_ |= 1u << index;
+  return {};
+}
+
+Result<void> Encoder::set_threadgroup_memory(uint32_t index, uint64_t bytes) {
+  SMELT_TRY_VOID(check_slot(index));
+  const uint64_t limit = device_->limits().max_threadgroup_memory;
+  if (bytes > limit)
+    return fail(Errc::threadgroup_memory_too_large,
+                "Threadgroup memory size ({}) exceeds the maximum threadgroup memory allowed ({}): argument {}", bytes,
+                limit, index);
+  threadgroup_lengths_[index] = static_cast<uint32_t>(bytes);
+  if (bytes != 0)
+    bound_threadgroups_ |= 1u << index;
+  else
+    bound_threadgroups_ &= ~(1u << index);
+  return {};
+}
+
+void Encoder::clear_bindings() {
+  for (size_t i = 0; i < kSlots; ++i) {
+    slots_[i].buffer.reset();
+    slots_[i].is_inline = false;
+    addresses_[i] = nullptr;
+    lengths_[i] = 0;
+    threadgroup_lengths_[i] = 0;
+  }
+  bound_buffers_ = 0;
+  bound_threadgroups_ = 0;
+}
+
+tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline) const {
+  const uint32_t buffers = pipeline.facts().needed_buffers & ~bound_buffers_;
+  const uint32_t threadgroups = pipeline.facts().needed_threadgroups & ~bound_threadgroups_;
+  const auto kind = buffers != 0 ? ArgumentKind::buffer : ArgumentKind::threadgroup;
+  const auto index = static_cast<uint32_t>(std::countr_zero(buffers != 0 ? buffers : threadgroups));
+  std::string_view name;
+  for (const ArgInfo& argument : pipeline.args())
+    if (argument.index <= index && index < argument.index + argument.array_size &&
+        (argument.kind == ArgumentKind::threadgroup) == (kind == ArgumentKind::threadgroup))
+      name = argument.name;
+  return fail(Errc::argument_mismatch, "kernel '{}' uses {} {} '{}', which {}", pipeline.name(), to_string(kind), index,
+              name, kind == ArgumentKind::buffer ? "is not bound" : "has no length (set_threadgroup_memory)");
+}
+
+Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group_size, int rank) {
+  if (!pipeline_) return fail(Errc::invalid_argument, "dispatch: no pipeline was set");
+  if (rank < 1 || rank > 3) return fail(Errc::invalid_argument, "dispatch: rank {}; want 1, 2 or 3", rank);
+  const PipelineState& pipeline = *pipeline_;
+  if (rank < 3) threads.z = 1;
+  if (rank < 2) threads.y = 1;
+  const uint64_t limit = pipeline.max_threads_per_threadgroup();
+  const std::optional<Size3>& required = pipeline.required_group();
+
+  Size3 group;
+  if (group_size) {
+    group = *group_size;
+    if (group.x == 0 || group.y == 0 || group.z == 0)
+      return fail(Errc::group_zero, "kernel '{}': group size ({}, {}, {}) has a 0; each component must be at least 1",
+                  pipeline.name(), group.x, group.y, group.z);
+    // Each component first: the product of three large ones could wrap.
+    const bool fits = group.x <= limit && group.y <= limit && group.z <= limit && group.x * group.y * group.z <= limit;
+    if (!fits)
+      return fail(Errc::group_too_large,
+                  "kernel '{}': group size ({}, {}, {}) exceeds max_threads_per_threadgroup of {}", pipeline.name(),
+                  group.x, group.y, group.z, limit);
+    if (required && group != *required)
+      return fail(Errc::group_too_large, "kernel '{}': group size ({}, {}, {}); it runs only with ({}, {}, {})",
+                  pipeline.name(), group.x, group.y, group.z, required->x, required->y, required->z);
+  } else {
+    group = required ? *required : Size3{std::max<uint64_t>(1, std::min(limit, threads.x)), 1, 1};
+  }
+
+  uint64_t threadgroup_bytes = pipeline.static_threadgroup_memory_length();
+  for (uint32_t mask = bound_threadgroups_; mask != 0; mask &= mask - 1)
+    threadgroup_bytes += threadgroup_lengths_[static_cast<size_t>(std::countr_zero(mask))];
+  if (threadgroup_bytes > device_->limits().max_threadgroup_memory)
+    return fail(Errc::threadgroup_memory_too_large,
+                "Threadgroup memory size ({}) exceeds the maximum threadgroup memory allowed ({}): kernel '{}', of "
+                "which {} static",
+                threadgroup_bytes, device_->limits().max_threadgroup_memory, pipeline.name(),
+                pipeline.static_threadgroup_memory_length());
+
+  if ((pipeline.facts().needed_buffers & ~bound_buffers_) != 0 ||
+      (pipeline.facts().needed_threadgroups & ~bound_threadgroups_) != 0)
+    return not_bound(pipeline);
+  if (threads.x == 0 || threads.y == 0 || threads.z == 0) {
+    ++empty_dispatches_;
+    return {};
+  }
+  return run(pipeline, threads, group);
+}
+
+Result<void> Encoder::wait() {
+  return {};
+}
+
+}  // namespace smelt::loader

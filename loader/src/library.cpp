@@ -1,0 +1,290 @@
+// Loading: what the bytes are, which slice the device takes, names. Nothing is compiled or mapped executable here; that
+// is the business of function.cpp, on first use.
+#include "smelt/base/files.hpp"
+
+#include "library_data.hpp"
+#include "near_names.hpp"
+#include "pipeline_cache.hpp"
+#include "slice_choice.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace smelt::loader {
+namespace {
+
+Version to_version(const schema::Version& version) {
+  return {version.major, version.minor, version.patch};
+}
+
+SliceFacts to_facts(const schema::SliceView& slice) {
+  SliceFacts facts;
+  facts.target = {std::string(slice.target), Platform(uint8_t(slice.platform)),
+                  to_version(slice.os),      to_version(slice.metal),
+                  to_version(slice.air),     slice.family};
+  facts.kind = slice.kind;
+  facts.arch = slice.arch;
+  facts.level = slice.level;
+  facts.checked = slice.checked;
+  facts.hash = slice.part.hash;
+  if (slice.kind == schema::SliceKind::cpu) facts.root = slice.root;
+  facts.bytes = slice.part.bytes;
+  return facts;
+}
+
+Result<uint32_t> pick_library(const Package& package, const LoadOptions& options) {
+  const schema::Package& rows = package.data().package;
+  if (!options.library.empty()) {
+    if (const auto index = rows.find_library(options.library)) return *index;
+  } else if (rows.library_count() == 1) {
+    return 0;
+  }
+  std::string known;
+  for (const std::string_view name : package.names()) known += fmt::format("{}'{}'", known.empty() ? "" : ", ", name);
+  if (options.library.empty() && rows.library_count() == 0)
+    return fail(Errc::empty_library, "the package holds no library");
+  if (options.library.empty())
+    return fail(Errc::invalid_argument, "the package holds {} libraries; say which one: {}", rows.library_count(),
+                known);
+  return fail(Errc::invalid_argument, "the package has no library '{}'; it has {}", options.library, known);
+}
+
+}  // namespace
+
+/// The steps of loading, for each kind of source.
+class LibraryLoader {
+ public:
+  LibraryLoader(const DeviceRef& device, const LoadOptions& options) : data_(std::make_unique<Library::Data>()) {
+    data_->device = device;
+    data_->options = options;
+  }
+
+  Result<LibraryRef> from_package(const PackageRef& package) {
+    data_->package = package;
+    data_->owner = package;
+    data_->bytes = package->data().bytes.bytes;
+    data_->digest = package->digest();
+    std::call_once(data_->digest_once, [] {});
+    SMELT_TRY_VOID(check_expected());
+    const schema::Package& rows = package->data().package;
+    if (data_->options.verify == Verify::full) SMELT_TRY_VOID(schema::check_all_parts(rows));
+    SMELT_TRY(const uint32_t index, pick_library(*package, data_->options));
+    data_->rows = rows.library(index);
+    data_->name = data_->rows.name;
+    for (uint32_t i = 0; i < data_->rows.functions.count; ++i)
+      data_->names.push_back(rows.function(data_->rows.functions.first + i).name);
+    std::vector<SliceFacts> slices;
+    std::vector<uint32_t> presences;
+    for (uint32_t i = 0; i < data_->rows.slices.count; ++i) {
+      const schema::SliceView slice = rows.slice(data_->rows.slices.first + i);
+      slices.push_back(to_facts(slice));
+      presences.push_back(slice.first_presence);
+    }
+    return finish(std::move(slices), presences, fmt::format("library '{}'", data_->name));
+  }
+
+  Result<LibraryRef> from_metallib(OwnedBytes bytes) {
+    data_->owner = bytes.owner;
+    data_->bytes = bytes.bytes;
+    SMELT_TRY_VOID(check_expected());
+    SMELT_TRY(data_->container, read_container(bytes.bytes, data_->options.verify));
+    for (const ContainerFunction& function : data_->container.functions) {
+      data_->by_name.emplace(function.name, static_cast<uint32_t>(data_->names.size()));
+      data_->names.push_back(function.name);
+    }
+    SliceFacts slice;
+    slice.target = data_->container.target;
+    slice.bytes = bytes.bytes;
+    if (data_->device->kind() == DeviceKind::cpu) {
+      // It holds no CPU code, yet its names are worth having: pipelines say how to get code.
+      SMELT_TRY_VOID(check_empty("the metallib"));
+      data_->target = slice.target;
+      data_->report.notes.push_back({slice.target.name, false, Errc::unsupported_platform,
+                                     fmt::format("{}: holds no CPU code", slice.target.name)});
+      return LibraryRef(new Library(std::move(data_)));
+    }
+    return finish({std::move(slice)}, {0}, "the metallib");
+  }
+
+ private:
+  Result<LibraryRef> finish(std::vector<SliceFacts> slices, const std::vector<uint32_t>& presences,
+                            std::string_view what) {
+    SMELT_TRY_VOID(check_empty(what));
+    SMELT_TRY(SliceChoice choice, choose_slice(data_->impl(), slices, data_->options, what));
+    data_->report = std::move(choice.report);
+    data_->target = slices[choice.usable.front()].target;
+    for (const size_t i : choice.usable) {
+      auto slice = std::make_unique<UsableSlice>();
+      slice->facts = std::move(slices[i]);
+      slice->first_presence = presences[i];
+      data_->slices.push_back(std::move(slice));
+    }
+    const SliceFacts& best = data_->slices.front()->facts;
+    if (data_->options.verify == Verify::digest && data_->package)
+      SMELT_TRY_VOID(schema::check_part({best.bytes, best.hash}, best.target.name));
+    // The best slice is opened now, so that a bad one fails at load; the others only if they are needed.
+    SMELT_TRY_VOID(open_slice(*data_, *data_->slices.front()));
+    return LibraryRef(new Library(std::move(data_)));
+  }
+
+  Result<void> check_empty(std::string_view what) const {
+    if (data_->names.empty() && !data_->options.allow_empty)
+      return fail(Errc::empty_library,
+                  "{} holds no function. A failed link leaves such files; pass allow_empty if it is meant", what);
+    return {};
+  }
+
+  Result<void> check_expected() const {
+    if (!data_->options.expect) return {};
+    const Digest found = data_->package ? data_->package->digest() : sha256(data_->bytes);
+    if (found != *data_->options.expect)
+      return fail(Errc::digest_mismatch, "the content digest is {}, the caller expects {}", to_hex(found),
+                  to_hex(*data_->options.expect));
+    return {};
+  }
+
+  std::unique_ptr<Library::Data> data_;
+};
+
+Library::Library(std::unique_ptr<Data> data) : data_(std::move(data)) {}
+Library::~Library() = default;
+
+Result<LibraryRef> Library::load(const DeviceRef& device, const PackageRef& package, const LoadOptions& options) {
+  if (!device || !package) return fail(Errc::invalid_argument, "load: no {} was given", device ? "package" : "device");
+  return LibraryLoader(device, options).from_package(package);
+}
+
+Result<LibraryRef> Library::load(const DeviceRef& device, OwnedBytes bytes, const LoadOptions& options) {
+  if (!device) return fail(Errc::invalid_argument, "load: no device was given");
+  if (schema::Package::looks_like(bytes.bytes)) {
+    SMELT_TRY(const PackageRef package, Package::open(std::move(bytes)));
+    return load(device, package, options);
+  }
+  return LibraryLoader(device, options).from_metallib(std::move(bytes));
+}
+
+Result<LibraryRef> Library::load(const DeviceRef& device, ByteView bytes, const LoadOptions& options) {
+  return load(device, copy_of(bytes), options);
+}
+
+Result<LibraryRef> Library::load_file(const DeviceRef& device, const std::filesystem::path& path,
+                                      const LoadOptions& options) {
+  SMELT_TRY(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  auto library = load(device, OwnedBytes{file->bytes(), file}, options);
+  if (!library) return tl::unexpected(std::move(library).error().in(path.string()));
+  return library;
+}
+
+const DeviceRef& Library::device() const {
+  return data_->device;
+}
+std::string_view Library::name() const {
+  return data_->name;
+}
+std::span<const std::string_view> Library::function_names() const {
+  return data_->names;
+}
+bool Library::has_function(std::string_view name) const {
+  return data_->find(name).has_value();
+}
+const Target& Library::target() const {
+  return data_->target;
+}
+const SliceReport& Library::slice_report() const {
+  return data_->report;
+}
+bool Library::has_reflection() const {
+  return data_->package != nullptr;
+}
+
+const Digest& Library::digest() const {
+  std::call_once(data_->digest_once, [this] { data_->digest = sha256(data_->bytes); });
+  return data_->digest;
+}
+
+std::optional<uint32_t> Library::Data::find(std::string_view function) const {
+  if (package) {
+    const auto row = package->data().package.find_function(rows, function);
+    if (row) return *row - rows.functions.first;
+    return std::nullopt;
+  }
+  const auto at = by_name.find(function);
+  if (at == by_name.end()) return std::nullopt;
+  return at->second;
+}
+
+Result<size_t> Library::prepare(std::span<const std::string_view> names,
+                                const std::function<bool(size_t, size_t)>& progress) const {
+  // Orders first: a wrong name fails before any work is done.
+  std::vector<PipelineOrder> orders;
+  const auto add = [&](std::string_view name, bool asked) -> Result<void> {
+    SMELT_TRY(const FunctionRef entry, function(name));
+    if (!asked && (entry->kind() != FunctionKind::kernel || entry->data().slice == nullptr)) return {};
+    auto order = order_pipeline(entry->data(), {});
+    if (!order && !asked && order.error().code == Errc::constant_missing)
+      return {};  // needs values that only its user has
+    if (!order) return tl::unexpected(std::move(order).error());
+    orders.push_back(std::move(*order));
+    return {};
+  };
+  for (const std::string_view name : names.empty() ? function_names() : names)
+    SMELT_TRY_VOID(add(name, !names.empty()));
+
+  constexpr size_t kBatch = 32;
+  const size_t total = orders.size();
+  std::atomic<size_t> next{0};
+  std::atomic<bool> stopped{false};
+  std::mutex mutex;  // guards what follows, and the calls of progress
+  size_t done = 0, made = 0;
+  std::optional<Error> first_error;
+
+  const auto work = [&] {
+    for (size_t begin; !stopped && (begin = next.fetch_add(kBatch)) < total;) {
+      const size_t end = std::min(begin + kBatch, total);
+      size_t good = 0;
+      std::optional<Error> error;
+      std::unordered_map<UsableSlice*, std::vector<size_t>> missing;
+      for (size_t i = begin; i < end; ++i) {
+        if (find_pipeline(*data_, orders[i].key))
+          ++good;
+        else
+          missing[orders[i].slice].push_back(i);
+      }
+      for (auto& [slice, indexes] : missing) {
+        auto open = open_slice(*data_, *slice);
+        if (!open) {
+          error = std::move(open).error();
+          continue;
+        }
+        std::vector<PipelineRequest> requests;
+        for (const size_t i : indexes) requests.push_back(std::move(orders[i].request));
+        auto pipelines = (*open)->make_pipelines(std::move(requests));
+        for (size_t k = 0; k < indexes.size(); ++k) {
+          if (pipelines[k]) {
+            keep_pipeline(*data_, orders[indexes[k]].key, std::move(*pipelines[k]));
+            ++good;
+          } else if (!error) {
+            error = std::move(pipelines[k]).error();
+          }
+        }
+      }
+      const std::lock_guard lock(mutex);
+      made += good;
+      done += end - begin;
+      if (error && !first_error) first_error = std::move(error);
+      if (progress && !stopped && !progress(done, total)) stopped = true;
+    }
+  };
+
+  std::vector<std::thread> helpers;
+  const size_t batches = (total + kBatch - 1) / kBatch;
+  const size_t wanted = std::min<size_t>(batches, std::max(1u, std::thread::hardware_concurrency()));
+  for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  if (first_error) return tl::unexpected(std::move(*first_error));
+  return made;
+}
+
+}  // namespace smelt::loader

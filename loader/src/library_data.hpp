@@ -1,0 +1,86 @@
+// What stands behind Library, Function and Package.
+#pragma once
+
+#include "smelt/loader/library.hpp"
+#include "smelt/schema/package.hpp"
+
+#include "container.hpp"
+#include "device/device_impl.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace smelt::loader {
+
+struct Package::Data {
+  OwnedBytes bytes;
+  schema::Package package;
+  std::vector<std::string_view> names;
+};
+
+/// A slice in the order of preference; opened when it is first needed.
+struct UsableSlice {
+  SliceFacts facts;
+  uint32_t first_presence = 0;  ///< packages: row of the manifest
+  std::once_flag once;
+  std::shared_ptr<OpenSlice> open;
+  std::optional<Error> error;
+};
+
+struct Library::Data {
+  DeviceRef device;
+  std::shared_ptr<const void> owner;  ///< of all bytes that text and slices lie in
+  ByteView bytes;
+  PackageRef package;  ///< null for a plain metallib
+  schema::LibraryView rows;
+  ContainerInfo container;  ///< plain metallib
+  LoadOptions options;
+  std::string_view name;
+  Target target;
+  SliceReport report;
+  std::vector<std::string_view> names;
+  std::unordered_map<std::string_view, uint32_t> by_name;  ///< plain metallib; a package's manifest is sorted itself
+  std::vector<std::unique_ptr<UsableSlice>> slices;
+
+  mutable std::once_flag digest_once;
+  mutable Digest digest;
+
+  mutable std::mutex mutex;
+  mutable std::unordered_map<std::string, PipelineRef> pipelines;  ///< what keeps them in the process's cache
+
+  DeviceImpl& impl() const { return static_cast<DeviceImpl&>(*device); }
+  std::optional<uint32_t> find(std::string_view function) const;
+};
+
+struct Function::Data {
+  LibraryRef library;
+  uint32_t index = 0;  ///< in the library
+  std::string_view name;
+  FunctionKind kind = FunctionKind::kernel;
+  Version metal;
+  std::vector<ArgInfo> args;
+  std::vector<ConstantInfo> constants;
+  uint32_t max_threads = 0;
+  uint32_t threadgroup_bytes = 0;
+  std::optional<Size3> required_group;
+  UsableSlice* slice = nullptr;  ///< best usable slice that holds it; null when none does
+  std::string missing;           ///< then why
+};
+
+/// A pipeline that is to be built: its place in the cache and what the device needs.
+struct PipelineOrder {
+  std::string key;
+  UsableSlice* slice = nullptr;
+  PipelineRequest request;
+};
+
+/// Everything up to the device: checks the function and its constants.
+Result<PipelineOrder> order_pipeline(const Function::Data& function, const ConstantValues& constants);
+/// Opens the slice on first use; thread-safe.
+Result<std::shared_ptr<OpenSlice>> open_slice(const Library::Data& library, UsableSlice& slice);
+/// From the caches, or null.
+PipelineRef find_pipeline(const Library::Data& library, const std::string& key);
+/// Files a fresh pipeline in both caches.
+PipelineRef keep_pipeline(const Library::Data& library, const std::string& key, PipelineRef pipeline);
+
+}  // namespace smelt::loader
