@@ -1,0 +1,190 @@
+#include "air/bitcode/signature.hpp"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Metadata.h"
+#include "llvm/IR/Module.h"
+
+namespace smelt::aot::bitcode {
+namespace {
+
+using llvm::StringRef;
+
+// "i32", "f16", "bf16", "v4f32" -> a type; nothing when the component is no type.
+std::optional<TypeId> component(TypeTable& types, StringRef text) {
+  if (text == "f16") return types.scalar(TypeKind::half);
+  if (text == "f32") return types.scalar(TypeKind::float_type);
+  if (text == "bf16") return types.scalar(TypeKind::bfloat);
+  unsigned count = 0;
+  if (text.consume_front("i")) {
+    if (text.getAsInteger(10, count) || count == 0) return std::nullopt;
+    return types.integer(count);
+  }
+  if (text.consume_front("v") && !text.consumeInteger(10, count) && count != 0) {
+    const auto element = component(types, text);
+    if (element) return types.vector(count, *element);
+  }
+  return std::nullopt;
+}
+
+// "read_texture_2d_array" -> "struct._texture_2d_array_t"; the longest known kind wins, as "2d" starts "2d_array".
+std::string texture_struct(StringRef operation) {
+  for (StringRef family : {"texture", "depth"}) {
+    const size_t at = operation.find((family + "_").str());
+    if (at == StringRef::npos) continue;
+    const StringRef rest = operation.substr(at + family.size() + 1);
+    for (StringRef kind :
+         {"1d_array", "1d", "2d_ms_array", "2d_ms", "2d_array", "2d", "3d", "cube_array", "cube", "buffer_1d"}) {
+      if (StringRef tail = rest; tail.consume_front(kind) && (tail.empty() || tail[0] == '_'))
+        return ("struct._" + family + "_" + kind + "_t").str();
+    }
+  }
+  return {};
+}
+
+// "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"
+std::string handle_struct(StringRef type_name) {
+  StringRef head = type_name.take_until([](char c) { return c == '<' || c == ' '; });
+  for (StringRef family : {"texture", "depth"}) {
+    if (StringRef rest = head; rest.consume_front(family) && !rest.empty()) {
+      if (rest == "_buffer") rest = "buffer_1d";
+      return ("struct._" + family + "_" + rest + "_t").str();
+    }
+  }
+  return {};
+}
+
+TypeId event(TypeTable& types) {
+  return types.opaque("struct._simdgroup_event_t");
+}
+
+TypeId intrinsic_pointee(TypeTable& types, const llvm::Function& function, unsigned index) {
+  switch (function.getIntrinsicID()) {
+    case llvm::Intrinsic::invariant_end:
+      if (index == 0) return types.literal_struct({});
+      break;
+    case llvm::Intrinsic::masked_load:
+      return types.of(function.getReturnType());
+    case llvm::Intrinsic::masked_store:
+      return types.of(function.getFunctionType()->getParamType(0));
+    default:
+      break;
+  }
+  return types.integer(8);
+}
+
+// Functions whose out-parameter has the last type of their name.
+bool last_type_is_pointee(StringRef operation) {
+  operation.consume_front("fast_");
+  return operation == "atomic" || operation == "sincos" || operation == "modf" || operation == "fract";
+}
+
+}  // namespace
+
+TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigned index) {
+  if (function.isIntrinsic()) return intrinsic_pointee(types, function, index);
+  const TypeId byte = types.integer(8);
+  StringRef name = function.getName();
+  if (!name.consume_front("air.")) return byte;
+  const unsigned space = function.getFunctionType()->getParamType(index)->getPointerAddressSpace();
+  llvm::SmallVector<StringRef, 8> parts;
+  name.split(parts, '.');
+  const StringRef operation = parts[0];
+
+  if (operation == "wait_simdgroup_events") return types.pointer(event(types), 0);
+  if (operation == "get_function_pointer_visible_function_table") {
+    return space == 1 ? types.opaque("struct._visible_function_table_t") : byte;
+  }
+  if (const std::string texture = texture_struct(operation); !texture.empty()) {
+    if (space == 1) return types.opaque(texture);
+    if (space == 2) return types.opaque("struct._sampler_t");
+  }
+  std::optional<TypeId> last;
+  for (StringRef part : parts) {
+    unsigned named = 0;
+    if (StringRef rest = part; rest.consume_front("p") && !rest.consumeInteger(10, named)) {  // p3f16: the space too
+      if (const auto pointee = component(types, rest); pointee && named == space) return *pointee;
+    } else if (const auto type = component(types, part)) {
+      last = type;
+    }
+  }
+  StringRef bare = operation;
+  bare.consume_front("fast_");
+  if (last && bare == "frexp") {
+    const TypeId number = types.integer(32);
+    return types.is(*last, TypeKind::vector) ? types.vector(types[*last].count, number) : number;
+  }
+  return last && last_type_is_pointee(operation) ? *last : byte;
+}
+
+TypeId result_by_name(TypeTable& types, const llvm::Function& function) {
+  llvm::Type* result = function.getReturnType();
+  if (result->isPointerTy()) {
+    const unsigned space = result->getPointerAddressSpace();
+    if (function.getIntrinsicID() == llvm::Intrinsic::invariant_start)
+      return types.pointer(types.literal_struct({}), space);
+    if (function.getName().starts_with("air.simdgroup_async_copy")) return types.pointer(event(types), space);
+  }
+  return types.of(result);
+}
+
+std::string typed_intrinsic_name(StringRef name) {
+  llvm::SmallVector<StringRef, 8> parts;
+  name.split(parts, '.');
+  const bool masked = name.starts_with("llvm.masked.load") || name.starts_with("llvm.masked.store");
+  std::string out;
+  for (StringRef part : parts) {
+    if (!out.empty()) out += '.';
+    out += part;
+    unsigned count = 0;
+    StringRef pointer = part;  // p3, or v4p3
+    if (StringRef rest = part; rest.consume_front("v") && !rest.consumeInteger(10, count)) pointer = rest;
+    if (pointer.consume_front("p") && !pointer.empty() && llvm::all_of(pointer, llvm::isDigit))
+      out += masked && parts.size() > 3 ? parts[3].str() : "i8";
+  }
+  return out;
+}
+
+HandleParameters entry_handles(TypeTable& types, const llvm::Module& module) {
+  HandleParameters handles;
+  for (StringRef stage : {"air.kernel", "air.vertex", "air.fragment", "air.visible", "air.mesh", "air.object"}) {
+    const llvm::NamedMDNode* entries = module.getNamedMetadata(stage);
+    if (!entries) continue;
+    for (const llvm::MDNode* entry : entries->operands()) {
+      if (entry->getNumOperands() < 3) continue;
+      const auto* function = llvm::mdconst::dyn_extract_or_null<llvm::Function>(entry->getOperand(0));
+      const auto* inputs = llvm::dyn_cast_or_null<llvm::MDNode>(entry->getOperand(2));
+      if (!function || !inputs) continue;
+      for (const llvm::MDOperand& input : inputs->operands()) {
+        const auto* argument = llvm::dyn_cast_or_null<llvm::MDNode>(input);
+        if (!argument || argument->getNumOperands() == 0) continue;
+        const auto* index = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(argument->getOperand(0));
+        if (!index || index->getValue().uge(function->arg_size())) continue;
+        const unsigned position = static_cast<unsigned>(index->getZExtValue());
+        llvm::Type* type = function->getArg(position)->getType();
+        if (!type->isPointerTy()) continue;
+        StringRef kind, type_name, previous;
+        for (const llvm::MDOperand& operand : llvm::drop_begin(argument->operands())) {
+          const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(operand);
+          const StringRef now = text ? text->getString() : StringRef();
+          if (previous == "air.arg_type_name") {
+            type_name = now;
+          } else if (now == "air.texture" || now == "air.sampler" || now == "air.visible_function_table") {
+            kind = now;
+          }
+          previous = now;
+        }
+        std::string name;
+        if (kind == "air.texture") name = handle_struct(type_name);
+        if (kind == "air.sampler") name = "struct._sampler_t";
+        if (kind == "air.visible_function_table") name = "struct._visible_function_table_t";
+        if (!name.empty())
+          handles[{function, position}] = types.pointer(types.opaque(name), type->getPointerAddressSpace());
+      }
+    }
+  }
+  return handles;
+}
+
+}  // namespace smelt::aot::bitcode
