@@ -31,26 +31,34 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, Entry
   std::shared_ptr<MappedPack> owner;
   const auto bytes = view(place.pack, place.at, place.bytes, owner);
   if (!bytes) return Loaded::gone;
-  const bool check = force_check || options.verify;
-  if (force_check || !owner->checked(place.at)) {
+  const bool always = force_check || options.verify == Verify::always;
+  const bool check = options.verify != Verify::never;
+  if (always || !owner->checked(place.at)) {
     if (half(checksum(*bytes)) != place.check) return Loaded::damaged;
     owner->set_checked(place.at);
   }
-  auto record = decode_record(*bytes, key);
+  auto record = RecordReader::open(*bytes, key);
   if (!record) return Loaded::damaged;
-  entry.parts_.reserve(record->parts.size());
-  const MappedPack* last = owner.get();
-  entry.owners_.push_back(std::move(owner));
+  entry.parts_.reserve(std::min<size_t>(record->count(), bytes->size() / 16));
+  MappedPack* const home = owner.get();
+  entry.owner_ = std::move(owner);
   uint64_t total = 0;
-  for (const RecordPart& part : record->parts) {
+  for (unsigned i = 0; i < record->count(); ++i) {
+    const auto next = record->next();
+    if (!next) return Loaded::damaged;
+    const RecordPart& part = *next;
     ByteView value = part.bytes;
     if (!part.is_inline) {
-      std::shared_ptr<MappedPack> holder;
-      const auto stored = view(part.pack, part.at, part.stored, holder);
+      // Most often the record's own pack, which is at hand already.
+      std::shared_ptr<MappedPack> other;
+      std::optional<ByteView> stored;
+      if (part.pack == place.pack) stored = home->view(part.at, part.stored);
+      if (!stored) stored = view(part.pack, part.at, part.stored, other);
       if (!stored) return Loaded::gone;
-      if (force_check || (check && !holder->checked(part.at))) {
+      MappedPack& holder = other ? *other : *home;
+      if (always || (check && !holder.checked(part.at))) {
         if (checksum(*stored) != part.sum) return Loaded::damaged;
-        holder->set_checked(part.at);
+        holder.set_checked(part.at);
       }
       value = *stored;
       if (part.codec == kCodecZstd) {
@@ -62,22 +70,23 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, Entry
         value = *plain;
         entry.owners_.push_back(std::move(plain));
       }
-      if (holder.get() != last) {
-        last = holder.get();
-        entry.owners_.push_back(std::move(holder));
-      }
+      if (other) entry.owners_.push_back(std::move(other));
     }
     total += value.size();
     entry.parts_.push_back({part.name, value});
   }
   count(kBytesRead, total);
-  count(kMicrosecondsSaved, record->cost_us);
+  count(kMicrosecondsSaved, record->cost_us());
   return Loaded::ok;
 }
 
 Result<std::optional<Place>> StoreState::place_in_database(const Digest& key) {
   std::lock_guard lock(mutex);
   SMELT_TRY_VOID(open_database());
+  return place_in_open_database(key);
+}
+
+Result<std::optional<Place>> StoreState::place_in_open_database(const Digest& key) {
   SMELT_TRY(auto rows, database.prepare("SELECT pack,at,bytes,xxh FROM entry WHERE key=?1"));
   SMELT_TRY(const bool row, rows.bind(1, key).step());
   if (!row) return std::optional<Place>();
@@ -132,6 +141,43 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
     }
   }
   return std::optional<Entry>();
+}
+
+Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Digest>& keys) {
+  StoreState& state = *state_;
+  std::vector<std::optional<Entry>> found(keys.size());
+  std::vector<size_t> slow;
+  Index* shared = state.current_index();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto place = shared ? shared->find(keys[i], current_hour()) : std::nullopt;
+    Entry entry;
+    if (place && state.load(keys[i], *place, entry) == StoreState::Loaded::ok) {
+      state.count(kHits);
+      found[i] = std::move(entry);
+    } else {
+      slow.push_back(i);
+    }
+  }
+  if (slow.empty()) return found;
+  std::vector<std::optional<Place>> places(slow.size());
+  {
+    std::lock_guard lock(state.mutex);
+    SMELT_TRY_VOID(state.open_database());
+    SMELT_TRY_VOID(state.database.execute("BEGIN"));
+    for (size_t i = 0; i < slow.size(); ++i)
+      if (auto place = state.place_in_open_database(keys[slow[i]])) places[i] = *place;
+    SMELT_TRY_VOID(state.database.execute("COMMIT"));
+  }
+  for (size_t i = 0; i < slow.size(); ++i) {
+    Entry entry;
+    if (places[i] && state.load(keys[slow[i]], *places[i], entry) == StoreState::Loaded::ok) {
+      state.count(kHits);
+      found[slow[i]] = std::move(entry);
+    } else {
+      SMELT_TRY(found[slow[i]], find(keys[slow[i]]));  // counts, and tells damage from absence
+    }
+  }
+  return found;
 }
 
 Result<void> StoreState::drop_damaged(const Digest& key) {

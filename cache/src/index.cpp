@@ -1,12 +1,12 @@
 #include "index.hpp"
 
-#include "smelt/base/files.hpp"
 #include "smelt/schema/store_schema.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <bit>
 #include <cerrno>
@@ -46,8 +46,11 @@ constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2;
 
 uint64_t boot_id() {
   static const uint64_t id = [] {
-    const auto text = read_file("/proc/sys/kernel/random/boot_id");
-    return text ? load_le<uint64_t>(sha256(*text).bytes.data()) : 0;
+    char text[64] = {};  // 36 characters
+    const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? 0 : ::read(fd, text, sizeof text);
+    if (fd >= 0) ::close(fd);
+    return got > 0 ? XXH3_64bits(text, static_cast<size_t>(got)) : 0;
   }();
   return id;
 }

@@ -29,11 +29,16 @@ Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::filesystem::path
   pack->base_ = static_cast<const std::byte*>(base);
   pack->reserved_ = reserve;
   pack->size_ = size;
-  pack->checked_ = std::make_unique<std::atomic<uint64_t>[]>(reserve / kPackAlignment / 64 + 1);
+  pack->checked_bytes_ = (reserve / kPackAlignment / 64 + 1) * sizeof(uint64_t);
+  void* bits =
+      ::mmap(nullptr, pack->checked_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bits == MAP_FAILED) return fail(Errc::io, "{}: no memory to map it: {}", path.string(), std::strerror(errno));
+  pack->checked_ = static_cast<std::atomic<uint64_t>*>(bits);
   return pack;
 }
 
 MappedPack::~MappedPack() {
+  if (checked_) ::munmap(checked_, checked_bytes_);
   if (base_) ::munmap(const_cast<std::byte*>(base_), reserved_);
   if (fd_ >= 0) ::close(fd_);
 }

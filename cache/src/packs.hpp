@@ -41,8 +41,9 @@ class MappedPack {
   int fd_ = -1;
   const std::byte* base_ = nullptr;
   uint64_t reserved_ = 0;
-  std::atomic<uint64_t> size_{0};                     // as last seen; the file only grows
-  std::unique_ptr<std::atomic<uint64_t>[]> checked_;  // a bit per 64 bytes
+  std::atomic<uint64_t> size_{0};             // as last seen; the file only grows
+  std::atomic<uint64_t>* checked_ = nullptr;  // a bit per 64 bytes, in anonymous pages that cost nothing until touched
+  uint64_t checked_bytes_ = 0;
 };
 
 /// The packs folder of one store in this process. Any thread.

@@ -80,13 +80,13 @@ void StoreState::warn(std::string_view kind, std::string_view message) {
 }
 
 Result<void> StoreState::check_folder() {
-  std::error_code error;
-  if (!options.read_only) {
-    std::filesystem::create_directories(folder.parent_path().empty() ? "." : folder.parent_path(), error);
+  struct stat status{};
+  if (!options.read_only && ::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder.parent_path().empty() ? "." : folder.parent_path(), ignored);
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
       return fail(Errc::io, "store {}: cannot create: {}", folder.string(), std::strerror(errno));
   }
-  struct stat status{};
   if (::stat(folder.c_str(), &status) != 0)
     return fail(errno == ENOENT ? Errc::file_not_found : Errc::io, "store {}: {}", folder.string(),
                 std::strerror(errno));
@@ -109,16 +109,20 @@ Result<void> StoreState::check_folder() {
   if (!options.read_only && ::access(folder.c_str(), W_OK) != 0)
     return fail(Errc::io, "store {}: cannot write: {}; open it read-only or choose another (SMELT_STORE)",
                 folder.string(), std::strerror(errno));
-  if (!options.read_only) {
-    if (::mkdir((folder / "packs").c_str(), 0700) != 0 && errno != EEXIST)
-      return fail(Errc::io, "store {}: cannot create packs: {}", folder.string(), std::strerror(errno));
-    SMELT_TRY(lock_fd, open_lock_file(folder));
-  }
+  return {};
+}
+
+Result<void> StoreState::prepare_to_write() {
+  if (options.read_only || lock_fd >= 0) return {};
+  if (::mkdir((folder / "packs").c_str(), 0700) != 0 && errno != EEXIST)
+    return fail(Errc::io, "store {}: cannot create packs: {}", folder.string(), std::strerror(errno));
+  SMELT_TRY(lock_fd, open_lock_file(folder));
   return {};
 }
 
 Result<void> StoreState::open_database() {
   if (database.is_open()) return {};
+  SMELT_TRY_VOID(prepare_to_write());
   const auto try_open = [&]() -> Result<void> {
     SMELT_TRY_VOID(database.open(folder / "store.db", options.read_only, options.durable));
     SMELT_TRY(auto statement, database.prepare("SELECT value FROM meta WHERE name='id'"));

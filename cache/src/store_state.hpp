@@ -23,6 +23,8 @@ struct StoreState {
 
   // store.cpp: opening
   Result<void> check_folder();
+  /// The packs folder and the lock file; nothing when read-only. Under `mutex`, first thing of open_database().
+  Result<void> prepare_to_write();
   /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`, without the writer
   /// lock (it takes it).
   Result<void> open_database();
@@ -37,6 +39,7 @@ struct StoreState {
   Loaded load(const Digest& key, const Place& place, Entry& entry, bool force_check = false);
   std::optional<ByteView> view(uint64_t pack, uint64_t at, uint64_t bytes, std::shared_ptr<MappedPack>& owner);
   Result<std::optional<Place>> place_in_database(const Digest& key);
+  Result<std::optional<Place>> place_in_open_database(const Digest& key);  ///< under `mutex`
   /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes.
   Result<void> drop_damaged(const Digest& key);
   Index* current_index();

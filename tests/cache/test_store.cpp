@@ -61,7 +61,11 @@ TEST_CASE("an entry comes back whole, also in a later process life and without t
   }
   for (const bool with_index : {true, false}) {
     if (!with_index) std::filesystem::remove(folder / "s/index");
-    auto store = open(folder / "s");
+    StoreOptions options;
+    options.read_only = !with_index;  // does not make a new one
+    auto store = open(folder / "s", options);
+    const auto both = store->find_all({key_of(4), key_of(99), key_of(5)}).value();
+    CHECK((both[0] && !both[1] && both[2]));
     for (uint64_t id = 0; id < 50; ++id) CHECK(check(*store, id) == 1);
     CHECK(store->list()->size() == 50);
     CHECK(store->stat()->counters.hits >= 50);

@@ -45,7 +45,15 @@ class Entry {
  private:
   friend struct StoreState;
   std::vector<Part> parts_;
-  std::vector<std::shared_ptr<const void>> owners_;
+  std::shared_ptr<const void> owner_;                // the pack that holds the record, and mostly everything
+  std::vector<std::shared_ptr<const void>> owners_;  // other packs, decompressed parts
+};
+
+/// When a blob's checksum is compared with its bytes.
+enum class Verify : uint8_t {
+  never,      ///< the caller checks
+  first_use,  ///< once in this process
+  always,     ///< at every find
 };
 
 struct StoreOptions {
@@ -54,7 +62,7 @@ struct StoreOptions {
   uint64_t segment_bytes = uint64_t{64} << 20;  ///< a pack is sealed at this size
   bool durable =
       false;           ///< sync packs and commits; otherwise a power cut may lose the newest entries, never corrupt one
-  bool verify = true;  ///< check each blob's checksum on its first use in this process
+  Verify verify = Verify::first_use;
   bool trust_any_owner = false;  ///< otherwise a folder of another user, or writable by others, is refused
   /// Called at most once per kind of trouble, e.g. when a damaged database was set aside. Any thread.
   std::function<void(std::string_view)> warn;
@@ -116,6 +124,9 @@ class Store {
 
   /// The entry, or nothing. A damaged entry is dropped, counted and reported as absent.
   Result<std::optional<Entry>> find(const Digest& key);
+
+  /// Several at once, in the order of the keys: what the index does not have is looked up in one read transaction.
+  Result<std::vector<std::optional<Entry>>> find_all(const std::vector<Digest>& keys);
 
   /// Publishes all parts in one transaction. Same key and bytes again: nothing happens. Same key, other bytes:
   /// replaced. `cost` is what it took to make them. After success any process finds it.

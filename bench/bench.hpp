@@ -1,0 +1,45 @@
+// What benches share: a clock, medians, and rows that put a figure beside its rival's from the same run.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::bench {
+
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline double percentile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1, static_cast<size_t>(part * static_cast<double>(values.size())))];
+}
+inline double median(const std::vector<double>& values) {
+  return percentile(values, 0.5);
+}
+inline double least(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+/// Seconds that `work` takes.
+inline double timed(const std::function<void()>& work) {
+  const double start = now();
+  work();
+  return now() - start;
+}
+
+/// Keeps a value from being optimised away.
+template <class T>
+void keep(const T& value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+}  // namespace smelt::bench
