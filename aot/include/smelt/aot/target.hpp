@@ -32,10 +32,17 @@ struct Target {
   std::string triple;            ///< e.g. "air64-apple-macosx14.0.0"
 };
 
-/// macos12 ... macos15, macos26, ios15 ... ios18, ios26. An unknown name lists the known ones.
+/// macos12 ... macos15, macos26, ios15 ... ios18, ios26; a minor version may follow ("macos14.2") and changes the
+/// triple and the version in the container's header alone. An unknown name lists the known ones.
 Result<Target> parse_target(std::string_view name);
 std::span<const Target> known_targets();
 /// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15 and 26).
 const Target& default_target();
+
+/// "2.6", or "2.6.1" when there is a patch.
+std::string to_string(const Version& version);
+
+/// The data layout of every AIR module from 2.0 on, whatever the target (docs/air.md 1.1).
+std::string_view air_data_layout();
 
 }  // namespace smelt::aot

@@ -1,0 +1,23 @@
+#include "deep_stack.hpp"
+
+#include "llvm/Support/thread.h"
+
+namespace smelt::aot::input {
+namespace {
+
+// Only pages that are touched cost memory.
+constexpr unsigned kStackBytes = 256u << 20;
+thread_local bool on_deep_stack = false;
+
+}  // namespace
+
+void run_deep(const std::function<void()>& work) {
+  if (on_deep_stack) return work();
+  llvm::thread worker(std::optional<unsigned>(kStackBytes), [&] {
+    on_deep_stack = true;
+    work();
+  });
+  worker.join();
+}
+
+}  // namespace smelt::aot::input

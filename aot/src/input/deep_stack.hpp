@@ -1,0 +1,14 @@
+// LLVM's readers and passes recurse over types, constants and metadata. A thread's usual stack (8 MiB, less for threads
+// of other runtimes) is not enough for what a hostile or merely large module can ask for, and there is no way to ask
+// LLVM to stop; so such work runs on a stack of its own.
+#pragma once
+
+#include <functional>
+
+namespace smelt::aot::input {
+
+/// Runs `work` with plenty of stack: directly when this thread already has it, else on a thread made for it. Returns
+/// when it is done.
+void run_deep(const std::function<void()>& work);
+
+}  // namespace smelt::aot::input

@@ -1,0 +1,25 @@
+// What kind of bytes an input is, told from the bytes alone.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include <string_view>
+
+namespace smelt::aot::input {
+
+enum class Kind {
+  bitcode,          ///< 'BC' 0xC0DE
+  wrapped_bitcode,  ///< 0x0B17C0DE
+  text_ir,
+  metallib,   ///< MTLB
+  universal,  ///< a fat container that may hold metallibs
+  msl,        ///< source text that is not IR
+  unknown,
+};
+
+Kind detect_kind(ByteView bytes);
+
+/// For messages about Kind::unknown: "an ELF object", "a Git LFS pointer", "empty".
+std::string_view looks_like(ByteView bytes);
+
+}  // namespace smelt::aot::input

@@ -1,0 +1,170 @@
+// Bytes to a verified module, by LLVM's own readers behind our checks.
+#include "smelt/aot/target.hpp"
+
+#include "bitstream_check.hpp"
+#include "deep_stack.hpp"
+#include "diagnostics.hpp"
+#include "ir_lexer.hpp"
+#include "reader.hpp"
+#include "spelling.hpp"
+
+#include "llvm/AsmParser/LLParser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/AutoUpgrade.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace smelt::aot::input {
+namespace {
+
+constexpr int kOurLlvm = LLVM_VERSION_MAJOR;
+
+/// What comes first in the verifier's text: enough to find the fault, on one line.
+std::string first_lines(std::string_view report) {
+  std::string result;
+  for (int lines = 0; lines < 3 && !report.empty(); ++lines) {
+    const size_t end = std::min(report.find('\n'), report.size());
+    std::string_view line = report.substr(0, std::min<size_t>(end, 200));
+    report.remove_prefix(std::min(end + 1, report.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (line.empty()) continue;
+    if (!result.empty()) result += ": ";
+    result += line;
+  }
+  return result;
+}
+
+std::string drain(llvm::Error error) {
+  return llvm::toString(std::move(error));
+}
+
+std::optional<std::string> air_layout_for(llvm::StringRef, llvm::StringRef) {
+  return std::string(air_data_layout());
+}
+
+/// Debug info of another version, or broken, is dropped: it describes, it does not decide.
+Result<void> verify(llvm::Module& module) {
+  std::string report;
+  llvm::raw_string_ostream stream(report);
+  bool broken_debug_info = false;
+  if (llvm::verifyModule(module, &stream, &broken_debug_info))
+    return fail(Errc::compile_failed, "the module does not verify: {}", first_lines(stream.str()));
+  if (broken_debug_info || llvm::getDebugMetadataVersionFromModule(module) != llvm::DEBUG_METADATA_VERSION)
+    llvm::StripDebugInfo(module);
+  return {};
+}
+
+/// "at 'token'" of the original text, for an error at `offset` of it.
+std::string token_at(std::string_view source, size_t offset) {
+  if (offset >= source.size()) return " at the end of the text";
+  size_t end = offset;
+  while (end < source.size() && end - offset < 60 &&
+         std::string_view(" \t\r\n,()[]{}<>=").find(source[end]) == std::string_view::npos)
+    ++end;
+  if (end == offset) end = offset + 1;
+  return fmt::format(" at '{}'", source[offset] == '\n' ? "end of line" : source.substr(offset, end - offset));
+}
+
+Result<void> parse_text(std::string_view source, KernelModule& result) {
+  SMELT_TRY(const TokenList tokens, tokenize(source));
+  SMELT_TRY(const Respelled respelled, respell(tokens));
+
+  const std::string& text = respelled.text();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "", true), llvm::SMLoc());
+  llvm::SMDiagnostic diagnostic;
+  result.module = std::make_unique<llvm::Module>("", *result.context);
+  // LLParser rather than parseAssembly(): that one verifies modules with debug info, and a module that does not verify
+  // ends the process there.
+  llvm::LLParser parser(text, sources, diagnostic, result.module.get(), nullptr, *result.context);
+  if (!parser.Run(/*UpgradeDebugInfo=*/false, air_layout_for)) return {};
+
+  size_t offset = text.size();
+  if (const char* place = diagnostic.getLoc().getPointer(); place >= text.data() && place <= text.data() + text.size())
+    offset = static_cast<size_t>(place - text.data());
+  offset = std::min(respelled.original_offset(offset), source.size());
+  const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<ptrdiff_t>(offset), '\n');
+  return fail(Errc::compile_failed, "line {}: {}{} (LLVM {} reads this with newer spellings up to LLVM 22 mapped)",
+              line, diagnostic.getMessage().str(), token_at(source, offset), kOurLlvm);
+}
+
+/// 22 of "LLVM22.1.8" and of "LLVM APPLE_1_1400..._0" nothing.
+int major_of(std::string_view producer) {
+  if (!producer.starts_with("LLVM")) return 0;
+  int major = 0;
+  std::from_chars(producer.data() + 4, producer.data() + producer.size(), major);
+  return major;
+}
+
+Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
+  SMELT_TRY(const BitcodeFacts facts, check_bitstream(bytes));
+  const auto unreadable = [&](std::string_view why) {
+    if (major_of(facts.producer) > kOurLlvm)
+      return fail(Errc::unsupported,
+                  "this bitcode was written by {}, and LLVM {} cannot read it ({}); pass the module as text "
+                  "(llvm-dis of that LLVM)",
+                  facts.producer, kOurLlvm, why);
+    return fail(Errc::corrupt, "the bitcode cannot be read: {}", why);
+  };
+  const auto buffer = llvm::MemoryBufferRef(
+      llvm::StringRef(reinterpret_cast<const char*>(facts.bitcode.data()), facts.bitcode.size()), "");
+  llvm::ParserCallbacks callbacks;
+  callbacks.DataLayout = air_layout_for;
+  auto module = llvm::getLazyBitcodeModule(buffer, *result.context, false, false, std::move(callbacks));
+  if (!module) return unreadable(drain(module.takeError()));
+  // Function by function, then verify, and only then the rest: the last step verifies again when there is debug info,
+  // and ends the process if that fails.
+  if (auto error = (*module)->materializeMetadata()) return unreadable(drain(std::move(error)));
+  for (llvm::Function& function : **module)
+    if (auto error = function.materialize()) return unreadable(drain(std::move(error)));
+  SMELT_TRY_VOID(verify(**module));
+  if (auto error = (*module)->materializeAll()) return unreadable(drain(std::move(error)));
+  result.module = std::move(*module);
+  return {};
+}
+
+Result<KernelModule> parse_here(ByteView bytes, std::string_view name) {
+  KernelModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  const auto message = std::make_shared<std::string>();
+  install_diagnostics(*result.context, message);
+  switch (detect_kind(bytes)) {
+    case Kind::text_ir:
+      SMELT_TRY_VOID(parse_text(as_text(bytes), result));
+      break;
+    case Kind::bitcode:
+    case Kind::wrapped_bitcode:
+      SMELT_TRY_VOID(parse_bitcode(bytes, result));
+      break;
+    case Kind::metallib:
+    case Kind::universal:
+      return fail(Errc::source_type, "a Metal library where LLVM IR is wanted: take its modules one by one");
+    case Kind::msl:
+      return fail(Errc::source_type, "text that is not LLVM IR");
+    case Kind::unknown:
+      return fail(Errc::source_type, "{} where LLVM IR (text or bitcode) is wanted", looks_like(bytes));
+  }
+  if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
+  SMELT_TRY_VOID(verify(*result.module));
+  result.module->setModuleIdentifier(llvm::StringRef(name.data(), name.size()));
+  return result;
+}
+
+}  // namespace
+
+Result<KernelModule> parse_module(ByteView bytes, std::string_view name) {
+  Result<KernelModule> result = fail(Errc::compile_failed, "not read");
+  run_deep([&] { result = parse_here(bytes, name); });
+  if (!result) return tl::unexpected(std::move(result).error().in(name));
+  return result;
+}
+
+}  // namespace smelt::aot::input

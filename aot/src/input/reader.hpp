@@ -1,0 +1,40 @@
+// Any LLVM's IR to one module of kernel IR (kernel_module.hpp): text from LLVM 14 (typed pointers) to 22, bitcode from
+// LLVM 3 to 19, on LLVM 19.
+//
+//   kind      what the bytes are                                               (kind.hpp)
+//   parse     text: tokens, newer spellings, LLVM's parser   (ir_lexer.hpp, spelling.hpp)
+//             bitcode: a bounded walk, LLVM's reader         (bitstream_check.hpp)
+//             both: LLVM's verifier; broken debug info is dropped, broken code is an error
+//   dialect   AIR already, AMD's, or plain GPU-style IR: what its calls and address spaces mean   (dialect.hpp)
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include "input/kind.hpp"
+#include "kernel_module.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot::input {
+
+struct InputOptions {
+  /// Functions to treat as kernels besides those that the module marks itself. A name that is not there is an error.
+  std::vector<std::string> kernels;
+  /// Threads per threadgroup of the launch, when the caller knows it (Triton's metadata): some IR counts on it.
+  uint32_t threads_per_threadgroup = 0;
+};
+
+/// The module of one input, verified, in kernel IR. `name` is for messages. Threads: any number at once; the result
+/// has a context of its own. Text that needs more than MiBs of stack gets it.
+///
+/// Errors: source_type (no IR: says what it looks like), truncated, corrupt, compile_failed (IR that does not parse or
+/// verify, no kernel in it), unsupported (newer than LLVM 19 can read, beyond the limits, or foreign operations).
+/// Each names the input, and the line or the bit.
+Result<KernelModule> read_input(ByteView bytes, std::string_view name, const InputOptions& options = {});
+
+/// The first two steps only: a verified LLVM module as it was written, but for AIR's data layout.
+Result<KernelModule> parse_module(ByteView bytes, std::string_view name);
+
+}  // namespace smelt::aot::input
