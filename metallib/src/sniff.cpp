@@ -72,6 +72,7 @@ bool is_metallib(ByteView bytes) {
 std::string looks_like(ByteView bytes) {
   const std::string_view text = as_text(bytes);
   if (text.empty()) return "an empty file";
+  if (text.size() < kMagic.size()) return fmt::format("a file of {} bytes", text.size());
   for (const Signature& signature : kSignatures)
     if (text.starts_with(signature.bytes)) return std::string(signature.meaning);
   const std::string_view head = text.substr(0, 16384);

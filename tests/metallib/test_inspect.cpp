@@ -1,0 +1,121 @@
+#include "smelt/metallib/check.hpp"
+#include "smelt/metallib/inspect.hpp"
+#include "smelt/metallib/names.hpp"
+#include "smelt/metallib/reader.hpp"
+
+#include "real_files.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace smelt;
+using namespace smelt::metallib;
+
+namespace {
+
+LibraryFacts facts_of(const std::filesystem::path& path) {
+  const Bytes image = test::must_read(path);
+  return inspect(read(image).value()).value();
+}
+
+}  // namespace
+
+TEST_CASE("Apple's libraries leave nothing to find, and their sections cover the file") {
+  for (const auto& path : test::real_files()) {
+    CAPTURE(path);
+    const Bytes image = test::must_read(path);
+    for (const Finding& finding : check_file(image))
+      FAIL_CHECK(path.filename(), ": ", finding.place, ": ", finding.message);
+    const auto facts = inspect(read(image).value());
+    REQUIRE(facts);
+    uint64_t at = sizeof(Header);
+    for (const SectionFacts& section : facts->sections) {
+      CHECK(section.offset == at);
+      at += section.size;
+    }
+    CHECK(at == image.size());
+    for (const FunctionFacts& function : facts->functions) CHECK(function.hash_matches);
+  }
+}
+
+TEST_CASE("what is known of the fixtures is said") {
+  const auto folder = test::shared("data/metallibs");
+  if (!folder) {
+    MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
+    return;
+  }
+  const LibraryFacts constants = facts_of(*folder / "constants.15.metallib");
+  CHECK(constants.container == "1.2.8");
+  CHECK(constants.dialect == "linker");
+  CHECK(constants.platform == "macos");
+  CHECK(constants.os_major == 15);
+  REQUIRE(constants.functions.size() == 1);
+  const FunctionFacts& vadd = constants.functions[0];
+  CHECK(vadd.name == "vadd");
+  CHECK(vadd.type == "kernel");
+  CHECK(vadd.versions == Versions{2, 7, 3, 2});
+  CHECK(vadd.constants == std::vector<Constant>{{"foo", 3, 0, true}, {"bar", 3, 2, true}});
+  REQUIRE(vadd.reflection);
+  CHECK(vadd.reflection->version == std::array<uint32_t, 3>{0, 3, 0});
+  CHECK(vadd.reflection->node_types == std::vector<uint32_t>{2, 262144, 262144, 262144, 266240, 524288, 524288});
+  CHECK(vadd.reflection->kernels == std::vector<uint32_t>{0});
+  CHECK(vadd.reflection->constants == std::vector<uint32_t>{5, 6});
+
+  const LibraryFacts debug = facts_of(*folder / "debuginfo.14.metallib");
+  CHECK(debug.functions[0].source_line > 0);
+  CHECK(debug.functions[0].source_path.ends_with(".metal"));
+
+  const LibraryFacts sources = facts_of(*folder / "sources.26.metallib");
+  CHECK(sources.link_command.find("air-lld") != std::string::npos);
+  CHECK(sources.link_directory.starts_with("/"));
+  CHECK(sources.install_name == "sources.26.metallib");
+  REQUIRE(sources.source_archives.size() == 2);
+  CHECK(sources.source_archives[0].compression == "bzip2");
+  CHECK(sources.functions[0].air_path.ends_with(".air"));
+}
+
+TEST_CASE("the corpus is what its makers' tools are known to write") {
+  for (const auto& path : test::corpus_files()) {
+    const LibraryFacts facts = facts_of(path);
+    CHECK(facts.container == "1.2.7");
+    CHECK(facts.dialect == "tool");
+    CHECK(facts.functions.size() == (path.string().find("llama") != std::string::npos ? 574 : 385));
+    CHECK(facts.uuid.empty());
+  }
+}
+
+TEST_CASE("numbers have names, and names are read back") {
+  CHECK(data_type_name(3) == "float");
+  CHECK(data_type_name(6) == "float4");
+  CHECK(data_type_name(53) == "bool");
+  CHECK(data_type_name(200) == "200");
+  for (int i = 0; i < 20; ++i) {
+    const auto value = static_cast<uint8_t>(i);
+    CHECK(parse_function_type(function_type_name(value)) == value);
+    CHECK(parse_platform(platform_name(value)) == value);
+    CHECK(parse_file_type(file_type_name(value)) == value);
+  }
+  CHECK_FALSE(parse_platform("256"));
+  CHECK_FALSE(parse_platform(""));
+}
+
+TEST_CASE("bytes that are something else are called by their name") {
+  const std::pair<std::string_view, std::string_view> samples[] = {
+      {"BC\xC0\xDE....", "LLVM bitcode"},
+      {"\xDE\xC0\x17\x0B....", "LLVM bitcode in its wrapper"},
+      {"\xCA\xFE\xBA\xBE....", "a universal Mach-O file"},
+      {"\xCF\xFA\xED\xFE....", "a Mach-O file"},
+      {"\x7F"
+       "ELF\x02",
+       "an ELF file"},
+      {"\x28\xB5\x2F\xFD....", "zstd-compressed data"},
+      {"  {\"a\": 1}", "JSON"},
+      {"version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer, not the file itself"},
+      {"<!DOCTYPE html>\n", "HTML"},
+      {"; ModuleID = 'x'\n", "LLVM IR text"},
+      {"using namespace metal;\nkernel void f() {}", "Metal Shading Language source"},
+      {"hello, world", "text"},
+      {"SMLT....", "a smelt package"},
+      {"\x01\x02\x03\x04", "unknown data starting with 01 02 03 04"},
+  };
+  for (const auto& [bytes, name] : samples) CHECK(looks_like(as_bytes(bytes)) == name);
+}
