@@ -27,39 +27,30 @@ std::optional<ByteView> StoreState::view(uint64_t pack, uint64_t at, uint64_t by
   return std::nullopt;
 }
 
-StoreState::Loaded StoreState::load(const Digest& key, const Place& place, Entry& entry, bool force_check) {
+StoreState::Loaded StoreState::read(const Digest& key, const Place& place, EntryData& data, bool check_again) {
   std::shared_ptr<MappedPack> owner;
   const auto bytes = view(place.pack, place.at, place.bytes, owner);
   if (!bytes) return Loaded::gone;
-  const bool always = force_check || options.verify == Verify::always;
-  const bool check = options.verify != Verify::never;
-  if (always || !owner->checked(place.at)) {
+  if (check_again || !owner->checked(place.at)) {
     if (half(checksum(*bytes)) != place.check) return Loaded::damaged;
     owner->set_checked(place.at);
   }
-  auto record = RecordReader::open(*bytes, key);
+  const auto record = decode_record(*bytes, key);
   if (!record) return Loaded::damaged;
-  entry.parts_.reserve(std::min<size_t>(record->count(), bytes->size() / 16));
   MappedPack* const home = owner.get();
-  entry.owner_ = std::move(owner);
-  uint64_t total = 0;
-  for (unsigned i = 0; i < record->count(); ++i) {
-    const auto next = record->next();
-    if (!next) return Loaded::damaged;
-    const RecordPart& part = *next;
+  data.owners.push_back(std::move(owner));
+  data.parts.reserve(record->parts.size());
+  for (const RecordPart& part : record->parts) {
     ByteView value = part.bytes;
     if (!part.is_inline) {
-      // Most often the record's own pack, which is at hand already.
-      std::shared_ptr<MappedPack> other;
-      std::optional<ByteView> stored;
-      if (part.pack == place.pack) stored = home->view(part.at, part.stored);
-      if (!stored) stored = view(part.pack, part.at, part.stored, other);
+      std::shared_ptr<MappedPack> holder;
+      const auto stored = view(part.pack, part.at, part.stored, holder);
       if (!stored) return Loaded::gone;
-      MappedPack& holder = other ? *other : *home;
-      if (always || (check && !holder.checked(part.at))) {
+      if (check_again || (options.verify != Verify::never && !holder->checked(part.at))) {
         if (checksum(*stored) != part.sum) return Loaded::damaged;
-        holder.set_checked(part.at);
+        holder->set_checked(part.at);
       }
+      data.checks.push_back({*stored, part.sum});
       value = *stored;
       if (part.codec == kCodecZstd) {
         // The record's checksum vouches for `raw`; still, zstd's own frame header must agree before anything is sized.
@@ -68,16 +59,51 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, Entry
         if (ZSTD_decompress(plain->data(), plain->size(), stored->data(), stored->size()) != part.raw)
           return Loaded::damaged;
         value = *plain;
-        entry.owners_.push_back(std::move(plain));
+        data.owners.push_back(std::move(plain));
       }
-      if (other) entry.owners_.push_back(std::move(other));
+      if (holder.get() != home) data.owners.push_back(std::move(holder));
     }
-    total += value.size();
-    entry.parts_.push_back({part.name, value});
+    data.bytes += value.size();
+    data.parts.push_back({part.name, value});
   }
-  count(kBytesRead, total);
-  count(kMicrosecondsSaved, record->cost_us());
+  data.cost_us = record->cost_us;
   return Loaded::ok;
+}
+
+StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::optional<Entry>& entry) {
+  constexpr size_t kSeenEntries = 65536;
+  // Packs are far below 2^40 bytes, values lie on multiples of 64.
+  const uint64_t where = place.pack << 34 | place.at / kPackAlignment;
+  std::shared_ptr<const EntryData> data;
+  {
+    std::shared_lock lock(seen_mutex);
+    if (const auto found = seen.find(where); found != seen.end()) data = found->second;
+  }
+  if (data) {
+    if (options.verify == Verify::always)
+      for (const EntryData::Check& check : data->checks)
+        if (checksum(check.stored) != check.sum) {
+          forget_pack(place.pack);
+          return Loaded::damaged;
+        }
+  } else {
+    auto fresh = std::make_shared<EntryData>();
+    if (const Loaded loaded = read(key, place, *fresh, false); loaded != Loaded::ok) return loaded;
+    data = std::move(fresh);
+    std::unique_lock lock(seen_mutex);
+    if (seen.size() >= kSeenEntries) seen.clear();
+    seen.emplace(where, data);
+  }
+  count(kBytesRead, data->bytes);
+  count(kMicrosecondsSaved, data->cost_us);
+  entry = Entry(std::move(data));
+  return Loaded::ok;
+}
+
+void StoreState::forget_pack(uint64_t pack) {
+  // The table keeps mappings alive, and so the disk space of removed packs.
+  std::unique_lock lock(seen_mutex);
+  std::erase_if(seen, [&](const auto& entry) { return entry.first >> 34 == pack; });
 }
 
 Result<std::optional<Place>> StoreState::place_in_database(const Digest& key) {
@@ -100,10 +126,10 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
   StoreState& state = *state_;
   if (Index* shared = state.current_index()) {
     if (const auto place = shared->find(key, current_hour())) {
-      Entry entry;
+      std::optional<Entry> entry;
       if (state.load(key, *place, entry) == StoreState::Loaded::ok) {
         state.count(kHits);
-        return std::optional<Entry>(std::move(entry));
+        return entry;
       }
       // Moved by a trim, or damaged: the database knows which.
     }
@@ -119,17 +145,17 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
     state.count(kMisses);
     return std::optional<Entry>();
   }
-  Entry entry;
+  std::optional<Entry> entry;
   if (state.load(key, *place, entry) == StoreState::Loaded::ok) {
     state.count(kHits);
-    return std::optional<Entry>(std::move(entry));
+    return entry;
   }
   // A trim may have moved it between the query and the load: look once more before calling it damage.
   SMELT_TRY(const std::optional<Place> again, state.place_in_database(key));
-  Entry second;
+  std::optional<Entry> second;
   if (again && state.load(key, *again, second) == StoreState::Loaded::ok) {
     state.count(kHits);
-    return std::optional<Entry>(std::move(second));
+    return second;
   }
   state.count(kDamaged);
   state.count(kMisses);
@@ -150,7 +176,7 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   Index* shared = state.current_index();
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto place = shared ? shared->find(keys[i], current_hour()) : std::nullopt;
-    Entry entry;
+    std::optional<Entry> entry;
     if (place && state.load(keys[i], *place, entry) == StoreState::Loaded::ok) {
       state.count(kHits);
       found[i] = std::move(entry);
@@ -169,7 +195,7 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
     SMELT_TRY_VOID(state.database.execute("COMMIT"));
   }
   for (size_t i = 0; i < slow.size(); ++i) {
-    Entry entry;
+    std::optional<Entry> entry;
     if (places[i] && state.load(keys[slow[i]], *places[i], entry) == StoreState::Loaded::ok) {
       state.count(kHits);
       found[slow[i]] = std::move(entry);

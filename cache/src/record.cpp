@@ -46,55 +46,43 @@ Bytes encode_record(const Digest& key, const Record& record) {
   return out.take();
 }
 
-Result<RecordReader> RecordReader::open(ByteView bytes, const Digest& key) {
-  RecordReader reader(bytes);
-  Cursor& in = reader.in_;
+Result<Record> decode_record(ByteView bytes, const Digest& key) {
+  Cursor in(bytes, "store record");
   SMELT_TRY(const uint32_t magic, in.read<uint32_t>());
   SMELT_TRY(const uint16_t format, in.read<uint16_t>());
-  SMELT_TRY(reader.count_, in.read<uint16_t>());
+  SMELT_TRY(const uint16_t count, in.read<uint16_t>());
   SMELT_TRY(const ByteView named, in.take(key.bytes.size()));
   if (magic != kMagic || format != kFormat || !std::equal(named.begin(), named.end(), key.bytes.begin()))
     return fail(Errc::corrupt, "store record: not the record of {}", to_hex(key));
-  SMELT_TRY(reader.cost_us_, in.read<uint64_t>());
-  return reader;
-}
-
-Result<RecordPart> RecordReader::next() {
-  RecordPart part;
-  SMELT_TRY(const uint16_t name_bytes, in_.read<uint16_t>());
-  SMELT_TRY(const uint8_t kind, in_.read<uint8_t>());
-  SMELT_TRY(part.codec, in_.read<uint8_t>());
-  SMELT_TRY_VOID(in_.skip(4));
-  part.is_inline = kind == 0;
-  if (kind > 1 || part.codec > kCodecZstd)
-    return fail(Errc::corrupt, "store record: part {} is of no known kind", read_);
-  if (part.is_inline) {
-    SMELT_TRY(const uint64_t length, in_.read<uint64_t>());
-    SMELT_TRY(const ByteView name, in_.take(name_bytes));
-    part.name = as_text(name);
-    SMELT_TRY(part.bytes, in_.take(length));
-  } else {
-    SMELT_TRY(part.pack, in_.read<uint64_t>());
-    SMELT_TRY(part.at, in_.read<uint64_t>());
-    SMELT_TRY(part.stored, in_.read<uint64_t>());
-    SMELT_TRY(part.raw, in_.read<uint64_t>());
-    SMELT_TRY(const ByteView sum, in_.take(part.sum.size()));
-    std::copy(sum.begin(), sum.end(), part.sum.begin());
-    SMELT_TRY(const ByteView name, in_.take(name_bytes));
-    part.name = as_text(name);
-  }
-  if (++read_ == count_ && !in_.at_end()) return fail(Errc::corrupt, "store record: {} bytes left over", in_.left());
-  return part;
-}
-
-Result<Record> decode_record(ByteView bytes, const Digest& key) {
-  SMELT_TRY(auto reader, RecordReader::open(bytes, key));
   Record record;
-  record.cost_us = reader.cost_us();
-  for (unsigned i = 0; i < reader.count(); ++i) {
-    SMELT_TRY(auto part, reader.next());
+  SMELT_TRY(record.cost_us, in.read<uint64_t>());
+  record.parts.reserve(std::min<size_t>(count, bytes.size() / 16));
+  for (unsigned i = 0; i < count; ++i) {
+    RecordPart part;
+    SMELT_TRY(const uint16_t name_bytes, in.read<uint16_t>());
+    SMELT_TRY(const uint8_t kind, in.read<uint8_t>());
+    SMELT_TRY(part.codec, in.read<uint8_t>());
+    SMELT_TRY_VOID(in.skip(4));
+    part.is_inline = kind == 0;
+    if (kind > 1 || part.codec > kCodecZstd) return fail(Errc::corrupt, "store record: part {} is of no known kind", i);
+    if (part.is_inline) {
+      SMELT_TRY(const uint64_t length, in.read<uint64_t>());
+      SMELT_TRY(const ByteView name, in.take(name_bytes));
+      part.name = as_text(name);
+      SMELT_TRY(part.bytes, in.take(length));
+    } else {
+      SMELT_TRY(part.pack, in.read<uint64_t>());
+      SMELT_TRY(part.at, in.read<uint64_t>());
+      SMELT_TRY(part.stored, in.read<uint64_t>());
+      SMELT_TRY(part.raw, in.read<uint64_t>());
+      SMELT_TRY(const ByteView sum, in.take(part.sum.size()));
+      std::copy(sum.begin(), sum.end(), part.sum.begin());
+      SMELT_TRY(const ByteView name, in.take(name_bytes));
+      part.name = as_text(name);
+    }
     record.parts.push_back(part);
   }
+  if (!in.at_end()) return fail(Errc::corrupt, "store record: {} bytes left over", in.left());
   return record;
 }
 

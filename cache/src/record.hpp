@@ -45,21 +45,4 @@ Bytes encode_record(const Digest& key, const Record& record);
 /// Names and inline bytes are borrowed from the bytes.
 Result<Record> decode_record(ByteView bytes, const Digest& key);
 
-/// The same, part by part and without allocating; a find is little more than this.
-class RecordReader {
- public:
-  static Result<RecordReader> open(ByteView bytes, const Digest& key);
-  uint16_t count() const { return count_; }
-  uint64_t cost_us() const { return cost_us_; }
-  /// Call count() times. The last one also fails when bytes are left over.
-  Result<RecordPart> next();
-
- private:
-  explicit RecordReader(ByteView bytes) : in_(bytes, "store record") {}
-  Cursor in_;
-  uint16_t count_ = 0;
-  uint16_t read_ = 0;
-  uint64_t cost_us_ = 0;
-};
-
 }  // namespace smelt::cache

@@ -52,8 +52,12 @@ uint64_t segment_for(const StoreOptions& options) {
 
 }  // namespace
 
+const std::vector<Entry::Part>& Entry::parts() const {
+  return data_->parts;
+}
+
 std::optional<ByteView> Entry::part(std::string_view name) const {
-  for (const Part& part : parts_)
+  for (const Part& part : data_->parts)
     if (part.name == name) return part.bytes;
   return std::nullopt;
 }

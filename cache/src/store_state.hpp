@@ -15,6 +15,19 @@
 
 namespace smelt::cache {
 
+/// What an Entry stands on.
+struct EntryData {
+  struct Check {
+    ByteView stored;
+    Checksum sum;
+  };
+  std::vector<Entry::Part> parts;
+  std::vector<Check> checks;  // of the blobs
+  std::vector<std::shared_ptr<const void>> owners;
+  uint64_t bytes = 0;
+  uint64_t cost_us = 0;
+};
+
 enum Counter : size_t { kHits, kMisses, kPuts, kDamaged, kEvicted, kBytesRead, kBytesWritten, kMicrosecondsSaved };
 
 struct StoreState {
@@ -36,7 +49,11 @@ struct StoreState {
 
   // find.cpp
   enum class Loaded { ok, gone, damaged };
-  Loaded load(const Digest& key, const Place& place, Entry& entry, bool force_check = false);
+  /// From the table of entries that this process has seen, else from the packs.
+  Loaded load(const Digest& key, const Place& place, std::optional<Entry>& entry);
+  /// Reads and checks everything afresh.
+  Loaded read(const Digest& key, const Place& place, EntryData& data, bool check_again);
+  void forget_pack(uint64_t pack);
   std::optional<ByteView> view(uint64_t pack, uint64_t at, uint64_t bytes, std::shared_ptr<MappedPack>& owner);
   Result<std::optional<Place>> place_in_database(const Digest& key);
   Result<std::optional<Place>> place_in_open_database(const Digest& key);  ///< under `mutex`
@@ -72,6 +89,11 @@ struct StoreState {
 
   std::atomic<Index*> index{nullptr};
   std::vector<std::unique_ptr<Index>> indexes;  // replaced ones stay mapped: a find may be in the middle of one
+
+  // Entries seen, by place. A place never gets other bytes, so the index decides what is current and this only saves
+  // reading the record again.
+  std::shared_mutex seen_mutex;
+  std::unordered_map<uint64_t, std::shared_ptr<const EntryData>> seen;
 
   std::array<std::atomic<uint64_t>, kIndexCounters> counted{};
 };

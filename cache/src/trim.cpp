@@ -201,7 +201,10 @@ Result<void> empty_pack(StoreState& state, uint64_t pack) {
           for (const Moved& entry : moved)
             // Moving is not using: hour 0 leaves the order to the database's own hour.
             if (!state.insert_index(entry.key, entry.place, 0)) break;
-          if (empty) state.packs.remove(pack);
+          if (empty) {
+            state.forget_pack(pack);
+            state.packs.remove(pack);
+          }
         }));
   }
   return {};

@@ -75,12 +75,12 @@ Result<VerifyReport> Store::verify() {
   }
   for (const auto& [key, place] : entries) {
     ++report.entries;
-    Entry entry;
-    if (state.load(key, place, entry, true) == StoreState::Loaded::ok) continue;
+    EntryData data;
+    if (state.read(key, place, data, true) == StoreState::Loaded::ok) continue;
     // Moved by a trim since the list was made?
     SMELT_TRY(const auto again, state.place_in_database(key));
-    Entry second;
-    if (again && state.load(key, *again, second, true) != StoreState::Loaded::ok)
+    EntryData second;
+    if (again && state.read(key, *again, second, true) != StoreState::Loaded::ok)
       report.damage.push_back(fmt::format("entry {}: damaged, reads as absent", to_hex(key)));
   }
   return report;

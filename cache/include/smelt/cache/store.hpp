@@ -29,8 +29,10 @@ struct PartIn {
   bool compress = false;  ///< zstd; for text that is seldom read, since a compressed part is copied at each find
 };
 
+struct EntryData;
+
 /// What a find returns. Shares ownership of the mapped bytes: views stay valid as long as any copy lives, whatever trim
-/// or another process does meanwhile. Immutable; safe to share between threads.
+/// or another process does meanwhile. Immutable; safe to share between threads; cheap to copy.
 class Entry {
  public:
   struct Part {
@@ -38,15 +40,14 @@ class Entry {
     ByteView bytes;
   };
   /// In the order of their names.
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<Part>& parts() const;
   /// The part's bytes, if there is such a part.
   std::optional<ByteView> part(std::string_view name) const;
 
  private:
   friend struct StoreState;
-  std::vector<Part> parts_;
-  std::shared_ptr<const void> owner_;                // the pack that holds the record, and mostly everything
-  std::vector<std::shared_ptr<const void>> owners_;  // other packs, decompressed parts
+  explicit Entry(std::shared_ptr<const EntryData> data) : data_(std::move(data)) {}
+  std::shared_ptr<const EntryData> data_;
 };
 
 /// When a blob's checksum is compared with its bytes.
@@ -61,7 +62,7 @@ struct StoreOptions {
   uint64_t max_bytes = uint64_t{5} << 30;       ///< trimmed to 90 % of this when a put passes it; 0: unbounded
   uint64_t segment_bytes = uint64_t{64} << 20;  ///< a pack is sealed at this size
   bool durable =
-      false;           ///< sync packs and commits; otherwise a power cut may lose the newest entries, never corrupt one
+      false;  ///< sync packs and commits; otherwise a power cut may lose the newest entries, never corrupt one
   Verify verify = Verify::first_use;
   bool trust_any_owner = false;  ///< otherwise a folder of another user, or writable by others, is refused
   /// Called at most once per kind of trouble, e.g. when a damaged database was set aside. Any thread.
