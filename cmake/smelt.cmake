@@ -23,7 +23,8 @@ endif()
 
 # Warnings are a target, so that they are strict for our code alone.
 add_library(smelt_warnings INTERFACE)
-target_compile_options(smelt_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+target_compile_options(smelt_warnings INTERFACE -Wall -Wextra -Wshadow
+  "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Wnon-virtual-dtor -Woverloaded-virtual>"
   -Wno-missing-field-initializers $<$<BOOL:${SMELT_WERROR}>:-Werror>)
 foreach(sanitizer IN LISTS SMELT_SANITIZE)
   add_compile_options(-fsanitize=${sanitizer} -fno-omit-frame-pointer)

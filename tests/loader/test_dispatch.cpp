@@ -1,47 +1,20 @@
-#include "files.hpp"
-#include "kernel_packages.hpp"
+// docs/loader-api.md 3.8 and 5.2: what a dispatch means.
+#include "support.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cfenv>
+#include <limits>
+#include <numeric>
+#include <thread>
+
 using namespace smelt;
 using namespace smelt::loader;
-using test::must;
+using namespace smelt::test;
 
-namespace {
-
-DeviceRef cpu(unsigned threads) {
-  DeviceOptions options;
-  options.threads = threads;
-  return must(Device::open(DeviceKind::cpu, options));
-}
-
-template <class T>
-std::span<std::byte> memory(std::vector<T>& values) {
-  return std::as_writable_bytes(std::span(values));
-}
-template <class T>
-ByteView bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-
-struct Kernel {
-  Kernel(const DeviceRef& device, const char* name, const ConstantValues& constants = {})
-      : library(must(Library::load(device, test::kernel_package()))),
-        pipeline(must(must(library->function(name))->pipeline(constants))),
-        encoder(must(Encoder::create(device))) {
-    must(encoder->set_pipeline(pipeline));
-  }
-  LibraryRef library;
-  PipelineRef pipeline;
-  std::unique_ptr<Encoder> encoder;
-};
-
-}  // namespace
-
-TEST_CASE("a kernel from a package runs") {
+TEST_CASE("a kernel from a package runs, on one thread and on several") {
   for (const unsigned threads : {1u, 2u, 5u}) {
-    const DeviceRef device = cpu(threads);
-    Kernel kernel(device, "saxpy");
+    Kernel kernel(cpu_device(threads), "saxpy");
     for (const size_t n : {size_t{1}, size_t{7}, size_t{1000}, size_t{300001}}) {
       std::vector<float> x(n), y(n);
       for (size_t i = 0; i < n; ++i) x[i] = float(i % 1000), y[i] = 1;
@@ -54,4 +27,294 @@ TEST_CASE("a kernel from a package runs") {
       CHECK(wrong == 0);
     }
   }
+}
+
+TEST_CASE("every thread of a grid runs exactly once, none outside") {
+  const Size3 grids[] = {{1}, {1023}, {100003}, {31, 17}, {1, 4099}, {700, 301}, {5, 7, 11}, {1, 1, 999}, {65, 33, 40}};
+  for (const unsigned threads : {1u, 3u}) {
+    Kernel kernel(cpu_device(threads), "count");
+    for (const Size3& grid : grids) {
+      CAPTURE(grid.x);
+      CAPTURE(grid.y);
+      CAPTURE(grid.z);
+      const size_t inside = grid.x * grid.y * grid.z;
+      std::vector<uint32_t> counts(inside + 64);
+      must(kernel.encoder->set_memory(0, memory(counts)));
+      for (uint32_t launch = 1; launch <= 3; ++launch) {  // later launches are cut by what the first one cost
+        must(kernel.encoder->dispatch_threads(grid, Size3{8, 4, 2}, 3));
+        CHECK(std::count(counts.begin(), counts.begin() + std::ptrdiff_t(inside), launch) == std::ptrdiff_t(inside));
+        CHECK(std::count(counts.begin() + std::ptrdiff_t(inside), counts.end(), 0u) == 64);
+      }
+    }
+  }
+}
+
+TEST_CASE("edge groups are trimmed to the grid") {
+  for (const unsigned threads : {1u, 4u}) {
+    Kernel kernel(cpu_device(threads), "count_groups");
+    const Size3 grid{13, 9, 5}, group{4, 4, 2};
+    std::vector<uint32_t> counts(13 * 9 * 5), sizes(counts.size());
+    must(kernel.encoder->set_memory(0, memory(counts)));
+    must(kernel.encoder->set_memory(1, memory(sizes)));
+    must(kernel.encoder->dispatch_threads(grid, group, 3));
+    CHECK(std::count(counts.begin(), counts.end(), 1u) == 13 * 9 * 5);
+    CHECK(sizes[0] == 32);
+    CHECK(sizes[12] == 1 * 4 * 2);          // x = 12 is alone in its group
+    CHECK(sizes[8 * 13] == 4 * 1 * 2);      // y = 8 too
+    CHECK(sizes[4 * 9 * 13] == 4 * 4 * 1);  // and z = 4
+    CHECK(sizes.back() == 1);
+  }
+}
+
+TEST_CASE("group sizes: default, limit, zero, required") {
+  const DeviceRef device = cpu_device();
+  Kernel kernel(device, "count_groups");
+  std::vector<uint32_t> counts(4096), sizes(4096);
+  must(kernel.encoder->set_memory(0, memory(counts)));
+  must(kernel.encoder->set_memory(1, memory(sizes)));
+  must(kernel.encoder->dispatch_threads({100}));
+  CHECK(sizes[0] == 100);  // min(threads, limit)
+  must(kernel.encoder->dispatch_threads({4096}));
+  CHECK(sizes[0] == 1024);
+  must(kernel.encoder->dispatch_threads({64, 64}, {}, 2));
+  CHECK(sizes[0] == 64);  // (min(limit, x), 1, 1)
+
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, Size3{0})) == Errc::group_zero);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, Size3{1024})) == Errc::ok);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, Size3{1025})) == Errc::group_too_large);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64, 64}, Size3{32, 33}, 2)) == Errc::group_too_large);
+  const uint64_t huge = uint64_t{1} << 32;  // the product of two wraps to 0
+  CHECK(code_of(kernel.encoder->dispatch_threads({64, 64}, Size3{huge, huge}, 2)) == Errc::group_too_large);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, {}, 0)) == Errc::invalid_argument);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, {}, 4)) == Errc::invalid_argument);
+  CHECK(code_of(kernel.encoder->dispatch_threads({huge}, {}, 1)) == Errc::invalid_argument);
+
+  // A kernel's own limit is below the device's: it passes at the limit and fails one above, before anything runs.
+  Kernel limited(device, "group_sum");
+  CHECK(limited.pipeline->max_threads_per_threadgroup() == 256);
+  std::vector<uint32_t> values(1024, 1), sums(1024, 77);
+  must(limited.encoder->set_memory(0, memory(values)));
+  must(limited.encoder->set_memory(1, memory(sums)));
+  must(limited.encoder->set_threadgroup_memory(3, 64));
+  const auto refused = limited.encoder->dispatch_threads({1024}, Size3{257});
+  CHECK(code_of(refused) == Errc::group_too_large);
+  CHECK(contains(message_of(refused), "256"));
+  CHECK(sums[0] == 77);
+  CHECK(code_of(limited.encoder->dispatch_threads({1024}, Size3{256})) == Errc::ok);
+
+  KernelSpec fixed = kernel_spec("count_groups");
+  fixed.function.required_group[0] = 8;
+  fixed.function.required_group[1] = fixed.function.required_group[2] = 4;
+  const LibraryRef library = must(Library::load(device, kernel_package({fixed})));
+  must(kernel.encoder->set_pipeline(must(must(library->function("count_groups"))->pipeline())));
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, Size3{8, 4, 4}, 3)) == Errc::ok);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64}, Size3{8, 4, 2}, 3)) == Errc::group_too_large);
+  CHECK(code_of(kernel.encoder->dispatch_threads({64})) == Errc::ok);  // the default is what it requires
+}
+
+TEST_CASE("an empty grid is a no-op that succeeds and is counted") {
+  Kernel kernel(cpu_device(), "count");
+  std::vector<uint32_t> counts(16);
+  must(kernel.encoder->set_memory(0, memory(counts)));
+  must(kernel.encoder->dispatch_threads({0}));
+  must(kernel.encoder->dispatch_threads({4, 0}, {}, 2));
+  must(kernel.encoder->dispatch_threads({4, 4, 0}, Size3{1, 1, 1}, 3));
+  CHECK(kernel.encoder->empty_dispatches() == 3);
+  CHECK(std::count(counts.begin(), counts.end(), 0u) == 16);
+}
+
+TEST_CASE("static and dynamic threadgroup memory") {
+  for (const unsigned threads : {1u, 3u}) {
+    Kernel kernel(cpu_device(threads), "group_sum");
+    const size_t n = 100000, group = 64, groups = (n + group - 1) / group;
+    std::vector<uint32_t> values(n, 1), sums(groups);
+    must(kernel.encoder->set_memory(0, memory(values)));
+    must(kernel.encoder->set_memory(1, memory(sums)));
+    const auto unset = kernel.encoder->dispatch_threads({n}, Size3{group});
+    CHECK(code_of(unset) == Errc::argument_mismatch);
+    CHECK(contains(message_of(unset), "'dynamic'"));
+    must(kernel.encoder->set_threadgroup_memory(3, 4096));
+    must(kernel.encoder->dispatch_threads({n}, Size3{group}));
+    size_t wrong = 0;
+    for (size_t i = 0; i < groups; ++i) wrong += sums[i] != std::min(group, n - i * group) + i;
+    CHECK(wrong == 0);
+
+    CHECK(code_of(kernel.encoder->set_threadgroup_memory(3, 40000)) == Errc::threadgroup_memory_too_large);
+    must(kernel.encoder->set_threadgroup_memory(3, 32768));  // with 16 static bytes it is too much
+    const auto large = kernel.encoder->dispatch_threads({n}, Size3{group});
+    CHECK(code_of(large) == Errc::threadgroup_memory_too_large);
+    CHECK(contains(message_of(large), "(32784)"));
+    CHECK(contains(message_of(large), "(32768)"));
+  }
+}
+
+TEST_CASE("a buffer that a kernel uses must be bound") {
+  Kernel kernel(cpu_device(), "saxpy");
+  std::vector<float> x(4);
+  must(kernel.encoder->set_memory(0, memory(x)));
+  must(kernel.encoder->set_bytes(2, bytes_of(1.0f)));
+  const auto unbound = kernel.encoder->dispatch_threads({4});
+  CHECK(code_of(unbound) == Errc::argument_mismatch);
+  CHECK(contains(message_of(unbound), "buffer 1 'y'"));
+  CHECK(code_of(kernel.encoder->set_memory(30, memory(x))) == Errc::ok);
+  CHECK(code_of(kernel.encoder->set_memory(31, memory(x))) == Errc::buffer_index);
+  CHECK(code_of(kernel.encoder->set_bytes(31, bytes_of(1))) == Errc::buffer_index);
+  CHECK(code_of(kernel.encoder->set_threadgroup_memory(31, 16)) == Errc::buffer_index);
+  must(kernel.encoder->set_memory(1, memory(x)));
+  must(kernel.encoder->dispatch_threads({4}));
+  kernel.encoder->clear_bindings();
+  CHECK(code_of(kernel.encoder->dispatch_threads({4})) == Errc::argument_mismatch);
+
+  // One that exists only under a function constant may be left out; so may one that the body ignores.
+  KernelSpec spare = kernel_spec("count");
+  schema::Argument ghost = spare.function.arguments[0];
+  ghost.location = 5;
+  ghost.conditional = true;
+  spare.function.arguments.push_back(ghost);
+  ghost.location = 6;
+  ghost.conditional = false;
+  ghost.unused = true;
+  spare.function.arguments.push_back(ghost);
+  const DeviceRef& device = kernel.encoder->device();
+  const LibraryRef library = must(Library::load(device, kernel_package({spare})));
+  must(kernel.encoder->set_pipeline(must(must(library->function("count"))->pipeline())));
+  std::vector<uint32_t> counts(4);
+  must(kernel.encoder->set_memory(0, memory(counts)));
+  must(kernel.encoder->dispatch_threads({4}));
+  CHECK(counts[3] == 1);
+}
+
+TEST_CASE("buffers, offsets and bytes of any length") {
+  const DeviceRef device = cpu_device();
+  Kernel kernel(device, "saxpy");
+  const BufferRef x = must(device->make_buffer(4 * 100)), y = must(device->make_buffer(4 * 50));
+  auto* xs = reinterpret_cast<float*>(x->contents().data());
+  auto* ys = reinterpret_cast<float*>(y->contents().data());
+  CHECK(ys[49] == 0);
+  CHECK(y->gpu_address() == reinterpret_cast<uintptr_t>(ys));
+  std::iota(xs, xs + 100, 0.0f);
+  must(kernel.encoder->set_buffer(0, x, 4 * 50));
+  must(kernel.encoder->set_buffer(1, y));
+  Bytes large(100000);  // above Metal's limit for inline bytes: copied, not an error
+  const float two = 2;
+  std::memcpy(large.data(), &two, 4);
+  must(kernel.encoder->set_bytes(2, large));
+  large.assign(large.size(), std::byte{0});  // they were copied when they were set
+  must(kernel.encoder->dispatch_threads({50}));
+  CHECK(ys[0] == 100);
+  CHECK(ys[49] == 198);
+  CHECK(code_of(kernel.encoder->set_buffer(0, x, 401)) == Errc::invalid_argument);
+  CHECK(code_of(kernel.encoder->set_buffer(0, nullptr)) == Errc::invalid_argument);
+
+  std::vector<float> own(50, 1.0f);
+  bool released = false;
+  {
+    const BufferRef wrapped =
+        must(device->wrap(memory(own), std::shared_ptr<void>(nullptr, [&](void*) { released = true; })));
+    must(kernel.encoder->set_buffer(1, wrapped));
+  }
+  CHECK_FALSE(released);  // the encoder keeps what is bound
+  must(kernel.encoder->dispatch_threads({50}));
+  CHECK(own[0] == 101);
+  kernel.encoder->clear_bindings();
+  CHECK(released);
+}
+
+TEST_CASE("private copies of a contended buffer add up") {
+  for (const unsigned threads : {1u, 2u, 4u}) {
+    Kernel kernel(cpu_device(threads), "histogram");
+    const size_t n = 500000;
+    std::vector<uint32_t> values(n), bins(256);
+    for (size_t i = 0; i < n; ++i) values[i] = uint32_t(i) * 2654435761u >> 24;
+    std::vector<uint32_t> expected(256, 5);
+    for (const uint32_t value : values) ++expected[value];
+    bins.assign(256, 5);  // what was there stays
+    must(kernel.encoder->set_memory(0, memory(values)));
+    must(kernel.encoder->set_memory(1, memory(bins)));
+    must(kernel.encoder->dispatch_threads({n}));
+    CHECK(bins == expected);
+  }
+}
+
+TEST_CASE("denormals are flushed in kernels, and the caller's float mode is put back") {
+  for (const unsigned threads : {1u, 3u}) {
+    Kernel kernel(cpu_device(threads), "halve");
+    const size_t n = 100000;
+    std::vector<float> values(n, std::numeric_limits<float>::min());
+    must(kernel.encoder->set_memory(0, memory(values)));
+    must(kernel.encoder->set_bytes(1, bytes_of(0.5f)));
+    std::fesetround(FE_UPWARD);
+    must(kernel.encoder->dispatch_threads({n}));
+    CHECK(std::fegetround() == FE_UPWARD);
+    std::fesetround(FE_TONEAREST);
+    CHECK(std::count(values.begin(), values.end(), 0.0f) == std::ptrdiff_t(n));
+    volatile float smallest = std::numeric_limits<float>::min();
+    CHECK(smallest * 0.5f != 0.0f);
+  }
+}
+
+TEST_CASE("a checked kernel reports the buffer, the place and the thread") {
+  KernelSpec checked = kernel_spec("saxpy");
+  checked.function.name = checked.row.name = "checked_next";
+  checked.function.arguments.pop_back();
+  checked.row.checked = true;
+  schema::Library model = kernel_library("kernels", {checked});
+  model.slices[0].checked = true;
+  model.slices[0].target = "cpu-checked";
+  const Bytes package = must(schema::write_package(std::vector{model}));
+  const DeviceRef device = cpu_device();
+  CHECK(code_of(Library::load(device, package)) == Errc::unsupported_family);  // only when asked for
+  LoadOptions options;
+  options.checked = true;
+  const LibraryRef library = must(Library::load(device, package, options));
+  const auto encoder = must(Encoder::create(device));
+  must(encoder->set_pipeline(must(must(library->function("checked_next"))->pipeline())));
+  std::vector<float> x(101), out(101);
+  must(encoder->set_memory(0, memory(x)));
+  must(encoder->set_memory(1, memory(out)));
+  CHECK(code_of(encoder->dispatch_threads({100})) == Errc::ok);
+  const auto outside = encoder->dispatch_threads({101});
+  REQUIRE(code_of(outside) == Errc::buffer_bounds);
+  CHECK(message_of(outside) ==
+        "kernel 'checked_next': thread (100, 0, 0) reads 4 bytes at offset 404 (index 101) of buffer 0 'x', which has "
+        "404 bytes");
+  CHECK(code_of(encoder->dispatch_threads({100})) == Errc::ok);  // the next launch starts clean
+}
+
+TEST_CASE("encoders on several threads share a device and its pipelines") {
+  const DeviceRef device = cpu_device(3);
+  const LibraryRef library = must(Library::load(device, kernel_package()));
+  std::vector<std::thread> users;
+  std::atomic<size_t> wrong{0};
+  for (int user = 0; user < 4; ++user)
+    users.emplace_back([&] {
+      const auto encoder = must(Encoder::create(device));
+      for (int round = 0; round < 20; ++round) {
+        must(encoder->set_pipeline(must(must(library->function("count"))->pipeline())));
+        std::vector<uint32_t> counts(50000);
+        must(encoder->set_memory(0, memory(counts)));
+        must(encoder->dispatch_threads({counts.size()}));
+        wrong += size_t(std::count_if(counts.begin(), counts.end(), [](uint32_t count) { return count != 1; }));
+      }
+    });
+  for (std::thread& user : users) user.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("handles keep what they stand on") {
+  std::unique_ptr<Encoder> encoder;
+  {
+    const DeviceRef device = cpu_device();
+    encoder = must(Encoder::create(device));
+    must(encoder->set_pipeline(
+        must(must(must(Library::load(device, kernel_package()))->function("count"))->pipeline())));
+  }
+  std::vector<uint32_t> counts(10);
+  must(encoder->set_memory(0, memory(counts)));
+  must(encoder->dispatch_threads({10}));
+  CHECK(counts[9] == 1);
+  const auto other = must(Encoder::create(cpu_device()));
+  Kernel kernel(cpu_device(), "count");
+  CHECK(code_of(other->set_pipeline(kernel.pipeline)) == Errc::invalid_argument);  // another device's
+  CHECK(code_of(other->dispatch_threads({1})) == Errc::invalid_argument);          // no pipeline yet
 }

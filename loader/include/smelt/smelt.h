@@ -1,0 +1,301 @@
+/* smelt in plain C: load packages and Metal libraries, run their kernels. docs/loader-api.md 3.5.
+ *
+ * Rules, for every function here:
+ *   - it returns SMELT_OK or a status; results come through out-parameters, which are null (or zero) on failure;
+ *   - null handles and null out-parameters are answered with SMELT_E_INVALID_ARGUMENT, never with a crash;
+ *   - nothing throws or aborts;
+ *   - objects are reference counted: what a call hands out is released by the caller; what an object stands on is kept
+ *     alive by it, so a library may be released while its pipelines are in use;
+ *   - text carries its length and is also followed by a NUL; names passed in need not be terminated;
+ *   - option and info structs begin with struct_size, set by the caller to sizeof: fields beyond it are left alone.
+ * Threads: all objects may be used from any thread, except that an encoder and the memory bound to it belong to one
+ * thread at a time. The last error is the calling thread's own.
+ */
+#ifndef SMELT_SMELT_H
+#define SMELT_SMELT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(SMELT_BUILD_SHARED) && defined(__GNUC__)
+#define SMELT_API __attribute__((visibility("default")))
+#else
+#define SMELT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status and errors ---- */
+
+typedef int32_t smelt_status;
+enum {
+  SMELT_OK = 0,
+  SMELT_E_INVALID_ARGUMENT,
+  SMELT_E_SOURCE_TYPE,
+  SMELT_E_FILE_NOT_FOUND,
+  SMELT_E_IO,
+  SMELT_E_NOT_METALLIB,
+  SMELT_E_TRUNCATED,
+  SMELT_E_CORRUPT,
+  SMELT_E_FORMAT_NEWER,
+  SMELT_E_EMPTY_LIBRARY,
+  SMELT_E_UNSUPPORTED_PLATFORM,
+  SMELT_E_UNSUPPORTED_OS,
+  SMELT_E_UNSUPPORTED_LANGUAGE,
+  SMELT_E_UNSUPPORTED_FAMILY,
+  SMELT_E_UNTRUSTED,
+  SMELT_E_DIGEST_MISMATCH,
+  SMELT_E_FUNCTION_NOT_FOUND,
+  SMELT_E_FUNCTION_KIND,
+  SMELT_E_CONSTANT_MISSING,
+  SMELT_E_CONSTANT_UNKNOWN,
+  SMELT_E_CONSTANT_TYPE,
+  SMELT_E_PIPELINE_FAILED,
+  SMELT_E_THREADS_MISSING,
+  SMELT_E_RANK_MISMATCH,
+  SMELT_E_GROUP_ZERO,
+  SMELT_E_GROUP_TOO_LARGE,
+  SMELT_E_THREADGROUP_MEMORY_TOO_LARGE,
+  SMELT_E_BUFFER_INDEX,
+  SMELT_E_ARGUMENT_EMPTY,
+  SMELT_E_ARGUMENT_TYPE,
+  SMELT_E_ARGUMENT_DEVICE,
+  SMELT_E_ARGUMENT_MISMATCH,
+  SMELT_E_CAST_UNKNOWN,
+  SMELT_E_DEVICE_UNAVAILABLE,
+  SMELT_E_NOT_CACHED,
+  SMELT_E_STORE_LOCKED,
+  SMELT_E_STORE_CORRUPT,
+  SMELT_E_STORE_NEWER,
+  SMELT_E_COMPILE_FAILED,
+  SMELT_E_TOOLCHAIN_MISSING,
+  SMELT_E_UNSUPPORTED,
+  SMELT_E_BUFFER_BOUNDS,
+  SMELT_E_OUT_OF_MEMORY = 1000
+};
+
+typedef struct smelt_error_info {
+  size_t struct_size;
+  smelt_status code;
+  const char* message; /* what was asked; what was found; what would satisfy it */
+  size_t message_length;
+  const char* subject; /* the file, function or key it is about; may be empty */
+  size_t subject_length;
+  const char* detail; /* the same as a JSON object: code, message, subject */
+  size_t detail_length;
+} smelt_error_info;
+
+/* The calling thread's last failure; its text is valid until that thread's next failing call. SMELT_OK in `code` when
+ * nothing has failed yet. */
+SMELT_API smelt_status smelt_last_error(smelt_error_info* info);
+/* "truncated", ...; "unknown" for numbers that are no status. Static. */
+SMELT_API const char* smelt_status_name(smelt_status status);
+/* "0.1.0". Static. */
+SMELT_API const char* smelt_version(void);
+
+/* ---- objects ---- */
+
+typedef struct smelt_device smelt_device;
+typedef struct smelt_package smelt_package;
+typedef struct smelt_library smelt_library;
+typedef struct smelt_function smelt_function;
+typedef struct smelt_pipeline smelt_pipeline;
+typedef struct smelt_encoder smelt_encoder;
+typedef struct smelt_buffer smelt_buffer;
+
+SMELT_API void smelt_device_retain(smelt_device*);
+SMELT_API void smelt_device_release(smelt_device*);
+SMELT_API void smelt_package_retain(smelt_package*);
+SMELT_API void smelt_package_release(smelt_package*);
+SMELT_API void smelt_library_retain(smelt_library*);
+SMELT_API void smelt_library_release(smelt_library*);
+SMELT_API void smelt_function_retain(smelt_function*);
+SMELT_API void smelt_function_release(smelt_function*);
+SMELT_API void smelt_pipeline_retain(smelt_pipeline*);
+SMELT_API void smelt_pipeline_release(smelt_pipeline*);
+SMELT_API void smelt_encoder_retain(smelt_encoder*);
+SMELT_API void smelt_encoder_release(smelt_encoder*);
+SMELT_API void smelt_buffer_retain(smelt_buffer*);
+SMELT_API void smelt_buffer_release(smelt_buffer*);
+
+/* ---- devices ---- */
+
+enum { SMELT_DEVICE_AUTOMATIC = 0, SMELT_DEVICE_METAL = 1, SMELT_DEVICE_CPU = 2, SMELT_DEVICE_OFFLINE = 3 };
+
+typedef struct smelt_device_options {
+  size_t struct_size;
+  int32_t kind;          /* SMELT_DEVICE_... */
+  uint32_t threads;      /* cpu: threads of a dispatch, the caller included; 0: as many as the process may use */
+  const char* cpu_level; /* cpu: forces "x86-64-v3", ...; null: $SMELT_CPU, else the best that fits */
+} smelt_device_options;
+
+typedef struct smelt_device_info {
+  size_t struct_size;
+  int32_t kind;
+  const char* name; /* valid as long as the device */
+  size_t name_length;
+  uint64_t max_threads_per_threadgroup;
+  uint64_t max_threadgroup_memory;
+  uint64_t thread_execution_width;
+  int32_t limits_estimated; /* 1: upper bounds, not the hardware's answer */
+} smelt_device_info;
+
+/* Null options: an automatic device. */
+SMELT_API smelt_status smelt_device_open(const smelt_device_options* options, smelt_device** out);
+SMELT_API smelt_status smelt_device_get_info(const smelt_device* device, smelt_device_info* info);
+
+/* ---- packages ---- */
+
+/* Copies the bytes. */
+SMELT_API smelt_status smelt_package_open(const void* data, size_t size, smelt_package** out);
+/* Maps the file, which must not be changed in place while in use. */
+SMELT_API smelt_status smelt_package_open_file(const char* path, smelt_package** out);
+SMELT_API size_t smelt_package_library_count(const smelt_package* package);
+SMELT_API smelt_status smelt_package_library_name(const smelt_package* package, size_t index, const char** name,
+                                                  size_t* length);
+/* 32 bytes. */
+SMELT_API smelt_status smelt_package_digest(const smelt_package* package, uint8_t* digest);
+
+/* ---- libraries ---- */
+
+enum { SMELT_VERIFY_STRUCTURE = 0, SMELT_VERIFY_NONE = 1, SMELT_VERIFY_DIGEST = 2, SMELT_VERIFY_FULL = 3 };
+
+typedef struct smelt_load_options {
+  size_t struct_size;
+  int32_t verify;          /* SMELT_VERIFY_... */
+  int32_t allow_empty;     /* 1: a library without functions is no error */
+  uint16_t force_metal[2]; /* major, minor; {0, 0}: any */
+  const uint8_t* expect;   /* 32 bytes that the content digest must be; null: any */
+  const char* library;     /* which library of a package; null when it holds one */
+  size_t library_length;
+  int32_t checked; /* 1: bounds-checked CPU code */
+} smelt_load_options;
+
+/* Metallib or package, told apart by content; the bytes are copied. Null options: defaults. */
+SMELT_API smelt_status smelt_library_load(smelt_device* device, const void* data, size_t size,
+                                          const smelt_load_options* options, smelt_library** out);
+SMELT_API smelt_status smelt_library_load_file(smelt_device* device, const char* path,
+                                               const smelt_load_options* options, smelt_library** out);
+SMELT_API smelt_status smelt_library_load_package(smelt_device* device, smelt_package* package,
+                                                  const smelt_load_options* options, smelt_library** out);
+SMELT_API size_t smelt_library_function_count(const smelt_library* library);
+/* In file order; valid as long as the library. Not followed by a NUL: the text lies in the file. */
+SMELT_API smelt_status smelt_library_function_name(const smelt_library* library, size_t index, const char** name,
+                                                   size_t* length);
+SMELT_API smelt_status smelt_library_get_function(smelt_library* library, const char* name, size_t length,
+                                                  smelt_function** out);
+SMELT_API smelt_status smelt_library_digest(const smelt_library* library, uint8_t* digest);
+/* One line per slice: why it was chosen or not. Valid as long as the library. */
+SMELT_API smelt_status smelt_library_slice_report(const smelt_library* library, const char** text, size_t* length);
+
+/* Called once per batch, one call at a time, maybe from another thread. 0 stops. */
+typedef int (*smelt_progress)(void* context, size_t done, size_t total);
+/* Builds pipelines of `count` names (count 0: all kernels that need no constants). `prepared` may be null. */
+SMELT_API smelt_status smelt_library_prepare(smelt_library* library, const char* const* names, const size_t* lengths,
+                                             size_t count, smelt_progress progress, void* context, size_t* prepared);
+
+/* ---- functions ---- */
+
+typedef struct smelt_function_info {
+  size_t struct_size;
+  const char* name; /* not followed by a NUL */
+  size_t name_length;
+  int32_t
+      kind; /* 0 kernel, 1 vertex, 2 fragment, 3 unqualified, 4 visible, 5 extern, 6 intersection, 7 mesh, 8 object */
+  uint16_t metal_version[2];
+  size_t arg_count;
+  size_t constant_count;
+} smelt_function_info;
+
+typedef struct smelt_arg_info {
+  size_t struct_size;
+  const char* name; /* texts here are not followed by a NUL */
+  size_t name_length;
+  const char* type_name;
+  size_t type_name_length;
+  uint32_t index; /* slot */
+  int32_t kind;   /* 0 buffer, 1 threadgroup, 2 texture, 3 sampler, 4 indirect buffer, 5 function table, 6 acceleration
+                     structure, 7 other */
+  int32_t access; /* 0 none, 1 read, 2 write, 3 read and write, 4 sample */
+  uint32_t address_space;
+  uint32_t size;
+  uint32_t align;
+  int32_t unused;
+  int32_t conditional;
+} smelt_arg_info;
+
+typedef struct smelt_constant_info {
+  size_t struct_size;
+  const char* name; /* texts here are not followed by a NUL */
+  size_t name_length;
+  const char* type_name;
+  size_t type_name_length;
+  uint32_t index;
+  int32_t required;
+} smelt_constant_info;
+
+enum { SMELT_CONSTANT_BOOL = 0, SMELT_CONSTANT_INT = 1, SMELT_CONSTANT_UINT = 2, SMELT_CONSTANT_FLOAT = 3 };
+
+/* A value for a function constant; it is fitted to the constant's own type, or refused. */
+typedef struct smelt_constant {
+  const char* name; /* null: by index */
+  size_t name_length;
+  uint32_t index;
+  int32_t kind;           /* SMELT_CONSTANT_...: how `components` is to be read */
+  const void* components; /* uint8_t, int64_t, uint64_t or double, `count` of them */
+  size_t count;           /* 1 for a scalar */
+} smelt_constant;
+
+SMELT_API smelt_status smelt_function_get_info(const smelt_function* function, smelt_function_info* info);
+SMELT_API smelt_status smelt_function_arg(const smelt_function* function, size_t index, smelt_arg_info* info);
+SMELT_API smelt_status smelt_function_constant(const smelt_function* function, size_t index, smelt_constant_info* info);
+/* SMELT_OK when its pipeline can be built on the library's device; else why not. */
+SMELT_API smelt_status smelt_function_usable(const smelt_function* function);
+SMELT_API smelt_status smelt_function_get_pipeline(smelt_function* function, const smelt_constant* constants,
+                                                   size_t count, smelt_pipeline** out);
+
+/* ---- pipelines ---- */
+
+typedef struct smelt_pipeline_limits {
+  size_t struct_size;
+  uint64_t max_threads_per_threadgroup;
+  uint64_t thread_execution_width;
+  uint64_t static_threadgroup_memory_length;
+  uint64_t required_group[3]; /* zeros: any */
+  int32_t limits_estimated;
+} smelt_pipeline_limits;
+
+SMELT_API smelt_status smelt_pipeline_info(const smelt_pipeline* pipeline, smelt_pipeline_limits* limits);
+
+/* ---- buffers ---- */
+
+/* Zeroed. */
+SMELT_API smelt_status smelt_buffer_create(smelt_device* device, uint64_t size, smelt_buffer** out);
+/* The caller's memory; `release(context)` is called when the buffer is done with it (may be null). */
+SMELT_API smelt_status smelt_buffer_wrap(smelt_device* device, void* memory, uint64_t size,
+                                         void (*release)(void* context), void* context, smelt_buffer** out);
+SMELT_API smelt_status smelt_buffer_contents(smelt_buffer* buffer, void** contents, uint64_t* size);
+SMELT_API smelt_status smelt_buffer_gpu_address(const smelt_buffer* buffer, uint64_t* address);
+
+/* ---- encoders ---- */
+
+SMELT_API smelt_status smelt_encoder_create(smelt_device* device, smelt_encoder** out);
+SMELT_API smelt_status smelt_encoder_set_pipeline(smelt_encoder* encoder, smelt_pipeline* pipeline);
+SMELT_API smelt_status smelt_encoder_set_buffer(smelt_encoder* encoder, uint32_t index, smelt_buffer* buffer,
+                                                uint64_t offset);
+SMELT_API smelt_status smelt_encoder_set_bytes(smelt_encoder* encoder, uint32_t index, const void* data, size_t size);
+/* cpu device only: the caller's memory, borrowed until the dispatch has run. */
+SMELT_API smelt_status smelt_encoder_set_memory(smelt_encoder* encoder, uint32_t index, void* data, size_t size);
+SMELT_API smelt_status smelt_encoder_set_threadgroup_memory(smelt_encoder* encoder, uint32_t index, uint64_t bytes);
+/* `rank` threads counts, and as many of group_size (null: the default group). */
+SMELT_API smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
+                                                      const uint64_t* group_size);
+SMELT_API smelt_status smelt_encoder_wait(smelt_encoder* encoder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

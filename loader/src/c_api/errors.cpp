@@ -1,0 +1,94 @@
+#include "handles.hpp"
+
+using namespace smelt;
+using namespace smelt::loader::c_api;
+
+// The C names follow the enumerators; both ends and a few between are pinned.
+static_assert(int(Errc::ok) == SMELT_OK);
+static_assert(int(Errc::corrupt) == SMELT_E_CORRUPT);
+static_assert(int(Errc::digest_mismatch) == SMELT_E_DIGEST_MISMATCH);
+static_assert(int(Errc::constant_type) == SMELT_E_CONSTANT_TYPE);
+static_assert(int(Errc::buffer_index) == SMELT_E_BUFFER_INDEX);
+static_assert(int(Errc::device_unavailable) == SMELT_E_DEVICE_UNAVAILABLE);
+static_assert(int(Errc::buffer_bounds) == SMELT_E_BUFFER_BOUNDS);
+
+namespace {
+
+struct LastError {
+  smelt_status code = SMELT_OK;
+  std::string message;
+  std::string subject;
+  std::string detail = "{}";
+};
+thread_local LastError last_error;
+
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+namespace smelt::loader::c_api {
+
+smelt_status remember(const Error& error) noexcept {
+  const auto status = static_cast<smelt_status>(error.code);
+  try {
+    LastError fresh;
+    fresh.code = status;
+    fresh.message = error.message;
+    fresh.subject = error.subject;
+    fresh.detail = fmt::format("{{\"code\": {}, \"message\": {}, \"subject\": {}}}", json_text(to_string(error.code)),
+                               json_text(error.message), json_text(error.subject));
+    last_error = std::move(fresh);
+  } catch (...) {
+    last_error.code = status;
+    last_error.message.clear();
+    last_error.subject.clear();
+    last_error.detail.clear();
+  }
+  return status;
+}
+
+smelt_status remember(smelt_status status, const char* message) noexcept {
+  try {
+    last_error = {status,
+                  message,
+                  {},
+                  fmt::format("{{\"code\": {}, \"message\": {}, \"subject\": \"\"}}", json_text(smelt_status_name(status)),
+                              json_text(message))};
+  } catch (...) {
+    last_error.code = status;
+  }
+  return status;
+}
+
+}  // namespace smelt::loader::c_api
+
+smelt_status smelt_last_error(smelt_error_info* info) {
+  // A failure here must not replace the error that is being asked for.
+  if (info == nullptr || info->struct_size < sizeof(size_t)) return SMELT_E_INVALID_ARGUMENT;
+  const smelt_error_info filled{
+      info->struct_size,          last_error.code,           last_error.message.c_str(), last_error.message.size(),
+      last_error.subject.c_str(), last_error.subject.size(), last_error.detail.c_str(),  last_error.detail.size()};
+  std::memcpy(info, &filled, std::min(info->struct_size, sizeof(filled)));
+  return SMELT_OK;
+}
+
+const char* smelt_status_name(smelt_status status) {
+  if (status == SMELT_E_OUT_OF_MEMORY) return "out_of_memory";
+  if (status < 0 || status > SMELT_E_BUFFER_BOUNDS) return "unknown";
+  return to_string(static_cast<Errc>(status)).data();  // enumerators' spellings are literals
+}
+
+const char* smelt_version() {
+  return SMELT_VERSION;
+}
