@@ -1,0 +1,86 @@
+#include "builtin_calls.hpp"
+
+#include "smelt/base/result.hpp"
+
+#include "llvm/IR/Module.h"
+
+namespace smelt::aot::input {
+
+llvm::Value* Replacement::hardware(std::string_view attribute, char component, llvm::Type* type) {
+  std::string name = fmt::format("smelt.builtin.{}", attribute);
+  if (component != 0) name += fmt::format(".{}", component);
+  llvm::Module& module = *call_.getModule();
+  llvm::FunctionCallee callee = module.getOrInsertFunction(name, builder_.getInt32Ty());
+  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    function->setDoesNotAccessMemory();
+    function->setDoesNotThrow();
+    function->setWillReturn();
+  }
+  llvm::Value* value = builder_.CreateCall(callee);
+  return type->isIntegerTy(32) ? value : builder_.CreateZExtOrTrunc(value, type);
+}
+
+llvm::Value* Replacement::hardware_at(std::string_view attribute, llvm::Value* index, uint64_t otherwise,
+                                      llvm::Type* type) {
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(index)) {
+    if (constant->getValue().ugt(2)) return llvm::ConstantInt::get(type, otherwise);
+    return hardware(attribute, "xyz"[constant->getZExtValue()], type);
+  }
+  llvm::Value* result = llvm::ConstantInt::get(type, otherwise);
+  for (uint64_t i = 3; i-- > 0;) {
+    llvm::Value* is_it = builder_.CreateICmpEQ(index, llvm::ConstantInt::get(index->getType(), i));
+    result = builder_.CreateSelect(is_it, hardware(attribute, "xyz"[i], type), result);
+  }
+  return result;
+}
+
+llvm::Value* Replacement::air(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments,
+                              bool across_lanes) {
+  std::vector<llvm::Type*> parameters;
+  for (const llvm::Value* argument : arguments) parameters.push_back(argument->getType());
+  llvm::Module& module = *call_.getModule();
+  llvm::FunctionCallee callee = module.getOrInsertFunction(llvm::StringRef(name.data(), name.size()),
+                                                                 llvm::FunctionType::get(result, parameters, false));
+  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    function->setDoesNotThrow();
+    function->setWillReturn();
+    if (across_lanes)
+      function->setConvergent();
+    else
+      function->setDoesNotAccessMemory();
+  }
+  llvm::CallInst* made = builder_.CreateCall(callee, arguments);
+  if (across_lanes) made->setConvergent();
+  if (llvm::isa<llvm::FPMathOperator>(made) && llvm::isa<llvm::FPMathOperator>(call_)) made->copyFastMathFlags(&call_);
+  return made;
+}
+
+void Replacement::barrier(bool simdgroup, unsigned flags) {
+  air(simdgroup ? "air.simdgroup.barrier" : "air.wg.barrier", builder_.getVoidTy(),
+      {builder_.getInt32(flags), builder_.getInt32(1)}, true);
+}
+
+void Replacement::finish(llvm::Value* value) {
+  if (value) {
+    value->takeName(&call_);
+    call_.replaceAllUsesWith(value);
+  }
+  call_.eraseFromParent();
+}
+
+std::string air_suffix(llvm::Type* type, bool is_signed, bool says_sign) {
+  std::string lanes;
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
+    if (vector->getNumElements() < 2 || vector->getNumElements() > 4) return {};
+    lanes = fmt::format("v{}", vector->getNumElements());
+    type = vector->getElementType();
+  }
+  if (type->isFloatTy()) return lanes + "f32";
+  if (type->isHalfTy()) return lanes + "f16";
+  if (type->isBFloatTy()) return lanes + "bf16";
+  if (!type->isIntegerTy()) return {};
+  const std::string integer = fmt::format("{}i{}", lanes, type->getIntegerBitWidth());
+  return says_sign ? fmt::format("{}.{}", is_signed ? 's' : 'u', integer) : integer;
+}
+
+}  // namespace smelt::aot::input
