@@ -33,8 +33,11 @@ Result<std::vector<RawTag>> read_tags(Cursor& cursor, TagList list, std::string_
     if (!repeats && std::any_of(tags.begin(), tags.end(), [&](const RawTag& other) { return other.name == name; }))
       return fail(Errc::corrupt, "{}: a second {} at byte {}", what, name.text(), at);
 
+    const bool wide = has_wide_length(list, name);
+    if (cursor.left() < (wide ? 4 : 2))
+      return fail(Errc::corrupt, "{}: {} at byte {} ends before its length; want ENDT before", what, name.text(), at);
     uint64_t length = 0;
-    if (has_wide_length(list, name)) {
+    if (wide) {
       SMELT_TRY(length, cursor.read<uint32_t>());
     } else {
       SMELT_TRY(length, cursor.read<uint16_t>());
