@@ -15,7 +15,8 @@ enum { SMELT_CPU_MAX_BUFFERS = 31 };
 /// the access itself reads zero or is dropped.
 struct smelt_cpu_fault {
   uint32_t claimed;
-  uint32_t buffer;       ///< [[buffer(i)]], or 0x80000000 + i for [[threadgroup(i)]], or 0xFFFFFFFF static threadgroup
+  uint32_t buffer;       ///< [[buffer(i)]], or 0x80000000 + i for [[threadgroup(i)]], or 0xFFFFFFFF static threadgroup,
+                         ///< or 0xFFFFFFFE for a constant table of the program
   uint64_t offset;       ///< byte offset that was asked for, from the bound start; two's complement when negative
   uint64_t bytes;        ///< bytes of the access
   uint32_t position[3];  ///< thread_position_in_grid

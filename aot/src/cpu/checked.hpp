@@ -1,0 +1,23 @@
+// Checked mode: every access to a buffer, to threadgroup memory or to a constant table is bounded; one that leaves its
+// object is reported once per launch (smelt_cpu_fault), reads zero or is dropped.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include "cpu/work_item.hpp"
+
+#include <vector>
+
+namespace smelt::aot::cpu {
+
+/// One static threadgroup variable: its place in threadgroup memory.
+struct ThreadgroupObject {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+/// Guards the accesses of a scalar work item. Pointers that were themselves loaded from memory (argument buffers) have
+/// no known bounds and stay as they are.
+Result<void> check_accesses(WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects);
+
+}  // namespace smelt::aot::cpu

@@ -1,0 +1,54 @@
+#include "smelt/aot/cpu.hpp"
+#include "smelt/schema/cpu_slice.hpp"
+
+#include "cpu/compile_kernel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+
+namespace smelt::aot {
+namespace {
+
+/// Each module on its own, `threads` at a time; results keep the modules' order.
+std::vector<Result<cpu::CompiledKernel>> compile_all(std::span<const AirModuleView> modules,
+                                                     const CpuOptions& options) {
+  std::vector<std::optional<Result<cpu::CompiledKernel>>> slots(modules.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < modules.size(); i = next++) slots[i] = cpu::compile_kernel(modules[i], options);
+  };
+  const size_t helpers = std::min<size_t>(std::max(options.threads, 1u), modules.size());
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  std::vector<Result<cpu::CompiledKernel>> results;
+  for (auto& slot : slots) results.push_back(std::move(*slot));
+  return results;
+}
+
+}  // namespace
+
+Result<CpuCompiled> compile_cpu(std::span<const AirModuleView> modules, const CpuOptions& options) {
+  schema::CpuSlice slice;
+  slice.arch = options.level == CpuLevel::aarch64 ? schema::CpuArch::aarch64 : schema::CpuArch::x86_64;
+  slice.level = options.level == CpuLevel::aarch64 ? 0 : options.level == CpuLevel::x86_64_v4 ? 4 : 3;
+  CpuCompiled result;
+  std::vector<Bytes> code;
+  std::vector<Result<cpu::CompiledKernel>> kernels = compile_all(modules, options);
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (!kernels[i]) {
+      result.missing.push_back({std::string(modules[i].name), kernels[i].error().message});
+      continue;
+    }
+    result.kernels.emplace_back(modules[i].name);
+    slice.kernels.push_back(std::move(kernels[i]->row));
+    code.push_back(std::move(kernels[i]->code));
+  }
+  SMELT_TRY(result.slice, schema::write_cpu_slice(std::move(slice), code));
+  return result;
+}
+
+}  // namespace smelt::aot

@@ -1,0 +1,155 @@
+#include "cpu/compile_kernel.hpp"
+
+#include "cpu/drivers.hpp"
+#include "cpu/fatal_guard.hpp"
+#include "cpu/flat_link.hpp"
+#include "cpu/private_buffers.hpp"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace smelt::aot::cpu {
+namespace {
+
+/// Keeps the first error that LLVM reports instead of printing it and ending the process.
+struct KeepFirstError : llvm::DiagnosticHandler {
+  explicit KeepFirstError(std::string& first) : first_(first) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error && first_.empty()) {
+      llvm::raw_string_ostream stream(first_);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string& first_;
+};
+
+Result<void> verify(const llvm::Module& module, const char* after) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!llvm::verifyModule(module, &stream)) return {};
+  return fail(Errc::compile_failed, "invalid IR after {}: {}", after, stream.str());
+}
+
+bool has_loop(llvm::Function& function) {
+  const llvm::DominatorTree dominators(function);
+  return !llvm::LoopInfo(dominators).empty();
+}
+
+class KernelCompiler {
+ public:
+  KernelCompiler(const AirModuleView& view, const CpuOptions& options) : view_(view), options_(options) {}
+
+  Result<CompiledKernel> compile() {
+    SMELT_TRY(target_, make_target_machine(options_.level));
+    SMELT_TRY_VOID(read());
+    SMELT_TRY(const KernelInfo info, read_kernel_info(*module_));
+    SMELT_TRY(const PreparedKernel prepared,
+              make_work_item(*module_, info, *target_, {.level = options_.level, .checked = options_.checked}));
+    SMELT_TRY_VOID(check("making the work item"));
+    CompiledKernel result;
+    result.row.private_buffers = find_private_buffers(prepared.item);
+    SMELT_TRY(const DrivenKernel driven, drive(prepared));
+    SMELT_TRY_VOID(check("making the driver"));
+    for (llvm::Function& function : *module_)
+      if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
+    optimise(*module_, *target_);
+    SMELT_TRY_VOID(check("optimising"));
+    SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
+    if (!first_error_.empty()) return fail(Errc::compile_failed, "LLVM: {}", first_error_);
+    SMELT_TRY(FlatCode code, flat_link(object, kEntryName));
+
+    result.row.name = std::string(view_.name);
+    result.row.range = driven.range;
+    result.row.checked = options_.checked;
+    result.row.entry_offset = code.entry_offset;
+    result.row.threadgroup_bytes = prepared.threadgroup_bytes;
+    result.row.fixed_bytes = std::max(driven.fixed_bytes, prepared.threadgroup_bytes);
+    result.row.bytes_per_thread = driven.bytes_per_thread;
+    result.row.constants_bytes = prepared.constants_bytes;
+    result.row.constants = prepared.constants;
+    result.row.method = driven.method;
+    result.code = std::move(code.bytes);
+    return result;
+  }
+
+ private:
+  Result<void> read() {
+    context_.setDiagnosticHandler(std::make_unique<KeepFirstError>(first_error_));
+    const llvm::StringRef bytes(reinterpret_cast<const char*>(view_.bitcode.data()), view_.bitcode.size());
+    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "air"), context_);
+    if (!module) return fail(Errc::corrupt, "not readable as AIR bitcode: {}", llvm::toString(module.takeError()));
+    module_ = std::move(*module);
+    return verify(*module_, "reading");
+  }
+
+  Result<void> check(const char* after) {
+    if (!first_error_.empty()) return fail(Errc::compile_failed, "LLVM, {}: {}", after, first_error_);
+    return options_.verify_ir ? verify(*module_, after) : Result<void>{};
+  }
+
+  Result<DrivenKernel> drive(const PreparedKernel& prepared) {
+    const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes};
+    const WorkItem& item = prepared.item;
+    // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (host-vectorizer.md 5).
+    const bool straight = item.grid_only && !has_loop(*item.function);
+    const bool lanes = options_.method == CpuMethod::lanes || (options_.method == CpuMethod::automatic && !straight);
+    if (lanes && !options_.checked) return drive_by_lanes(context, item);
+    if (options_.method == CpuMethod::loop && !item.grid_only)
+      return fail(Errc::unsupported, "not one loop: the kernel has barriers, simdgroup operations or group values");
+    if (item.grid_only && options_.method != CpuMethod::regions) return drive_grid(context, item);
+    return drive_threads(context, item);
+  }
+
+  Result<DrivenKernel> drive_by_lanes(const DriverContext& context, const WorkItem& item) {
+    LaneOptions lanes;
+    lanes.target = target_.get();
+    lanes.native_gather = options_.level == CpuLevel::x86_64_v4;
+    lanes.verify = options_.verify_ir;
+    SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
+    SMELT_TRY_VOID(check("vectorising"));
+    item.function->eraseFromParent();
+    return drive_gangs(context, std::move(variants));
+  }
+
+  const AirModuleView& view_;
+  const CpuOptions& options_;
+  std::string first_error_;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::TargetMachine> target_;
+  std::unique_ptr<llvm::Module> module_;
+};
+
+Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options) {
+  auto compiler = std::make_unique<KernelCompiler>(view, options);
+  auto result = std::make_unique<Result<CompiledKernel>>();
+  KernelCompiler* const running = compiler.get();
+  Result<CompiledKernel>* const out = result.get();
+  const Result<void> contained = contain_fatal_errors([running, out] { *out = running->compile(); });
+  if (contained) return std::move(*result);
+  // Whatever LLVM was doing is left half done: nothing of it may be destroyed.
+  compiler.release();
+  result.release();
+  return tl::unexpected(contained.error());
+}
+
+}  // namespace
+
+Result<CompiledKernel> compile_kernel(const AirModuleView& module, const CpuOptions& options) {
+  Result<CompiledKernel> first = compile_guarded(module, options);
+  if (first || options.method != CpuMethod::automatic || options.checked) return first;
+  CpuOptions fallback = options;
+  fallback.method = CpuMethod::regions;
+  Result<CompiledKernel> second = compile_guarded(module, fallback);
+  if (second) second->row.method += "; lanes: " + first.error().message;
+  return second;
+}
+
+}  // namespace smelt::aot::cpu

@@ -1,0 +1,18 @@
+// One AIR module to one kernel's code: the pipeline's table of contents.
+#pragma once
+
+#include "smelt/aot/cpu.hpp"
+#include "smelt/schema/cpu_slice.hpp"
+
+namespace smelt::aot::cpu {
+
+struct CompiledKernel {
+  schema::CpuKernel row;
+  Bytes code;
+};
+
+/// With CpuMethod::automatic, a kernel that the lane vectoriser refuses is compiled by regions; the row's method says
+/// why. LLVM's fatal errors are errors here.
+Result<CompiledKernel> compile_kernel(const AirModuleView& module, const CpuOptions& options);
+
+}  // namespace smelt::aot::cpu

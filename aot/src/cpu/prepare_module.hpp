@@ -1,0 +1,27 @@
+// What is done to a whole module around the making of a work item.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+namespace llvm {
+class Function;
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace smelt::aot::cpu {
+
+/// Takes the module from AIR's data layout to the processor's (an error if a type would change its shape), drops debug
+/// information, type-based alias information and attributes that speak of a GPU.
+Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target);
+
+/// Everything must be inlined, so no function may reach itself, and no call may have an unknown target.
+Result<void> refuse_recursion(const llvm::Module& module);
+
+/// Inlines every call to a function with a body, until none is left.
+Result<void> inline_calls(llvm::Function& function);
+
+/// Removes all functions but `kept` and those it calls, and all globals that nobody uses any more.
+void remove_all_but(llvm::Module& module, llvm::Function& kept);
+
+}  // namespace smelt::aot::cpu
