@@ -40,7 +40,7 @@ llvm::Value* Replacement::air(std::string_view name, llvm::Type* result, llvm::A
   for (const llvm::Value* argument : arguments) parameters.push_back(argument->getType());
   llvm::Module& module = *call_.getModule();
   llvm::FunctionCallee callee = module.getOrInsertFunction(llvm::StringRef(name.data(), name.size()),
-                                                                 llvm::FunctionType::get(result, parameters, false));
+                                                           llvm::FunctionType::get(result, parameters, false));
   if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     function->setDoesNotThrow();
     function->setWillReturn();

@@ -27,7 +27,10 @@ bool is_air(const llvm::Module& module) {
 
 Result<void> read_air(KernelModule& input, const Origin& origin, const InputOptions& options) {
   // Complete entries decide; names on the command line then choose nothing more.
-  if (has_entries(*input.module) && options.kernels.empty()) return {};
+  if (has_entries(*input.module)) {
+    if (options.missing_kernels) *options.missing_kernels = options.kernels;
+    return {};
+  }
   return mark_kernels(*input.module, origin, options);
 }
 

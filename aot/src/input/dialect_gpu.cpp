@@ -98,6 +98,10 @@ Result<void> mark_kernels(llvm::Module& module, const Origin& origin, const Inpu
   for (const std::string& name : options.kernels) {
     llvm::Function* function = module.getFunction(name);
     if (!function || function->isDeclaration()) {
+      if (options.missing_kernels) {
+        options.missing_kernels->push_back(name);
+        continue;
+      }
       std::string defined;
       for (const llvm::Function& candidate : module)
         if (!candidate.isDeclaration() && defined.size() < 400)

@@ -22,6 +22,8 @@ namespace smelt::aot::input {
 struct InputOptions {
   /// Functions to treat as kernels besides those that the module marks itself. A name that is not there is an error.
   std::vector<std::string> kernels;
+  /// Given: names that are not there are collected here instead (several inputs may share the list).
+  std::vector<std::string>* missing_kernels = nullptr;
   /// Threads per threadgroup of the launch, when the caller knows it (Triton's metadata): some IR counts on it.
   uint32_t threads_per_threadgroup = 0;
 };

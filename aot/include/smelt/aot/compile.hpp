@@ -1,0 +1,82 @@
+// LLVM IR in, finished Metal libraries out, for one target or several. The one door of aot for everybody else.
+//
+//   read      every input to kernel IR, once whatever the number of targets        (aot/src/input/reader.hpp)
+//   legalise  for each target: AIR, one module an entry point                      (aot/src/air/legalise.hpp)
+//   write     LLVM 14 bitcode with typed pointers; then the container              (aot/src/air/bitcode/writer.hpp)
+//
+// Deterministic: the bytes depend on the inputs' bytes and the options below alone; not on their names or folders, the
+// locale, the number of threads, or what else is compiled in the same call.
+#pragma once
+
+#include "smelt/aot/kernel_info.hpp"
+#include "smelt/aot/target.hpp"
+#include "smelt/base/bytes.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot {
+
+/// One input: LLVM IR (text or bitcode, bare or wrapped) or a Metal library, told apart by its bytes.
+struct Source {
+  std::string name;  ///< for messages only
+  ByteView bytes;    ///< borrowed during the call
+};
+
+struct CompileOptions {
+  /// What to build for. Empty: the target that the inputs were built for when all are Metal libraries of one target,
+  /// else default_target().
+  std::vector<Target> targets;
+  /// Functions that are kernels besides those that the inputs mark as such.
+  std::vector<std::string> kernels;
+  /// Bytes of the unsized threadgroup array, and threads per threadgroup; else what the metadata says.
+  std::optional<uint64_t> threadgroup_memory;
+  std::optional<uint32_t> threads_per_threadgroup;
+  /// Triton's JSON beside a kernel (`shared`, `num_warps`, `warp_size`), or the like. Empty: none.
+  std::string metadata_json;
+  bool fast_math = false;
+  bool debug_lines = false;             ///< keep line tables
+  bool pack_scalars = false;            ///< all scalar arguments in one buffer: one slot instead of one each
+  bool buffers_do_not_overlap = false;  ///< the caller's promise
+  bool relaxed_atomics = false;         ///< instead of an error where the target has no stronger order
+  std::optional<Version> language;      ///< Metal language version to stamp; the target's when empty
+  unsigned threads = 1;                 ///< 0: one a core
+  /// Called with the number of entry points done and all of them; from any thread, one call at a time.
+  std::function<void(size_t done, size_t total)> progress;
+};
+
+/// One finished entry point.
+struct CompiledFunction {
+  KernelInfo info;
+  Bytes bitcode;  ///< "BC" C0 DE ..., without wrapper; what lies in the library
+};
+
+struct CompiledTarget {
+  Target target;
+  std::vector<CompiledFunction> functions;  ///< in the order of the inputs, then of each module
+  Bytes metallib;
+};
+
+struct Compiled {
+  std::vector<CompiledTarget> targets;  ///< as in the options
+  std::vector<std::string> warnings;    ///< one line each, without duplicates
+};
+
+/// All or nothing: the first error (in the order of inputs, entry points, targets) is the result. Codes: source_type,
+/// truncated, corrupt, compile_failed, unsupported, invalid_argument; the message names the input and, when it is text,
+/// the line. Thread-safe; needs no set-up.
+Result<Compiled> compile(std::span<const Source> sources, const CompileOptions& options = {});
+
+/// One entry point's AIR for one target as LLVM text. `function` may be empty when there is only one.
+Result<std::string> emit_ll(std::span<const Source> sources, const CompileOptions& options,
+                            std::string_view function = {});
+
+/// The AIR of a function (empty: of all) of a Metal library or a bitcode file as LLVM text.
+Result<std::string> disassemble(ByteView file, std::string_view name, std::string_view function = {});
+
+}  // namespace smelt::aot

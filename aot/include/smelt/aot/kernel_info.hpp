@@ -1,0 +1,69 @@
+// What an entry point takes and needs, read from the metadata of its finished AIR module (docs/air.md 1.5 to 1.9). What
+// the package's manifest and `smelt inspect` say about kernels is made from this.
+#pragma once
+
+#include "smelt/aot/target.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot {
+
+enum class ArgumentKind : uint8_t {
+  buffer,
+  threadgroup,  ///< threadgroup memory whose length is given at dispatch
+  texture,
+  sampler,
+  indirect_buffer,  ///< an argument buffer
+  function_table,   ///< visible or intersection
+  acceleration_structure,
+  builtin,  ///< a hardware value: nothing is bound
+  other,    ///< a kind that this version does not know, e.g. of a graphics stage
+};
+enum class ArgumentAccess : uint8_t { none, read, write, read_write, sample };
+
+struct ArgumentInfo {
+  uint32_t index = 0;  ///< position among the function's parameters
+  ArgumentKind kind = ArgumentKind::other;
+  std::string air_kind;   ///< as in the metadata: "air.buffer", "air.thread_position_in_grid"
+  uint32_t location = 0;  ///< [[buffer(N)]], [[threadgroup(N)]], [[texture(N)]], ...
+  uint32_t count = 1;     ///< slots it takes
+  uint8_t address_space = 0;
+  ArgumentAccess access = ArgumentAccess::none;
+  std::string name;
+  std::string type_name;  ///< of the pointee: "char", "float"; empty for void*
+  uint32_t size = 0;      ///< bytes of the pointee; 0 when unknown (void*)
+  uint32_t align = 0;
+  bool unused = false;       ///< the body does not use it
+  bool conditional = false;  ///< exists only when a function constant is true
+
+  bool operator==(const ArgumentInfo&) const = default;
+};
+
+struct ConstantInfo {
+  std::string name;
+  std::string type_name;  ///< "bool", "int", "float2"
+  uint32_t index = 0;
+  bool required = true;  ///< false: the code asks whether it is defined
+  bool operator==(const ConstantInfo&) const = default;
+};
+
+struct KernelInfo {
+  std::string name;
+  std::string stage = "kernel";  ///< "vertex", "fragment", "visible", ...
+  std::vector<ArgumentInfo> arguments;
+  std::vector<ConstantInfo> constants;
+  uint32_t max_threads = 0;        ///< of a threadgroup; 0: the kernel does not say
+  uint64_t threadgroup_bytes = 0;  ///< static threadgroup memory
+  Version air;
+  Version language;
+
+  bool operator==(const KernelInfo&) const = default;
+};
+
+std::string_view to_string(ArgumentKind kind);
+std::string_view to_string(ArgumentAccess access);
+
+}  // namespace smelt::aot
