@@ -63,8 +63,8 @@ smelt_status remember(smelt_status status, const char* message) noexcept {
     last_error = {status,
                   message,
                   {},
-                  fmt::format("{{\"code\": {}, \"message\": {}, \"subject\": \"\"}}", json_text(smelt_status_name(status)),
-                              json_text(message))};
+                  fmt::format("{{\"code\": {}, \"message\": {}, \"subject\": \"\"}}",
+                              json_text(smelt_status_name(status)), json_text(message))};
   } catch (...) {
     last_error.code = status;
   }

@@ -1,0 +1,5 @@
+#include <smelt/loader/encoder.hpp>
+
+int main() {
+  return smelt::loader::Device::open(smelt::loader::DeviceKind::offline) ? 0 : 1;
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Include roots keep our own rooms apart; installed system headers slip past them. This is the word list for those, and
+# for what no room may include even though its target could (ARCHITECTURE.md, table of rooms).
+set -euo pipefail
+cd "$1"
+
+failures=0
+# check ROOM-PATHS PATTERN WHY: no #include of a file below ROOM-PATHS may match PATTERN.
+check() {
+  local paths=$1 pattern=$2 why=$3 found
+  local existing=()
+  for path in $paths; do [ -d "$path" ] && existing+=("$path"); done
+  [ "${#existing[@]}" -eq 0 ] && return 0
+  found=$(grep -rnE "^[[:space:]]*#[[:space:]]*(include|import)[[:space:]]*[<\"]($pattern)" "${existing[@]}" \
+    --include='*.hpp' --include='*.h' --include='*.cpp' --include='*.c' --include='*.mm' || true)
+  if [ -n "$found" ]; then
+    printf '%s\n  rule: %s\n' "$found" "$why" >&2
+    failures=$((failures + 1))
+  fi
+}
+
+llvm='llvm|clang|lld'
+store='sqlite3|zstd|xxhash'
+json='nlohmann|CLI|spdlog'
+check "base" "$llvm|$store|$json|smelt/(metallib|schema|store|aot|cache|loader|service)" "base holds std and fmt only"
+check "metallib schema/package schema/store" "$llvm|$store|$json|smelt/(aot|cache|loader|service)" \
+  "metallib and schema parse bytes; no LLVM, no SQLite"
+check "metallib" "smelt/schema" "metallib and schema do not know each other"
+check "schema" "smelt/metallib" "metallib and schema do not know each other"
+check "loader" "$llvm|$store|$json|smelt/(aot|cache|service)" "applications link the loader: no LLVM, SQLite, zstd, JSON"
+check "aot" "smelt/(cache|loader|service)|$store" "aot compiles; it neither stores nor loads"
+check "aot/include" "$llvm" "LLVM stays inside aot's .cpp files"
+check "cache" "$llvm|smelt/(metallib|aot|loader|service)" "cache knows bytes and sizes, nothing else"
+check "service" "$llvm|sqlite3|smelt/(cli|python)" "service joins the rooms; it needs neither LLVM nor SQLite itself"
+check "cli python" "$llvm|sqlite3" "cli and python stand on service"
+
+# A private header of one room included by another: only smelt/<room>/ paths cross rooms.
+exit "$failures"
