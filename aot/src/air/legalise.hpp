@@ -1,0 +1,62 @@
+// Kernel IR in, AIR for one target out (docs/air.md 5.3): one module per entry point, which bitcode/writer.hpp can
+// write and Apple's runtime of that target can read. The list of passes is in legalise.cpp and reads from top to
+// bottom.
+#pragma once
+
+#include "smelt/aot/target.hpp"
+#include "smelt/base/result.hpp"
+
+#include "kernel_module.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot::air {
+
+struct LegaliseOptions {
+  /// Stamp air.compile.fast_math_enable, and choose the air.fast_* form of math operations.
+  bool fast_math = false;
+  /// Bytes of the unsized threadgroup array (`external addrspace(3) global [0 x i8]`) of GPU-style IR; a kernel's own
+  /// "smelt.threadgroup_memory" attribute counts when this is empty.
+  std::optional<uint64_t> threadgroup_memory;
+  /// air.max_work_group_size; a kernel's own "smelt.max_threads_per_threadgroup" attribute counts when this is empty.
+  std::optional<uint32_t> threads_per_threadgroup;
+  /// Metal language version to stamp; the target's when empty. A lower one than the target's is legal.
+  std::optional<Version> language;
+  /// All scalar arguments in one constant buffer: one slot in place of one each. Changes how the kernel is launched.
+  bool pack_scalars = false;
+  /// The caller promises that no two buffers of a launch overlap ("air-buffer-no-alias").
+  bool buffers_do_not_overlap = false;
+  /// Atomics with acquire or release order become relaxed where the target has no more, instead of an error.
+  bool relaxed_atomics = false;
+  bool keep_debug = false;
+  /// Run LLVM's verifier after every pass; a failure names the pass. Tests and debug builds.
+  bool verify_each = false;
+  /// Stop after the pass of this name (all modules). Empty: run all.
+  std::string stop_after;
+  /// Called after each pass, e.g. to print the module. `function` is the entry point.
+  std::function<void(std::string_view pass, std::string_view function, const llvm::Module&)> after_pass;
+};
+
+/// One entry point and what it needs. Modules of one input share a context: work on them from one thread.
+struct AirModule {
+  std::string function;  ///< the entry point's name
+  std::string stage;     ///< "kernel", "vertex", "fragment", "visible", ...: the tail of its !air.<stage> list
+  std::shared_ptr<llvm::LLVMContext> context;  // before the module: must outlive it
+  std::unique_ptr<llvm::Module> module;
+  std::vector<std::string> warnings;  ///< one line each
+};
+
+/// Entry points in the order of their metadata lists, then of the module. Errors: `compile_failed` for what AIR cannot
+/// say (naming function and instruction), `unsupported` for what this target lacks (naming targets that have it).
+Result<std::vector<AirModule>> legalise(KernelModule input, const Target& target, const LegaliseOptions& options = {});
+
+/// Names of the passes, in order.
+std::vector<std::string_view> pass_names();
+
+}  // namespace smelt::aot::air

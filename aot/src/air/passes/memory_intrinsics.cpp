@@ -1,0 +1,72 @@
+// memcpy and memset in the forms that Apple's compiler writes stay; the rest becomes loops. Lifetimes go: dropping them
+// is always right, and LLVM 22's one-argument form crashes Apple's front end (docs/air.md 3.5).
+//
+//   kept   llvm.memcpy between spaces 0, 1 and 3 and from 2; llvm.memset of space 0
+#include "air/passes/support.hpp"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+
+namespace smelt::aot::air {
+namespace {
+
+bool is_kept(const llvm::MemIntrinsic& call) {
+  if (const auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&call))
+    return copy->getIntrinsicID() == llvm::Intrinsic::memcpy && copy->getDestAddressSpace() != kConstant;
+  return call.getIntrinsicID() == llvm::Intrinsic::memset && call.getDestAddressSpace() == kThread;
+}
+
+void widen_length(llvm::MemIntrinsic& call) {
+  if (call.getLength()->getType()->isIntegerTy(64)) return;
+  llvm::IRBuilder<> builder(&call);
+  llvm::Value* length = builder.CreateZExt(call.getLength(), builder.getInt64Ty());
+  llvm::CallInst* wide = nullptr;
+  if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&call))
+    wide = builder.CreateMemCpy(copy->getRawDest(), copy->getDestAlign(), copy->getRawSource(), copy->getSourceAlign(),
+                                length, copy->isVolatile());
+  else
+    wide = builder.CreateMemSet(call.getRawDest(), llvm::cast<llvm::MemSetInst>(call).getValue(), length,
+                                call.getDestAlign(), call.isVolatile());
+  wide->copyMetadata(call);
+  call.eraseFromParent();
+}
+
+}  // namespace
+
+Result<void> memory_intrinsics(PassContext& context) {
+  for (llvm::Instruction* instruction : instructions_of(context.module)) {
+    if (auto* marker = llvm::dyn_cast<llvm::IntrinsicInst>(instruction)) {
+      const llvm::Intrinsic::ID id = marker->getIntrinsicID();
+      const bool is_lifetime = id == llvm::Intrinsic::lifetime_start || id == llvm::Intrinsic::lifetime_end ||
+                               id == llvm::Intrinsic::invariant_end || id == llvm::Intrinsic::invariant_start;
+      if (is_lifetime && !context.finished && marker->use_empty()) {
+        marker->eraseFromParent();
+        continue;
+      }
+    }
+    auto* call = llvm::dyn_cast<llvm::MemIntrinsic>(instruction);
+    if (!call) continue;
+    if (is_kept(*call)) {
+      widen_length(*call);
+      continue;
+    }
+    if (context.finished) continue;
+    const llvm::TargetTransformInfo costs(context.module.getDataLayout());
+    if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(call)) {
+      if (copy->getDestAddressSpace() == kConstant) return refuse(*copy, "writes constant memory");
+      llvm::expandMemCpyAsLoop(copy, costs);
+    } else if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(call)) {
+      if (!llvm::expandMemMoveAsLoop(move, costs))
+        return refuse(*move, "moves between address spaces that may overlap; AIR has no such operation");
+    } else {
+      llvm::expandMemSetAsLoop(llvm::cast<llvm::MemSetInst>(call));
+    }
+    call->eraseFromParent();
+  }
+  return {};
+}
+
+}  // namespace smelt::aot::air

@@ -1,0 +1,121 @@
+// What says for whom a module is: triple, data layout, module flags, !air.version, !air.language_version, compile
+// options (docs/air.md 1.1 to 1.4), in Apple's order. Finished AIR for this very target keeps what it has; for another
+// target its versions are replaced and the rest stays.
+#include "air/passes/support.hpp"
+#include "air/stamp.hpp"
+
+#include "llvm/IR/Module.h"
+
+#include <algorithm>
+
+namespace smelt::aot::air {
+namespace {
+
+constexpr const char* kIdent = "smelt";
+
+void set_list(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Metadata*> nodes) {
+  if (llvm::NamedMDNode* old = module.getNamedMetadata(name)) old->eraseFromParent();
+  llvm::NamedMDNode* list = module.getOrInsertNamedMetadata(name);
+  for (llvm::Metadata* node : nodes) list->addOperand(llvm::cast<llvm::MDNode>(node));
+}
+
+llvm::Metadata* number(llvm::LLVMContext& context, unsigned value) {
+  return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value));
+}
+
+llvm::MDNode* version_node(llvm::LLVMContext& context, Version version) {
+  return llvm::MDNode::get(
+      context, {number(context, version.major), number(context, version.minor), number(context, version.patch)});
+}
+
+llvm::MDNode* text_node(llvm::LLVMContext& context, llvm::StringRef text) {
+  return llvm::MDNode::get(context, {llvm::MDString::get(context, text)});
+}
+
+void set_versions(llvm::Module& module, const Target& target, Version language) {
+  llvm::LLVMContext& context = module.getContext();
+  set_list(module, "air.version", {version_node(context, target.air)});
+  set_list(module, "air.language_version",
+           {llvm::MDNode::get(context, {llvm::MDString::get(context, "Metal"), number(context, language.major),
+                                        number(context, language.minor), number(context, language.patch)})});
+}
+
+void set_flags(llvm::Module& module, const Target& target, bool keep_debug) {
+  llvm::LLVMContext& context = module.getContext();
+  const llvm::Metadata* debug_version = module.getModuleFlag("Debug Info Version");
+  if (llvm::NamedMDNode* flags = module.getModuleFlagsMetadata()) flags->eraseFromParent();
+  using Behaviour = llvm::Module::ModFlagBehavior;
+  module.addModuleFlag(
+      Behaviour::Warning, "SDK Version",
+      llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint32_t>{target.os.major, target.os.minor}));
+  module.addModuleFlag(Behaviour::Error, "wchar_size", 4);
+  if (target.air >= Version{2, 6}) module.addModuleFlag(Behaviour::Max, "frame-pointer", 2);
+  if (target.air >= Version{2, 3}) {
+    module.addModuleFlag(Behaviour::Max, "air.max_device_buffers", 31);
+    module.addModuleFlag(Behaviour::Max, "air.max_constant_buffers", 31);
+    module.addModuleFlag(Behaviour::Max, "air.max_threadgroup_buffers", 31);
+    module.addModuleFlag(Behaviour::Max, "air.max_textures", 128);
+    module.addModuleFlag(Behaviour::Max, "air.max_read_write_textures", 8);
+    module.addModuleFlag(Behaviour::Max, "air.max_samplers", 16);
+  }
+  if (keep_debug && debug_version) module.addModuleFlag(Behaviour::Warning, "Debug Info Version", 3);
+}
+
+/// Of two versions that a finished module and its target may say, the one that both know.
+Version language_for(const PassContext& context) {
+  if (context.options.language) return *context.options.language;
+  const std::optional<Version> own = language_version(context.module);
+  return context.finished && own ? std::min(*own, context.target.language) : context.target.language;
+}
+
+}  // namespace
+
+std::optional<Version> air_version(const llvm::Module& module) {
+  return version_in(module, "air.version", 0);
+}
+
+std::optional<Version> language_version(const llvm::Module& module) {
+  return version_in(module, "air.language_version", 1);
+}
+
+std::optional<Version> version_in(const llvm::Module& module, llvm::StringRef list_name, unsigned first) {
+  const llvm::NamedMDNode* list = module.getNamedMetadata(list_name);
+  if (!list || list->getNumOperands() == 0) return std::nullopt;
+  const llvm::MDNode* node = list->getOperand(0);
+  uint16_t parts[3] = {};
+  for (unsigned i = 0; i < 3 && first + i < node->getNumOperands(); ++i) {
+    const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node->getOperand(first + i));
+    if (!value || value->getValue().ugt(0xFFFF)) return std::nullopt;
+    parts[i] = static_cast<uint16_t>(value->getZExtValue());
+  }
+  return Version{parts[0], parts[1], parts[2]};
+}
+
+Result<void> module_stamp(PassContext& context) {
+  llvm::Module& module = context.module;
+  const Version language = language_for(context);
+  if (context.finished) {
+    const bool same = air_version(module) == context.target.air && language_version(module) == language &&
+                      serves(module.getTargetTriple(), context.target);
+    if (same) return {};
+    module.setTargetTriple(context.target.triple);
+    set_versions(module, context.target, language);
+    set_flags(module, context.target, context.options.keep_debug);
+    return {};
+  }
+  llvm::LLVMContext& llvm_context = module.getContext();
+  module.setTargetTriple(context.target.triple);
+  module.setDataLayout(kDataLayout);
+  module.setSourceFileName(module.getName());
+  set_flags(module, context.target, context.options.keep_debug);
+  set_list(module, "air.compile_options",
+           {text_node(llvm_context, "air.compile.denorms_disable"),
+            text_node(llvm_context,
+                      context.options.fast_math ? "air.compile.fast_math_enable" : "air.compile.fast_math_disable"),
+            text_node(llvm_context, "air.compile.framebuffer_fetch_enable")});
+  set_list(module, "llvm.ident", {text_node(llvm_context, kIdent)});
+  set_versions(module, context.target, language);
+  return {};
+}
+
+}  // namespace smelt::aot::air

@@ -1,0 +1,68 @@
+// What passes share: error places, calls of AIR operations, entry points with a new signature.
+#pragma once
+
+#include "air/intrinsics.hpp"
+#include "air/passes/passes.hpp"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+
+#include <fmt/format.h>
+
+namespace smelt::aot::air {
+
+// The attributes by which kernel IR describes entries (kernel_module.hpp).
+inline constexpr const char* kKernelAttribute = "smelt.kernel";
+inline constexpr const char* kMaxThreadsAttribute = "smelt.max_threads_per_threadgroup";
+inline constexpr const char* kThreadgroupMemoryAttribute = "smelt.threadgroup_memory";
+inline constexpr const char* kArgName = "smelt.arg_name";
+inline constexpr const char* kArgTypeName = "smelt.arg_type_name";
+inline constexpr const char* kArgTypeSize = "smelt.arg_type_size";
+inline constexpr const char* kArgTypeAlign = "smelt.arg_type_align";
+inline constexpr const char* kArgStructType = "smelt.arg_struct_type";
+inline constexpr const char* kAccess = "smelt.access";
+inline constexpr const char* kBuiltin = "smelt.builtin";
+inline constexpr const char* kLocationIndex = "smelt.location_index";
+
+/// AIR's address spaces (docs/air.md 2).
+enum Space : unsigned { kThread = 0, kDevice = 1, kConstant = 2, kThreadgroup = 3 };
+
+/// "function 'k': %x = fdiv double %a, %b (k.cl:12)", cut to a line.
+std::string place_of(const llvm::Instruction& instruction);
+std::string text_of(const llvm::Type& type);
+
+inline llvm::StringRef to_ref(std::string_view text) {
+  return {text.data(), text.size()};
+}
+inline std::string_view to_view(llvm::StringRef text) {
+  return {text.data(), text.size()};
+}
+
+/// compile_failed, naming the instruction.
+template <class... Args>
+tl::unexpected<Error> refuse(const llvm::Instruction& at, fmt::format_string<Args...> format, Args&&... args) {
+  return fail(Errc::compile_failed, "{}; at {}", fmt::format(format, std::forward<Args>(args)...), place_of(at));
+}
+
+/// A call of an AIR operation, declared as the table says. Fails where the target lacks it.
+Result<llvm::CallInst*> call_air(llvm::IRBuilderBase& builder, const PassContext& context, std::string_view name,
+                                 llvm::ArrayRef<llvm::Value*> arguments);
+
+/// The entry with other parameters, in its place and with its name, body, attributes and metadata; the old one is gone.
+/// `from_old[i]` is the index of the old parameter that new parameter i continues (its attributes and uses move along
+/// when the types agree), or -1. Old parameters that nothing continues must have no uses left.
+llvm::Function* replace_entry(PassContext& context, llvm::ArrayRef<llvm::Type*> parameters,
+                              llvm::ArrayRef<int> from_old);
+
+/// Whether `!air.kernel` (or another stage) already describes the entry; then nothing about it is made up.
+bool has_entry_metadata(const PassContext& context);
+
+/// All instructions of all definitions, gathered first so that the caller may change them.
+std::vector<llvm::Instruction*> instructions_of(llvm::Module& module);
+
+/// The first insertion point behind the allocas of the entry block.
+llvm::BasicBlock::iterator after_allocas(llvm::Function& function);
+/// An alloca at the head of the function.
+llvm::AllocaInst* make_alloca(llvm::Function& function, llvm::Type* type, const llvm::Twine& name);
+
+}  // namespace smelt::aot::air
