@@ -1,6 +1,10 @@
 #include "deep_stack.hpp"
 
+// clang-format off: LLVM's header needs <utility> in front of it, and does not include it.
+#include <optional>
+#include <utility>
 #include "llvm/Support/thread.h"
+// clang-format on
 
 namespace smelt::aot::input {
 namespace {

@@ -1,0 +1,36 @@
+// Keys of compile requests: SHA-256 over length-prefixed fields of everything that can change the output.
+//
+// Two of them. The raw key is over the inputs' bytes as they are: it costs one pass over them and nothing is parsed.
+// The normalised key is over what the inputs mean: another comment, blank, path, or line number in debug info that is
+// not kept gives the same key. A store looks under the first, then under the second, and files under both.
+#pragma once
+
+#include "smelt/aot/compile.hpp"
+#include "smelt/base/digest.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace smelt::aot {
+
+/// Something else that shapes what is kept under the key: CPU levels, a package format. Order does not matter.
+struct FingerprintField {
+  std::string name;
+  std::string value;
+};
+
+/// Names and folders of the sources do not count; their order does (it is the order of the functions). Options count
+/// by value: targets and kernels as sets; threads and progress not at all.
+Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& options,
+                       std::span<const FingerprintField> more = {});
+
+/// Reads the inputs; errors are those of compile(). Text and bitcode of one module need not have the same key.
+Result<Digest> normalised_fingerprint(std::span<const Source> sources, const CompileOptions& options,
+                                      std::span<const FingerprintField> more = {});
+
+/// This compiler: version, SHA-256 of the sources it was built from, and LLVM. The same for every build type, folder
+/// and machine. Part of both keys.
+std::string_view compiler_identity();
+
+}  // namespace smelt::aot
