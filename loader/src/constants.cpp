@@ -1,3 +1,5 @@
+#include "smelt/base/floats.hpp"
+
 #include "constants_bound.hpp"
 
 #include <algorithm>
@@ -41,27 +43,6 @@ double as_double(const Scalar& value) {
   return std::visit([](auto v) { return static_cast<double>(v); }, value);
 }
 
-/// Rounds to a narrower binary float, nearest even; overflow becomes infinity.
-uint16_t round_to_half(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint16_t sign = uint16_t((bits >> 16) & 0x8000);
-  const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return uint16_t(sign | 0x7e00);
-  if (magnitude >= 0x477ff000) return uint16_t(sign | 0x7c00);
-  if (magnitude < 0x38800000) {  // subnormal: the sum puts the rounded bits at the bottom of the mantissa
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    return uint16_t(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000));
-  }
-  const uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
-  return uint16_t(sign | ((rounded - 0x38000000) >> 13));
-}
-
-uint16_t round_to_bfloat(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000) return uint16_t((bits >> 16) | 0x40);
-  return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
 template <std::unsigned_integral T>
 void put(Bytes& out, T value) {
   const size_t at = out.size();
@@ -101,7 +82,7 @@ bool put_scalar(Bytes& out, ScalarType type, const Scalar& value) {
         put(out, std::bit_cast<uint32_t>(narrow));
         return true;
       }
-      const uint16_t bits = type == ScalarType::f16 ? round_to_half(narrow) : round_to_bfloat(narrow);
+      const uint16_t bits = type == ScalarType::f16 ? to_half_bits(narrow) : to_bfloat_bits(narrow);
       const uint16_t infinity = type == ScalarType::f16 ? 0x7c00 : 0x7f80;
       if (std::isfinite(narrow) && (bits & 0x7fff) == infinity) return false;
       put(out, bits);
