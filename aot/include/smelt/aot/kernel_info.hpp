@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/aot/target.hpp"
+#include "smelt/base/bytes.hpp"
 
 #include <cstdint>
 #include <string>
@@ -65,5 +66,9 @@ struct KernelInfo {
 
 std::string_view to_string(ArgumentKind kind);
 std::string_view to_string(ArgumentAccess access);
+
+/// Every entry point of one finished AIR module (bitcode, bare or wrapped); `name` is for messages. Bounded, so that it
+/// may be asked about bytes from anywhere. Errors: those of reading the module; compile_failed for malformed metadata.
+Result<std::vector<KernelInfo>> describe(ByteView bitcode, std::string_view name);
 
 }  // namespace smelt::aot

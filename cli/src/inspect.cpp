@@ -1,0 +1,40 @@
+// smelt inspect FILE [--json]: header, functions, arguments, versions, hashes, slices of a Metal library or a package.
+#include "smelt/base/files.hpp"
+#include "smelt/schema/package.hpp"
+
+#include "inspect_report.hpp"
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  bool json = false;
+};
+
+Result<void> run(const Options& options) {
+  SMELT_TRY(const Bytes file, read_file(options.input));
+  auto report = schema::Package::looks_like(file) ? report_package(file) : report_metallib(file);
+  if (!report) return tl::unexpected(std::move(report).error().in(options.input));
+  // Names come from the file: what is no UTF-8 is replaced, not thrown about.
+  const std::string text = options.json ? report->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                                        : report_as_text(*report, options.input);
+  return write_file("-", as_bytes(text));
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("inspect", "Show what a Metal library or a package holds");
+  auto options = std::make_shared<Options>();
+  verb->add_option("FILE", options->input, "Metal library, universal file or .smelt package")->required();
+  verb->add_flag("--json", options->json, "For programs");
+  verb->callback([options, &context] { context.finish(run(*options)); });
+}
+
+}  // namespace smelt::cli

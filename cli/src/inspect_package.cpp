@@ -1,0 +1,127 @@
+// The report on a package: its manifest, and the hash of every part.
+#include "smelt/schema/package.hpp"
+
+#include "inspect_report.hpp"
+
+namespace smelt::cli {
+namespace {
+
+std::string_view name_of(schema::FunctionKind kind) {
+  constexpr std::string_view kNames[] = {"kernel",   "vertex",       "fragment", "unqualified", "visible",
+                                         "external", "intersection", "mesh",     "object"};
+  const auto index = static_cast<size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : "unknown";
+}
+
+std::string_view name_of(schema::ArgumentKind kind) {
+  constexpr std::string_view kNames[] = {
+      "buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table", "acceleration_structure",
+      "other"};
+  const auto index = static_cast<size_t>(kind);
+  return index < std::size(kNames) ? kNames[index] : "other";
+}
+
+std::string_view name_of(schema::Access access) {
+  constexpr std::string_view kNames[] = {"none", "read", "write", "read_write", "sample"};
+  const auto index = static_cast<size_t>(access);
+  return index < std::size(kNames) ? kNames[index] : "none";
+}
+
+std::string version_text(const schema::Version& version) {
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+
+Json argument_json(const schema::ArgumentView& argument) {
+  return {{"index", argument.index},
+          {"kind", name_of(argument.kind)},
+          {"type_name", argument.type_name},
+          {"name", argument.name},
+          {"location", argument.location},
+          {"count", argument.array_size},
+          {"access", name_of(argument.access)},
+          {"address_space", argument.address_space},
+          {"size", argument.size},
+          {"align", argument.align},
+          {"unused", argument.unused},
+          {"conditional", argument.conditional}};
+}
+
+Json function_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {
+  const schema::FunctionView function = package.function(library.functions.first + index);
+  Json json = {{"name", function.name},
+               {"type", name_of(function.kind)},
+               {"library", library.name},
+               {"arguments", Json::array()},
+               {"constants", Json::array()},
+               {"max_threads", function.max_threads},
+               {"threadgroup_bytes", function.threadgroup_bytes}};
+  if (function.required_group[0] != 0) json["required_group"] = function.required_group;
+  for (uint32_t i = 0; i < function.arguments.count; ++i)
+    json["arguments"].push_back(argument_json(package.argument(function.arguments.first + i)));
+  for (uint32_t i = 0; i < function.constants.count; ++i) {
+    const schema::ConstantView constant = package.constant(function.constants.first + i);
+    json["constants"].push_back({{"index", constant.index},
+                                 {"name", constant.name},
+                                 {"type_name", constant.type_name},
+                                 {"required", constant.required}});
+  }
+  return json;
+}
+
+Json slice_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {
+  const schema::SliceView slice = package.slice(library.slices.first + index);
+  Json json = {{"target", slice.target},
+               {"bytes", slice.part.bytes.size()},
+               {"sha256", to_hex(slice.part.hash)},
+               {"hash_matches", schema::check_part(slice.part, slice.target).has_value()},
+               {"library", library.name},
+               {"kind", slice.kind == schema::SliceKind::cpu ? "cpu" : "metallib"},
+               {"functions", Json::array()},
+               {"missing", Json::array()}};
+  if (slice.kind == schema::SliceKind::metallib) {
+    json["os"] = version_text(slice.os);
+    json["metal"] = version_text(slice.metal);
+    json["air"] = version_text(slice.air);
+  }
+  if (slice.checked) json["checked"] = true;
+  for (uint32_t i = 0; i < library.functions.count; ++i) {
+    const schema::PresenceView presence = package.presence(slice.first_presence + i);
+    const std::string_view name = package.function(library.functions.first + i).name;
+    if (presence.missing)
+      json["missing"].push_back({{"name", name}, {"reason", presence.reason}});
+    else
+      json["functions"].push_back(name);
+  }
+  return json;
+}
+
+Json library_json(const schema::Package& package, const schema::LibraryView& library) {
+  Json json = {{"name", library.name},         {"version", library.version},
+               {"compiler", library.compiler}, {"source_sha256", to_hex(library.source)},
+               {"tags", Json::array()},        {"attachments", Json::array()}};
+  for (uint32_t i = 0; i < library.tags.count; ++i) json["tags"].push_back(package.tag(library.tags.first + i));
+  for (uint32_t i = 0; i < library.attachments.count; ++i) {
+    const schema::AttachmentView attachment = package.attachment(library.attachments.first + i);
+    json["attachments"].push_back({{"name", attachment.name}, {"bytes", attachment.part.bytes.size()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Result<Json> report_package(ByteView file) {
+  SMELT_TRY(const schema::Package package, schema::Package::open(file));
+  Json report = {{"kind", "package"},          {"bytes", file.size()},       {"digest", to_hex(package.digest())},
+                 {"format", package.format()}, {"functions", Json::array()}, {"slices", Json::array()},
+                 {"libraries", Json::array()}};
+  for (uint32_t l = 0; l < package.library_count(); ++l) {
+    const schema::LibraryView library = package.library(l);
+    report["libraries"].push_back(library_json(package, library));
+    for (uint32_t i = 0; i < library.functions.count; ++i)
+      report["functions"].push_back(function_json(package, library, i));
+    for (uint32_t i = 0; i < library.slices.count; ++i) report["slices"].push_back(slice_json(package, library, i));
+  }
+  return report;
+}
+
+}  // namespace smelt::cli

@@ -1,0 +1,24 @@
+// What `smelt inspect` has to say, as JSON; the text for people is made from the same values. docs/interface.md names
+// the keys that others rely on: kind, functions (name, type, arguments), slices (target, bytes, sha256, functions,
+// missing).
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace smelt::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// A Metal library, or a universal file with some inside.
+Result<Json> report_metallib(ByteView file);
+/// A package.
+Result<Json> report_package(ByteView file);
+
+/// The report as lines for people.
+std::string report_as_text(const Json& report, const std::string& name);
+
+}  // namespace smelt::cli

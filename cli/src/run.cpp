@@ -1,0 +1,217 @@
+// smelt run FILE FUNCTION --threads X[,Y[,Z]] ARG...: one dispatch from the shell, arrays as .npy files.
+#include "smelt/base/files.hpp"
+#include "smelt/loader/encoder.hpp"
+#include "smelt/schema/package.hpp"
+#include "smelt/service/session.hpp"
+
+#include "run_argument.hpp"
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+using namespace loader;
+
+struct Options {
+  std::string file;
+  std::string function;
+  std::string threads;
+  std::string group;
+  std::vector<std::string> arguments;
+  std::vector<std::string> constants;
+  std::vector<std::string> threadgroup_memory;
+  std::string library;
+  std::string device = "automatic";
+  std::string cpu;
+  bool checked = false;
+  unsigned repeat = 0;
+};
+
+Result<DeviceRef> open_device(const Options& options) {
+  DeviceOptions with;
+  with.cpu_level = options.cpu;
+  DeviceKind kind = DeviceKind::automatic;
+  if (options.device == "cpu" || !options.cpu.empty() || options.checked) kind = DeviceKind::cpu;
+  if (options.device == "metal") kind = DeviceKind::metal;
+  return Device::open(kind, with);
+}
+
+Result<Scalar> parse_scalar(std::string_view text) {
+  if (text == "true" || text == "false") return Scalar(text == "true");
+  int64_t integer = 0;
+  const char* const end = text.data() + text.size();
+  if (const auto parsed = std::from_chars(text.data(), end, integer); parsed.ec == std::errc() && parsed.ptr == end)
+    return Scalar(integer);
+  uint64_t large = 0;
+  if (const auto parsed = std::from_chars(text.data(), end, large); parsed.ec == std::errc() && parsed.ptr == end)
+    return Scalar(large);
+  double real = 0;
+  if (const auto parsed = std::from_chars(text.data(), end, real); parsed.ec == std::errc() && parsed.ptr == end)
+    return Scalar(real);
+  return fail(Errc::constant_type, "'{}' is neither a number nor true or false", text);
+}
+
+/// NAME=VALUE or INDEX=VALUE; the components of a vector are separated by commas.
+Result<ConstantValues> parse_constants(const std::vector<std::string>& texts) {
+  ConstantValues values;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0)
+      return fail(Errc::invalid_argument, "--constant '{}': want NAME=VALUE or INDEX=VALUE", text);
+    const std::string name = text.substr(0, equals);
+    ConstantValue value;
+    uint32_t index = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (parsed.ec == std::errc() && parsed.ptr == name.data() + name.size())
+      value.key = index;
+    else
+      value.key = name;
+    for (std::string_view rest = std::string_view(text).substr(equals + 1);;) {
+      const size_t comma = rest.find(',');
+      SMELT_TRY(Scalar component, parse_scalar(rest.substr(0, comma)));
+      value.components.push_back(component);
+      if (comma == rest.npos) break;
+      rest.remove_prefix(comma + 1);
+    }
+    values.add(std::move(value));
+  }
+  return values;
+}
+
+Result<Size3> to_size(const std::string& text, std::string_view what, int* rank) {
+  SMELT_TRY(const std::vector<uint64_t> counts, parse_counts(text, what));
+  if (counts.size() > 3) return fail(Errc::invalid_argument, "{} '{}': want X, X,Y or X,Y,Z", what, text);
+  *rank = static_cast<int>(counts.size());
+  return Size3{counts[0], counts.size() > 1 ? counts[1] : 1, counts.size() > 2 ? counts[2] : 1};
+}
+
+/// The library that has the function: the named one, else, in a package of several, the only one that fits.
+Result<LibraryRef> load(const Options& options, const DeviceRef& device) {
+  SMELT_TRY(const std::shared_ptr<const MappedFile> file, MappedFile::open(options.file));
+  LoadOptions with;
+  with.checked = options.checked;
+  with.library = options.library;
+  if (schema::Package::looks_like(file->bytes())) {
+    SMELT_TRY(const schema::Package package, schema::Package::open(file->bytes()));
+    if (with.library.empty() && package.library_count() > 1) {
+      for (uint32_t i = 0; i < package.library_count(); ++i) {
+        const schema::LibraryView library = package.library(i);
+        if (!package.find_function(library, options.function)) continue;
+        if (!with.library.empty())
+          return fail(Errc::invalid_argument, "libraries '{}' and '{}' both have a function '{}'; say which: --library",
+                      with.library, library.name, options.function);
+        with.library = library.name;
+      }
+    }
+    return Library::load(device, OwnedBytes{file->bytes(), file}, with);
+  }
+  return service::Session::open()->load_bytes(file->bytes(), options.file, device, with);
+}
+
+Result<void> bind_argument(Encoder& encoder, uint32_t index, const RunArgument& argument,
+                           std::vector<BufferRef>& buffers) {
+  buffers.emplace_back();
+  if (argument.is_scalar) return encoder.set_bytes(index, argument.array.data);
+  SMELT_TRY(buffers.back(), encoder.device()->make_buffer(argument.array.data.size()));
+  const auto contents = buffers.back()->contents();
+  std::copy(argument.array.data.begin(), argument.array.data.end(), contents.begin());
+  return encoder.set_buffer(index, buffers.back());
+}
+
+void print_times(std::vector<double>& microseconds) {
+  std::sort(microseconds.begin(), microseconds.end());
+  fmt::print(stderr, "{} more runs: fastest {:.2f} us, median {:.2f} us\n", microseconds.size(), microseconds.front(),
+             microseconds[microseconds.size() / 2]);
+}
+
+Result<void> run(const Options& options) {
+  int rank = 1, group_rank = 1;
+  SMELT_TRY(const Size3 threads, to_size(options.threads, "--threads", &rank));
+  std::optional<Size3> group;
+  if (!options.group.empty()) {
+    SMELT_TRY(group, to_size(options.group, "--group", &group_rank));
+    if (group_rank != rank)
+      return fail(Errc::rank_mismatch, "--threads has {} components, --group {}; give as many", rank, group_rank);
+  }
+  SMELT_TRY(const ConstantValues constants, parse_constants(options.constants));
+  std::vector<RunArgument> arguments;
+  for (const std::string& text : options.arguments) {
+    SMELT_TRY(arguments.emplace_back(), parse_argument(text));
+  }
+
+  SMELT_TRY(const DeviceRef device, open_device(options));
+  auto library = load(options, device);
+  if (!library) return tl::unexpected(std::move(library).error().in(options.file));
+  SMELT_TRY(const FunctionRef function, (*library)->function(options.function));
+  SMELT_TRY(const PipelineRef pipeline, function->pipeline(constants));
+  SMELT_TRY(const std::unique_ptr<Encoder> encoder, Encoder::create(device));
+  SMELT_TRY_VOID(encoder->set_pipeline(pipeline));
+  std::vector<BufferRef> buffers;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    SMELT_TRY_VOID(bind_argument(*encoder, static_cast<uint32_t>(i), arguments[i], buffers));
+  for (const std::string& text : options.threadgroup_memory) {
+    const size_t equals = text.find('=');
+    SMELT_TRY(const auto index,
+              parse_counts(equals == text.npos ? "0" : text.substr(0, equals), "--threadgroup-memory"));
+    SMELT_TRY(const auto bytes,
+              parse_counts(equals == text.npos ? text : text.substr(equals + 1), "--threadgroup-memory"));
+    if (index[0] > 30) return fail(Errc::buffer_index, "--threadgroup-memory {}: index above 30", text);
+    SMELT_TRY_VOID(encoder->set_threadgroup_memory(static_cast<uint32_t>(index[0]), bytes[0]));
+  }
+  SMELT_TRY_VOID(encoder->dispatch_threads(threads, group, rank));
+  SMELT_TRY_VOID(encoder->wait());
+
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].write_to) continue;
+    const auto contents = buffers[i]->contents().first(arguments[i].array.data.size());
+    arguments[i].array.data.assign(contents.begin(), contents.end());
+    SMELT_TRY_VOID(write_file(*arguments[i].write_to, write_npy(arguments[i].array)));
+  }
+  if (options.repeat > 0) {
+    std::vector<double> times;
+    for (unsigned i = 0; i < options.repeat; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      SMELT_TRY_VOID(encoder->dispatch_threads(threads, group, rank));
+      SMELT_TRY_VOID(encoder->wait());
+      times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    }
+    print_times(times);
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("run", "Run one kernel on arrays from .npy files");
+  verb->footer(
+      "ARG binds buffer 0, 1, ...:\n"
+      "  x.npy            read\n"
+      "  x.npy=y.npy      read, and written to y.npy afterwards\n"
+      "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
+      "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool");
+  auto options = std::make_shared<Options>();
+  verb->add_option("FILE", options->file, "Package or Metal library")->required();
+  verb->add_option("FUNCTION", options->function, "Kernel")->required();
+  verb->add_option("ARG", options->arguments, "What is bound to buffer 0, 1, ...");
+  verb->add_option("--threads", options->threads, "Threads of the whole grid: X, X,Y or X,Y,Z")->required();
+  verb->add_option("--group", options->group, "Threads per threadgroup, as many components");
+  verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE");
+  verb->add_option("--threadgroup-memory", options->threadgroup_memory,
+                   "Bytes of threadgroup argument 0, or INDEX=BYTES");
+  verb->add_option("--library", options->library, "Which library of a package");
+  verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
+      ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
+  verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
+  verb->add_flag("--checked", options->checked, "Check every buffer access (CPU)");
+  verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times");
+  verb->callback([options, &context] { context.finish(run(*options)); });
+}
+
+}  // namespace smelt::cli

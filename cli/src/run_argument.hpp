@@ -1,0 +1,23 @@
+// One ARG of `smelt run`: what is bound to a buffer, and where its content goes afterwards.
+#pragma once
+
+#include "npy.hpp"
+
+#include <optional>
+#include <string>
+
+namespace smelt::cli {
+
+struct RunArgument {
+  NpyArray array;                       ///< contents; a scalar has an empty shape
+  bool is_scalar = false;               ///< bound as inline bytes
+  std::optional<std::string> write_to;  ///< .npy
+};
+
+/// x.npy | x.npy=y.npy | f32[1024]=y.npy | f32[32,32] | i32:5. Reads files. Errors name the argument.
+Result<RunArgument> parse_argument(const std::string& text);
+
+/// "X", "X,Y" or "X,Y,Z".
+Result<std::vector<uint64_t>> parse_counts(std::string_view text, std::string_view what);
+
+}  // namespace smelt::cli

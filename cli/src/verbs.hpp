@@ -1,0 +1,16 @@
+// Every verb of the command line: add_<verb> puts its options into the app and, when the verb was asked for, does it.
+#pragma once
+
+#include "context.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace smelt::cli {
+
+#define SMELT_VERB(name) void add_##name(CLI::App& app, Context& context);
+#include "verbs.def"
+#undef SMELT_VERB
+
+}  // namespace smelt::cli

@@ -1,0 +1,44 @@
+"""What the command-line tests share: running the tool, and where inputs are. Standard library only."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("SMELT_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
+SMELT = os.environ.get("SMELT", str(SOURCE / "build/dev/bin/smelt"))
+SHARED = pathlib.Path(os.environ.get("SMELT_SHARED", SOURCE / "../shared"))
+CORPUS = pathlib.Path(os.environ.get("SMELT_CORPUS", SOURCE / "build/corpus"))
+SEEDS = SOURCE / "tests/fuzz/metallib_seeds"  # small libraries, in the tree
+
+
+def smelt(*arguments, stdin=b""):
+    """Runs the tool; stdout and stderr are bytes."""
+    return subprocess.run([SMELT, *map(str, arguments)], input=stdin, capture_output=True, timeout=300)
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="smelt-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def succeed(self, *arguments, stdin=b""):
+        """Exit 0 and a silent stderr; returns stdout."""
+        result = smelt(*arguments, stdin=stdin)
+        self.assertEqual((result.returncode, result.stderr.decode()), (0, ""), arguments)
+        return result.stdout
+
+    def fail_with(self, code, *arguments, stdin=b""):
+        """That exit code and an empty stdout; returns stderr as text."""
+        result = smelt(*arguments, stdin=stdin)
+        self.assertEqual((result.returncode, result.stdout), (code, b""), result.stderr.decode())
+        return result.stderr.decode()
+
+    def shared(self, below):
+        """A folder of ../shared, or the test is skipped."""
+        path = SHARED / below
+        if not path.exists():
+            self.skipTest(f"../shared/{below} is absent")
+        return path
