@@ -5,6 +5,8 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -32,6 +34,20 @@ void turn_blocks(llvm::Function& function) {
   std::vector<llvm::BasicBlock*> blocks;
   for (llvm::BasicBlock& block : function) blocks.push_back(&block);
   for (size_t i = 1; i < blocks.size(); ++i) blocks[i]->moveAfter(blocks[0]);
+}
+
+// Debug info goes with the two module flags that speak of it.
+void strip_debug(llvm::Module& module) {
+  llvm::StripDebugInfo(module);
+  llvm::NamedMDNode* flags = module.getModuleFlagsMetadata();
+  if (!flags) return;
+  std::vector<llvm::MDNode*> kept;
+  for (llvm::MDNode* flag : flags->operands()) {
+    const auto* key = llvm::dyn_cast<llvm::MDString>(flag->getOperand(1));
+    if (!key || (key->getString() != "Debug Info Version" && key->getString() != "Dwarf Version")) kept.push_back(flag);
+  }
+  flags->clearOperands();
+  for (llvm::MDNode* flag : kept) flags->addOperand(flag);
 }
 
 // Reading typed bitcode renames intrinsics, which moves them to the end: order all declarations by name.
@@ -76,8 +92,20 @@ llvm::AttributeList older(llvm::AttributeList list, llvm::LLVMContext& context) 
 
 void drop_newer(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    function.setAttributes(older(function.getAttributes(), module.getContext()));
+    // Reading a typed name declares the intrinsic afresh, with what LLVM 19 knows about it.
+    function.setAttributes(function.isIntrinsic()
+                               ? llvm::Intrinsic::getAttributes(module.getContext(), function.getIntrinsicID())
+                               : older(function.getAttributes(), module.getContext()));
     function.setDSOLocal(false);
+    std::vector<llvm::CallInst*> assumptions;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::AssumeInst>(&instruction);
+      if (call && call->hasOperandBundles()) assumptions.push_back(call);
+    }
+    for (llvm::CallInst* call : assumptions) {  // hints as well
+      call->replaceAllUsesWith(llvm::CallInst::Create(call, {}, call->getIterator()));
+      call->eraseFromParent();
+    }
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (auto* extension = llvm::dyn_cast<llvm::PossiblyNonNegInst>(&instruction)) extension->setNonNeg(false);
       if (auto* either = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction)) either->setIsDisjoint(false);
@@ -85,7 +113,6 @@ void drop_newer(llvm::Module& module) {
         truncation->setHasNoSignedWrap(false);
         truncation->setHasNoUnsignedWrap(false);
       }
-      if (auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) gep->setIsInBounds(gep->isInBounds());
       if (auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction))
         gep->setNoWrapFlags(gep->isInBounds() ? llvm::GEPNoWrapFlags::inBounds() : llvm::GEPNoWrapFlags::none());
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
@@ -119,7 +146,7 @@ std::string canonical_text(llvm::Module& module, const Canonical& options) {
     llvm::errs() << "not a valid module: " << out.str() << '\n';
     return {};
   }
-  if (!options.keep_debug) llvm::StripDebugInfo(module);
+  if (!options.keep_debug) strip_debug(module);
   for (llvm::Function& function : module) {
     if (options.turn_blocks && !function.isDeclaration()) turn_blocks(function);
     drop_names_and_no_ops(function);

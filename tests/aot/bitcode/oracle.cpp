@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 extern char** environ;
@@ -49,14 +51,19 @@ TemporaryFolder& scratch() {
   return folder;
 }
 
-Verdict ask(ByteView bitcode, std::vector<std::string> command, bool wants_text) {
-  const auto in = scratch() / "in.bc", out = scratch() / "out.ll", errors = scratch() / "errors";
-  if (auto written = write_file(in, bitcode); !written) return {false, {}, written.error().message};
-  command.push_back(in.string());
+// Writes module `i` where the tools find it.
+std::string place(ByteView bitcode, size_t i) {
+  const auto path = scratch() / (std::to_string(i) + ".bc");
+  if (auto written = write_file(path, bitcode); !written) throw std::runtime_error(written.error().message);
+  return path.string();
+}
+
+Verdict disassemble_one(const std::string& path) {
+  const auto out = scratch() / "out.ll", errors = scratch() / "errors";
   Verdict verdict;
-  verdict.accepted = run(command, out, errors);
+  verdict.accepted = run({SMELT_LLVM_DIS_14, "-o", "-", path}, out, errors);
   verdict.error = text_of(errors);
-  if (verdict.accepted && wants_text) verdict.text = text_of(out);
+  if (verdict.accepted) verdict.text = text_of(out);
   return verdict;
 }
 
@@ -66,21 +73,51 @@ bool have_llvm_14() {
   return std::filesystem::exists(SMELT_LLVM_DIS_14) && std::filesystem::exists(SMELT_OPT_14);
 }
 
-Verdict disassemble_14(ByteView bitcode) {
-  return ask(bitcode, {SMELT_LLVM_DIS_14, "-o", "-"}, true);
+std::vector<Verdict> disassemble_14(const std::vector<ByteView>& modules) {
+  std::vector<std::string> command{SMELT_LLVM_DIS_14};
+  for (size_t i = 0; i < modules.size(); ++i) command.push_back(place(modules[i], i));
+  std::vector<Verdict> verdicts;
+  const bool all = run(command, scratch() / "out", scratch() / "errors");
+  const bool silent = std::filesystem::file_size(scratch() / "errors") == 0;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const std::string& path = command[i + 1];
+    if (all && silent) {  // it writes N.ll beside N.bc
+      verdicts.push_back({true, text_of(path.substr(0, path.size() - 2) + "ll"), {}});
+    } else {
+      verdicts.push_back(disassemble_one(path));
+    }
+  }
+  return verdicts;
 }
 
 Verdict verify_14(ByteView bitcode) {
-  return ask(bitcode, {SMELT_OPT_14, "-mtriple=x86_64-unknown-linux-gnu", "-passes=verify", "-disable-output"}, false);
+  const auto errors = scratch() / "errors";
+  Verdict verdict;
+  verdict.accepted =
+      run({SMELT_OPT_14, "-mtriple=x86_64-unknown-linux-gnu", "-passes=verify", "-disable-output", place(bitcode, 0)},
+          scratch() / "out", errors);
+  verdict.error = text_of(errors);
+  return verdict;
+}
+
+std::vector<Verdict> judge_14(const std::vector<ByteView>& modules) {
+  std::vector<Verdict> verdicts = disassemble_14(modules);
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (!verdicts[i].accepted) continue;
+    const Verdict verified = verify_14(modules[i]);
+    verdicts[i].accepted = verified.accepted;
+    verdicts[i].error += verified.error;
+  }
+  return verdicts;
 }
 
 Verdict judge_14(ByteView bitcode) {
-  Verdict verdict = disassemble_14(bitcode);
-  if (!verdict.accepted) return verdict;
-  Verdict verified = verify_14(bitcode);
-  verdict.accepted = verified.accepted;
-  verdict.error += verified.error;
-  return verdict;
+  return judge_14(std::vector{bitcode})[0];
+}
+
+void for_each_run(size_t count, const std::function<void(size_t, size_t)>& work) {
+  constexpr size_t kRun = 48;
+  for_each_index((count + kRun - 1) / kRun, [&](size_t i) { work(i * kRun, std::min(count, (i + 1) * kRun)); });
 }
 
 void for_each_index(size_t count, const std::function<void(size_t)>& work) {

@@ -19,14 +19,17 @@ struct Verdict {
   std::string error;  ///< what it said instead
 };
 
-/// llvm-dis-14: reads it, prints it.
-Verdict disassemble_14(ByteView bitcode);
+/// llvm-dis-14: reads and prints each. One process for all of them, unless one is refused.
+std::vector<Verdict> disassemble_14(const std::vector<ByteView>& modules);
 /// opt-14's verifier, with the triple overridden: its command line knows no air64.
 Verdict verify_14(ByteView bitcode);
-/// Both; the text is llvm-dis-14's.
+/// Both.
+std::vector<Verdict> judge_14(const std::vector<ByteView>& modules);
 Verdict judge_14(ByteView bitcode);
 
 /// Calls `work(i)` for each i below `count`, on two threads. Doctest's CHECK may be used inside.
 void for_each_index(size_t count, const std::function<void(size_t)>& work);
+/// The same in runs of up to 48: `work(first, last)`.
+void for_each_run(size_t count, const std::function<void(size_t, size_t)>& work);
 
 }  // namespace smelt::test

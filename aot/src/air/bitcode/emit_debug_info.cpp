@@ -14,7 +14,9 @@ void Emitter::debug_node(const llvm::MDNode& node) {
   switch (node.getMetadataID()) {
     case llvm::Metadata::DILocationKind: {
       const auto& n = llvm::cast<llvm::DILocation>(node);
-      push({distinct, n.getLine(), n.getColumn(), ref(n.getRawScope()), ref(n.getRawInlinedAt()), n.isImplicitCode()});
+      // The one reference without the + 1: a location always has a scope.
+      push({distinct, n.getLine(), n.getColumn(), ref(n.getRawScope()) - 1, ref(n.getRawInlinedAt()),
+            n.isImplicitCode()});
       return flush(bitc::METADATA_LOCATION);
     }
     case llvm::Metadata::DISubrangeKind: {

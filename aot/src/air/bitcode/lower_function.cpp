@@ -177,6 +177,13 @@ bool Lowering::needs_code(const llvm::Constant* constant, TypeId want) const {
     // A constexpr sampler is the number of its state; as code, the loader might not see it.
     return expression->getOpcode() != llvm::Instruction::IntToPtr;
   }
+  if (llvm::isa<llvm::ConstantAggregate>(constant)) {
+    for (const llvm::Use& part : constant->operands()) {
+      const auto* inner = llvm::cast<llvm::Constant>(skip_no_op(part.get()));
+      if (needs_code(inner, types_.of(inner->getType()))) return true;
+    }
+    return false;
+  }
   const auto at = globals_.find(constant);
   return at != globals_.end() && type_of(at->second) != want;
 }
@@ -184,40 +191,68 @@ bool Lowering::needs_code(const llvm::Constant* constant, TypeId want) const {
 ValueRef Lowering::expand(const llvm::Constant* constant) {
   if (auto at = globals_.find(constant); at != globals_.end()) return at->second;
   if (auto at = expanded_.find({constant, block_}); at != expanded_.end()) return at->second;
-  if (depth_ >= 512) {
-    unsupported("a constant expression is nested more than 512 deep");
+  constexpr unsigned kDeepest = 512;
+  if (depth_ >= kDeepest) {
+    unsupported(fmt::format("a constant expression is nested more than {} deep", kDeepest));
     return kNoValue;
   }
   ++depth_;
-  const auto* expression = llvm::cast<llvm::ConstantExpr>(constant);
-  TypeId type = types_.of(constant->getType());
-  llvm::SmallVector<ValueRef, 8> operands;
-  ValueRef result = kNoValue;
-  auto done = [&](Draft& record) { record.result(result = new_value(type)); };
-  if (const auto* gep = llvm::dyn_cast<llvm::GEPOperator>(expression)) {
+  const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(constant);
+  const ValueRef result = expression ? expand_expression(*expression) : expand_aggregate(*constant);
+  --depth_;
+  ++statistics_.expanded_constants;
+  return expanded_[{constant, block_}] = result;
+}
+
+ValueRef Lowering::expand_expression(const llvm::ConstantExpr& expression) {
+  TypeId type = types_.of(expression.getType());
+  auto done = [&](Draft& record) {
+    const ValueRef result = new_value(type);
+    record.result(result);
+    return result;
+  };
+  if (const auto* gep = llvm::dyn_cast<llvm::GEPOperator>(&expression)) {
     type = repointed(gep->getType(), types_.of(gep->getResultElementType()));
-    operands.push_back(use_as_pointer_to(gep->getPointerOperand(), gep->getSourceElementType()));
+    llvm::SmallVector<ValueRef, 8> operands{use_as_pointer_to(gep->getPointerOperand(), gep->getSourceElementType())};
     for (const llvm::Use& index : gep->indices()) operands.push_back(use(index.get()));
     Draft record(*this, bitc::FUNC_CODE_INST_GEP);
     record.literal(gep->isInBounds()).literal(types_.of(gep->getSourceElementType()));
     for (const ValueRef operand : operands) record.typed(operand);
-    done(record);
-  } else if (const auto code = cast_code(expression->getOpcode())) {
-    operands.push_back(use(expression->getOperand(0)));
-    Draft record(*this, bitc::FUNC_CODE_INST_CAST);
-    record.typed(operands[0]).literal(type).literal(*code);
-    done(record);
-  } else if (const auto operation = binary_code(expression->getOpcode())) {
-    operands = {use(expression->getOperand(0)), use(expression->getOperand(1))};
-    Draft record(*this, bitc::FUNC_CODE_INST_BINOP);
-    record.typed(operands[0]).relative(operands[1]).literal(*operation).flags(flags_of(*expression));
-    done(record);
-  } else {
-    result = this->constant(constant, type);
+    return done(record);
   }
-  --depth_;
-  ++statistics_.expanded_constants;
-  return expanded_[{constant, block_}] = result;
+  if (const auto code = cast_code(expression.getOpcode())) {
+    const ValueRef operand = use(expression.getOperand(0));
+    Draft record(*this, bitc::FUNC_CODE_INST_CAST);
+    record.typed(operand).literal(type).literal(*code);
+    return done(record);
+  }
+  if (const auto code = binary_code(expression.getOpcode())) {
+    const ValueRef left = use(expression.getOperand(0)), right = use(expression.getOperand(1));
+    Draft record(*this, bitc::FUNC_CODE_INST_BINOP);
+    record.typed(left).relative(right).literal(*code).flags(flags_of(expression));
+    return done(record);
+  }
+  return constant(&expression, type);
+}
+
+// A struct, array or vector with an address in it: put together piece by piece.
+ValueRef Lowering::expand_aggregate(const llvm::Constant& aggregate) {
+  const TypeId type = types_.of(aggregate.getType());
+  ValueRef whole = constant(llvm::UndefValue::get(aggregate.getType()), type);
+  for (unsigned i = 0; i < aggregate.getNumOperands(); ++i) {
+    const ValueRef part = use(aggregate.getOperand(i)), before = whole;
+    whole = new_value(type);
+    if (aggregate.getType()->isVectorTy()) {
+      const auto* index = llvm::ConstantInt::get(llvm::Type::getInt32Ty(aggregate.getContext()), i);
+      const ValueRef lane = constant(index, i32_);
+      Draft record(*this, bitc::FUNC_CODE_INST_INSERTELT);
+      record.typed(before).relative(part).typed(lane).result(whole);
+    } else {
+      Draft record(*this, bitc::FUNC_CODE_INST_INSERTVAL);
+      record.typed(before).typed(part).literal(i).result(whole);
+    }
+  }
+  return whole;
 }
 
 // ---- records --------------------------------------------------------------------------------------------------------

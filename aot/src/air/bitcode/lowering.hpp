@@ -75,6 +75,8 @@ class Lowering {
   ValueRef view(ValueRef native, TypeId want);
   bool needs_code(const llvm::Constant* constant, TypeId want) const;
   ValueRef expand(const llvm::Constant* constant);
+  ValueRef expand_expression(const llvm::ConstantExpr& expression);
+  ValueRef expand_aggregate(const llvm::Constant& aggregate);
 
   /// A record under construction. Its operands must have been lowered before: one record at a time.
   class Draft;
