@@ -5,8 +5,8 @@
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/AggressiveInstCombine/AggressiveInstCombine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -20,7 +20,9 @@
 namespace smelt::aot::air {
 namespace {
 
-void run(llvm::Module& module) {
+using FunctionPasses = llvm::FunctionPassManager;
+
+void run(llvm::Module& module, FunctionPasses passes) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
@@ -31,26 +33,70 @@ void run(llvm::Module& module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::LowerConstantIntrinsicsPass());
-  passes.addPass(llvm::ScalarizeMaskedMemIntrinPass());
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(true));
-  passes.addPass(llvm::InferAddressSpacesPass(kThread));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::InferAddressSpacesPass(kThread));
-  passes.addPass(llvm::EarlyCSEPass(true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::ADCEPass());
-
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.addPass(llvm::GlobalDCEPass());
   pipeline.run(module, modules);
+}
+
+/// LLVM leaves the pointer of a volatile access generic, for targets whose spaces differ in volatility; ours do not.
+/// The flag is taken off while spaces are inferred, which neither moves nor removes an access.
+class WithoutVolatile {
+ public:
+  explicit WithoutVolatile(llvm::Module& module) {
+    for (llvm::Instruction* instruction : instructions_of(module))
+      if (set(*instruction, false)) volatile_.emplace_back(instruction);
+  }
+  ~WithoutVolatile() {
+    for (llvm::WeakTrackingVH& handle : volatile_)
+      if (auto* instruction = llvm::dyn_cast_or_null<llvm::Instruction>(static_cast<llvm::Value*>(handle)))
+        set(*instruction, true);
+  }
+
+ private:
+  static bool set(llvm::Instruction& instruction, bool value) {
+    const auto change = [&](auto* access) {
+      const bool changes = access->isVolatile() != value;
+      access->setVolatile(value);
+      return changes;
+    };
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return change(load);
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return change(store);
+    if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return change(rmw);
+    if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) return change(exchange);
+    return false;
+  }
+  std::vector<llvm::WeakTrackingVH> volatile_;
+};
+
+void infer(llvm::Module& module) {
+  const WithoutVolatile guard(module);
+  FunctionPasses passes;
+  passes.addPass(llvm::InferAddressSpacesPass(kThread));
+  run(module, std::move(passes));
+}
+
+/// Pointers that went through thread memory show only when that memory is in registers, hence twice.
+void optimise(llvm::Module& module) {
+  FunctionPasses first;
+  first.addPass(llvm::LowerConstantIntrinsicsPass());
+  first.addPass(llvm::ScalarizeMaskedMemIntrinPass());
+  first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  first.addPass(llvm::EarlyCSEPass(true));
+  run(module, std::move(first));
+  infer(module);
+  FunctionPasses second;
+  second.addPass(llvm::InstCombinePass());
+  second.addPass(llvm::SimplifyCFGPass());
+  second.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  run(module, std::move(second));
+  infer(module);
+  FunctionPasses third;
+  third.addPass(llvm::EarlyCSEPass(true));
+  third.addPass(llvm::InstCombinePass());
+  third.addPass(llvm::SimplifyCFGPass());
+  third.addPass(llvm::ADCEPass());
+  run(module, std::move(third));
 }
 
 /// A cast into or out of the generic space that is left over.
@@ -66,7 +112,7 @@ const llvm::Value* leftover_cast(const llvm::Value* value) {
 }  // namespace
 
 Result<void> infer_address_spaces(PassContext& context) {
-  run(context.module);
+  optimise(context.module);
   for (const llvm::Instruction* instruction : instructions_of(context.module)) {
     const llvm::Value* cast = leftover_cast(instruction);
     for (const llvm::Use& operand : instruction->operands())

@@ -77,7 +77,7 @@ Result<void> check_bfloat(PassContext& context) {
 }
 
 /// Flags that LLVM 14 has no bit for: dropping them is always sound.
-void drop_new_flags(llvm::Instruction& instruction, Version air) {
+void drop_new_flags(llvm::Instruction& instruction) {
   if (auto* disjoint = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction)) disjoint->setIsDisjoint(false);
   if (llvm::isa<llvm::PossiblyNonNegInst>(instruction)) instruction.setNonNeg(false);
   if (auto* truncation = llvm::dyn_cast<llvm::TruncInst>(&instruction)) {
@@ -86,14 +86,10 @@ void drop_new_flags(llvm::Instruction& instruction, Version air) {
   }
   if (auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction))
     gep->setNoWrapFlags(gep->isInBounds() ? llvm::GEPNoWrapFlags::inBounds() : llvm::GEPNoWrapFlags::none());
-  const bool joins = llvm::isa<llvm::PHINode>(instruction) || llvm::isa<llvm::SelectInst>(instruction);
-  if (air < kFirstModern && joins && llvm::isa<llvm::FPMathOperator>(instruction))
-    instruction.setFastMathFlags(llvm::FastMathFlags());
 }
 
 /// Metadata kinds that Apple's own modules carry.
 void drop_foreign_metadata(llvm::Instruction& instruction) {
-  const llvm::LLVMContext& context = instruction.getContext();
   llvm::SmallVector<unsigned, 8> kept = {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_tbaa_struct,
                                          llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias,
                                          llvm::LLVMContext::MD_loop};
@@ -102,7 +98,12 @@ void drop_foreign_metadata(llvm::Instruction& instruction) {
   instruction.getAllMetadataOtherThanDebugLoc(present);
   for (const auto& [kind, node] : present)
     if (!llvm::is_contained(kept, kind)) instruction.setMetadata(kind, nullptr);
-  (void)context;
+}
+
+/// Before 2.6, fast-math flags stand on operations and calls alone.
+void drop_join_flags(llvm::Instruction& instruction) {
+  const bool joins = llvm::isa<llvm::PHINode>(instruction) || llvm::isa<llvm::SelectInst>(instruction);
+  if (joins && llvm::isa<llvm::FPMathOperator>(instruction)) instruction.copyFastMathFlags(llvm::FastMathFlags());
 }
 
 /// freeze of what cannot be poison is the operand; of a constant without value, zero. fneg is a subtraction.
@@ -144,9 +145,12 @@ Result<void> version_gate(PassContext& context) {
   SMELT_TRY_VOID(check_operations(context));
   SMELT_TRY_VOID(check_bfloat(context));
   for (llvm::Instruction* instruction : instructions_of(context.module)) {
-    if (context.target.air < kFirstModern && spell_older(*instruction)) continue;
+    if (context.target.air < kFirstModern) {
+      if (spell_older(*instruction)) continue;
+      drop_join_flags(*instruction);
+    }
     if (!context.finished) {
-      drop_new_flags(*instruction, context.target.air);
+      drop_new_flags(*instruction);
       drop_foreign_metadata(*instruction);
     }
   }

@@ -1,0 +1,33 @@
+No i1, no odd and no wide types as the shape of memory.
+;;; i1 in memory is a byte
+; never: load volatile i1,
+; never: store volatile i1
+; expect: load volatile i8
+; expect: trunc i8
+; expect: zext i1
+; expect: store volatile i8
+define void @k(ptr %p, ptr %q) "smelt.kernel" {
+  %v = load volatile i1, ptr %p
+  %n = xor i1 %v, true
+  store volatile i1 %n, ptr %q
+  ret void
+}
+;;; allocas and constants of such types are bytes
+; never: alloca [4 x <8 x half>]
+; never: [2 x i1]
+; expect: addrspace(2) constant [2 x i8] c"\01\00"
+; expect: alloca [64 x i8]
+@table = internal constant [2 x i1] [i1 true, i1 false]
+define void @k(ptr %p, ptr %q, i32 %i) "smelt.kernel" {
+  %a = alloca [4 x <8 x half>], align 16
+  %w = sext i32 %i to i64
+  %g = getelementptr [4 x <8 x half>], ptr %a, i64 0, i64 %w
+  %v = load volatile <8 x half>, ptr %p, align 16
+  store volatile <8 x half> %v, ptr %g, align 16
+  %x = load volatile <8 x half>, ptr %g, align 16
+  store volatile <8 x half> %x, ptr %q, align 16
+  %t = getelementptr [2 x i1], ptr @table, i64 0, i64 %w
+  %b = load i1, ptr %t
+  store volatile i1 %b, ptr %q
+  ret void
+}

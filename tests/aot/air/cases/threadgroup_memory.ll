@@ -1,0 +1,45 @@
+;;; the unsized array gets its size
+; option: threadgroup_memory=4096
+; expect: @smem = internal unnamed_addr addrspace(3) global [4096 x i8] undef, align 16
+@smem = external addrspace(3) global [0 x i8], align 16
+define void @k(ptr %p) "smelt.kernel" {
+  store volatile i32 1, ptr addrspace(3) @smem
+  ret void
+}
+;;; from the kernel's attribute
+; expect: @smem = internal unnamed_addr addrspace(3) global [512 x i8] undef, align 16
+@smem = external addrspace(3) global [0 x i8], align 4
+define void @k(ptr %p) #0 {
+  store volatile i32 1, ptr addrspace(3) @smem
+  ret void
+}
+attributes #0 = { "smelt.kernel" "smelt.threadgroup_memory"="512" }
+;;; or is asked for
+; error: --threadgroup-memory
+@smem = external addrspace(3) global [0 x i8], align 16
+define void @k(ptr %p) "smelt.kernel" {
+  store volatile i32 1, ptr addrspace(3) @smem
+  ret void
+}
+;;; unless nobody uses it
+; never: @smem
+@smem = external addrspace(3) global [0 x i8], align 16
+define void @k(ptr %p) "smelt.kernel" {
+  ret void
+}
+;;; 32 KiB
+; error: needs 32772 bytes of threadgroup memory; Apple GPUs have 32768
+@a = internal addrspace(3) global [4 x i8] zeroinitializer
+@b = internal addrspace(3) global [32768 x i8] undef, align 4
+define void @k(ptr %p) "smelt.kernel" {
+  store volatile i8 1, ptr addrspace(3) @a
+  store volatile i32 1, ptr addrspace(3) @b
+  ret void
+}
+;;; initial values
+; error: with an initial value
+@a = internal addrspace(3) global i32 5
+define void @k(ptr %p) "smelt.kernel" {
+  store volatile i32 1, ptr addrspace(3) @a
+  ret void
+}
