@@ -80,6 +80,10 @@ std::vector<KernelSpec> all_kernels() {
   return all;
 }
 
+KernelSpec logging_kernel() {
+  return spec("logs", schema::CpuRangeKind::threads, {buffer(0, "format", "char", 1), buffer(1, "half", "float")});
+}
+
 KernelSpec kernel_spec(const std::string& name) {
   for (KernelSpec& made : all_kernels())
     if (made.function.name == name) return made;

@@ -25,6 +25,8 @@ struct KernelSpec {
 /// All of kernels.c.
 std::vector<KernelSpec> all_kernels();
 KernelSpec kernel_spec(const std::string& name);
+/// Not among them, since it takes its format from a buffer.
+KernelSpec logging_kernel();
 
 Bytes cpu_slice(const std::vector<KernelSpec>& kernels, schema::CpuArch arch, uint32_t level);
 /// One library with one slice for this processor.

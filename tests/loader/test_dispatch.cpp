@@ -281,6 +281,35 @@ TEST_CASE("a checked kernel reports the buffer, the place and the thread") {
   CHECK(code_of(encoder->dispatch_threads({100})) == Errc::ok);  // the next launch starts clean
 }
 
+TEST_CASE("lines that kernels log reach the caller") {
+  std::vector<std::string> lines;
+  DeviceOptions options;
+  options.threads = 2;
+  options.log = [&](std::string_view kernel, std::string_view line) {
+    lines.push_back(fmt::format("{}|{}", kernel, line));
+  };
+  const DeviceRef device = must(Device::open(DeviceKind::cpu, options));
+  const auto encoder = must(Encoder::create(device));
+  const LibraryRef library = must(Library::load(device, kernel_package({logging_kernel()})));
+  must(encoder->set_pipeline(must(must(library->function("logs"))->pipeline())));
+  must(encoder->set_bytes(1, bytes_of(0.5f)));
+  const auto log = [&](std::string_view format) {
+    lines.clear();
+    const std::string text(format);
+    must(encoder->set_bytes(0, as_bytes(std::string_view(text.c_str(), text.size() + 1))));
+    must(encoder->dispatch_threads({4}));
+    return lines.size() == 4 ? lines[3] : "lines missing";
+  };
+  CHECK(log("%u: %f") == "logs|3: 1.500000");
+  CHECK(log("%04x %.2e 100%%") == "logs|0003 1.50e+00 100%");
+  CHECK(log("%v2u") == "logs|3,1069547520");
+  CHECK(log("%d %f %d") == "logs|3 1.500000 <?>");  // more conversions than operands
+  CHECK(log("%ld") == "logs|4593671619917905923");
+  CHECK(log("%n %") == "logs|%n %");  // not ours
+  CHECK(log("%99999d").size() == 5 + 256);
+  CHECK(log("") == "logs|");
+}
+
 TEST_CASE("encoders on several threads share a device and its pipelines") {
   const DeviceRef device = cpu_device(3);
   const LibraryRef library = must(Library::load(device, kernel_package()));

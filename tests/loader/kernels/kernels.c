@@ -113,3 +113,21 @@ void halve(Dispatch d, Range r, void* scratch) {
   const float half = *(const float*)d->buffers[1];
   for (uint32_t i = r->low[0]; i < r->high[0]; ++i) values[i] *= half;
 }
+
+/// Logs its position and half of it.
+void logs(Dispatch d, Range r, void* scratch) {
+  (void)scratch;
+  const char* format = d->buffers[0];
+  for (uint32_t i = r->low[0]; i < r->high[0]; ++i) {
+    union {
+      struct {
+        uint32_t position;
+        float half;
+      } values;
+      char bytes[8];
+    } arguments;
+    arguments.values.position = i;
+    arguments.values.half = (float)i * *(const float*)d->buffers[1];
+    d->services->log(d->services->context, format, format, 0, format, arguments.bytes, sizeof(arguments.bytes));
+  }
+}

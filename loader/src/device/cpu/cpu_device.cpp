@@ -154,6 +154,14 @@ Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice
   return std::make_shared<CpuSliceCode>(std::move(parsed), slice.bytes, owner);
 }
 
+void CpuDevice::log(std::string_view kernel, std::string_view line) {
+  const std::lock_guard lock(log_mutex_);
+  if (log_)
+    log_(kernel, line);
+  else
+    fmt::print(stderr, "{}: {}\n", kernel, line);
+}
+
 Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
   return std::make_unique<CpuEncoder>(std::static_pointer_cast<CpuDevice>(shared_from_this()));
 }

@@ -23,13 +23,15 @@ class CpuDevice final : public DeviceImpl {
   Result<std::unique_ptr<Encoder>> make_encoder() override;
 
   Pool& pool() { return pool_; }
-  const LogSink& log() const { return log_; }
+  /// One line of a kernel's os_log; from any worker.
+  void log(std::string_view kernel, std::string_view line);
 
  private:
   const CpuLevel level_;
   const bool forced_;  // only slices of exactly level_
   Pool pool_;
   LogSink log_;
+  std::mutex log_mutex_;
 };
 
 class CpuPipeline final : public PipelineState {

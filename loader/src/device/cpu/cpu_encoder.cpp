@@ -2,6 +2,7 @@
 // boxes by what a thread of this kernel has cost before.
 #include "cpu_device.hpp"
 #include "float_mode.hpp"
+#include "log_format.hpp"
 #include "private_buffers.hpp"
 #include "tiling.hpp"
 
@@ -21,6 +22,9 @@ constexpr float kWorthWaking = 30e3f;  // ns
 constexpr float kChunkTime = 25e3f;    // ns that one chunk should take
 constexpr float kGuessedCost = 4.0f;   // ns per thread, before anything is known
 constexpr uint64_t kChunksPerThread = 8;
+// smelt_cpu_fault::buffer, besides indexes
+constexpr uint32_t kFaultInStatic = 0xffffffff;
+constexpr uint32_t kFaultInTable = 0xfffffffe;
 constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
 
 uint64_t round_up(uint64_t value, uint64_t to) {
@@ -160,9 +164,13 @@ tl::unexpected<Error> out_of_bounds(const CpuPipeline& pipeline, const smelt_cpu
   uint64_t element = 1;
   ArgumentKind kind = ArgumentKind::buffer;
   uint32_t index = fault.buffer;
-  if (fault.buffer == 0xffffffff) {
+  if (fault.buffer == kFaultInStatic) {
     what = "static threadgroup memory";
     has = pipeline.static_threadgroup_memory_length();
+  } else if (fault.buffer == kFaultInTable) {
+    return fail(Errc::buffer_bounds, "kernel '{}': thread ({}, {}, {}) {} {} bytes at offset {} of a constant table",
+                pipeline.name(), fault.position[0], fault.position[1], fault.position[2],
+                fault.is_write != 0 ? "writes" : "reads", fault.bytes, static_cast<int64_t>(fault.offset));
   } else {
     if ((fault.buffer & 0x80000000) != 0) {
       kind = ArgumentKind::threadgroup;
@@ -188,10 +196,18 @@ tl::unexpected<Error> out_of_bounds(const CpuPipeline& pipeline, const smelt_cpu
   return error;
 }
 
+/// Whom the lines of one launch are from, and who gets them.
 struct LogContext {
-  const CpuDevice* device;
+  CpuDevice* device;
   const CpuPipeline* pipeline;
 };
+
+void receive_log(void* context, const char*, const char*, uint32_t, const char* format, const void* arguments,
+                 uint64_t bytes) {
+  const auto& log = *static_cast<const LogContext*>(context);
+  if (format == nullptr || (arguments == nullptr && bytes != 0)) return;
+  log.device->log(log.pipeline->name(), format_log(format, {static_cast<const std::byte*>(arguments), bytes}));
+}
 
 }  // namespace
 
@@ -223,7 +239,9 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   dispatch.threadgroup_bytes = threadgroup_lengths_.data();
   dispatch.constants = pipeline.constants.data();
   dispatch.fault = nullptr;
-  dispatch.services = nullptr;
+  LogContext log_context{&cpu_, &pipeline};
+  const smelt_cpu_services services{&log_context, receive_log};
+  dispatch.services = &services;
   if (pipeline.checked) {
     std::memset(&fault, 0, sizeof(fault));
     dispatch.fault = &fault;

@@ -1,0 +1,16 @@
+// Lines of os_log in kernels: the format is the program's, the operands lie packed as the kernel stored them.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include <string>
+
+namespace smelt::loader {
+
+/// printf's conversions d i u o x X c f F e E g G a A p s %, with flags, width, precision, and length hh h l ll z j t;
+/// Metal's vector form "%v4f" prints its components with commas. Operands are taken in order, each aligned to its own
+/// size: 4 bytes for integers and floats, 8 with l, ll, z, j, t and for p and s (printed as addresses).
+/// Bounded: a conversion without an operand left prints as "<?>", an unknown one as it is written.
+std::string format_log(std::string_view format, ByteView operands);
+
+}  // namespace smelt::loader
