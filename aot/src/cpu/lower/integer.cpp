@@ -49,6 +49,10 @@ Result<Value*> median_of_3(Call& call) {
   return emit_maximum(call, low, emit_minimum(call, high, call[2]));
 }
 
+Result<Value*> clamp(Call& call) {
+  return emit_minimum(call, emit_maximum(call, call[0], call[1]), call[2]);
+}
+
 Result<Value*> absolute(Call& call) {
   if (!call.is_signed()) return call[0];
   return call.builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, call[0], call.builder.getFalse());
@@ -207,6 +211,7 @@ constexpr Operation kOperations[] = {
     {"abs", Shape::integers, 1, absolute},
     {"abs_diff", Shape::integers, 2, absolute_difference},
     {"add_sat", Shape::integers, 2, add_saturated},
+    {"clamp", Shape::integers, 3, clamp},
     {"clz", Shape::free, 0, count_zeros<llvm::Intrinsic::ctlz>},
     {"ctz", Shape::free, 0, count_zeros<llvm::Intrinsic::cttz>},
     {"extract_bits", Shape::free, 0, extract_bits},

@@ -167,7 +167,10 @@ Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& opti
     SMELT_TRY_VOID(lower_function(function));
     SMELT_TRY_VOID(lower_generic(function));
   }
-  for (llvm::Function& function : module) lower_small_floats(function, options.small_floats);
+  for (llvm::Function& function : module) {
+    lower_small_floats(function, options.small_floats);
+    move_bfloats_as_integers(function);
+  }
   SMELT_TRY_VOID(link_runtime(module));
   // Declarations that nobody calls any more.
   for (llvm::Function& function : llvm::make_early_inc_range(module))
