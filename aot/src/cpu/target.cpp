@@ -1,5 +1,7 @@
 #include "cpu/target.hpp"
 
+#include "cpu/lower/lower.hpp"
+
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -102,7 +104,8 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
   if (level == CpuLevel::x86_64_v4) function.addFnAttr("prefer-vector-width", "512");
   function.addFnAttr("no-trapping-math", "true");
   function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
-  function.addFnAttr("no-builtins");  // no idiom may become a call to memcpy or memset
+  function.addFnAttr("reciprocal-estimates", "none");  // a real division is as fast and within Metal's bounds
+  function.addFnAttr("no-builtins");                   // no idiom may become a call to memcpy or memset
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
@@ -165,8 +168,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::PassBuilder builder(&target, tuning);
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.module);
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration()) expand_memory_intrinsics(function, target.getTargetTransformInfo(function));
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    expand_memory_intrinsics(function, target.getTargetTransformInfo(function));
+    move_bfloats_as_integers(function);  // a bfloat phi would be a library call on x86
+  }
 }
 
 Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target) {
