@@ -40,11 +40,12 @@ class LaneDriver {
     sites_ = find_sites(item_, true);
     split_at_sites(sites_);
     open_exchanges();
-    LiveState state = keep_live_values(*item_.function, sites_, nullptr);
+    std::vector<llvm::AllocaInst*> slots;
     for (const Exchange& exchange : exchanges_) {
-      for (llvm::AllocaInst* slot : exchange.operands) add_variable(state, slot);
-      if (exchange.result != nullptr) add_variable(state, exchange.result);
+      slots.insert(slots.end(), exchange.operands.begin(), exchange.operands.end());
+      if (exchange.result != nullptr) slots.push_back(exchange.result);
     }
+    LiveState state = keep_live_values(*item_.function, sites_, nullptr, slots);
     compute_liveness(*item_.function, sites_, state);
     keep_exchanges_alive(state);
     pc_place_ = layout_.add(4, 64);

@@ -207,8 +207,10 @@ class Keeper {
 
 }  // namespace
 
-LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& sites, const Uniformity* uniformity) {
+LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& sites, const Uniformity* uniformity,
+                           const std::vector<llvm::AllocaInst*>& slots) {
   LiveState state;
+  for (llvm::AllocaInst* slot : slots) state.variables.push_back({slot, false});
   Keeper keeper(function, sites);
   llvm::SmallVector<llvm::Instruction*> values;
   llvm::SmallVector<llvm::AllocaInst*> allocas;
@@ -219,7 +221,7 @@ LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& si
       values.push_back(&instruction);
   }
   for (llvm::AllocaInst* alloca : allocas)
-    if (keeper.array_crosses(*alloca)) state.arrays.push_back(alloca);
+    if (!llvm::is_contained(slots, alloca) && keeper.array_crosses(*alloca)) state.arrays.push_back(alloca);
 
   llvm::SmallVector<std::pair<llvm::Instruction*, std::set<llvm::BasicBlock*>>> kept;
   for (llvm::Instruction* value : values) {
@@ -237,10 +239,6 @@ LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& si
     state.variables.push_back({keeper.demote(*value), uniform});
   }
   return state;
-}
-
-void add_variable(LiveState& state, llvm::AllocaInst* slot) {
-  state.variables.push_back({slot, false});
 }
 
 void compute_liveness(llvm::Function& function, const std::vector<Site>& sites, LiveState& state) {

@@ -26,11 +26,10 @@ struct LiveState {
   std::vector<llvm::BitVector> live_at_site;  ///< per site: variables that its continuation may read
 };
 
-/// After split_at_sites. `uniformity` (null: nothing is uniform) is asked about values as they were before.
-LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& sites, const Uniformity* uniformity);
-
-/// A variable that a caller made itself (operands and results of collectives) joins the others.
-void add_variable(LiveState& state, llvm::AllocaInst* slot);
+/// After split_at_sites. `uniformity` (null: nothing is uniform) is asked about values as they were before. `slots` are
+/// allocas that the caller made for values around sites; they become variables too.
+LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& sites, const Uniformity* uniformity,
+                           const std::vector<llvm::AllocaInst*>& slots = {});
 
 /// Fills live_at_site.
 void compute_liveness(llvm::Function& function, const std::vector<Site>& sites, LiveState& state);

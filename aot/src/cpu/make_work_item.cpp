@@ -24,8 +24,8 @@ namespace {
 
 // Loops of at most this many iterations disappear when their bodies are small; LLVM's size threshold decides which.
 constexpr const char* kSimplify =
-    "sroa,early-cse,instcombine,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>,"
-    "sroa,instcombine,early-cse,simplifycfg,adce";
+    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>,"
+    "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
 
 // Enough to see through private pointer variables, without mixing addresses of different objects.
 constexpr const char* kBeforeChecks = "sroa,early-cse,simplifycfg,adce";
