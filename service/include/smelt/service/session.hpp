@@ -1,0 +1,114 @@
+// Compiler, store and loader together: a request is found, else compiled and published. The command line and Python
+// stand on this; a program that only loads what was shipped needs none of it.
+#pragma once
+
+#include "smelt/aot/compile.hpp"
+#include "smelt/aot/cpu.hpp"
+#include "smelt/base/digest.hpp"
+#include "smelt/loader/library.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace smelt::cache {
+class Store;
+}
+
+namespace smelt::service {
+
+/// What to build: metallibs for the options' targets, and CPU code made from them.
+struct Request {
+  std::vector<aot::Source> sources;  ///< bytes are borrowed during the call
+  aot::CompileOptions options;       ///< `threads` and `progress` here are ignored: the session's count
+  bool cpu = true;
+  std::vector<aot::CpuLevel> levels;  ///< of CPU code; empty: what this machine can run
+  bool checked = false;               ///< CPU code that bounds every access
+  std::string name;                   ///< of the library in its package; empty: after its first kernel
+  std::string version;                ///< "2.1.0"; may be empty
+};
+
+/// A package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the store).
+struct Made {
+  ByteView package;
+  std::shared_ptr<const void> owner;
+  Digest key;        ///< of the request; what the store files it under
+  bool hit = false;  ///< nothing was compiled
+  std::chrono::microseconds took{};
+  std::vector<std::string> warnings;
+};
+
+/// `stage` is "kernels" or "cpu code". Called from any thread, one call at a time.
+using Progress = std::function<void(std::string_view stage, size_t done, size_t total)>;
+
+struct SessionOptions {
+  /// Folder of the store; empty: default_store_folder().
+  std::filesystem::path store;
+  bool use_store = true;
+  bool offline = false;  ///< a miss is `not_cached`; nothing is compiled
+  bool read_only = false;
+  uint64_t max_store_bytes = uint64_t{5} << 30;
+  unsigned threads = 0;  ///< of the compiler; 0: all cores
+  std::chrono::milliseconds wait_for_others{
+      120000};                                 ///< for another process that compiles the same; then compile anyway
+  std::function<void(std::string_view)> warn;  ///< e.g. when the store does not open; empty: stderr, see log.hpp
+};
+
+/// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
+std::filesystem::path default_store_folder();
+
+/// Threads: all calls from any thread. The store is opened at first need; if it does not open, the session warns once
+/// and works without it (offline: an error).
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  /// SMELT_OFFLINE=1 sets `offline`.
+  static std::shared_ptr<Session> open(SessionOptions options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Find, else compile and publish, else the error. Of all threads and processes that want the same, one compiles.
+  Result<Made> make(const Request& request, const Progress& progress = {});
+
+  /// The same, loaded on a device.
+  Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,
+                                  const loader::LoadOptions& options = {}, const Progress& progress = {});
+
+  /// A file's bytes on a device. A plain metallib is given its CPU code first, when the device is the CPU: made once
+  /// and kept under the metallib's digest. Packages and everything on a Mac go straight to the loader.
+  Result<loader::LibraryRef> load_bytes(ByteView bytes, std::string_view name, const loader::DeviceRef& device,
+                                        const loader::LoadOptions& options = {}, const Progress& progress = {});
+
+  /// What name@version (exact, prefix or range, store.resolve) stands for, as a package: the newest that `device` can
+  /// run. An error has one line for each version that was passed over.
+  Result<Made> resolve(std::string_view query, const loader::DeviceRef& device);
+
+  /// Points name@version at a package that make() returned.
+  Result<void> tag(std::string_view name, std::string_view version, const Digest& key, bool move = false);
+
+  /// Entries as one package: keys (hex), name@version, or, when empty, all that this session has used (make, load,
+  /// resolve), in order of first use.
+  Result<Bytes> export_package(std::span<const std::string> names);
+  /// Files every library of a package under a key of its own (returned), checking each digest. Libraries with a version
+  /// are tagged name@version.
+  Result<std::vector<Digest>> import_package(ByteView package);
+
+  /// The store itself, for those who show it. Null with the reason when there is none.
+  Result<std::shared_ptr<cache::Store>> store();
+
+ private:
+  explicit Session(SessionOptions options);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Compiles without any store: the package's bytes.
+Result<Bytes> build_package(const Request& request, unsigned threads, const Progress& progress,
+                            std::vector<std::string>* warnings = nullptr);
+
+}  // namespace smelt::service

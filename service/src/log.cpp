@@ -1,0 +1,38 @@
+// spdlog: levels, threads and terminals are its business.
+#include "smelt/service/log.hpp"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+
+namespace smelt::service {
+namespace {
+
+spdlog::logger& logger() {
+  static const std::shared_ptr<spdlog::logger> made = [] {
+    auto fresh = std::make_shared<spdlog::logger>("smelt", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    fresh->set_pattern("%n: %^%l%$: %v");
+    fresh->set_level(spdlog::level::warn);
+    if (const char* wanted = std::getenv("SMELT_LOG")) fresh->set_level(spdlog::level::from_str(wanted));
+    return fresh;
+  }();
+  return *made;
+}
+
+}  // namespace
+
+void log_debug(std::string_view text) {
+  logger().debug("{}", text);
+}
+void log_info(std::string_view text) {
+  logger().info("{}", text);
+}
+void log_warning(std::string_view text) {
+  logger().warn("{}", text);
+}
+void log_more() {
+  if (logger().level() > spdlog::level::info) logger().set_level(spdlog::level::info);
+}
+
+}  // namespace smelt::service

@@ -1,0 +1,290 @@
+#include "smelt/service/session.hpp"
+
+#include "smelt/aot/fingerprint.hpp"
+#include "smelt/base/files.hpp"
+#include "smelt/cache/flight.hpp"
+#include "smelt/cache/store.hpp"
+#include "smelt/schema/package.hpp"
+#include "smelt/service/log.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+
+namespace smelt::service {
+namespace {
+
+constexpr std::string_view kPackagePart = "library.smelt";
+
+/// Everything of a request that aot does not know of but that changes the package.
+std::vector<aot::FingerprintField> extras(const Request& request, const std::vector<aot::CpuLevel>& levels) {
+  std::vector<aot::FingerprintField> fields{
+      {"package", "1"}, {"checked", request.checked ? "1" : "0"}, {"name", request.name}, {"version", request.version}};
+  if (request.cpu)
+    for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
+  return fields;
+}
+
+Made from_entry(cache::Entry entry, const Digest& key) {
+  Made made;
+  made.package = entry.part(kPackagePart).value_or(ByteView());
+  made.owner = std::make_shared<cache::Entry>(std::move(entry));
+  made.key = key;
+  made.hit = true;
+  return made;
+}
+
+std::chrono::microseconds since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+}
+
+}  // namespace
+
+struct Session::State {
+  SessionOptions options;
+  std::mutex mutex;
+  bool store_tried = false;
+  std::shared_ptr<cache::Store> store;
+  std::optional<Error> store_error;
+  std::vector<Digest> used;  // in order of first use
+
+  void warn(std::string_view text) {
+    if (options.warn)
+      options.warn(text);
+    else
+      log_warning(text);
+  }
+
+  /// Null when there is none to use.
+  cache::Store* open_store() {
+    std::lock_guard lock(mutex);
+    if (store_tried || !options.use_store) return store.get();
+    store_tried = true;
+    const std::filesystem::path folder = options.store.empty() ? default_store_folder() : options.store;
+    cache::StoreOptions wanted;
+    wanted.max_bytes = options.max_store_bytes;
+    wanted.read_only = options.read_only;
+    wanted.warn = [this](std::string_view text) { warn(text); };
+    auto opened = cache::Store::open(folder, wanted);
+    if (!opened && opened.error().code == Errc::io && !options.read_only) {
+      // A folder that cannot be written may still be read: what it has need not be compiled.
+      wanted.read_only = true;
+      if (auto readable = cache::Store::open(folder, wanted)) opened = std::move(readable);
+    }
+    if (opened) {
+      store = std::move(*opened);
+    } else {
+      store_error = opened.error();
+      warn(fmt::format("{}; going on without a store", opened.error().message));
+    }
+    return store.get();
+  }
+
+  void note_use(const Digest& key) {
+    std::lock_guard lock(mutex);
+    if (std::find(used.begin(), used.end(), key) == used.end()) used.push_back(key);
+  }
+
+  std::optional<Made> find(cache::Store& from, const Digest& key) {
+    auto found = from.find(key);
+    if (!found) {
+      warn(found.error().message);
+      return std::nullopt;
+    }
+    if (!*found || !(*found)->part(kPackagePart)) return std::nullopt;
+    note_use(key);
+    return from_entry(std::move(**found), key);
+  }
+
+  void publish(cache::Store& to, const Digest& key, ByteView package, std::chrono::microseconds cost) {
+    if (to.read_only()) return;
+    if (auto put = to.put(key, {{kPackagePart, package}}, cost); !put) warn(put.error().message);
+    note_use(key);
+  }
+};
+
+std::filesystem::path default_store_folder() {
+  if (const char* folder = std::getenv("SMELT_STORE"); folder && *folder) return folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "smelt";
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home && *home ? home : "/tmp") / ".cache" / "smelt";
+}
+
+Session::Session(SessionOptions options) : state_(std::make_unique<State>()) {
+  state_->options = std::move(options);
+  if (const char* offline = std::getenv("SMELT_OFFLINE"); offline && *offline && std::string_view(offline) != "0")
+    state_->options.offline = true;
+}
+Session::~Session() = default;
+
+std::shared_ptr<Session> Session::open(SessionOptions options) {
+  return std::shared_ptr<Session>(new Session(std::move(options)));
+}
+
+Result<std::shared_ptr<cache::Store>> Session::store() {
+  if (state_->open_store()) return state_->store;
+  if (state_->store_error) return tl::unexpected(*state_->store_error);
+  return fail(Errc::invalid_argument, "this session was asked to work without a store");
+}
+
+Result<Made> Session::make(const Request& request, const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<aot::CpuLevel> levels = request.levels;
+  if (request.cpu && levels.empty()) {
+    SMELT_TRY(const auto host, aot::host_cpu_level());
+    levels.push_back(host);
+  }
+  // A hit on unchanged bytes parses nothing.
+  const auto more = extras(request, levels);
+  const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
+  cache::Store* store = state_->open_store();
+  if (store) {
+    if (auto made = state_->find(*store, raw)) {
+      made->took = since(start);
+      return std::move(*made);
+    }
+  }
+  // Second chance: the same code under another comment, name or order.
+  std::optional<Digest> normal;
+  if (store) {
+    SMELT_TRY(normal, aot::normalised_fingerprint(request.sources, request.options, more));
+    if (auto made = state_->find(*store, *normal)) {
+      state_->publish(*store, raw, made->package, {});  // equal bytes are kept once
+      made->key = raw;
+      made->took = since(start);
+      return std::move(*made);
+    }
+  }
+  if (state_->options.offline)
+    return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)",
+                request.sources.empty() ? "request" : request.sources[0].name,
+                store ? store->folder().string() : "(none)");
+  std::optional<cache::Flight> flight;
+  if (store && !store->read_only()) {
+    std::optional<Made> there;
+    const auto ready = [&] {
+      auto found = store->find(*normal);
+      if (!found || !*found || !(*found)->part(kPackagePart)) return false;
+      there = from_entry(std::move(**found), *normal);
+      return true;
+    };
+    auto acquired = cache::Flight::acquire(store->folder(), *normal, state_->options.wait_for_others, ready);
+    if (acquired) flight = std::move(*acquired);
+    if (there || (flight && flight->waited() && ready())) {
+      state_->publish(*store, raw, there->package, {});
+      there->key = raw;
+      there->took = since(start);
+      return std::move(*there);
+    }
+  }
+  Made made;
+  SMELT_TRY(Bytes package, build_package(request, state_->options.threads, progress, &made.warnings));
+  made.took = since(start);
+  if (store) {
+    state_->publish(*store, *normal, package, made.took);
+    state_->publish(*store, raw, package, made.took);
+  }
+  auto owner = std::make_shared<const Bytes>(std::move(package));
+  made.package = *owner;
+  made.owner = owner;
+  made.key = raw;
+  return made;
+}
+
+Result<loader::LibraryRef> Session::load(const Request& request, const loader::DeviceRef& device,
+                                         const loader::LoadOptions& options, const Progress& progress) {
+  SMELT_TRY(const Made made, make(request, progress));
+  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
+}
+
+Result<loader::LibraryRef> Session::load_bytes(ByteView bytes, std::string_view name, const loader::DeviceRef& device,
+                                               const loader::LoadOptions& options, const Progress& progress) {
+  const bool is_metallib = bytes.size() >= 4 && as_text(bytes.first(4)) == "MTLB";
+  if (!is_metallib || device->kind() != loader::DeviceKind::cpu) return loader::Library::load(device, bytes, options);
+  Request request;
+  request.sources.push_back({std::string(name), bytes});
+  request.checked = options.checked;
+  return load(request, device, options, progress);
+}
+
+Result<Made> Session::resolve(std::string_view query, const loader::DeviceRef& device) {
+  SMELT_TRY(const auto from, store());
+  SMELT_TRY(const auto candidates, from->resolve(query));
+  std::string passed_over;
+  Errc code = Errc::not_cached;
+  for (const cache::TagInfo& tag : candidates) {
+    auto made = state_->find(*from, tag.key);
+    if (!made) {
+      passed_over +=
+          fmt::format("\n  {}@{}: its entry {} is no longer in the store", tag.name, tag.version, to_hex(tag.key));
+      continue;
+    }
+    const auto library = loader::Library::load(device, loader::OwnedBytes{made->package, made->owner});
+    if (library) return std::move(*made);
+    code = library.error().code;
+    passed_over += fmt::format("\n  {}@{}: {}", tag.name, tag.version, library.error().message);
+  }
+  return fail(code, "no version of '{}' runs on {}:{}", query, device->name(), passed_over);
+}
+
+Result<void> Session::tag(std::string_view name, std::string_view version, const Digest& key, bool move) {
+  SMELT_TRY(const auto to, store());
+  return to->tag(name, version, key, move);
+}
+
+Result<Bytes> Session::export_package(std::span<const std::string> names) {
+  SMELT_TRY(const auto from, store());
+  std::vector<Digest> keys;
+  for (const std::string& name : names) {
+    if (name.size() == 64 && digest_from_hex(name)) {
+      keys.push_back(*digest_from_hex(name));
+      continue;
+    }
+    SMELT_TRY(const auto tags, from->resolve(name));
+    keys.push_back(tags.front().key);
+  }
+  if (names.empty()) {
+    std::lock_guard lock(state_->mutex);
+    keys = state_->used;
+  }
+  if (keys.empty()) return fail(Errc::invalid_argument, "nothing to export: no names given and nothing used yet");
+  std::vector<Made> made;
+  std::vector<schema::Package> packages;
+  for (const Digest& key : keys) {
+    auto found = state_->find(*from, key);
+    if (!found)
+      return fail(Errc::not_cached, "export: no compiled library {} in store {}", to_hex(key), from->folder().string());
+    SMELT_TRY(auto package, schema::Package::open(found->package));
+    packages.push_back(package);
+    made.push_back(std::move(*found));
+  }
+  SMELT_TRY(const auto libraries, schema::merge_packages(packages));
+  return schema::write_package(libraries);
+}
+
+Result<std::vector<Digest>> Session::import_package(ByteView bytes) {
+  SMELT_TRY(const auto to, store());
+  SMELT_TRY(const auto package, schema::Package::open(bytes));
+  SMELT_TRY_VOID(schema::check_all_parts(package));
+  std::vector<Digest> keys;
+  std::vector<std::pair<std::string, std::string>> tags;
+  std::vector<Bytes> packages;
+  for (uint32_t i = 0; i < package.library_count(); ++i) {
+    SMELT_TRY(auto library, package.copy_library(i));
+    tags.emplace_back(library.name, library.version);
+    SMELT_TRY(Bytes single, schema::write_package(std::span(&library, 1)));
+    Hasher hasher;
+    hasher.field("imported package");
+    hasher.field(ByteView(single));
+    keys.push_back(hasher.finish());
+    packages.push_back(std::move(single));
+  }
+  std::vector<cache::Store::Put> puts;
+  for (size_t i = 0; i < keys.size(); ++i) puts.push_back({keys[i], {{kPackagePart, packages[i]}}, {}});
+  SMELT_TRY_VOID(to->put_all(puts));
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (!tags[i].second.empty()) SMELT_TRY_VOID(to->tag(tags[i].first, tags[i].second, keys[i], true));
+  return keys;
+}
+
+}  // namespace smelt::service
