@@ -13,9 +13,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
-#include <doctest/doctest.h>
-
 #include <sstream>
+#include <stdexcept>
 
 namespace smelt::test {
 namespace {
@@ -95,34 +94,40 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 
 }  // namespace
 
+namespace {
+void demand(bool condition, const std::string& what) {
+  if (!condition) throw std::runtime_error(what);
+}
+}  // namespace
+
 struct Jit::State {
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
 Jit::Jit(const std::string& air, const aot::cpu::LowerOptions& options) : state_(std::make_unique<State>()) {
   const auto machine = target_machine("x86-64-v3");
-  REQUIRE(machine);
+  demand(machine != nullptr, "no x86-64-v3 target");
   Lowered lowered = lower(air, machine.get(), options);
-  REQUIRE_MESSAGE(lowered.error.empty(), lowered.error);
+  demand(lowered.error.empty(), lowered.error);
   optimise(*lowered.module, *machine);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  REQUIRE_FALSE(machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile));
+  demand(!machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile), "no object file");
   passes.run(*lowered.module);
   auto jit = llvm::orc::LLJITBuilder().create();
-  REQUIRE(!!jit);
+  demand(!!jit, "no JIT");
   state_->jit = std::move(*jit);
   // Nothing of this process is offered: a symbol that is missing here would be missing in a slice.
   llvm::Error error =
       state_->jit->addObjectFile(std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), false));
-  REQUIRE_MESSAGE(!error, llvm::toString(std::move(error)));
+  if (error) throw std::runtime_error(llvm::toString(std::move(error)));
 }
 Jit::~Jit() = default;
 
 void* Jit::address(const std::string& name) const {
   auto symbol = state_->jit->lookup(name);
-  if (!symbol) FAIL("no code for " << name << ": " << llvm::toString(symbol.takeError()));
+  if (!symbol) throw std::runtime_error("no code for " + name + ": " + llvm::toString(symbol.takeError()));
   return symbol->toPtr<void*>();
 }
 

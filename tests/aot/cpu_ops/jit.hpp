@@ -10,8 +10,8 @@
 
 namespace smelt::test {
 
-/// Parses `air` (LLVM text), lowers, optimises, compiles; fails the running test with the reason on any error.
-/// Owns the code: function pointers are good as long as it lives.
+/// Parses `air` (LLVM text), lowers, optimises, compiles; throws the reason on any error. Owns the code: function
+/// pointers are good as long as it lives.
 class Jit {
  public:
   explicit Jit(const std::string& air, const aot::cpu::LowerOptions& options = {});

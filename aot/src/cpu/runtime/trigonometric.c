@@ -9,10 +9,8 @@
 #define PIO2_3 -0x1.ee59dap-50f
 #define LIMIT 0x1p17f
 
-typedef struct {
-  float r;
-  u32 quadrant;
-} Reduced;
+// The reductions give the angle and, by pointer, the quadrant. (A struct of both would be one 64-bit integer by the
+// calling convention, and stay one where branches meet.)
 
 RT_INLINE float sin_poly(float r, float z) {
   float p = -0x1.995408p-13f;
@@ -27,53 +25,66 @@ RT_INLINE float cos_poly(float z) {
   return FMA(z * z, p, FMA(z, -0.5f, 1.0f));
 }
 
-RT_INLINE Reduced reduce_small(float x) {
+RT_INLINE float reduce_small(float x, u32* quadrant) {
   const Rounded n = rint_magic(x, TWO_OVER_PI);
   float r = FMA(n.whole, -PIO2_1, x);
   r = FMA(n.whole, -PIO2_2, r);
-  r = FMA(n.whole, -PIO2_3, r);
-  return (Reduced){r, (u32)n.integer};
+  *quadrant = (u32)n.integer;
+  return FMA(n.whole, -PIO2_3, r);
 }
-RT_INLINE Reduced reduce_fast(float x) {
+RT_INLINE float reduce_fast(float x, u32* quadrant) {
   const Rounded n = rint_magic(x, TWO_OVER_PI);
   float r = FMA(n.whole, -PIO2_1, x);
   r = FMA(n.whole, -PIO2_2, r);
   r = r < -0.79f ? -0.79f : r;
-  r = r > 0.79f ? 0.79f : r;
-  return (Reduced){r, (u32)n.integer};
+  *quadrant = (u32)n.integer;
+  return r > 0.79f ? 0.79f : r;
 }
 
-RT_INLINE u32 funnel(u32 high, u32 low, u32 shift) {  // shift < 32
-  return (u32)(((u64)high << 32 | low) << shift >> 32);
+/// The 32 bits at `shift` < 32 of high:low, from the top.
+RT_INLINE u32 funnel(u32 high, u32 low, u32 shift) {
+  return high << shift | low >> 1 >> (31 - shift);
 }
-/// For |x| >= 2^17. x = M * 2^E; of 2/pi, the 96 bits from place E - 2 on decide x * 2/pi modulo 4.
-RT_INLINE Reduced reduce_large(float x) {
+RT_INLINE u32 high_product(u32 x, u32 y) {
+  return (u32)((u64)x * y >> 32);
+}
+
+// For |x| >= 2^17. x = M * 2^E; of 2/pi, the 96 bits from place E - 2 on decide x * 2/pi modulo 4. All in 32-bit lanes:
+// under the loop vectoriser, which has no branches, every sine pays for this.
+RT_INLINE float reduce_large(float x, u32* quadrant) {
   const u32 u = bits(x);
   const u32 mantissa = (u & 0x7fffff) | 0x800000;
   // E = exponent - 150; a zero word is put in front so that the place is never negative: E + 30 >= 24.
   const u32 place = (u >> 23 & 255) - 120;
   const u32 word = place >> 5, shift = place & 31;
-  u32 w0 = 0, w1 = 0xa2f9836e, w2 = 0x4e441529, w3 = 0xfc2757d1;
-  const u32 w4 = 0xf534ddc0, w5 = 0xdb629599, w6 = 0x3c439041, w7 = 0xfe5163ab;
+  u32 w0 = 0, w1 = 0xa2f9836e, w2 = 0x4e441529, w3 = 0xfc2757d1, w4 = 0xf534ddc0;
+  const u32 w5 = 0xdb629599, w6 = 0x3c439041, w7 = 0xfe5163ab;
+  // Four of the eight words, by the bits of `word` (0 to 4): by 4, by 2, by 1.
   const int by4 = word & 4, by2 = word & 2, by1 = word & 1;
-  u32 v4 = w4, v5 = w5;
   w0 = by4 ? w4 : w0, w1 = by4 ? w5 : w1, w2 = by4 ? w6 : w2, w3 = by4 ? w7 : w3;
-  w0 = by2 ? w2 : w0, w1 = by2 ? w3 : w1, w2 = by2 ? v4 : w2, w3 = by2 ? v5 : w3, v4 = by2 ? w6 : v4;
-  w0 = by1 ? w1 : w0, w1 = by1 ? w2 : w1, w2 = by1 ? w3 : w2, w3 = by1 ? v4 : w3;
-  const u64 b0 = funnel(w0, w1, shift), b1 = funnel(w1, w2, shift), b2 = funnel(w2, w3, shift);
-  const u64 product = (mantissa * b0 << 32) + mantissa * b1 + (mantissa * b2 >> 32);  // modulo 4 is modulo 2^64
-  const u32 n = (u32)((product + (1ull << 61)) >> 62);
-  const i64 fraction = (i64)(product - ((u64)n << 62));
-  const float r = (float)((double)fraction * 0x1.921fb54442d18p-62);
+  w0 = by2 ? w2 : w0, w1 = by2 ? w3 : w1, w2 = by2 ? w4 : w2, w3 = by2 ? w5 : w3, w4 = by2 ? w6 : w4;
+  w0 = by1 ? w1 : w0, w1 = by1 ? w2 : w1, w2 = by1 ? w3 : w2, w3 = by1 ? w4 : w3;
+  const u32 b0 = funnel(w0, w1, shift), b1 = funnel(w1, w2, shift), b2 = funnel(w2, w3, shift);
+  // The top 64 of the product's 96 bits; multiples of 4 fall out at the top.
+  const u32 middle = mantissa * b1;
+  const u32 low = middle + high_product(mantissa, b2);
+  const u32 high = mantissa * b0 + high_product(mantissa, b1) + (low < middle);
+  const u32 n = (high + (1u << 29)) >> 30;
+  // What is left of the quadrant, in units of 2^-30, as a sum of two floats: 0 may be as close as 2^-30.
+  const i32 left = (i32)(high - (n << 30));
+  const float first = (float)left;
+  const float second = (float)(left - (i32)first) + (float)(i32)(low >> 1) * 0x1p-31f;
+  const float r = FMA(first, 0x1.921fb6p-30f, FMA(first, -0x1.777a5cp-55f, second * 0x1.921fb6p-30f));
   const u32 sign = u & 0x80000000u;
   const float signed_r = from_bits(bits(r) ^ sign);
   // inf and NaN have no quadrant.
-  return (Reduced){magnitude(x) < INF ? signed_r : QUIET_NAN, sign ? 0u - n : n};
+  *quadrant = sign ? 0u - n : n;
+  return magnitude(x) < INF ? signed_r : QUIET_NAN;
 }
-RT_INLINE Reduced reduce(float x) {
-  Reduced v = reduce_small(x);
-  if (__builtin_expect(!(magnitude(x) <= LIMIT), 0)) v = reduce_large(x);
-  return v;
+RT_INLINE float reduce(float x, u32* quadrant) {
+  float r = reduce_small(x, quadrant);
+  if (__builtin_expect(!(magnitude(x) <= LIMIT), 0)) r = reduce_large(x, quadrant);
+  return r;
 }
 
 /// sin(r + quadrant * pi/2)
@@ -98,31 +109,37 @@ RT_INLINE float tan_quadrant(float r, u32 quadrant) {
 }
 
 float smelt_rt_sin(float x) {
-  const Reduced v = reduce(x);
-  const float y = sin_quadrant(v.r, v.quadrant);
+  u32 quadrant;
+  const float r = reduce(x, &quadrant);
+  const float y = sin_quadrant(r, quadrant);
   return x == 0.0f ? x : y;  // the sign of zero
 }
 float smelt_rt_cos(float x) {
-  const Reduced v = reduce(x);
-  return sin_quadrant(v.r, v.quadrant + 1);
+  u32 quadrant;
+  const float r = reduce(x, &quadrant);
+  return sin_quadrant(r, quadrant + 1);
 }
 float smelt_rt_tan(float x) {
-  const Reduced v = reduce(x);
-  const float y = tan_quadrant(v.r, v.quadrant);
+  u32 quadrant;
+  const float r = reduce(x, &quadrant);
+  const float y = tan_quadrant(r, quadrant);
   return x == 0.0f ? x : y;
 }
 
 float smelt_rt_fast_sin(float x) {
-  const Reduced v = reduce_fast(x);
-  return sin_quadrant(v.r, v.quadrant);
+  u32 quadrant;
+  const float r = reduce_fast(x, &quadrant);
+  return sin_quadrant(r, quadrant);
 }
 float smelt_rt_fast_cos(float x) {
-  const Reduced v = reduce_fast(x);
-  return sin_quadrant(v.r, v.quadrant + 1);
+  u32 quadrant;
+  const float r = reduce_fast(x, &quadrant);
+  return sin_quadrant(r, quadrant + 1);
 }
 float smelt_rt_fast_tan(float x) {
-  const Reduced v = reduce_fast(x);
-  return tan_quadrant(v.r, v.quadrant);
+  u32 quadrant;
+  const float r = reduce_fast(x, &quadrant);
+  return tan_quadrant(r, quadrant);
 }
 
 // x = 2k + n/2 + r, all exact, for every float.
