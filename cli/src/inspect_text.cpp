@@ -81,8 +81,8 @@ class Printer {
       if (const std::string uuid = word(*container, "uuid"); !uuid.empty()) more += ", uuid " + uuid;
     }
     if (slice.contains("hash_matches") && !flag(slice, "hash_matches")) more += ", HASH DIFFERS";
-    line("slice {}: {} bytes, {} functions{}", word(slice, "target"), number(slice, "bytes"), slice["functions"].size(),
-         more);
+    line("slice {}: {} bytes, {} function{}{}", word(slice, "target"), number(slice, "bytes"),
+         slice["functions"].size(), slice["functions"].size() == 1 ? "" : "s", more);
     if (slice.contains("place")) line("  at {}", word(slice, "place"));
     for (const Json& missing : slice["missing"])
       line("  missing {}: {}", word(missing, "name"), word(missing, "reason"));

@@ -4,7 +4,7 @@ import json
 import struct
 import unittest
 
-from smelt_cli import CORPUS, SEEDS, CliTest
+from smelt_cli import CORPUS, SEEDS, SOURCE, CliTest
 
 
 class Inspect(CliTest):
@@ -55,7 +55,7 @@ class Inspect(CliTest):
 
     def test_lines_for_people(self):
         text = self.succeed("inspect", SEEDS / "one_function.metallib").decode()
-        self.assertIn("slice macos14: 289 bytes, 1 functions, container 1.2.7 (linker dialect), os 14.0.0", text)
+        self.assertIn("slice macos14: 289 bytes, 1 function, container 1.2.7 (linker dialect), os 14.0.0", text)
         self.assertIn("kernel saxpy: AIR 2.6, Metal 3.1, 32 bytes, hash ok", text)
 
     def test_standard_input(self):
@@ -68,6 +68,20 @@ class Inspect(CliTest):
         path.write_bytes(struct.pack(">7I", 0xCAFEBABE, 1, 0x1000017, 10, 32, len(library), 4) + bytes(4) + library)
         (entry,) = self.report(path)["slices"]
         self.assertEqual(entry["place"], "slice 0 (cpu 0x1000017, subtype 10)")
+
+    def test_a_package(self):
+        path = SOURCE / "tests/golden/package-v1/two_kernels.smelt"
+        report = self.report(path)
+        self.assertEqual(report["kind"], "package")
+        self.assertEqual([f["name"] for f in report["functions"]], ["saxpy", "a name before saxpy"])
+        self.assertEqual([a["kind"] for a in report["functions"][0]["arguments"]], ["buffer"] * 3)
+        metal, cpu = report["slices"]
+        self.assertEqual((metal["target"], metal["functions"]), ("macos14", ["saxpy", "a name before saxpy"]))
+        self.assertEqual(cpu["missing"],
+                         [{"name": "a name before saxpy", "reason": "textures are not on the CPU"}])
+        self.assertTrue(all(s["hash_matches"] and len(s["sha256"]) == 64 for s in report["slices"]))
+        text = self.succeed("inspect", path).decode()
+        self.assertIn("missing a name before saxpy: textures are not on the CPU", text)
 
     def test_names_cannot_steer_a_terminal(self):
         library = (SEEDS / "one_function.metallib").read_bytes().replace(b"saxpy\0", b"\x1b[31m\0")

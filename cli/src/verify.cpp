@@ -1,0 +1,62 @@
+// smelt verify FILE...: every check that can be made without a Mac; one line per finding, each naming the place.
+#include "smelt/base/files.hpp"
+
+#include "verbs.hpp"
+#include "verify_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  bool json = false;
+};
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+  return text;
+}
+
+/// True when every file could be read and has no error.
+Result<bool> run(const Options& options) {
+  bool good = true;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  std::string lines;
+  for (const std::string& input : options.inputs) {
+    SMELT_TRY(const Bytes file, read_file(input));
+    for (const VerifyFinding& finding : verify_file(file)) {
+      good = good && !finding.is_error;
+      const char* severity = finding.is_error ? "error" : "note";
+      all.push_back({{"file", input}, {"severity", severity}, {"place", finding.place}, {"message", finding.message}});
+      lines += one_line(fmt::format("{}: {}: {}{}{}", input, severity, finding.place, finding.place.empty() ? "" : ": ",
+                                    finding.message)) +
+               "\n";
+    }
+  }
+  if (options.json) lines = all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  SMELT_TRY_VOID(write_file("-", as_bytes(lines)));
+  return good;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Context& context) {
+  CLI::App* verb =
+      app.add_subcommand("verify", "Check Metal libraries and packages as far as is possible without a Mac");
+  auto options = std::make_shared<Options>();
+  verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages")->required();
+  verb->add_flag("--json", options->json, "For programs");
+  verb->callback([options, &context] {
+    const auto good = run(*options);
+    if (!good) return context.finish(tl::unexpected(good.error()));
+    if (!*good) context.exit_code = kCouldNot;
+  });
+}
+
+}  // namespace smelt::cli

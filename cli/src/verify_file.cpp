@@ -1,0 +1,130 @@
+#include "verify_file.hpp"
+
+#include "smelt/aot/kernel_info.hpp"
+#include "smelt/metallib/check.hpp"
+#include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/universal.hpp"
+#include "smelt/schema/cpu_slice.hpp"
+#include "smelt/schema/package.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace smelt::cli {
+namespace {
+
+std::string join(std::string_view outer, std::string_view inner) {
+  return fmt::format("{}{}{}", outer, outer.empty() || inner.empty() ? "" : ", ", inner);
+}
+
+class Verifier {
+ public:
+  void verify_metallib(ByteView file, const std::string& place) {
+    for (metallib::Finding& finding : metallib::check_file(file))
+      findings_.push_back(
+          {finding.severity == metallib::Severity::error, join(place, finding.place), std::move(finding.message)});
+    const auto images = metallib::find_images(file);
+    if (!images) return;
+    for (const metallib::Image& image : *images)
+      if (const auto library = metallib::read(image.bytes, {.check_hashes = false}))
+        verify_modules(*library, join(place, image.where));
+  }
+
+  void verify_package(ByteView file) {
+    const auto package = schema::Package::open(file);
+    if (!package) return error("", package.error().message);
+    if (package->library_count() == 0) error("", "a package without libraries");
+    for (uint32_t l = 0; l < package->library_count(); ++l) {
+      const schema::LibraryView library = package->library(l);
+      const std::string place = fmt::format("library '{}'", library.name);
+      if (library.functions.count == 0) error(place, "no functions: an empty library");
+      for (uint32_t i = 0; i < library.slices.count; ++i) verify_slice(*package, library, i, place);
+      for (uint32_t i = 0; i < library.attachments.count; ++i) {
+        const schema::AttachmentView attachment = package->attachment(library.attachments.first + i);
+        if (const auto ok = schema::check_part(attachment.part, attachment.name); !ok) error(place, ok.error().message);
+      }
+    }
+  }
+
+  std::vector<VerifyFinding> take() { return std::move(findings_); }
+
+ private:
+  void error(std::string place, std::string message) {
+    findings_.push_back({true, std::move(place), std::move(message)});
+  }
+
+  /// A module that LLVM cannot read, or whose metadata is not that of the entry point that the container names.
+  void verify_modules(const metallib::Library& library, const std::string& place) {
+    for (size_t i = 0; i < library.functions.size(); ++i) {
+      const metallib::Function& function = library.functions[i];
+      const std::string where = join(place, fmt::format("function {} '{}'", i, function.name));
+      const auto infos = aot::describe(library.module_of(function).bitcode(), function.name);
+      if (!infos) {
+        error(where, infos.error().message);
+        continue;
+      }
+      const auto info =
+          std::find_if(infos->begin(), infos->end(), [&](const aot::KernelInfo& k) { return k.name == function.name; });
+      if (info == infos->end())
+        error(where, "its module has no entry point of that name");
+      else
+        verify_versions(function, *info, where);
+    }
+  }
+
+  void verify_versions(const metallib::Function& function, const aot::KernelInfo& info, const std::string& where) {
+    const metallib::Versions& stamped = function.versions;
+    const auto differ = [&](std::string_view what, uint16_t major, uint16_t minor, const aot::Version& version) {
+      if (major != version.major || minor != version.minor)
+        error(where, fmt::format("VERS says {} {}.{}, its module says {}.{}", what, major, minor, version.major,
+                                 version.minor));
+    };
+    differ("AIR", stamped.air_major, stamped.air_minor, info.air);
+    differ("Metal", stamped.language_major, stamped.language_minor, info.language);
+  }
+
+  void verify_slice(const schema::Package& package, const schema::LibraryView& library, uint32_t index,
+                    const std::string& library_place) {
+    const schema::SliceView slice = package.slice(library.slices.first + index);
+    const std::string place = join(library_place, fmt::format("slice {}", slice.target));
+    if (const auto ok = schema::check_part(slice.part, "slice"); !ok) return error(place, ok.error().message);
+
+    std::set<std::string, std::less<>> held;
+    if (slice.kind == schema::SliceKind::metallib) {
+      verify_metallib(slice.part.bytes, place);
+      const auto read = metallib::read(slice.part.bytes, {.check_hashes = false});
+      if (!read) return;  // said already
+      for (const metallib::Function& function : read->functions) held.insert(function.name);
+    } else {
+      const auto read = schema::read_cpu_slice(slice.part.bytes);
+      if (!read) return error(place, read.error().message);
+      for (const schema::CpuKernel& kernel : read->kernels) {
+        held.insert(kernel.name);
+        if (sha256(slice.part.bytes.subspan(kernel.code_offset, kernel.code_bytes)) != kernel.code_digest)
+          error(join(place, fmt::format("kernel '{}'", kernel.name)), "its code does not have the digest of its row");
+      }
+    }
+    for (uint32_t i = 0; i < library.functions.count; ++i) {
+      const std::string_view name = package.function(library.functions.first + i).name;
+      const bool missing = package.presence(slice.first_presence + i).missing;
+      if (missing == held.contains(name))
+        error(place, fmt::format("the manifest says that it {} function '{}', and it {}", missing ? "lacks" : "holds",
+                                 name, missing ? "holds it" : "does not"));
+    }
+  }
+
+  std::vector<VerifyFinding> findings_;
+};
+
+}  // namespace
+
+std::vector<VerifyFinding> verify_file(ByteView file) {
+  Verifier verifier;
+  if (schema::Package::looks_like(file))
+    verifier.verify_package(file);
+  else
+    verifier.verify_metallib(file, "");
+  return verifier.take();
+}
+
+}  // namespace smelt::cli

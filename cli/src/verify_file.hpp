@@ -1,0 +1,21 @@
+// What can be found wrong with a file without running it, in one list. The container's half comes from smelt::metallib
+// and smelt::schema; the modules' half from smelt::aot.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include <string>
+#include <vector>
+
+namespace smelt::cli {
+
+struct VerifyFinding {
+  bool is_error = true;  ///< false: loads as far as is known, but no file of Apple's tools looks like this
+  std::string place;     ///< "slice macos14, function 3 'saxpy'"; empty for the file as a whole
+  std::string message;
+};
+
+/// A Metal library, a universal file or a package; anything else is one finding.
+std::vector<VerifyFinding> verify_file(ByteView file);
+
+}  // namespace smelt::cli
