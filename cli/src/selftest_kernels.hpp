@@ -1,0 +1,8 @@
+// The kernels of `smelt selftest`; their source is cli/selftest/kernels.c.
+#pragma once
+
+namespace smelt::cli {
+
+extern const char* const kSelftestKernels;
+
+}  // namespace smelt::cli
