@@ -164,8 +164,8 @@ class Generator {
   void loop(Statement& s, unsigned depth, bool together) {
     const bool same = together && chance(50);
     s.kind = Statement::Kind::loop;
-    s.depth = loops_++;
     s.a = same ? uniform(1) : expression(1);
+    s.depth = loops_++;
     if (same) uniform_counters_.push_back(s.depth);
     s.first = block(depth - 1, 4, same, true);
     // One thread that leaves early makes the rest of the loop its own affair: then no barrier may stand in it.
