@@ -1,0 +1,51 @@
+// Names and typed signatures of air.* against the table. The types are those of the bits: LLVM 19 cannot see a wrong
+// pointee.
+#include "air/intrinsics.hpp"
+#include "verify/checks.hpp"
+
+namespace smelt::aot::verify {
+namespace {
+
+/// Generic intrinsics that Apple's own modules contain, and Apple's runtime library.
+bool is_known_external(std::string_view name) {
+  return name.starts_with("llvm.") || name.starts_with("___metal_");
+}
+
+void check_one(const RawFunction& function, Version version, bool made_by_apple, Findings& findings) {
+  const std::string place = fmt::format("declaration of {}", function.name);
+  const auto known = air::forms(function.name);
+  if (known.empty()) {
+    const auto missing = air::lookup(function.name, version);
+    const std::string message = missing ? std::string() : missing.error().message;
+    if (made_by_apple)
+      findings.note(Check::operation, place, "not in the table: {}", message);
+    else
+      findings.error(Check::operation, place, "{}", message);
+    return;
+  }
+  const auto current = air::lookup(function.name, version);
+  if (!current) {
+    findings.error(Check::operation, place, "{}", current.error().message);
+    return;
+  }
+  if (current->family_only) return;
+  const std::string wanted = air::typed_text(*current);
+  if (function.typed_signature != wanted)
+    findings.error(Check::operation, place, "declared as {}; AIR {}.{} has {}", function.typed_signature, version.major,
+                   version.minor, wanted);
+}
+
+}  // namespace
+
+void check_operations(const RawModule& raw, Version version, bool made_by_apple, Findings& findings) {
+  for (const RawFunction& function : raw.functions) {
+    if (!function.is_declaration) continue;
+    if (function.name.starts_with("air."))
+      check_one(function, version, made_by_apple, findings);
+    else if (!is_known_external(function.name) && !made_by_apple)
+      findings.error(Check::operation, fmt::format("declaration of {}", function.name),
+                     "neither an AIR operation nor defined in the module; the pipeline would not link");
+  }
+}
+
+}  // namespace smelt::aot::verify

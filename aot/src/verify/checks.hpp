@@ -1,0 +1,30 @@
+// The checks of one module, a file each.
+#pragma once
+
+#include "verify/findings.hpp"
+#include "verify/raw_module.hpp"
+
+namespace llvm {
+class Function;
+class MDNode;
+class Module;
+}  // namespace llvm
+
+namespace smelt::aot::verify {
+
+/// An entry point as the metadata names it.
+struct EntryNode {
+  std::string stage;
+  const llvm::MDNode* node = nullptr;
+  const llvm::Function* function = nullptr;  ///< null: the node names none
+};
+std::vector<EntryNode> entries_of(const llvm::Module& module);
+
+void check_records(const RawModule& raw, Version air, Findings& findings);
+void check_stamps(const llvm::Module& module, const ModuleContext& context, Findings& findings);
+void check_operations(const RawModule& raw, Version air, bool made_by_apple, Findings& findings);
+void check_entries(const llvm::Module& module, const ModuleContext& context, Version air, Findings& findings);
+void check_arguments(const EntryNode& entry, Version air, Findings& findings);
+void check_limits(const llvm::Module& module, Findings& findings);
+
+}  // namespace smelt::aot::verify

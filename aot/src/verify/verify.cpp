@@ -1,0 +1,164 @@
+#include "smelt/aot/verify.hpp"
+
+#include "smelt/metallib/check.hpp"
+#include "smelt/metallib/names.hpp"
+#include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/universal.hpp"
+
+#include "air/stamp.hpp"
+#include "input/bitstream_check.hpp"
+#include "input/deep_stack.hpp"
+#include "verify/checks.hpp"
+#include "verify/guarded.hpp"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace smelt::aot {
+namespace {
+
+using verify::Findings;
+
+bool made_by_apple(const llvm::Module& module) {
+  const llvm::NamedMDNode* ident = module.getNamedMetadata("llvm.ident");
+  if (!ident || ident->getNumOperands() == 0 || ident->getOperand(0)->getNumOperands() == 0) return false;
+  const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(ident->getOperand(0)->getOperand(0));
+  return text && text->getString().starts_with("Apple metal");
+}
+
+std::unique_ptr<llvm::Module> parse(ByteView bitcode, llvm::LLVMContext& context, std::string& problem) {
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()),
+                                     "");
+  auto module = llvm::parseBitcodeFile(buffer, context);
+  if (module) return std::move(*module);
+  problem = llvm::toString(module.takeError());
+  return nullptr;
+}
+
+void check_module(ByteView file, const ModuleContext& context, Findings& findings) {
+  const auto facts = input::check_bitstream(file);
+  if (!facts) {
+    findings.error(Check::bitcode, "", "{}", facts.error().message);
+    return;
+  }
+  const auto raw = verify::read_raw_module(facts->bitcode);
+  if (!raw) {
+    findings.error(Check::bitcode, "", "{}", raw.error().message);
+    return;
+  }
+  llvm::LLVMContext llvm_context;
+  std::string problem;
+  const std::unique_ptr<llvm::Module> module = parse(facts->bitcode, llvm_context, problem);
+  if (!module) {
+    findings.error(Check::bitcode, "", "{}", problem);
+    return;
+  }
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(*module, &stream)) {
+    findings.error(Check::bitcode, "", "{}", llvm::StringRef(problem).trim().str());
+    return;
+  }
+  // Without a version of its own, a module is judged as the container says, or as our default target.
+  const Version air = air::air_version(*module).value_or(context.air.value_or(Version{2, 6}));
+  verify::check_records(*raw, air, findings);
+  verify::check_stamps(*module, context, findings);
+  verify::check_entries(*module, context, air, findings);
+  verify::check_operations(*raw, air, made_by_apple(*module), findings);
+  verify::check_limits(*module, findings);
+}
+
+void check_guarded(ByteView file, const ModuleContext& context, Findings& findings) {
+  bool survived = true;
+  input::run_deep([&] { survived = verify::run_guarded([&] { check_module(file, context, findings); }); });
+  if (!survived)
+    findings.error(Check::bitcode, "", "LLVM's reader does not survive this module: numbers in it point nowhere");
+}
+
+std::optional<Platform> platform_of(const metallib::Library& library) {
+  if (library.platform == static_cast<uint8_t>(metallib::Platform::macos)) return Platform::macos;
+  if (library.platform == static_cast<uint8_t>(metallib::Platform::ios)) return Platform::ios;
+  return std::nullopt;
+}
+
+ModuleContext context_of(const metallib::Library& library, const metallib::Function& function) {
+  ModuleContext context;
+  context.function = function.name;
+  if (function.type) context.stage = metallib::function_type_name(*function.type);
+  context.air = Version{function.versions.air_major, function.versions.air_minor};
+  context.language = Version{function.versions.language_major, function.versions.language_minor};
+  context.platform = platform_of(library);
+  if (library.os_major != 0) context.os = Version{library.os_major, library.os_minor, library.os_patch};
+  return context;
+}
+
+void check_library(const metallib::Library& library, const std::string& where, std::vector<Finding>& list) {
+  Findings findings(list);
+  for (size_t i = 0; i < library.functions.size(); ++i) {
+    const metallib::Function& function = library.functions[i];
+    const std::string name = fmt::format("function {} '{}'", i, function.name);
+    findings.set_prefix(where.empty() ? name : fmt::format("{}, {}", where, name));
+    check_guarded(library.module_of(function).bitcode(), context_of(library, function), findings);
+  }
+}
+
+Finding from_container(const metallib::Finding& finding) {
+  const bool is_error = finding.severity == metallib::Severity::error;
+  return {is_error ? Finding::Severity::error : Finding::Severity::note, Check::container, finding.place,
+          finding.message};
+}
+
+}  // namespace
+
+std::string_view to_string(Check check) {
+  switch (check) {
+    case Check::container:
+      return "container";
+    case Check::bitcode:
+      return "bitcode";
+    case Check::record:
+      return "record";
+    case Check::stamp:
+      return "stamp";
+    case Check::entry:
+      return "entry";
+    case Check::argument:
+      return "argument";
+    case Check::operation:
+      return "operation";
+    case Check::limit:
+      return "limit";
+  }
+  return "?";
+}
+
+std::string Finding::to_line() const {
+  std::string text = fmt::format("{}: {}: {}{}{}", severity == Severity::error ? "error" : "note", to_string(check),
+                                 place, place.empty() ? "" : ": ", message);
+  for (char& c : text)
+    if (c == '\n' || c == '\r') c = ' ';
+  return text;
+}
+
+std::vector<Finding> verify_module(ByteView bitcode, const ModuleContext& context) {
+  std::vector<Finding> list;
+  Findings findings(list);
+  check_guarded(bitcode, context, findings);
+  return list;
+}
+
+std::vector<Finding> verify_metallib(ByteView file) {
+  std::vector<Finding> list;
+  for (const metallib::Finding& finding : metallib::check_file(file)) list.push_back(from_container(finding));
+  const auto images = metallib::find_images(file);
+  if (!images) return list;
+  for (const metallib::Image& image : *images) {
+    const auto library = metallib::read(image.bytes, {.check_hashes = false});
+    if (library) check_library(*library, image.where, list);
+  }
+  return list;
+}
+
+}  // namespace smelt::aot
