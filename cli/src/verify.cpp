@@ -33,7 +33,11 @@ Result<bool> run(const Options& options) {
     for (const VerifyFinding& finding : verify_file(file)) {
       good = good && !finding.is_error;
       const char* severity = finding.is_error ? "error" : "note";
-      all.push_back({{"file", input}, {"severity", severity}, {"place", finding.place}, {"message", finding.message}});
+      all.push_back({{"file", input},
+                     {"severity", severity},
+                     {"check", finding.check},
+                     {"place", finding.place},
+                     {"message", finding.message}});
       lines += one_line(fmt::format("{}: {}: {}{}{}", input, severity, finding.place, finding.place.empty() ? "" : ": ",
                                     finding.message)) +
                "\n";
@@ -50,7 +54,7 @@ void add_verify(CLI::App& app, Context& context) {
   CLI::App* verb =
       app.add_subcommand("verify", "Check Metal libraries and packages as far as is possible without a Mac");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages")->required();
+  verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "For programs");
   verb->callback([options, &context] {
     const auto good = run(*options);

@@ -1,13 +1,11 @@
 #include "verify_file.hpp"
 
-#include "smelt/aot/kernel_info.hpp"
-#include "smelt/metallib/check.hpp"
+#include "smelt/aot/verify.hpp"
+#include "smelt/metallib/layout.hpp"
 #include "smelt/metallib/reader.hpp"
-#include "smelt/metallib/universal.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace smelt::cli {
@@ -17,18 +15,18 @@ std::string join(std::string_view outer, std::string_view inner) {
   return fmt::format("{}{}{}", outer, outer.empty() || inner.empty() ? "" : ", ", inner);
 }
 
+/// Raw ("BC" C0 DE) or in Apple's wrapper.
+bool is_bitcode(ByteView file) {
+  if (file.size() < 4) return false;
+  const auto magic = load_le<uint32_t>(file.data());
+  return magic == metallib::kBitcodeMagic || magic == metallib::kWrapperMagic;
+}
+
 class Verifier {
  public:
-  void verify_metallib(ByteView file, const std::string& place) {
-    for (metallib::Finding& finding : metallib::check_file(file))
-      findings_.push_back(
-          {finding.severity == metallib::Severity::error, join(place, finding.place), std::move(finding.message)});
-    const auto images = metallib::find_images(file);
-    if (!images) return;
-    for (const metallib::Image& image : *images)
-      if (const auto library = metallib::read(image.bytes, {.check_hashes = false}))
-        verify_modules(*library, join(place, image.where));
-  }
+  void verify_metallib(ByteView file, const std::string& place) { add(aot::verify_metallib(file), place); }
+
+  void verify_module(ByteView file) { add(aot::verify_module(file), ""); }
 
   void verify_package(ByteView file) {
     const auto package = schema::Package::open(file);
@@ -50,37 +48,13 @@ class Verifier {
 
  private:
   void error(std::string place, std::string message) {
-    findings_.push_back({true, std::move(place), std::move(message)});
+    findings_.push_back({.place = std::move(place), .message = std::move(message)});
   }
 
-  /// A module that LLVM cannot read, or whose metadata is not that of the entry point that the container names.
-  void verify_modules(const metallib::Library& library, const std::string& place) {
-    for (size_t i = 0; i < library.functions.size(); ++i) {
-      const metallib::Function& function = library.functions[i];
-      const std::string where = join(place, fmt::format("function {} '{}'", i, function.name));
-      const auto infos = aot::describe(library.module_of(function).bitcode(), function.name);
-      if (!infos) {
-        error(where, infos.error().message);
-        continue;
-      }
-      const auto info =
-          std::find_if(infos->begin(), infos->end(), [&](const aot::KernelInfo& k) { return k.name == function.name; });
-      if (info == infos->end())
-        error(where, "its module has no entry point of that name");
-      else
-        verify_versions(function, *info, where);
-    }
-  }
-
-  void verify_versions(const metallib::Function& function, const aot::KernelInfo& info, const std::string& where) {
-    const metallib::Versions& stamped = function.versions;
-    const auto differ = [&](std::string_view what, uint16_t major, uint16_t minor, const aot::Version& version) {
-      if (major != version.major || minor != version.minor)
-        error(where, fmt::format("VERS says {} {}.{}, its module says {}.{}", what, major, minor, version.major,
-                                 version.minor));
-    };
-    differ("AIR", stamped.air_major, stamped.air_minor, info.air);
-    differ("Metal", stamped.language_major, stamped.language_minor, info.language);
+  void add(std::vector<aot::Finding> findings, const std::string& place) {
+    for (aot::Finding& finding : findings)
+      findings_.push_back({finding.severity == aot::Finding::Severity::error, join(place, finding.place),
+                           std::move(finding.message), std::string(aot::to_string(finding.check))});
   }
 
   void verify_slice(const schema::Package& package, const schema::LibraryView& library, uint32_t index,
@@ -122,6 +96,8 @@ std::vector<VerifyFinding> verify_file(ByteView file) {
   Verifier verifier;
   if (schema::Package::looks_like(file))
     verifier.verify_package(file);
+  else if (is_bitcode(file))
+    verifier.verify_module(file);
   else
     verifier.verify_metallib(file, "");
   return verifier.take();

@@ -13,9 +13,10 @@ struct VerifyFinding {
   bool is_error = true;  ///< false: loads as far as is known, but no file of Apple's tools looks like this
   std::string place;     ///< "slice macos14, function 3 'saxpy'"; empty for the file as a whole
   std::string message;
+  std::string check = "container";  ///< which check, e.g. "argument" (smelt/aot/verify.hpp)
 };
 
-/// A Metal library, a universal file or a package; anything else is one finding.
+/// A Metal library, a universal file, a package, or one AIR module as bitcode; anything else is one finding.
 std::vector<VerifyFinding> verify_file(ByteView file);
 
 }  // namespace smelt::cli

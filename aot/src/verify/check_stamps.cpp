@@ -56,7 +56,7 @@ void check_triple(const llvm::Module& module, const ModuleContext& context, std:
 void check_against_container(std::string_view what, std::optional<Version> module, std::optional<Version> container,
                              Findings& findings) {
   if (module && container && !same(*module, *container))
-    findings.error(Check::stamp, "", "the module says {} {}, VERS says {}", what, text(*module), text(*container));
+    findings.error(Check::stamp, "", "VERS says {} {}, its module says {}", what, text(*container), text(*module));
 }
 
 }  // namespace

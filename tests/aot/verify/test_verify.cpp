@@ -182,9 +182,9 @@ TEST_CASE("each check finds its fault: stamps") {
   expect_error(verify_module(typed({.language = "i32 3, i32 2, i32 0"})), Check::stamp, "Metal 3.2 needs AIR 2.7");
   expect_error(verify_module(typed({.layout = "e-p:64:64"})), Check::stamp, "data layout");
   expect_error(verify_module(typed({}), {.air = Version{2, 7}}), Check::stamp,
-               "the module says AIR 2.6, VERS says 2.7");
+               "VERS says AIR 2.7, its module says 2.6");
   expect_error(verify_module(typed({}), {.language = Version{3, 0}}), Check::stamp,
-               "the module says Metal 3.1, VERS says 3.0");
+               "VERS says Metal 3.0, its module says 3.1");
   expect_error(verify_module(typed({}), {.platform = Platform::ios}), Check::stamp,
                "is for macOS, the container is for iOS");
   expect_error(verify_module(typed({}), {.os = Version{15, 0}}), Check::stamp, "deployment target is 15.0");
@@ -291,7 +291,7 @@ TEST_CASE("each check finds its fault: the container") {
   restamped.functions[0].versions.air_minor = 7;
   const auto written = metallib::write(restamped);
   REQUIRE(written);
-  CHECK(finds(verify_metallib(*written), Check::stamp, "VERS says 2.7"));
+  CHECK(finds(verify_metallib(*written), Check::stamp, "VERS says AIR 2.7"));
 
   metallib::Library renamed = *library;
   renamed.functions[0].name = "another";
