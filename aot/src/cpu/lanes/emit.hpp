@@ -1,0 +1,194 @@
+// Writes the gang's function: the same blocks as the thread's function, every value in the form its shape asks for.
+//
+//   uniform, matrix   one scalar (or one row-major `<64 x T>`) for the gang: the instruction is copied
+//   linear            the value of lane 0, scalar; as a vector, lane 0 + step * lane, made where it is needed
+//   varying           *parts*: one `<lanes x T>` per scalar in the thread's type, so `<4 x float>` is four vectors
+//
+// Masks. Every block has one; null means that all lanes are on. A block is only entered with some lane on, which is why
+// scalar loads, barriers and atomics need no further care. Lanes that are off hold anything, poison included: masks are
+// combined by select, never by and. docs/host-vectorizer.md 3.
+//
+// The function must have passed structurise() and check_supported() (legal.hpp).
+#pragma once
+
+#include "cpu/lanes/structure.hpp"
+#include "cpu/lower/collectives.hpp"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/IRBuilder.h"
+
+#include <optional>
+
+namespace smelt::aot::cpu::lanes {
+
+using Parts = llvm::SmallVector<llvm::Value*, 1>;
+
+struct EmitOptions {
+  unsigned lanes = 32;
+  bool native_gather = false;        ///< use gather and scatter instructions; else one lane after another
+  bool narrow_masked_moves = false;  ///< the target has masked loads and stores of 8 and 16 bits
+};
+
+/// Where the scalars inside a thread's type lie in memory, and how many parts it has.
+struct Layout {
+  struct Field {
+    llvm::Type* type = nullptr;
+    uint64_t offset = 0;
+  };
+  llvm::SmallVector<Field, 4> fields;
+  /// Fields of one type, one after another without gaps: an array of `fields.size()` elements of `element_bytes`.
+  bool is_array = false;
+  uint64_t element_bytes = 0;
+};
+Layout layout_of(llvm::Type* type, const llvm::DataLayout& layout);
+
+/// llvm.vector.reduce.* of a thread's own vector.
+bool is_component_reduction(unsigned intrinsic);
+
+class Emitter {
+ public:
+  /// `target` is empty but for its parameters. Everything is referred to, not copied.
+  Emitter(llvm::Function& source, llvm::Function& target, const Analysis& analysis, const EmitOptions& options);
+
+  llvm::IRBuilder<>& builder() { return builder_; }
+  /// Before run(): forms of the arguments, in the entry block where builder() stands. Linear ones need only the scalar.
+  void set_scalar(const llvm::Value* value, llvm::Value* form) { scalars_[value] = form; }
+  void set_parts(const llvm::Value* value, Parts form) { parts_[value] = std::move(form); }
+  /// Before run(): the lanes that exist; null if all do.
+  void set_entry_mask(llvm::Value* mask) { entry_mask_ = mask; }
+  void run();
+
+  llvm::Value* step_vector(llvm::Type* type, int64_t step);
+
+ private:
+  // emit.cpp: blocks, phis, terminators
+  void emit_block(llvm::BasicBlock* block);
+  void open_divergent_loop(llvm::Loop* loop);
+  void create_phis(llvm::BasicBlock* block);
+  void emit_terminator(llvm::BasicBlock* block);
+  void emit_divergent_branch(llvm::BasicBlock* block, llvm::BranchInst* branch);
+  void close_divergent_loop(llvm::Loop* loop, llvm::BranchInst* branch);
+  void connect_phis(llvm::BasicBlock* block);
+  Parts incoming_parts(llvm::PHINode& phi, llvm::BasicBlock* from);
+  llvm::Value* incoming_matrix(llvm::PHINode& phi, llvm::BasicBlock* from);
+  llvm::SmallVector<llvm::BasicBlock*, 4> ways_in(llvm::BasicBlock* block, llvm::BasicBlock* from) const;
+  llvm::Value* mask_of(llvm::BasicBlock* block);
+  llvm::Loop* divergent_loop_left_at(llvm::BasicBlock* block) const;
+
+  // masks.cpp
+  llvm::Value* mask() const { return mask_.lookup(block_); }
+  llvm::Value* all_on();
+  llvm::Value* bits(llvm::Value* mask);
+  llvm::Value* any(llvm::Value* mask);
+  llvm::Value* every(llvm::Value* mask);
+  llvm::Value* narrow(llvm::Value* mask, llvm::Value* condition);
+  llvm::Value* blend(llvm::Value* mask, llvm::Value* on, llvm::Value* off);
+  llvm::Value* blend_matrix(llvm::Value* mask, llvm::Value* on, llvm::Value* off);
+  llvm::Value* first_lane(llvm::Value* mask);
+  llvm::Value* last_lane(llvm::Value* mask);
+  void each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body);
+  /// Two ways to the same value (null for none); `likely` is the chance of the first being taken.
+  Parts choose(llvm::Value* condition, bool first_is_likely, llvm::function_ref<Parts()> first,
+               llvm::function_ref<Parts()> second);
+
+  // values.cpp
+  Shape shape(const llvm::Value* value) const { return analysis_.shapes->of(value); }
+  llvm::Type* wide(llvm::Type* type) const { return llvm::FixedVectorType::get(type, options_.lanes); }
+  llvm::Value* splat(llvm::Value* scalar);
+  llvm::Value* scalar(llvm::Value* value);
+  Parts parts(llvm::Value* value);
+  llvm::Value* part(llvm::Value* value) { return parts(value).front(); }
+  Parts constant_parts(llvm::Constant* constant);
+  /// One scalar for the gang whatever the shape: of the lowest lane that is on.
+  llvm::Value* of_first_lane(llvm::Value* value);
+  llvm::Value* matrix(llvm::Value* value);
+  llvm::Value* shuffle(llvm::Value* vector, llvm::function_ref<int(unsigned)> source);
+  llvm::Value* interleave(const Parts& parts, unsigned stride);
+  Parts deinterleave(llvm::Value* wide, unsigned stride, unsigned count);
+
+  // instructions.cpp
+  void emit(llvm::Instruction& instruction);
+  void emit_copy(llvm::Instruction& instruction);
+  void emit_matrix(llvm::Instruction& instruction);
+  void add_wrap_guards(llvm::Instruction& instruction);
+  Parts vectorise(llvm::Instruction& instruction);
+  Parts vectorise_call(llvm::CallInst& call);
+  Parts vectorise_address(llvm::GetElementPtrInst& address);
+  Parts vectorise_bitcast(llvm::Instruction& instruction);
+  Parts vectorise_elements(llvm::Instruction& instruction);
+  Parts one_by_one(llvm::CallInst& call);
+  Parts reduce_components(llvm::IntrinsicInst& call);
+
+  // memory.cpp
+  struct Access;
+  void emit_alloca(llvm::AllocaInst& memory);
+  void emit_load(llvm::LoadInst& load);
+  void emit_store(llvm::StoreInst& store);
+  Access access_of(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type);
+  Parts load(const Access& access);
+  Parts load_adjacent(const Access& access);
+  Parts load_one_by_one(const Access& access);
+  void store(const Access& access, const Parts& values);
+  void store_adjacent(const Access& access, const Parts& values);
+  void store_one_by_one(const Access& access, const Parts& values);
+  void store_uniform(llvm::StoreInst& store);
+  Parts guarded(llvm::Value* pointer, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
+  llvm::Value* load_wide(llvm::Type* type, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);
+  void store_wide(llvm::Value* value, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);
+  llvm::Value* spread_mask(unsigned stride, unsigned used);
+  /// Memory for the gang, in the entry block. Scratch of one size is shared: nothing in it outlives one instruction.
+  llvm::AllocaInst* memory(uint64_t bytes);
+  llvm::AllocaInst* scratch(unsigned number, uint64_t bytes);
+
+  // atomics.cpp
+  void emit_atomic(llvm::AtomicRMWInst& atomic);
+  void emit_compare_exchange(llvm::AtomicCmpXchgInst& exchange);
+
+  // collectives.cpp
+  void emit_collective(llvm::CallInst& call, const Collective& collective);
+  llvm::Value* active_or(llvm::Value* value, llvm::Value* neutral);
+  llvm::Value* reduce(const Collective& collective, llvm::Value* widened);
+  llvm::Value* reduce_quads(const Collective& collective, llvm::Value* widened);
+  llvm::Value* prefix(const Collective& collective, llvm::Value* widened);
+  Parts move_lanes(llvm::CallInst& call, const Collective& collective);
+  llvm::Value* pick_lanes(llvm::Value* values, llvm::Value* sources);
+  void emit_vote(llvm::CallInst& call, const Collective& collective);
+  void emit_matrix_operation(llvm::CallInst& call, const Collective& collective);
+
+  struct LoopState {
+    llvm::PHINode* mask = nullptr;
+    /// Values that leave the loop: what each lane had when it left.
+    struct Leaving {
+      llvm::PHINode* exit_phi = nullptr;
+      llvm::Value* value = nullptr;
+      llvm::PHINode* header_phi = nullptr;  ///< keeps the value itself, if its next value is the one that leaves
+      llvm::SmallVector<llvm::PHINode*, 1> kept;
+    };
+    llvm::SmallVector<Leaving, 4> leaving;
+  };
+
+  llvm::Function& source_;
+  llvm::Function& target_;
+  const Analysis& analysis_;
+  EmitOptions options_;
+  const llvm::DataLayout& layout_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> builder_;
+  llvm::Value* entry_mask_ = nullptr;
+  llvm::BasicBlock* block_ = nullptr;  // of the source, being emitted
+
+  llvm::DenseMap<const llvm::Value*, llvm::Value*> scalars_;
+  llvm::DenseMap<const llvm::Value*, Parts> parts_;
+  llvm::DenseMap<const llvm::Value*, Parts> made_here_;  // vector forms made in the current target block
+  llvm::BasicBlock* made_in_ = nullptr;
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::BasicBlock*> first_, last_;
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::Value*> mask_, arm_mask_;
+  llvm::DenseMap<const llvm::Loop*, LoopState> divergent_loops_;
+  llvm::DenseMap<const llvm::PHINode*, Parts> blended_next_;  // header phis that keep their value when a lane leaves
+  llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;
+  llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
+};
+
+}  // namespace smelt::aot::cpu::lanes

@@ -1,0 +1,319 @@
+// Loads, stores and private memory of a gang. docs/host-vectorizer.md 3, steps 8, 9 and 12.
+//
+// The address decides. The same for all lanes: one scalar access. Lanes side by side: one wide access, under the mask
+// where there is one. Lanes side by side with several elements each (float4, or float3 in its four places): one wide
+// access and shuffles. Anything else: lane after lane, or gather and scatter where the processor is good at them.
+#include "cpu/lanes/emit.hpp"
+#include "cpu/lanes/prepare.hpp"
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+
+#include <bit>
+
+namespace smelt::aot::cpu::lanes {
+namespace {
+
+// Longest run of elements per lane that is still worth a wide access and shuffles.
+constexpr unsigned kWidestLane = 8;
+
+}  // namespace
+
+struct Emitter::Access {
+  llvm::Value* pointer = nullptr;  // of the source
+  llvm::Type* type = nullptr;      // of one lane's value
+  Layout layout;
+  llvm::Align align;
+  unsigned stride = 0;        // elements from one lane to the next, 0 if not a small whole number
+  bool whole_blocks = false;  // the unused places between lanes may be read too
+  Shape shape;
+};
+
+llvm::AllocaInst* Emitter::memory(uint64_t bytes) {
+  llvm::BasicBlock& entry = target_.getEntryBlock();
+  llvm::IRBuilder<> top(&entry, entry.begin());
+  llvm::AllocaInst* made = top.CreateAlloca(llvm::ArrayType::get(top.getInt8Ty(), bytes));
+  made->setAlignment(llvm::Align(64));
+  return made;
+}
+
+llvm::AllocaInst* Emitter::scratch(unsigned number, uint64_t bytes) {
+  const uint64_t rounded = std::bit_ceil(bytes);
+  llvm::AllocaInst*& made = scratch_[rounded * 4 + number];
+  if (!made) made = memory(rounded);
+  return made;
+}
+
+void Emitter::emit_alloca(llvm::AllocaInst& alloca) {
+  const uint64_t bytes = layout_.getTypeAllocSize(alloca.getAllocatedType()).getFixedValue();
+  // A matrix, or an array of them, exists once per gang; all else once per lane.
+  const bool holds_all = shape(&alloca).is_uniform() || alloca.getMetadata(kLaneStep);
+  scalars_[&alloca] = memory(holds_all ? bytes : bytes * options_.lanes);
+}
+
+Emitter::Access Emitter::access_of(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type) {
+  Access access{pointer, type, layout_of(type, layout_), {}, 0, false, shape(pointer)};
+  access.align = llvm::isa<llvm::LoadInst>(instruction) ? llvm::cast<llvm::LoadInst>(instruction).getAlign()
+                                                        : llvm::cast<llvm::StoreInst>(instruction).getAlign();
+  const auto bytes = static_cast<int64_t>(access.layout.element_bytes);
+  const auto count = static_cast<unsigned>(access.layout.fields.size());
+  if (!access.layout.is_array || !access.shape.is_linear() || access.shape.step <= 0) return access;
+  if (access.shape.step % bytes != 0 || access.shape.step / bytes > kWidestLane) return access;
+  access.stride = static_cast<unsigned>(access.shape.step / bytes);
+  // An aligned block is in memory as a whole if a part of it is.
+  access.whole_blocks = access.align.value() >= std::bit_ceil(count * access.layout.element_bytes) &&
+                        access.stride * access.layout.element_bytes <= access.align.value();
+  return access;
+}
+
+Parts Emitter::guarded(llvm::Value* pointer, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow) {
+  const auto known = guards_.find(pointer);
+  if (known == guards_.end()) return fast();
+  llvm::Value* holds = nullptr;
+  for (llvm::Value* guard : known->second) holds = holds ? builder_.CreateAnd(holds, guard) : guard;
+  return choose(holds, /*first_is_likely=*/true, fast, slow);
+}
+
+// The mask once per element instead of once per lane; places from `used` up are off.
+llvm::Value* Emitter::spread_mask(unsigned stride, unsigned used) {
+  llvm::SmallVector<int, 128> lane_of;
+  const int never = static_cast<int>(options_.lanes);
+  for (unsigned lane = 0; lane < options_.lanes; ++lane) {
+    for (unsigned i = 0; i < stride; ++i) lane_of.push_back(i < used ? static_cast<int>(lane) : never);
+  }
+  llvm::Value* on = mask() ? mask() : all_on();
+  return builder_.CreateShuffleVector(on, llvm::Constant::getNullValue(on->getType()), lane_of);
+}
+
+// i1 takes a byte in memory; vectors of i1 would be packed.
+llvm::Value* Emitter::load_wide(llvm::Type* type, llvm::Value* pointer, llvm::Align align, llvm::Value* on) {
+  llvm::Type* element = type->getScalarType();
+  if (element->isIntegerTy(1)) {
+    auto* bytes = llvm::VectorType::get(builder_.getInt8Ty(), llvm::cast<llvm::VectorType>(type));
+    return builder_.CreateTrunc(load_wide(bytes, pointer, align, on), type);
+  }
+  if (!on) return builder_.CreateAlignedLoad(type, pointer, align);
+  return builder_.CreateMaskedLoad(type, pointer, align, on, llvm::PoisonValue::get(type));
+}
+
+void Emitter::store_wide(llvm::Value* value, llvm::Value* pointer, llvm::Align align, llvm::Value* on) {
+  if (value->getType()->getScalarType()->isIntegerTy(1)) {
+    auto* bytes = llvm::VectorType::get(builder_.getInt8Ty(), llvm::cast<llvm::VectorType>(value->getType()));
+    return store_wide(builder_.CreateZExt(value, bytes), pointer, align, on);
+  }
+  if (on) {
+    builder_.CreateMaskedStore(value, pointer, align, on);
+  } else {
+    builder_.CreateAlignedStore(value, pointer, align);
+  }
+}
+
+// ---- Loads ----------------------------------------------------------------------------------------------------------
+
+void Emitter::emit_load(llvm::LoadInst& load_instruction) {
+  const Access access = access_of(load_instruction, load_instruction.getPointerOperand(), load_instruction.getType());
+  Parts result;
+  if (access.stride != 0) {
+    result = guarded(access.pointer, [&] { return load_adjacent(access); }, [&] { return load_one_by_one(access); });
+  } else {
+    result = load(access);
+  }
+  parts_[&load_instruction] = std::move(result);
+}
+
+Parts Emitter::load_adjacent(const Access& access) {
+  const auto count = static_cast<unsigned>(access.layout.fields.size());
+  llvm::Type* element = access.layout.fields.front().type;
+  llvm::Value* base = scalar(access.pointer);
+  if (access.stride == 1) {
+    // One element per lane, or several that overlap with the next lane's.
+    if (mask() && access.layout.element_bytes < 4 && !options_.narrow_masked_moves) {
+      return choose(
+          every(mask()), /*first_is_likely=*/true,
+          [&] {
+            Parts all;
+            for (const Layout::Field& field : access.layout.fields) {
+              llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, field.offset);
+              all.push_back(load_wide(wide(element), at, llvm::commonAlignment(access.align, field.offset), nullptr));
+            }
+            return all;
+          },
+          [&] { return load_one_by_one(access); });
+    }
+    Parts all;
+    for (const Layout::Field& field : access.layout.fields) {
+      llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, field.offset);
+      all.push_back(load_wide(wide(element), at, llvm::commonAlignment(access.align, field.offset), mask()));
+    }
+    return all;
+  }
+  if (count > access.stride || (count < access.stride && !access.whole_blocks)) return load(access);
+  auto* type = llvm::FixedVectorType::get(element, options_.lanes * access.stride);
+  if (mask() && access.layout.element_bytes < 4 && !options_.narrow_masked_moves) {
+    return choose(
+        every(mask()), /*first_is_likely=*/true,
+        [&] { return deinterleave(load_wide(type, base, access.align, nullptr), access.stride, count); },
+        [&] { return load_one_by_one(access); });
+  }
+  llvm::Value* on = mask() ? spread_mask(access.stride, access.stride) : nullptr;
+  return deinterleave(load_wide(type, base, access.align, on), access.stride, count);
+}
+
+Parts Emitter::load(const Access& access) {
+  const bool gathers = access.layout.element_bytes >= 4;
+  // Taken apart by the code generator where the processor has no gather: fine without a mask, one branch a lane with.
+  if (!gathers || (mask() && !options_.native_gather) || access.layout.fields.size() > 1) {
+    return load_one_by_one(access);
+  }
+  llvm::Type* element = access.layout.fields.front().type;
+  llvm::Value* on = mask() ? mask() : all_on();
+  return {builder_.CreateMaskedGather(wide(element), part(access.pointer), access.align, on,
+                                      llvm::PoisonValue::get(wide(element)))};
+}
+
+// Lane after lane into scratch memory, from which the parts are then read at once.
+Parts Emitter::load_one_by_one(const Access& access) {
+  const uint64_t bytes = layout_.getTypeAllocSize(access.type).getFixedValue();
+  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
+  llvm::Value* values = scratch(1, bytes * options_.lanes);
+  llvm::Type* pointer_type = access.pointer->getType();
+  builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));
+  each_lane(mask(), [&](llvm::Value* lane) {
+    llvm::Value* from = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
+    llvm::Value* to =
+        builder_.CreateGEP(builder_.getInt8Ty(), values, builder_.CreateMul(lane, builder_.getInt64(bytes)));
+    builder_.CreateStore(builder_.CreateAlignedLoad(access.type, from, access.align), to);
+  });
+  const uint64_t stride = access.layout.is_array ? bytes / access.layout.element_bytes : 0;
+  if (stride != 0 && stride <= kWidestLane && bytes % access.layout.element_bytes == 0) {
+    llvm::Type* element = access.layout.fields.front().type;
+    auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(options_.lanes * stride));
+    llvm::Value* all = load_wide(type, values, llvm::Align(64), nullptr);
+    if (stride == 1) return {all};
+    return deinterleave(all, static_cast<unsigned>(stride), static_cast<unsigned>(access.layout.fields.size()));
+  }
+  Parts result;
+  for (const Layout::Field& field : access.layout.fields) {
+    llvm::Value* part_of = llvm::PoisonValue::get(wide(field.type));
+    for (unsigned lane = 0; lane < options_.lanes; ++lane) {
+      llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), values, lane * bytes + field.offset);
+      part_of = builder_.CreateInsertElement(part_of, builder_.CreateLoad(field.type, at), lane);
+    }
+    result.push_back(part_of);
+  }
+  return result;
+}
+
+// ---- Stores ---------------------------------------------------------------------------------------------------------
+
+void Emitter::emit_store(llvm::StoreInst& store_instruction) {
+  llvm::Value* value = store_instruction.getValueOperand();
+  llvm::Value* pointer = store_instruction.getPointerOperand();
+  if (is_matrix_type(value->getType())) {
+    llvm::Value* stored = matrix(value);
+    if (mask()) {
+      llvm::Value* old = builder_.CreateAlignedLoad(value->getType(), scalar(pointer), store_instruction.getAlign());
+      stored = blend_matrix(mask(), stored, old);
+    }
+    builder_.CreateAlignedStore(stored, scalar(pointer), store_instruction.getAlign());
+    return;
+  }
+  if (shape(pointer).is_uniform()) return store_uniform(store_instruction);
+  const Access access = access_of(store_instruction, pointer, value->getType());
+  const Parts values = parts(value);
+  if (access.stride == 0) return store(access, values);
+  guarded(
+      pointer,
+      [&] {
+        store_adjacent(access, values);
+        return Parts();
+      },
+      [&] {
+        store_one_by_one(access, values);
+        return Parts();
+      });
+}
+
+// Several lanes write one place: the last one wins, as it would if they came one after another.
+void Emitter::store_uniform(llvm::StoreInst& instruction) {
+  llvm::Value* value = instruction.getValueOperand();
+  llvm::Value* stored = nullptr;
+  if (shape(value).is_uniform()) {
+    stored = scalar(value);
+  } else {
+    llvm::Value* lane = last_lane(mask());
+    const Parts all = parts(value);
+    stored = builder_.CreateExtractElement(all.front(), lane);
+    if (value->getType()->isVectorTy()) {
+      llvm::Value* whole = llvm::PoisonValue::get(value->getType());
+      for (unsigned i = 0; i < all.size(); ++i) {
+        whole = builder_.CreateInsertElement(whole, builder_.CreateExtractElement(all[i], lane), i);
+      }
+      stored = whole;
+    }
+  }
+  llvm::StoreInst* copy =
+      builder_.CreateAlignedStore(stored, scalar(instruction.getPointerOperand()), instruction.getAlign());
+  copy->setVolatile(instruction.isVolatile());
+  copy->setAtomic(instruction.getOrdering(), instruction.getSyncScopeID());
+}
+
+void Emitter::store_adjacent(const Access& access, const Parts& values) {
+  const auto count = static_cast<unsigned>(values.size());
+  llvm::Value* base = scalar(access.pointer);
+  const bool narrow_elements = access.layout.element_bytes < 4 && !options_.narrow_masked_moves;
+  if (access.stride != count) {
+    // Places between the lanes are not ours to write, and overlapping lanes must be written in order.
+    if (count > access.stride || narrow_elements) return store_one_by_one(access, values);
+    return store_wide(interleave(values, access.stride), base, access.align, spread_mask(access.stride, count));
+  }
+  llvm::Value* joined = count == 1 ? values.front() : interleave(values, count);
+  if (mask() && narrow_elements) {
+    choose(
+        every(mask()), /*first_is_likely=*/true,
+        [&] {
+          store_wide(joined, base, access.align, nullptr);
+          return Parts();
+        },
+        [&] {
+          store_one_by_one(access, values);
+          return Parts();
+        });
+    return;
+  }
+  llvm::Value* on = !mask() ? nullptr : count == 1 ? mask() : spread_mask(count, count);
+  store_wide(joined, base, access.align, on);
+}
+
+void Emitter::store(const Access& access, const Parts& values) {
+  const bool scatters = access.layout.element_bytes >= 4 && values.size() == 1;
+  if (!scatters || (mask() && !options_.native_gather)) return store_one_by_one(access, values);
+  builder_.CreateMaskedScatter(values.front(), part(access.pointer), access.align, mask() ? mask() : all_on());
+}
+
+void Emitter::store_one_by_one(const Access& access, const Parts& values) {
+  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
+  llvm::Type* pointer_type = access.pointer->getType();
+  builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));
+  // Each part has its own row of scratch memory.
+  llvm::SmallVector<llvm::Value*, 4> rows;
+  for (unsigned i = 0; i < values.size(); ++i) {
+    const uint64_t bytes = options_.lanes * layout_.getTypeStoreSize(access.layout.fields[i].type).getFixedValue();
+    if (rows.empty()) rows.push_back(scratch(1, 16 * options_.lanes * values.size()));
+    if (i > 0) rows.push_back(builder_.CreateConstGEP1_64(builder_.getInt8Ty(), rows[0], i * 16 * options_.lanes));
+    store_wide(values[i], rows[i], llvm::Align(std::bit_ceil(bytes) >= 64 ? 64 : 16), nullptr);
+  }
+  each_lane(mask(), [&](llvm::Value* lane) {
+    llvm::Value* to = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
+    for (unsigned i = 0; i < values.size(); ++i) {
+      const Layout::Field& field = access.layout.fields[i];
+      // A byte holds an i1: read it as one.
+      llvm::Type* held = field.type->isIntegerTy(1) ? builder_.getInt8Ty() : field.type;
+      llvm::Value* value = builder_.CreateLoad(held, builder_.CreateGEP(held, rows[i], lane));
+      builder_.CreateAlignedStore(value, builder_.CreateConstGEP1_64(builder_.getInt8Ty(), to, field.offset),
+                                  llvm::commonAlignment(access.align, field.offset));
+    }
+  });
+}
+
+}  // namespace smelt::aot::cpu::lanes

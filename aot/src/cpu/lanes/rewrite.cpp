@@ -1,0 +1,71 @@
+#include "cpu/lanes/rewrite.hpp"
+
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+namespace smelt::aot::cpu::lanes {
+
+void run_passes(llvm::Function& function, llvm::StringRef pipeline, llvm::TargetMachine* target) {
+  llvm::PassBuilder builder(target);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::FunctionPassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, pipeline)) {
+    llvm::consumeError(
+        std::move(error));  // pipelines are literals of ours: a misspelt one does nothing, and tests see it
+    return;
+  }
+  passes.run(function, functions);
+}
+
+llvm::AllocaInst* Variables::make(llvm::Type* type, llvm::StringRef name) {
+  llvm::IRBuilder<> builder(&function_.getEntryBlock(), function_.getEntryBlock().begin());
+  slots_.push_back(builder.CreateAlloca(type, nullptr, name));
+  return slots_.back();
+}
+
+void Variables::set(llvm::AllocaInst* variable, llvm::Value* value, llvm::BasicBlock* block) {
+  llvm::IRBuilder<>(block->getTerminator()).CreateStore(value, variable);
+}
+
+llvm::Value* Variables::get(llvm::AllocaInst* variable, llvm::BasicBlock* block) {
+  llvm::Instruction* end = block->getTerminator();
+  llvm::IRBuilder<> builder(block);
+  if (end) builder.SetInsertPoint(end);
+  return builder.CreateLoad(variable->getAllocatedType(), variable);
+}
+
+void Variables::promote() {
+  llvm::DominatorTree dominators(function_);
+  llvm::SmallVector<llvm::Instruction*, 16> stranded;
+  for (llvm::Instruction& instruction : llvm::instructions(function_)) {
+    if (llvm::isa<llvm::AllocaInst>(instruction)) continue;
+    for (const llvm::Use& use : instruction.uses()) {
+      if (dominators.dominates(&instruction, use)) continue;
+      stranded.push_back(&instruction);
+      break;
+    }
+  }
+  const auto first = function_.getEntryBlock().begin();
+  for (llvm::Instruction* instruction : stranded) {
+    slots_.push_back(llvm::DemoteRegToStack(*instruction, /*VolatileLoads=*/false, first));
+  }
+  llvm::erase(slots_, nullptr);
+  llvm::PromoteMemToReg(slots_, dominators);
+  slots_.clear();
+}
+
+}  // namespace smelt::aot::cpu::lanes

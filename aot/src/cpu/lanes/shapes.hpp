@@ -1,0 +1,103 @@
+// How a value of one thread looks across the lanes of a gang: docs/host-vectorizer.md 3.
+//
+//   uniform   the same in every lane that is on
+//   linear    lane l has base + step * l (modulo the type's width); pointers count bytes
+//   matrix    a simdgroup matrix: one row-major value for the whole gang (lower/collectives.hpp)
+//   varying   anything
+//
+// The analysis is optimistic: every value starts as unknown and only moves towards varying, until nothing changes.
+// What control flow does to values is part of it: a phi where lanes meet that came different ways is varying, and so is
+// a value that leaves a loop which lanes leave at different times.
+#pragma once
+
+#include "cpu/lanes/levels.hpp"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace llvm {
+class DataLayout;
+class Instruction;
+class PHINode;
+class Type;
+class Value;
+}  // namespace llvm
+
+namespace smelt::aot::cpu::lanes {
+
+struct Shape {
+  enum class Kind : uint8_t { unknown, uniform, linear, matrix, varying };
+  static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+  Kind kind = Kind::unknown;
+  /// Linear only if no lane's value wraps when it is widened. That is tested at run time, at the memory access
+  /// (memory.hpp); everything but an address must use the vector form.
+  bool guarded = false;
+  /// Linear: the base is a multiple of 2^aligned.
+  uint8_t aligned = 0;
+  int64_t step = 0;
+  /// Linear: no lane's value, as an unsigned number, is above this. Below 2^width it also says that no lane wraps.
+  uint64_t limit = kNoLimit;
+
+  bool operator==(const Shape&) const = default;
+  bool is_uniform() const { return kind == Kind::uniform; }
+  bool is_linear() const { return kind == Kind::linear; }
+  bool is_varying() const { return kind == Kind::varying; }
+  bool is_matrix() const { return kind == Kind::matrix; }
+
+  static Shape uniform() { return {Kind::uniform}; }
+  static Shape varying() { return {Kind::varying}; }
+  static Shape matrix() { return {Kind::matrix}; }
+  static Shape linear(int64_t step, uint64_t limit = kNoLimit, unsigned aligned = 0, bool guarded = false);
+};
+
+Shape join(const Shape& a, const Shape& b);
+
+/// `i1 (i1)`, made by specialise.hpp: true in all lanes that are on. Uniform.
+inline constexpr char kAllLanes[] = "smelt.lanes.all";
+
+/// `<64 x T>` of half, bfloat or float: a simdgroup matrix and nothing else (docs/air.md 3.9).
+bool is_matrix_type(const llvm::Type* type);
+
+class Shapes {
+ public:
+  /// Analyses `function`; `arguments` are the shapes of its parameters. Keeps references to everything it is given.
+  Shapes(llvm::Function& function, llvm::LoopInfo& loops, const Levels& levels, llvm::ArrayRef<Shape> arguments,
+         unsigned lanes);
+
+  Shape of(const llvm::Value* value) const;
+  /// Lanes may leave `block` by different edges.
+  bool divergent(const llvm::BasicBlock* block) const;
+  /// Lanes may leave `loop` in different iterations or by different edges.
+  bool divergent(const llvm::Loop* loop) const { return divergent_loops_.contains(loop); }
+  /// A node of a level that sends lanes different ways.
+  bool divergent(const LevelNode& node) const;
+  /// Lanes that came different ways meet at the head of `block`.
+  bool is_join(const llvm::BasicBlock* block) const { return joins_.contains(block); }
+
+ private:
+  bool propagate();
+  bool find_joins();
+  Shape compute(const llvm::Instruction& instruction) const;
+  Shape of_phi(const llvm::PHINode& phi) const;
+  Shape of_call(const llvm::Instruction& instruction) const;
+  Shape of_arithmetic(const llvm::Instruction& instruction) const;
+  Shape of_cast(const llvm::Instruction& instruction) const;
+  Shape of_address(const llvm::Instruction& instruction) const;
+  bool left_divergent_loop(const llvm::BasicBlock* from, const llvm::BasicBlock* to, const llvm::Value* value) const;
+
+  llvm::Function& function_;
+  llvm::LoopInfo& loops_;
+  const Levels& levels_;
+  const llvm::DataLayout& layout_;
+  unsigned lanes_;
+  llvm::DenseMap<const llvm::Value*, Shape> shapes_;
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 16> joins_;
+  llvm::SmallPtrSet<const llvm::Loop*, 8> divergent_loops_;
+};
+
+}  // namespace smelt::aot::cpu::lanes

@@ -1,0 +1,284 @@
+// Every way a gang goes to memory, against threads one by one.
+#include "harness.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstring>
+
+using namespace smelt;
+using namespace smelt::test;
+
+namespace {
+
+Buffers numbers(size_t bytes) {
+  Buffers buffers(3);
+  for (auto& buffer : buffers) buffer.resize(bytes);
+  for (size_t i = 0; i < bytes; ++i) {
+    buffers[0][i] = static_cast<uint8_t>(i * 37 + (i >> 8) * 11);
+    buffers[2][i] = static_cast<uint8_t>((i * 2654435761u >> 24) % 3 != 0 ? 1 : 0);
+  }
+  return buffers;
+}
+
+const std::vector<Group> kGroups = {{{32, 1, 1}}, {{70, 1, 1}}, {{16, 4, 1}}, {{5, 3, 2}}};
+
+void check(const std::string& text, size_t bytes = 1 << 16) {
+  for (Cpu cpu : {Cpu::native, Cpu::v3}) {
+    CAPTURE(text);
+    LaneKernel kernel(text, "kernel", cpu);
+    auto made = kernel.vectorise();
+    REQUIRE_MESSAGE(made, made.error().message);
+    kernel.compile();
+    const std::string difference = compare(kernel, numbers(bytes), kGroups);
+    CHECK_MESSAGE(difference.empty(), difference);
+  }
+}
+
+// Moves one value of `type` per thread, from and to `stride` bytes apart, for all threads or those with a flag.
+std::string move(const std::string& type, unsigned stride, unsigned align, bool flagged) {
+  return fmt::format(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
+entry:
+  %i = zext i32 %index to i64
+  %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
+  %c = load i8, ptr addrspace(1) %pc
+  %on = icmp ne i8 %c, {never}
+  br i1 %on, label %work, label %end
+work:
+  %o = mul i64 %i, {stride}
+  %from = getelementptr i8, ptr addrspace(1) %buffer0, i64 %o
+  %to = getelementptr i8, ptr addrspace(1) %buffer1, i64 %o
+  %x = load {type}, ptr addrspace(1) %from, align {align}
+  store {type} %x, ptr addrspace(1) %to, align {align}
+  br label %end
+end:
+  ret void
+}}
+)",
+                     fmt::arg("type", type), fmt::arg("stride", stride), fmt::arg("align", align),
+                     fmt::arg("never", flagged ? 0 : 9));
+}
+
+}  // namespace
+
+TEST_CASE("values of every type, side by side and apart") {
+  const struct {
+    const char* type;
+    unsigned stride, align;
+  } cases[] = {{"i8", 1, 1},
+               {"i16", 2, 2},
+               {"half", 2, 2},
+               {"i32", 4, 4},
+               {"float", 4, 4},
+               {"i64", 8, 8},
+               {"float", 8, 4},
+               {"float", 12, 4},
+               {"i8", 3, 1},
+               {"<2 x float>", 8, 8},
+               {"<4 x float>", 16, 16},
+               {"<3 x float>", 16, 16},
+               {"<3 x float>", 12, 4},
+               {"<4 x half>", 8, 8},
+               {"<4 x i8>", 4, 4},
+               {"<2 x float>", 24, 8},
+               {"<4 x float>", 4, 4},
+               {"{ float, i32 }", 8, 4},
+               {"<{ i8, float, i8 }>", 8, 1},
+               {"<4 x float>", 40, 8}};
+  for (const auto& one : cases) {
+    // Threads that overlap write in order, and only one by one is there an order to compare with.
+    check(move(one.type, one.stride, one.align, false));
+    check(move(one.type, one.stride, one.align, true));
+  }
+}
+
+TEST_CASE("indices that wrap round inside a gang") {
+  // 16-bit positions 65510, 65511, ... 65535, 0, 1, ...: the lanes are not adjacent after all.
+  check(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
+  %n = trunc i32 %index to i16
+  %w = add i16 %n, -26
+  %i = zext i16 %w to i64
+  %s = sext i16 %w to i64
+  %back = add i64 %s, 26
+  %from = getelementptr i8, ptr addrspace(1) %buffer0, i64 %i
+  %x = load i8, ptr addrspace(1) %from
+  %to = getelementptr i8, ptr addrspace(1) %buffer1, i64 %i
+  store i8 %x, ptr addrspace(1) %to
+  %to2 = getelementptr i8, ptr addrspace(1) %buffer1, i64 %back
+  %to3 = getelementptr i8, ptr addrspace(1) %to2, i64 1000
+  store i8 %x, ptr addrspace(1) %to3
+  ret void
+}
+)");
+}
+
+TEST_CASE("private arrays, by lane and by element") {
+  for (const char* type : {"i8", "i16", "i32", "i64", "float"}) {
+    const bool real = std::string(type) == "float";
+    check(fmt::format(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
+entry:
+  %a = alloca [12 x {type}]
+  %i = zext i32 %index to i64
+  br label %fill
+fill:
+  %k = phi i64 [ 0, %entry ], [ %k1, %fill ]
+  %at = add i64 %i, %k
+  %from = getelementptr {type}, ptr addrspace(1) %buffer0, i64 %at
+  %x = load {type}, ptr addrspace(1) %from
+  %slot = getelementptr inbounds [12 x {type}], ptr %a, i64 0, i64 %k
+  store {type} %x, ptr %slot
+  %k1 = add i64 %k, 1
+  %more = icmp ult i64 %k1, 12
+  br i1 %more, label %fill, label %read
+read:
+  %j = urem i32 %index, 11
+  %j64 = zext i32 %j to i64
+  %own = getelementptr inbounds [12 x {type}], ptr %a, i64 0, i64 %j64
+  %y = load {type}, ptr %own
+  %pair = load <2 x {type}>, ptr %own, align 1
+  %z = extractelement <2 x {type}> %pair, i32 1
+  %s = {add} {type} %y, %z
+  %to = getelementptr {type}, ptr addrspace(1) %buffer1, i64 %i
+  store {type} %s, ptr addrspace(1) %to
+  ret void
+}}
+)",
+                      fmt::arg("type", type), fmt::arg("add", real ? "fadd" : "add")));
+  }
+  // Two views of one array: no common element size, so one array after another.
+  check(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
+  %a = alloca [4 x i32]
+  call void @llvm.memset.p0.i64(ptr %a, i8 5, i64 16, i1 false)
+  %i = zext i32 %index to i64
+  %from = getelementptr i8, ptr addrspace(1) %buffer0, i64 %i
+  %x = load i8, ptr addrspace(1) %from
+  %j = and i32 %index, 15
+  %j64 = zext i32 %j to i64
+  %byte = getelementptr inbounds i8, ptr %a, i64 %j64
+  store i8 %x, ptr %byte
+  %word = lshr i32 %j, 2
+  %w64 = zext i32 %word to i64
+  %place = getelementptr inbounds i32, ptr %a, i64 %w64
+  %y = load i32, ptr %place
+  %to = getelementptr i32, ptr addrspace(1) %buffer1, i64 %i
+  store i32 %y, ptr addrspace(1) %to
+  ret void
+}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+)");
+}
+
+TEST_CASE("several lanes write one place: the last one wins") {
+  check(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
+entry:
+  store i32 %index, ptr addrspace(1) %buffer1
+  %i = zext i32 %index to i64
+  %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
+  %c = load i8, ptr addrspace(1) %pc
+  %on = icmp ne i8 %c, 0
+  br i1 %on, label %work, label %end
+work:
+  %second = getelementptr i32, ptr addrspace(1) %buffer1, i64 1
+  store i32 %index, ptr addrspace(1) %second
+  %third = getelementptr i32, ptr addrspace(1) %buffer1, i64 2
+  %v = insertelement <2 x i32> <i32 3, i32 poison>, i32 %index, i32 1
+  store <2 x i32> %v, ptr addrspace(1) %third
+  %h = lshr i64 %i, 2
+  %o = add i64 %h, 8
+  %few = getelementptr i32, ptr addrspace(1) %buffer1, i64 %o
+  store i32 %index, ptr addrspace(1) %few
+  br label %end
+end:
+  ret void
+}
+)");
+}
+
+TEST_CASE("atomics to one place and to many, with and without results") {
+  const struct {
+    const char* operation;
+    const char* type;
+    const char* operand;
+  } cases[] = {{"add", "i32", "%x"},  {"sub", "i32", "%x"},  {"and", "i32", "%x"}, {"or", "i32", "%x"},
+               {"xor", "i32", "%x"},  {"max", "i32", "%x"},  {"min", "i32", "%x"}, {"umax", "i32", "%x"},
+               {"umin", "i32", "%x"}, {"xchg", "i32", "%x"}, {"add", "i32", "3"},  {"fadd", "float", "2.0"},
+               {"umax", "i64", "%w"}};
+  for (const auto& one : cases) {
+    for (const char* place : {"0", "%few"}) {
+      for (bool used : {false, true}) {
+        check(fmt::format(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
+entry:
+  %i = zext i32 %index to i64
+  %few = urem i64 %i, 5
+  %px = getelementptr i32, ptr addrspace(1) %buffer0, i64 %i
+  %x = load i32, ptr addrspace(1) %px
+  %w = zext i32 %x to i64
+  %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
+  %c = load i8, ptr addrspace(1) %pc
+  %on = icmp ne i8 %c, 0
+  br i1 %on, label %work, label %end
+work:
+  %p = getelementptr {type}, ptr addrspace(1) %buffer1, i64 {place}
+  %r = atomicrmw {operation} ptr addrspace(1) %p, {type} {operand} monotonic
+  %o = add i64 %i, 64
+  %to = getelementptr {type}, ptr addrspace(1) %buffer1, i64 %o
+  {store}
+  br label %end
+end:
+  ret void
+}}
+)",
+                          fmt::arg("operation", one.operation), fmt::arg("type", one.type),
+                          fmt::arg("operand", one.operand), fmt::arg("place", place),
+                          fmt::arg("store", used ? fmt::format("store {} %r, ptr addrspace(1) %to", one.type) : "")));
+      }
+    }
+  }
+  check(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
+  %i = zext i32 %index to i64
+  %few = urem i64 %i, 3
+  %p = getelementptr i32, ptr addrspace(1) %buffer1, i64 %few
+  %pair = cmpxchg ptr addrspace(1) %p, i32 0, i32 %index monotonic monotonic
+  %old = extractvalue { i32, i1 } %pair, 0
+  %ok = extractvalue { i32, i1 } %pair, 1
+  %k = zext i1 %ok to i32
+  %s = add i32 %old, %k
+  %o = add i64 %i, 64
+  %to = getelementptr i32, ptr addrspace(1) %buffer1, i64 %o
+  store i32 %s, ptr addrspace(1) %to
+  ret void
+}
+)");
+}
+
+TEST_CASE("words taken apart into bytes and put together again") {
+  check(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
+  %i = zext i32 %index to i64
+  %from = getelementptr i32, ptr addrspace(1) %buffer0, i64 %i
+  %x = load i32, ptr addrspace(1) %from
+  %b = bitcast i32 %x to <4 x i8>
+  %t = shufflevector <4 x i8> %b, <4 x i8> poison, <4 x i32> <i32 2, i32 0, i32 3, i32 1>
+  %w = add <4 x i8> %t, <i8 1, i8 2, i8 3, i8 4>
+  %n = and i32 %index, 3
+  %e = extractelement <4 x i8> %w, i32 %n
+  %v = insertelement <4 x i8> %w, i8 %e, i32 2
+  %h = bitcast <4 x i8> %v to <2 x i16>
+  %y = bitcast <2 x i16> %h to i32
+  %s = call i8 @llvm.vector.reduce.add.v4i8(<4 x i8> %v)
+  %s32 = zext i8 %s to i32
+  %z = xor i32 %y, %s32
+  %to = getelementptr i32, ptr addrspace(1) %buffer1, i64 %i
+  store i32 %z, ptr addrspace(1) %to
+  ret void
+}
+declare i8 @llvm.vector.reduce.add.v4i8(<4 x i8>)
+)");
+}
