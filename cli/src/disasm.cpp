@@ -1,0 +1,63 @@
+// smelt disasm FILE [FUNCTION]: the AIR of a function (or of all) as LLVM text.
+#include "smelt/aot/compile.hpp"
+#include "smelt/base/files.hpp"
+#include "smelt/schema/package.hpp"
+
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string function;
+  std::string target;
+};
+
+/// A package's Metal library: the one for `target`, else its first.
+Result<ByteView> metallib_of(const schema::Package& package, const Options& options) {
+  for (uint32_t l = 0; l < package.library_count(); ++l) {
+    const schema::LibraryView library = package.library(l);
+    if (!options.function.empty() && !package.find_function(library, options.function)) continue;
+    for (uint32_t i = 0; i < library.slices.count; ++i) {
+      const schema::SliceView slice = package.slice(library.slices.first + i);
+      if (slice.kind != schema::SliceKind::metallib || (!options.target.empty() && slice.target != options.target))
+        continue;
+      SMELT_TRY_VOID(schema::check_part(slice.part, slice.target));
+      return slice.part.bytes;
+    }
+  }
+  return fail(Errc::function_not_found, "no Metal library{}{} in the package",
+              options.function.empty() ? "" : " with function '" + options.function + "'",
+              options.target.empty() ? "" : " for " + options.target);
+}
+
+Result<void> run(const Options& options) {
+  SMELT_TRY(const Bytes file, read_file(options.file));
+  ByteView bytes = file;
+  if (schema::Package::looks_like(bytes)) {
+    SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
+    SMELT_TRY(bytes, metallib_of(package, options));
+  }
+  SMELT_TRY(const std::string text, aot::disassemble(bytes, options.file, options.function));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return {};
+}
+
+}  // namespace
+
+void add_disasm(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("disasm", "The AIR of a function as LLVM text");
+  auto options = std::make_shared<Options>();
+  verb->add_option("FILE", options->file, "Metal library, package or bitcode")->required();
+  verb->add_option("FUNCTION", options->function, "Default: all");
+  verb->add_option("--target", options->target, "Which Metal library of a package");
+  verb->callback([options, &context] { context.finish(run(*options)); });
+}
+
+}  // namespace smelt::cli
