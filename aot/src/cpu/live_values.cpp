@@ -92,6 +92,7 @@ class Keeper {
 
   /// Some use of the memory may follow another one with a site in between.
   bool array_crosses(llvm::AllocaInst& array) {
+    if (continuations_.empty()) return false;
     std::set<llvm::BasicBlock*> blocks;
     llvm::SmallVector<llvm::Value*> work{&array};
     std::set<llvm::Value*> seen{&array};
