@@ -26,7 +26,7 @@ ArgInfo to_info(const schema::ArgumentView& argument) {
   return info;
 }
 
-void read_rows(const Library::Data& library, Function::Data& function) {
+void read_rows(const Library::Data& library, FunctionRows& function) {
   const schema::Package& package = library.package->data().package;
   const schema::FunctionView row = package.function(library.rows.functions.first + function.index);
   function.name = row.name;
@@ -55,9 +55,9 @@ void read_rows(const Library::Data& library, Function::Data& function) {
   }
 }
 
-void read_container_row(const Library::Data& library, Function::Data& function) {
+void read_container_row(const Library::Data& library, FunctionRows& function) {
   const ContainerFunction& row = library.container.functions[function.index];
-  function.name = row.name;
+  function.name = library.names[function.index];
   function.kind = row.kind;
   function.metal = row.metal;
   // The container does not say which constants may be left out, so none is required here: the driver decides.
@@ -96,14 +96,19 @@ Result<FunctionRef> Library::function(std::string_view name) const {
     error.value().subject = name;
     return error;
   }
-  auto data = std::make_unique<Function::Data>();
-  data->library = shared_from_this();
-  data->index = *index;
-  if (data_->package)
-    read_rows(*data_, *data);
+  return FunctionRef(new Function(
+      std::make_unique<Function::Data>(Function::Data{shared_from_this(), read_function(*data_, *index)})));
+}
+
+FunctionRowsRef read_function(const Library::Data& library, uint32_t index) {
+  auto rows = std::make_shared<FunctionRows>();
+  rows->owner = library.owner;
+  rows->index = index;
+  if (library.package)
+    read_rows(library, *rows);
   else
-    read_container_row(*data_, *data);
-  return FunctionRef(new Function(std::move(data)));
+    read_container_row(library, *rows);
+  return rows;
 }
 
 Function::Function(std::unique_ptr<Data> data) : data_(std::move(data)) {}
@@ -111,49 +116,55 @@ Function::~Function() = default;
 PipelineState::~PipelineState() = default;
 
 std::string_view Function::name() const {
-  return data_->name;
+  return data_->rows->name;
 }
 FunctionKind Function::kind() const {
-  return data_->kind;
+  return data_->rows->kind;
 }
 Version Function::metal_version() const {
-  return data_->metal;
+  return data_->rows->metal;
 }
 std::span<const ArgInfo> Function::args() const {
-  return data_->args;
+  return data_->rows->args;
 }
 std::span<const ConstantInfo> Function::constants() const {
-  return data_->constants;
+  return data_->rows->constants;
 }
 const LibraryRef& Function::library() const {
   return data_->library;
 }
-
 Result<void> Function::usable() const {
-  const Device& device = *data_->library->device();
-  if (data_->kind != FunctionKind::kernel)
-    return fail(Errc::function_kind, "function '{}' is a {} function; only kernels can be dispatched", data_->name,
-                to_string(data_->kind));
-  if (data_->slice == nullptr)
-    return fail(Errc::unsupported, "kernel '{}' has no code for device {}: {}", data_->name, device.name(),
-                data_->missing);
-  if (device.kind() != DeviceKind::cpu && data_->metal > device.target().metal)
-    return fail(Errc::unsupported_language, "kernel '{}' needs Metal {}, device {} has {}", data_->name,
-                to_string(data_->metal), device.name(), to_string(device.target().metal));
+  return check_usable(data_->library->data(), *data_->rows);
+}
+
+Result<void> check_usable(const Library::Data& library, const FunctionRows& function) {
+  const Device& device = *library.device;
+  if (function.kind != FunctionKind::kernel)
+    return fail(Errc::function_kind, "function '{}' is a {} function; only kernels can be dispatched", function.name,
+                to_string(function.kind));
+  if (function.slice == nullptr)
+    return fail(Errc::unsupported, "kernel '{}' has no code for device {}: {}", function.name, device.name(),
+                function.missing);
+  if (device.kind() != DeviceKind::cpu && function.metal > device.target().metal)
+    return fail(Errc::unsupported_language, "kernel '{}' needs Metal {}, device {} has {}", function.name,
+                to_string(function.metal), device.name(), to_string(device.target().metal));
   return {};
 }
 
-Result<PipelineOrder> order_pipeline(const Function::Data& function, const ConstantValues& constants) {
-  const Library::Data& library = function.library->data();
+Result<PipelineOrder> order_pipeline(const Library::Data& library, const FunctionRowsRef& rows,
+                                     const ConstantValues& constants) {
+  const FunctionRows& function = *rows;
   PipelineOrder order;
+  order.index = function.index;
+  order.slice = function.slice;
   SMELT_TRY(order.request.constants, bind_constants(function.name, function.constants, constants));
   order.request.has_constants = !function.constants.empty();
-  order.slice = function.slice;
+  append_key(order.constants_key, order.request.constants);
 
   PipelineState::Facts& facts = order.request.facts;
   facts.name = function.name;
   facts.device = library.device;
-  facts.owner = library.owner;
+  facts.owner = rows;
   facts.args = function.args;
   const Limits& limits = library.device->limits();
   facts.max_threads = limits.max_threads_per_threadgroup;
@@ -168,17 +179,6 @@ Result<PipelineOrder> order_pipeline(const Function::Data& function, const Const
       facts.needed_buffers |= slot_mask(argument);
     if (argument.kind == ArgumentKind::threadgroup) facts.needed_threadgroups |= slot_mask(argument);
   }
-
-  const auto device = reinterpret_cast<uintptr_t>(library.device.get());
-  order.key.append(reinterpret_cast<const char*>(&device), sizeof(device));
-  order.key += as_text(function.library->digest().bytes);
-  order.key += as_text(function.slice->facts.hash.bytes);
-  for (const std::string_view name : {library.name, function.name}) {
-    const auto bytes = static_cast<uint32_t>(name.size());
-    order.key.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
-    order.key += name;
-  }
-  append_key(order.key, order.request.constants);
   return order;
 }
 
@@ -194,37 +194,20 @@ Result<std::shared_ptr<OpenSlice>> open_slice(const Library::Data& library, Usab
   return slice.open;
 }
 
-PipelineRef find_pipeline(const Library::Data& library, const std::string& key) {
-  {
-    const std::lock_guard lock(library.mutex);
-    if (const auto at = library.pipelines.find(key); at != library.pipelines.end()) return at->second;
-  }
-  PipelineRef found = PipelineCache::of_process().find(key);
-  if (found) {
-    const std::lock_guard lock(library.mutex);
-    library.pipelines.emplace(key, found);
-  }
-  return found;
-}
-
-PipelineRef keep_pipeline(const Library::Data& library, const std::string& key, PipelineRef pipeline) {
-  PipelineRef kept = PipelineCache::of_process().add(key, std::move(pipeline));
-  const std::lock_guard lock(library.mutex);
-  library.pipelines.emplace(key, kept);
-  return kept;
-}
-
 Result<PipelineRef> Function::pipeline(const ConstantValues& constants) const {
   SMELT_TRY_VOID(usable());
   const Library::Data& library = data_->library->data();
-  SMELT_TRY(PipelineOrder order, order_pipeline(*data_, constants));
-  if (PipelineRef found = find_pipeline(library, order.key)) return found;
+  // The common case costs no more than a look.
+  if (data_->rows->constants.empty() && constants.empty())
+    if (PipelineRef found = library.pipelines().find(data_->rows->index, {})) return found;
+  SMELT_TRY(PipelineOrder order, order_pipeline(library, data_->rows, constants));
+  if (PipelineRef found = library.pipelines().find(order.index, order.constants_key)) return found;
   SMELT_TRY(const std::shared_ptr<OpenSlice> slice, open_slice(library, *order.slice));
   std::vector<PipelineRequest> requests;
   requests.push_back(std::move(order.request));
   auto pipelines = slice->make_pipelines(std::move(requests));
   if (!pipelines.front()) return tl::unexpected(std::move(pipelines.front()).error());
-  return keep_pipeline(library, order.key, std::move(*pipelines.front()));
+  return library.pipelines().add(order.index, order.constants_key, std::move(*pipelines.front()));
 }
 
 }  // namespace smelt::loader

@@ -4,11 +4,11 @@
 
 #include "library_data.hpp"
 #include "near_names.hpp"
-#include "pipeline_cache.hpp"
 #include "slice_choice.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
 namespace smelt::loader {
@@ -199,8 +199,25 @@ bool Library::has_reflection() const {
 }
 
 const Digest& Library::digest() const {
-  std::call_once(data_->digest_once, [this] { data_->digest = sha256(data_->bytes); });
-  return data_->digest;
+  return data_->content_digest();
+}
+
+const Digest& Library::Data::content_digest() const {
+  std::call_once(digest_once, [this] { digest = sha256(bytes); });
+  return digest;
+}
+
+PipelineScope& Library::Data::pipelines() const {
+  std::call_once(scope_once, [this] {
+    // Options can change which slices are used, so those are part of the content.
+    const auto at = reinterpret_cast<uintptr_t>(device.get());
+    std::string key(reinterpret_cast<const char*>(&at), sizeof(at));
+    key += as_text(content_digest().bytes);
+    for (const auto& slice : slices) key += as_text(slice->facts.hash.bytes);
+    key += name;
+    scope = scope_of(key, names.size());
+  });
+  return *scope;
 }
 
 std::optional<uint32_t> Library::Data::find(std::string_view function) const {
@@ -214,77 +231,111 @@ std::optional<uint32_t> Library::Data::find(std::string_view function) const {
   return at->second;
 }
 
+namespace {
+
+/// The work of prepare(): batches of orders, taken by several threads.
+class Preparation {
+ public:
+  Preparation(const Library::Data& library, std::vector<PipelineOrder> orders,
+              const std::function<bool(size_t, size_t)>& progress)
+      : library_(library), orders_(std::move(orders)), progress_(progress) {}
+
+  Result<size_t> run() {
+    const size_t most = std::max(1u, library_.impl().build_threads());
+    // Small enough to share and to report, large enough that kernels share their memory.
+    batch_ = std::clamp<size_t>(orders_.size() / (4 * most), 16, 128);
+    const size_t wanted = std::min<size_t>((orders_.size() + batch_ - 1) / batch_, most);
+    std::vector<std::thread> helpers;
+    for (size_t i = 1; i < wanted; ++i) helpers.emplace_back([this] { work(); });
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    if (error_) return tl::unexpected(std::move(*error_));
+    return made_;
+  }
+
+ private:
+  void work() {
+    for (size_t begin; !stopped_ && (begin = next_.fetch_add(batch_)) < orders_.size();) {
+      const size_t end = std::min(begin + batch_, orders_.size());
+      std::optional<Error> error;
+      const size_t made = build(begin, end, error);
+      const std::lock_guard lock(mutex_);
+      made_ += made;
+      done_ += end - begin;
+      if (error && !error_) error_ = std::move(error);
+      if (progress_ && !stopped_ && !progress_(done_, orders_.size())) stopped_ = true;
+    }
+  }
+
+  /// How many of the orders have their pipeline now.
+  size_t build(size_t begin, size_t end, std::optional<Error>& error) {
+    size_t made = 0;
+    std::map<UsableSlice*, std::vector<size_t>> missing;
+    for (size_t i = begin; i < end; ++i) {
+      if (library_.pipelines().find(orders_[i].index, orders_[i].constants_key))
+        ++made;
+      else
+        missing[orders_[i].slice].push_back(i);
+    }
+    for (auto& [slice, indexes] : missing) {
+      auto open = open_slice(library_, *slice);
+      if (!open) {
+        error = std::move(open).error();
+        continue;
+      }
+      std::vector<PipelineRequest> requests;
+      requests.reserve(indexes.size());
+      for (const size_t i : indexes) requests.push_back(std::move(orders_[i].request));
+      auto pipelines = (*open)->make_pipelines(std::move(requests));
+      for (size_t k = 0; k < indexes.size(); ++k) {
+        const PipelineOrder& order = orders_[indexes[k]];
+        if (pipelines[k]) {
+          library_.pipelines().add(order.index, order.constants_key, std::move(*pipelines[k]));
+          ++made;
+        } else if (!error) {
+          error = std::move(pipelines[k]).error();
+        }
+      }
+    }
+    return made;
+  }
+
+  const Library::Data& library_;
+  std::vector<PipelineOrder> orders_;
+  const std::function<bool(size_t, size_t)>& progress_;
+  size_t batch_ = 1;
+  std::atomic<size_t> next_{0};
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;  // guards what follows, and the calls of progress_
+  size_t done_ = 0;
+  size_t made_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
 Result<size_t> Library::prepare(std::span<const std::string_view> names,
                                 const std::function<bool(size_t, size_t)>& progress) const {
   // Orders first: a wrong name fails before any work is done.
   std::vector<PipelineOrder> orders;
-  const auto add = [&](std::string_view name, bool asked) -> Result<void> {
-    SMELT_TRY(const FunctionRef entry, function(name));
-    if (!asked && (entry->kind() != FunctionKind::kernel || entry->data().slice == nullptr)) return {};
-    auto order = order_pipeline(entry->data(), {});
-    if (!order && !asked && order.error().code == Errc::constant_missing)
-      return {};  // needs values that only its user has
+  const bool all = names.empty();
+  for (size_t i = 0; i < (all ? data_->names.size() : names.size()); ++i) {
+    FunctionRowsRef rows;
+    if (all) {
+      rows = read_function(*data_, static_cast<uint32_t>(i));
+      if (rows->kind != FunctionKind::kernel || rows->slice == nullptr) continue;
+    } else {
+      SMELT_TRY(const FunctionRef named, function(names[i]));
+      rows = named->data().rows;
+    }
+    SMELT_TRY_VOID(check_usable(*data_, *rows));
+    auto order = order_pipeline(*data_, rows, {});
+    // Asked for everything: kernels that need values only their user has are left to him.
+    if (!order && all && order.error().code == Errc::constant_missing) continue;
     if (!order) return tl::unexpected(std::move(order).error());
     orders.push_back(std::move(*order));
-    return {};
-  };
-  for (const std::string_view name : names.empty() ? function_names() : names)
-    SMELT_TRY_VOID(add(name, !names.empty()));
-
-  constexpr size_t kBatch = 32;
-  const size_t total = orders.size();
-  std::atomic<size_t> next{0};
-  std::atomic<bool> stopped{false};
-  std::mutex mutex;  // guards what follows, and the calls of progress
-  size_t done = 0, made = 0;
-  std::optional<Error> first_error;
-
-  const auto work = [&] {
-    for (size_t begin; !stopped && (begin = next.fetch_add(kBatch)) < total;) {
-      const size_t end = std::min(begin + kBatch, total);
-      size_t good = 0;
-      std::optional<Error> error;
-      std::unordered_map<UsableSlice*, std::vector<size_t>> missing;
-      for (size_t i = begin; i < end; ++i) {
-        if (find_pipeline(*data_, orders[i].key))
-          ++good;
-        else
-          missing[orders[i].slice].push_back(i);
-      }
-      for (auto& [slice, indexes] : missing) {
-        auto open = open_slice(*data_, *slice);
-        if (!open) {
-          error = std::move(open).error();
-          continue;
-        }
-        std::vector<PipelineRequest> requests;
-        for (const size_t i : indexes) requests.push_back(std::move(orders[i].request));
-        auto pipelines = (*open)->make_pipelines(std::move(requests));
-        for (size_t k = 0; k < indexes.size(); ++k) {
-          if (pipelines[k]) {
-            keep_pipeline(*data_, orders[indexes[k]].key, std::move(*pipelines[k]));
-            ++good;
-          } else if (!error) {
-            error = std::move(pipelines[k]).error();
-          }
-        }
-      }
-      const std::lock_guard lock(mutex);
-      made += good;
-      done += end - begin;
-      if (error && !first_error) first_error = std::move(error);
-      if (progress && !stopped && !progress(done, total)) stopped = true;
-    }
-  };
-
-  std::vector<std::thread> helpers;
-  const size_t batches = (total + kBatch - 1) / kBatch;
-  const size_t wanted = std::min<size_t>(batches, std::max(1u, std::thread::hardware_concurrency()));
-  for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  if (first_error) return tl::unexpected(std::move(*first_error));
-  return made;
+  }
+  return Preparation(*data_, std::move(orders), progress).run();
 }
 
 }  // namespace smelt::loader

@@ -6,6 +6,7 @@
 
 #include "container.hpp"
 #include "device/device_impl.hpp"
+#include "pipeline_cache.hpp"
 
 #include <mutex>
 #include <unordered_map>
@@ -27,6 +28,23 @@ struct UsableSlice {
   std::optional<Error> error;
 };
 
+/// One function as the library's bytes describe it. Holds no library: pipelines keep it, and the library keeps them.
+struct FunctionRows {
+  std::shared_ptr<const void> owner;  ///< of the bytes that the text lies in
+  uint32_t index = 0;                 ///< in the library
+  std::string_view name;
+  FunctionKind kind = FunctionKind::kernel;
+  Version metal;
+  std::vector<ArgInfo> args;
+  std::vector<ConstantInfo> constants;
+  uint32_t max_threads = 0;
+  uint32_t threadgroup_bytes = 0;
+  std::optional<Size3> required_group;
+  UsableSlice* slice = nullptr;  ///< best usable slice that holds it; null when none does
+  std::string missing;           ///< then why
+};
+using FunctionRowsRef = std::shared_ptr<const FunctionRows>;
+
 struct Library::Data {
   DeviceRef device;
   std::shared_ptr<const void> owner;  ///< of all bytes that text and slices lie in
@@ -44,43 +62,36 @@ struct Library::Data {
 
   mutable std::once_flag digest_once;
   mutable Digest digest;
-
-  mutable std::mutex mutex;
-  mutable std::unordered_map<std::string, PipelineRef> pipelines;  ///< what keeps them in the process's cache
+  mutable std::once_flag scope_once;
+  mutable std::shared_ptr<PipelineScope> scope;
 
   DeviceImpl& impl() const { return static_cast<DeviceImpl&>(*device); }
   std::optional<uint32_t> find(std::string_view function) const;
+  const Digest& content_digest() const;
+  PipelineScope& pipelines() const;
 };
 
 struct Function::Data {
   LibraryRef library;
-  uint32_t index = 0;  ///< in the library
-  std::string_view name;
-  FunctionKind kind = FunctionKind::kernel;
-  Version metal;
-  std::vector<ArgInfo> args;
-  std::vector<ConstantInfo> constants;
-  uint32_t max_threads = 0;
-  uint32_t threadgroup_bytes = 0;
-  std::optional<Size3> required_group;
-  UsableSlice* slice = nullptr;  ///< best usable slice that holds it; null when none does
-  std::string missing;           ///< then why
+  FunctionRowsRef rows;
 };
+
+/// What is known of function `index`, read from the manifest or the container.
+FunctionRowsRef read_function(const Library::Data& library, uint32_t index);
+/// Whether a pipeline can be built; the error says why not.
+Result<void> check_usable(const Library::Data& library, const FunctionRows& function);
 
 /// A pipeline that is to be built: its place in the cache and what the device needs.
 struct PipelineOrder {
-  std::string key;
+  uint32_t index = 0;
+  std::string constants_key;
   UsableSlice* slice = nullptr;
   PipelineRequest request;
 };
-
-/// Everything up to the device: checks the function and its constants.
-Result<PipelineOrder> order_pipeline(const Function::Data& function, const ConstantValues& constants);
+/// Checks the constants and gathers everything up to the device.
+Result<PipelineOrder> order_pipeline(const Library::Data& library, const FunctionRowsRef& function,
+                                     const ConstantValues& constants);
 /// Opens the slice on first use; thread-safe.
 Result<std::shared_ptr<OpenSlice>> open_slice(const Library::Data& library, UsableSlice& slice);
-/// From the caches, or null.
-PipelineRef find_pipeline(const Library::Data& library, const std::string& key);
-/// Files a fresh pipeline in both caches.
-PipelineRef keep_pipeline(const Library::Data& library, const std::string& key, PipelineRef pipeline);
 
 }  // namespace smelt::loader

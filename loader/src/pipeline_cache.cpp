@@ -1,30 +1,42 @@
 #include "pipeline_cache.hpp"
 
-#include <algorithm>
-
 namespace smelt::loader {
+namespace {
 
-PipelineCache& PipelineCache::of_process() {
-  static auto* const cache = new PipelineCache;  // never destroyed: libraries may outlive static destruction
-  return *cache;
+std::string full_key(uint32_t index, const std::string& constants) {
+  std::string key(reinterpret_cast<const char*>(&index), sizeof(index));
+  return key += constants;
 }
 
-PipelineRef PipelineCache::find(const std::string& key) {
+}  // namespace
+
+PipelineRef PipelineScope::find(uint32_t index, const std::string& constants) const {
   const std::lock_guard lock(mutex_);
-  const auto at = pipelines_.find(key);
-  return at == pipelines_.end() ? nullptr : at->second.lock();
+  if (constants.empty()) return plain_[index];
+  const auto at = with_constants_.find(full_key(index, constants));
+  return at == with_constants_.end() ? nullptr : at->second;
 }
 
-PipelineRef PipelineCache::add(const std::string& key, PipelineRef pipeline) {
+PipelineRef PipelineScope::add(uint32_t index, const std::string& constants, PipelineRef pipeline) {
   const std::lock_guard lock(mutex_);
-  if (pipelines_.size() >= sweep_at_) {
-    std::erase_if(pipelines_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = std::max<size_t>(64, 2 * pipelines_.size());
+  PipelineRef& filed = constants.empty() ? plain_[index] : with_constants_[full_key(index, constants)];
+  if (!filed) filed = std::move(pipeline);
+  return filed;
+}
+
+std::shared_ptr<PipelineScope> scope_of(const std::string& key, size_t functions) {
+  // Never destroyed: libraries may outlive static destruction.
+  static auto* const mutex = new std::mutex;
+  static auto* const scopes = new std::unordered_map<std::string, std::weak_ptr<PipelineScope>>;
+  const std::lock_guard lock(*mutex);
+  std::weak_ptr<PipelineScope>& filed = (*scopes)[key];
+  std::shared_ptr<PipelineScope> scope = filed.lock();
+  if (!scope) {
+    std::erase_if(*scopes, [&](const auto& entry) { return entry.second.expired() && entry.first != key; });
+    scope = std::make_shared<PipelineScope>(functions);
+    (*scopes)[key] = scope;
   }
-  auto& filed = pipelines_[key];
-  if (PipelineRef first = filed.lock()) return first;
-  filed = pipeline;
-  return pipeline;
+  return scope;
 }
 
 }  // namespace smelt::loader

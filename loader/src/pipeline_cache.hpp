@@ -9,21 +9,25 @@
 
 namespace smelt::loader {
 
-/// Holds pipelines weakly: they live as long as a library or a caller wants them. Thread-safe; nothing is built under
+/// The pipelines of one library's content on one device. All libraries of that content share it, so the same bytes
+/// loaded twice share their pipelines; they live as long as one of those libraries. Thread-safe; nothing is built under
 /// its lock.
-class PipelineCache {
+class PipelineScope {
  public:
-  static PipelineCache& of_process();
+  explicit PipelineScope(size_t functions) : plain_(functions) {}
 
-  /// The live pipeline of this key, or null.
-  PipelineRef find(const std::string& key);
+  /// Of function `index` with these constants (append_key; empty: none). Null when it was not built yet.
+  PipelineRef find(uint32_t index, const std::string& constants) const;
   /// Files the pipeline, unless another thread was first: then that one is returned, so that all get the same.
-  PipelineRef add(const std::string& key, PipelineRef pipeline);
+  PipelineRef add(uint32_t index, const std::string& constants, PipelineRef pipeline);
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::weak_ptr<const PipelineState>> pipelines_;
-  size_t sweep_at_ = 64;
+  mutable std::mutex mutex_;
+  std::vector<PipelineRef> plain_;  // by index, without constants
+  std::unordered_map<std::string, PipelineRef> with_constants_;
 };
+
+/// The scope of a content key, shared while anybody holds it. `functions` is how many the content has.
+std::shared_ptr<PipelineScope> scope_of(const std::string& key, size_t functions);
 
 }  // namespace smelt::loader

@@ -8,6 +8,8 @@
 
 #include "constants_bound.hpp"
 
+#include <thread>
+
 namespace smelt::loader {
 
 /// A slice as the choice sees it (3.7): from a package's manifest, or made up for a plain metallib.
@@ -52,6 +54,8 @@ class DeviceImpl : public Device {
   virtual Result<std::shared_ptr<OpenSlice>> open_slice(const SliceFacts& slice,
                                                         const std::shared_ptr<const void>& owner) = 0;
   virtual Result<std::unique_ptr<Encoder>> make_encoder() = 0;
+  /// Threads that may build pipelines at once.
+  virtual unsigned build_threads() const { return std::thread::hardware_concurrency(); }
 
  protected:
   using Device::Device;

@@ -167,8 +167,8 @@ class PipelineState {
   struct Facts {
     std::string name;
     DeviceRef device;
-    std::shared_ptr<const void> owner;  ///< of the bytes that the text in `args` lies in
-    std::vector<ArgInfo> args;
+    std::shared_ptr<const void> owner;  ///< of what `args` lies in
+    std::span<const ArgInfo> args;
     uint64_t max_threads = 1024;
     uint64_t execution_width = 32;
     uint64_t threadgroup_bytes = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <unordered_map>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -24,9 +23,7 @@ unsigned usable_processors() {
 class CpuSliceCode final : public OpenSlice {
  public:
   CpuSliceCode(schema::CpuSlice slice, ByteView bytes, std::shared_ptr<const void> owner)
-      : slice_(std::move(slice)), bytes_(bytes), owner_(std::move(owner)) {
-    for (size_t i = 0; i < slice_.kernels.size(); ++i) rows_.emplace(slice_.kernels[i].name, i);
-  }
+      : slice_(std::move(slice)), bytes_(bytes), owner_(std::move(owner)) {}
 
   std::vector<Result<PipelineRef>> make_pipelines(std::vector<PipelineRequest> requests) override {
     std::vector<Result<PipelineRef>> pipelines(requests.size());
@@ -63,14 +60,26 @@ class CpuSliceCode final : public OpenSlice {
   };
 
   Result<Prepared> prepare(const PipelineRequest& request) const {
-    const auto row = rows_.find(request.facts.name);
-    if (row == rows_.end())
+    const schema::CpuKernel* const kernel = find(request.facts.name);
+    if (kernel == nullptr)
       return fail(Errc::corrupt, "kernel '{}': the manifest says that the CPU slice holds it, the slice does not",
                   request.facts.name);
     Prepared prepared;
-    prepared.kernel = &slice_.kernels[row->second];
+    prepared.kernel = kernel;
     SMELT_TRY(prepared.constants, lay_out(*prepared.kernel, request.constants));
     return prepared;
+  }
+
+  /// Kernels are mostly asked for in the slice's order, so the search starts behind the last one found.
+  const schema::CpuKernel* find(std::string_view name) const {
+    const size_t count = slice_.kernels.size(), start = cursor_.load(std::memory_order_relaxed);
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = (start + i) % count;
+      if (slice_.kernels[at].name != name) continue;
+      cursor_.store(at + 1, std::memory_order_relaxed);
+      return &slice_.kernels[at];
+    }
+    return nullptr;
   }
 
   /// The block of function constants as the kernel's row describes it.
@@ -97,7 +106,7 @@ class CpuSliceCode final : public OpenSlice {
   schema::CpuSlice slice_;
   ByteView bytes_;
   std::shared_ptr<const void> owner_;
-  std::unordered_map<std::string_view, size_t> rows_;
+  mutable std::atomic<size_t> cursor_{0};
 };
 
 std::string device_name(const CpuLevel& level, unsigned threads) {

@@ -22,6 +22,8 @@ class CpuDevice final : public DeviceImpl {
                                                 const std::shared_ptr<const void>& owner) override;
   Result<std::unique_ptr<Encoder>> make_encoder() override;
 
+  unsigned build_threads() const override { return pool_.threads(); }
+
   Pool& pool() { return pool_; }
   /// One line of a kernel's os_log; from any worker.
   void log(std::string_view kernel, std::string_view line);
