@@ -11,10 +11,17 @@
 //   * everything else is plain LLVM IR, generic llvm.* intrinsics and air.* calls of the exact signatures of
 //   docs/air.md.
 //
-// Function attributes: "smelt.kernel"; "smelt.max_threads_per_threadgroup"="N".
+// A module with !air.version is finished AIR: some compiler made it for Metal, and air/ changes only what another
+// target demands. Front ends of kernel IR therefore leave !air.version out, also when they write !air.kernel
+// themselves.
+//
+// Function attributes: "smelt.kernel"; "smelt.max_threads_per_threadgroup"="N"; "smelt.threadgroup_memory"="BYTES" (of
+// the
+//   unsized threadgroup array).
 // Parameter attributes: "smelt.arg_name"="x"; "smelt.arg_type_name"="float"; "smelt.access"="read|read_write";
 //   "smelt.builtin"="thread_position_in_grid" when the parameter *is* a builtin already;
-//   "smelt.location_index"="N" when the buffer slot is not just the next one.
+//   "smelt.location_index"="N" when the buffer slot is not just the next one;
+//   "smelt.arg_type_size"="N", "smelt.arg_type_align"="N" of the pointee (default 1, as char).
 #pragma once
 
 #include "smelt/base/result.hpp"
