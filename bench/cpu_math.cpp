@@ -17,13 +17,27 @@
 #include <cstring>
 
 extern "C" {
-#define VECTOR(name) __m256 _ZGVdN8v_##name(__m256);
-VECTOR(expf)
-VECTOR(exp2f) VECTOR(exp10f) VECTOR(logf) VECTOR(log2f) VECTOR(log10f) VECTOR(sinf) VECTOR(cosf) VECTOR(tanf)
-    VECTOR(asinf) VECTOR(acosf) VECTOR(atanf) VECTOR(sinhf) VECTOR(coshf) VECTOR(tanhf) VECTOR(asinhf) VECTOR(acoshf)
-        VECTOR(atanhf)
+#define VECTOR(name) __m256 _ZGVdN8v_##name(__m256)
+VECTOR(expf);
+VECTOR(exp2f);
+VECTOR(exp10f);
+VECTOR(logf);
+VECTOR(log2f);
+VECTOR(log10f);
+VECTOR(sinf);
+VECTOR(cosf);
+VECTOR(tanf);
+VECTOR(asinf);
+VECTOR(acosf);
+VECTOR(atanf);
+VECTOR(sinhf);
+VECTOR(coshf);
+VECTOR(tanhf);
+VECTOR(asinhf);
+VECTOR(acoshf);
+VECTOR(atanhf);
 #undef VECTOR
-            __m256 _ZGVdN8vv_powf(__m256, __m256);
+__m256 _ZGVdN8vv_powf(__m256, __m256);
 __m256 _ZGVdN8vv_atan2f(__m256, __m256);
 }
 
