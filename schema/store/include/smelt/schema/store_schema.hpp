@@ -10,8 +10,8 @@ namespace smelt::schema {
 /// SQLite's application_id: "the file is ours".
 inline constexpr uint32_t kStoreApplicationId = 0x534d4c54;  // "SMLT"
 
-/// user_version is the number of migrations applied. `oldest` is the lowest reader that may open a store of this version;
-/// it is kept in meta('oldest').
+/// user_version is the number of migrations applied. `oldest` is the lowest reader that may open a store of this
+/// version; it is kept in meta('oldest').
 inline constexpr int kStoreOldest = 1;
 
 /// Migration i brings user_version from i to i + 1. Each runs in the transaction that sets user_version.
