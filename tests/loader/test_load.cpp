@@ -92,8 +92,7 @@ TEST_CASE("the same bytes loaded twice share their pipelines") {
   CHECK(must(must(second->function("saxpy"))->pipeline()) == pipeline);
   CHECK(must(must(first->function("count"))->pipeline()) != pipeline);
   CHECK(must(must(must(Library::load(cpu_device(), bytes))->function("saxpy"))->pipeline()) != pipeline);
-  std::weak_ptr<const PipelineState> gone = pipeline;
-  CHECK(pipeline.use_count() >= 3);
+  CHECK(pipeline.use_count() >= 2);  // the libraries' common scope keeps it too
 
   // Many threads that ask at once get the same one.
   const LibraryRef third = must(Library::load(device, kernel_package({kernel_spec("halve")})));

@@ -31,7 +31,10 @@ class Lexer {
   Result<TokenList> run() {
     list_.tokens.reserve(source_.size() / 5);
     while (at_ < source_.size()) SMELT_TRY_VOID(step());
-    if (!open_.empty()) return stop("the text ends inside '{}' of line {}", open_.back().first, open_.back().second);
+    if (!open_.empty()) {
+      line_ = open_.back().second;
+      return stop("'{}' is not closed before the text ends", open_.back().first);
+    }
     return std::move(list_);
   }
 
