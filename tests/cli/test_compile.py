@@ -1,0 +1,94 @@
+"""smelt compile, disasm and store, from outside."""
+
+import json
+import pathlib
+import unittest
+
+from smelt_cli import SOURCE, CliTest, smelt
+
+SAXPY = SOURCE / "examples/saxpy.ll"
+
+
+class CompileTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.environment_store()
+
+    def environment_store(self):
+        import os
+
+        os.environ["SMELT_STORE"] = str(self.folder / "store")
+
+    def test_second_run_is_a_hit_and_gives_the_same_bytes(self):
+        first, second = self.folder / "a.smelt", self.folder / "b.smelt"
+        said = smelt("compile", SAXPY, "-o", first, "-v")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn(b"compiled", said.stderr)
+        said = smelt("compile", SAXPY, "-o", second, "-v")
+        self.assertIn(b"hit", said.stderr)
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+        stat = json.loads(self.succeed("store", "stat", "--json"))
+        self.assertGreaterEqual(stat["hits"], 1)
+        self.assertIn(b"sound", self.succeed("store", "verify"))
+
+    def test_every_output_kind(self):
+        for ending, start in ((".metallib", b"MTLB"), (".bc", b"BC\xc0\xde"), (".ll", b";"), (".smelt", b"SMLT")):
+            out = self.folder / f"out{ending}"
+            self.succeed("compile", SAXPY, "-o", out)
+            self.assertTrue(out.read_bytes().startswith(start), (ending, out.read_bytes()[:16]))
+        self.succeed("verify", self.folder / "out.metallib")
+        text = self.succeed("disasm", self.folder / "out.metallib", "saxpy").decode()
+        self.assertIn("define void @saxpy", text)
+        self.assertIn("!air.kernel", text)
+
+    def test_targets(self):
+        out = self.folder / "t.smelt"
+        self.succeed("compile", SAXPY, "-o", out, "--target", "macos13", "--target", "ios18", "--no-cpu")
+        report = json.loads(self.succeed("inspect", out, "--json"))
+        self.assertEqual([s["target"] for s in report["slices"]], ["macos13", "ios18"])
+
+    def test_wrong_questions(self):
+        out = self.folder / "x.smelt"
+        for arguments in (
+            ("compile", SAXPY, "-o", self.folder / "x.exe"),
+            ("compile", SAXPY, "-o", out, "--target", "macos99"),
+            ("compile", SAXPY, "-o", out, "--cpu", "z80"),
+            ("compile", "-o", out),
+            ("compile", SAXPY, "-o", self.folder / "x.metallib", "--target", "macos14", "--target", "macos15"),
+        ):
+            result = smelt(*arguments)
+            self.assertEqual(result.returncode, 2, (arguments, result.stderr))
+            self.assertEqual(result.stdout, b"")
+        self.assertFalse(out.exists())
+
+    def test_bad_input_leaves_no_file(self):
+        out = self.folder / "x.smelt"
+        for text in (b"", b"not IR at all", b"define void @f( {", b"BC\xc0\xde\x00", b"MTLB\x01\x80"):
+            bad = self.folder / "bad.ll"
+            bad.write_bytes(text)
+            error = self.fail_with(1, "compile", bad, "-o", out)
+            self.assertEqual(error.count("smelt: error:"), 1, error)
+            self.assertIn("bad.ll", error)
+        self.fail_with(1, "compile", self.folder / "absent.ll", "-o", out)
+        self.assertFalse(out.exists())
+
+    def test_store_by_key_and_by_name(self):
+        key = "ab" * 32
+        data = self.folder / "data"
+        data.write_bytes(b"0123456789" * 100)
+        self.succeed("store", "put", key, f"kernel.metallib={data}")
+        self.assertEqual(self.succeed("store", "get", key, "kernel.metallib"), data.read_bytes())
+        self.assertIn(b"kernel.metallib", self.succeed("store", "show", key))
+        self.assertIn(key.encode(), self.succeed("store", "list"))
+        self.succeed("store", "tag", "flash_attn@2.1.0", key)
+        self.assertIn(key.encode(), self.succeed("store", "tags", "flash_attn@2"))
+        self.fail_with(1, "store", "get", key, "nothing")
+        self.fail_with(1, "store", "get", "cd" * 32, "x")
+        self.assertIn("64", self.fail_with(2, "store", "get", "12", "x"))
+        self.assertEqual(
+            pathlib.Path(self.succeed("store", "path").decode().strip()), self.folder / "store"
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
