@@ -137,45 +137,35 @@ void AttributeTable::encode(Attribute attribute, std::vector<uint64_t>& record) 
 }
 
 uint32_t AttributeTable::group(llvm::AttributeSet set, uint32_t place) {
-  std::vector<uint64_t> record{place};  // 0 return, n + 1 parameter n, 0xFFFFFFFF function
+  if (auto hit = known_groups_.find({set, place}); hit != known_groups_.end()) return hit->second;
+  std::vector<uint64_t> record{groups_.size() + 1, place};  // place: 0 return, n + 1 parameter n, 0xFFFFFFFF function
   for (const Attribute attribute : set) encode(attribute, record);
-  if (record.size() == 1) return 0;
-  auto [at, fresh] = groups_.try_emplace(std::move(record), static_cast<uint32_t>(groups_.size() + 1));
-  if (fresh) groups_in_order_.push_back(&at->first);
-  return at->second;
+  const bool empty = record.size() == 2;
+  if (!empty) groups_.push_back(std::move(record));
+  return known_groups_[{set, place}] = empty ? 0 : static_cast<uint32_t>(groups_.size());
 }
 
 uint32_t AttributeTable::list(llvm::AttributeList list) {
   if (list.isEmpty()) return 0;
-  if (auto hit = known_.find(list.getRawPointer()); hit != known_.end()) return hit->second;
-  uint32_t id = 0;
+  if (auto hit = known_lists_.find(list.getRawPointer()); hit != known_lists_.end()) return hit->second;
   std::vector<uint64_t> groups;
   for (const unsigned place : list.indexes()) {
     const llvm::AttributeSet set = list.getAttributes(place);
     if (!set.hasAttributes()) continue;
     if (const uint32_t one = group(set, place)) groups.push_back(one);
   }
-  if (!groups.empty()) {
-    auto [at, fresh] = lists_.try_emplace(std::move(groups), static_cast<uint32_t>(lists_.size() + 1));
-    if (fresh) lists_in_order_.push_back(&at->first);
-    id = at->second;
-  }
-  known_.try_emplace(list.getRawPointer(), id);
-  return id;
+  const bool empty = groups.empty();
+  if (!empty) lists_.push_back(std::move(groups));
+  return known_lists_[list.getRawPointer()] = empty ? 0 : static_cast<uint32_t>(lists_.size());
 }
 
 void AttributeTable::write(BitWriter& out) const {
   if (lists_.empty()) return;
-  std::vector<uint64_t> operands;
   out.enter_block(bitc::PARAMATTR_GROUP_BLOCK_ID, 3);
-  for (size_t i = 0; i < groups_in_order_.size(); ++i) {
-    operands.assign(1, i + 1);
-    operands.insert(operands.end(), groups_in_order_[i]->begin(), groups_in_order_[i]->end());
-    out.record(bitc::PARAMATTR_GRP_CODE_ENTRY, operands);
-  }
+  for (const auto& group : groups_) out.record(bitc::PARAMATTR_GRP_CODE_ENTRY, group);
   out.exit_block();
   out.enter_block(bitc::PARAMATTR_BLOCK_ID, 3);
-  for (const auto* list : lists_in_order_) out.record(bitc::PARAMATTR_CODE_ENTRY, *list);
+  for (const auto& list : lists_) out.record(bitc::PARAMATTR_CODE_ENTRY, list);
   out.exit_block();
 }
 

@@ -6,8 +6,6 @@
 
 #include "llvm/IR/Attributes.h"
 
-#include <map>
-
 namespace smelt::aot::bitcode {
 
 class AttributeTable {
@@ -24,12 +22,13 @@ class AttributeTable {
   void encode(llvm::Attribute attribute, std::vector<uint64_t>& record);
   uint32_t group(llvm::AttributeSet set, uint32_t place);
 
-  using Interned = std::map<std::vector<uint64_t>, uint32_t>;
+  using Records = std::vector<std::vector<uint64_t>>;
   TypeTable& types_;
   bool below_air_2_6_;
-  Interned groups_, lists_;
-  std::vector<const std::vector<uint64_t>*> groups_in_order_, lists_in_order_;
-  llvm::DenseMap<void*, uint32_t> known_;
+  Records groups_, lists_;
+  // LLVM has made both unique, so their addresses are names enough; ids are given in order of first need.
+  llvm::DenseMap<std::pair<llvm::AttributeSet, uint32_t>, uint32_t> known_groups_;
+  llvm::DenseMap<void*, uint32_t> known_lists_;
 };
 
 }  // namespace smelt::aot::bitcode

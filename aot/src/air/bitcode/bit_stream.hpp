@@ -32,6 +32,7 @@ class BitWriter {
   }
   /// Groups of `width` bits, lowest first, the top bit of each saying that another follows.
   void put_vbr(uint64_t value, unsigned width) {
+    if (value >> (width - 1) == 0) return put(static_cast<uint32_t>(value), width);
     const uint32_t more = 1u << (width - 1);
     while (value >= more) {
       put((static_cast<uint32_t>(value) & (more - 1)) | more, width);

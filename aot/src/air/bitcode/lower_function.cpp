@@ -17,6 +17,9 @@ void Lowering::lower_body(uint32_t function_index) {
   body_->self = header.value;
   body_->result = header.signature.result;
   locals_.clear();
+  size_t instructions = function.arg_size();
+  for (const llvm::BasicBlock& block : function) instructions += block.size();
+  locals_.reserve(instructions);
   block_index_.clear();
   body_constants_.clear();
   views_.clear();

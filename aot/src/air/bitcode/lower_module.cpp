@@ -17,9 +17,11 @@ Lowering::Lowering(const llvm::Module& module, const LowerOptions& options, Type
 void Lowering::run() {
   if (!module_.getModuleInlineAsm().empty()) unsupported("module-level inline assembly");
   if (!module_.ifunc_empty()) unsupported(fmt::format("ifunc '{}'", module_.ifunc_begin()->getName().str()));
-  const size_t instructions = module_.getInstructionCount();
-  out_.values.reserve(instructions * 2);
-  out_.records.reserve(instructions * 2);
+  size_t instructions = 0;  // LLVM's own count looks at each one's kind
+  for (const llvm::Function& function : module_)
+    for (const llvm::BasicBlock& block : function) instructions += block.size();
+  out_.values.reserve(instructions + instructions / 2 + 256);
+  out_.records.reserve(instructions + instructions / 4 + 64);
   out_.fields.reserve(instructions * 6);
   declare_variables();
   declare_functions();

@@ -26,6 +26,7 @@ class MetadataTable {
   /// `constant` gives the ValueRef of a module-level constant in the type it has by itself.
   using ConstantOf = llvm::function_ref<uint32_t(const llvm::Constant*)>;
 
+  MetadataTable() { known_.reserve(256); }
   void keep_debug(bool keep) { keep_debug_ = keep; }
   bool keeps_debug() const { return keep_debug_; }
 

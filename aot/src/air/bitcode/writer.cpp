@@ -36,7 +36,7 @@ Result<Bytes> write_bitcode(const llvm::Module& module, const WriteOptions& opti
   start = Clock::now();
   Bytes bytes = emit(*typed, options.wrap);
   if (statistics) {
-    *statistics = {static_cast<uint32_t>(module.getInstructionCount()),
+    *statistics = {static_cast<uint32_t>(typed->records.size()),
                    counts.views,
                    counts.constant_views,
                    counts.expanded_constants,

@@ -36,7 +36,7 @@ struct WriteOptions {
 
 /// What the writer did, for measurements.
 struct WriteStatistics {
-  uint32_t instructions = 0, views = 0, constant_views = 0, expanded_constants = 0;
+  uint32_t records = 0, views = 0, constant_views = 0, expanded_constants = 0;
   double lower_us = 0, check_us = 0, emit_us = 0;
 };
 

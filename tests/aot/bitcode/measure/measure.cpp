@@ -28,7 +28,7 @@ namespace {
 
 struct Times {
   double parse = 1e18, lower = 1e18, check = 1e18, emit = 1e18;
-  uint32_t instructions = 0, views = 0;
+  uint32_t records = 0, views = 0;
   size_t bytes_in = 0, bytes_out = 0;
 };
 
@@ -64,7 +64,7 @@ bool measure(const test::AppleModule& input, int repetitions, const aot::bitcode
     times.lower = std::min(times.lower, statistics.lower_us);
     times.check = std::min(times.check, statistics.check_us);
     times.emit = std::min(times.emit, statistics.emit_us);
-    times.instructions = statistics.instructions;
+    times.records = statistics.records;
     times.views = statistics.views;
     times.bytes_out = bytes->size();
     out = std::move(*bytes);
@@ -112,17 +112,17 @@ int main(int argc, char** argv) {
   }
   if (all.empty()) return 1;
   double parse = 0, ours = 0;
-  size_t in = 0, out = 0, instructions = 0, views = 0;
+  size_t in = 0, out = 0, records = 0, views = 0;
   for (const Times& one : all) {
     parse += one.parse;
     ours += one.lower + one.check + one.emit;
     in += one.bytes_in;
     out += one.bytes_out;
-    instructions += one.instructions;
+    records += one.records;
     views += one.views;
   }
-  std::printf("%zu of %zu modules, %zu instructions, %zu views, %zu bytes in, %zu out, best of %d\n", all.size(),
-              inputs.size(), instructions, views, in, out, repetitions);
+  std::printf("%zu of %zu modules, %zu records, %zu views, %zu bytes in, %zu out, best of %d\n", all.size(),
+              inputs.size(), records, views, in, out, repetitions);
   row("parse", all, &Times::parse);
   row("lower", all, &Times::lower);
   row("check", all, &Times::check);
