@@ -4,9 +4,10 @@
 #include "cpu/fatal_guard.hpp"
 #include "cpu/flat_link.hpp"
 #include "cpu/private_buffers.hpp"
+#include "input/reader.hpp"
+#include "kernel_module.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -82,12 +83,10 @@ class KernelCompiler {
 
  private:
   Result<void> read() {
-    context_.setDiagnosticHandler(std::make_unique<KeepFirstError>(first_error_));
-    const llvm::StringRef bytes(reinterpret_cast<const char*>(view_.bitcode.data()), view_.bitcode.size());
-    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "air"), context_);
-    if (!module) return fail(Errc::corrupt, "not readable as AIR bitcode: {}", llvm::toString(module.takeError()));
-    module_ = std::move(*module);
-    return verify(*module_, "reading");
+    SMELT_TRY(kernel_module_, input::parse_module(view_.bitcode, view_.name));
+    module_ = kernel_module_.module.get();
+    kernel_module_.context->setDiagnosticHandler(std::make_unique<KeepFirstError>(first_error_));
+    return {};
   }
 
   Result<void> check(const char* after) {
@@ -122,9 +121,9 @@ class KernelCompiler {
   const AirModuleView& view_;
   const CpuOptions& options_;
   std::string first_error_;
-  llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> target_;
-  std::unique_ptr<llvm::Module> module_;
+  KernelModule kernel_module_;
+  llvm::Module* module_ = nullptr;  ///< of kernel_module_
 };
 
 Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options) {
