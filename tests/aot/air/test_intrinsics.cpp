@@ -1,6 +1,6 @@
 // The table against every declaration found in Apple's own bitcode, and against itself.
 #include "air/intrinsics.hpp"
-#include "files.hpp"
+#include "harvest.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/LLVMContext.h"
@@ -9,9 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 
 using namespace smelt;
@@ -20,37 +18,13 @@ using namespace smelt::aot::air;
 
 namespace {
 
-struct HarvestRow {
-  std::string name, type;
-};
-
-/// Attributes and LLVM's .0, .0.1 suffixes on opaque structs say nothing about the type.
-std::string without_attributes(std::string type) {
-  type = std::regex_replace(type, std::regex(" (nocapture|readonly|writeonly|noalias|immarg)\\b"), "");
-  return std::regex_replace(type, std::regex("(%struct\\.[a-z0-9_]+)(\\.[0-9]+)+"), "$1");
-}
-
-std::vector<HarvestRow> harvest() {
-  const auto bytes = test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/aot/data/air-harvest.tsv");
-  std::istringstream lines{std::string(as_text(bytes))};
-  std::vector<HarvestRow> rows;
-  std::string line;
-  std::getline(lines, line);  // the heading
-  while (std::getline(lines, line)) {
-    const size_t first = line.find('\t');
-    const size_t second = line.find('\t', first + 1);
-    rows.push_back({line.substr(first + 1, second - first - 1), without_attributes(line.substr(second + 1))});
-  }
-  return rows;
-}
-
 constexpr Version kVersions[] = {{1, 8}, {2, 0}, {2, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}, {2, 7}, {2, 8}};
 
 }  // namespace
 
 TEST_CASE("each air declaration of Apple's own bitcode has exactly our signature") {
   size_t checked = 0;
-  for (const HarvestRow& row : harvest()) {
+  for (const test::HarvestRow& row : test::harvest()) {
     if (!row.name.starts_with("air.")) continue;
     CAPTURE(row.name);
     CAPTURE(row.type);
