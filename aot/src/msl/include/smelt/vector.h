@@ -1,0 +1,447 @@
+// vec<T, N> and packed_vec<T, N>: docs/msl-library.md 1.2.
+//
+// A vector is a class round one of Clang's own vectors, since those take no functional casts with several arguments.
+// Components and swizzles are properties: they yield values, so that template deduction sees true vectors, and cannot
+// be referred to, as MSL demands. Writing one stores its components one by one: threads that write different components
+// of one vector in memory do not disturb each other. All of it works in constant expressions.
+#ifndef __SMELT_VECTOR_H
+#define __SMELT_VECTOR_H
+
+#include <metal_type_traits>
+
+namespace metal {
+
+/// How an element is kept: a bool is a byte of 0 or 1.
+template <class T>
+struct __kept {
+  using type = T;
+};
+template <>
+struct __kept<bool> {
+  using type = uchar;
+};
+template <class T, int N>
+using __native = typename __kept<T>::type __attribute__((ext_vector_type(N)));
+/// What a comparison of such vectors gives: integers of the same size, 0 or -1.
+template <int size>
+struct __mask_element;
+template <>
+struct __mask_element<1> {
+  using type = char;
+};
+template <>
+struct __mask_element<2> {
+  using type = short;
+};
+template <>
+struct __mask_element<4> {
+  using type = int;
+};
+template <>
+struct __mask_element<8> {
+  using type = long;
+};
+template <class T, int N>
+using __mask = typename __mask_element<sizeof(T)>::type __attribute__((ext_vector_type(N)));
+
+/// Marks the constructor that takes Clang's vector.
+struct __raw {};
+
+/// half and bfloat meet in float only.
+template <class T, class U>
+inline constexpr bool __crosses_small =
+    (__is_same(T, half) && __is_same(U, bfloat)) || (__is_same(T, bfloat) && __is_same(U, half));
+template <class T, class U>
+__SMELT_INLINE constexpr T __convert(U value) {
+  if constexpr (__crosses_small<T, U>)
+    return static_cast<T>(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
+}
+template <class T, class U, int N>
+__SMELT_INLINE constexpr __native<T, N> __convert_vector(__native<U, N> value) {
+  if constexpr (__is_same(T, U))
+    return value;
+  else if constexpr (__is_same(T, bool))
+    return __builtin_convertvector(value != __native<U, N>(0), __native<bool, N>) & __native<bool, N>(1);
+  else if constexpr (__crosses_small<T, U>)
+    return __builtin_convertvector(__builtin_convertvector(value, __native<float, N>), __native<T, N>);
+  else
+    return __builtin_convertvector(value, __native<T, N>);
+}
+
+/// How many components an argument brings to the constructor of a vector of T; 0 when it may not stand there.
+template <class T, class A>
+inline constexpr int __brings = __shape<A>::is_vector ? (__is_same(typename __shape<A>::element, T) ? __shape<A>::count : 0)
+                                                      : (__is_number<A> && __is_convertible_to(A, T) ? 1 : 0);
+template <class T, int N, class... A>
+concept __fills = sizeof...(A) > 1 && ((__brings<T, A> > 0) && ...) && (__brings<T, A> + ... + 0) == N;
+
+template <class T, int N>
+struct __components {
+  T e[N];
+  int filled = 0;
+  template <class A>
+  __SMELT_INLINE constexpr void append(A value) {
+    if constexpr (__shape<A>::is_vector) {
+      for (int i = 0; i < __shape<A>::count; ++i) e[filled + i] = value.__at(i);
+      filled += __shape<A>::count;
+    } else {
+      e[filled++] = static_cast<T>(value);
+    }
+  }
+};
+
+// ---- Members of every width. `T`, `N` and `E` are the class's. ------------------------------------------------------
+
+#define __SMELT_COMPONENT(name, colour, index, ...)                                       \
+  __SMELT_INLINE constexpr T __get_##name() const { return static_cast<T>(E(__v).name); } \
+  __SMELT_INLINE constexpr void __put_##name(T __a) {                                     \
+    using K = typename __kept<T>::type;                                                   \
+    if (__builtin_is_constant_evaluated())                                                \
+      __v = E{__VA_ARGS__};                                                               \
+    else                                                                                  \
+      reinterpret_cast<K*>(&__v)[index] = static_cast<K>(__a);                            \
+  }                                                                                       \
+  __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
+
+// Swizzles, listed in smelt/swizzles<N>.h: READ(count, name, name in colours, indices), WRITE the same for those that
+// may stand on the left.
+#define __SMELT_READ(count, name, colours, ...)                                                       \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                                       \
+    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw());                    \
+  }                                                                                                   \
+  __declspec(property(get = __get_##name)) vec<T, count> name, colours;
+#define __SMELT_WRITE(count, name, colours, ...)                                                      \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                                       \
+    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw());                    \
+  }                                                                                                   \
+  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                                   \
+    constexpr int at[] = {__VA_ARGS__};                                                               \
+    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                                      \
+  }                                                                                                   \
+  __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
+
+#define __SMELT_ARITHMETIC(op, condition)                                                                         \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) requires(condition) {                             \
+    return vec(E(a.__v op b.__v), __raw());                                                                       \
+  }                                                                                                               \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b) requires(condition) {                                       \
+    __v = __v op b.__v;                                                                                           \
+    return *this;                                                                                                 \
+  }
+// A shift amount counts modulo the width (docs/msl-library.md 2.6).
+#define __SMELT_SHIFT(op)                                                                                         \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) requires(__is_integral(T) && !__is_same(T, bool)) { \
+    return vec(E(a.__v op(b.__v & E(8 * sizeof(T) - 1))), __raw());                                               \
+  }                                                                                                               \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b) requires(__is_integral(T) && !__is_same(T, bool)) {           \
+    return *this = *this op b;                                                                                    \
+  }
+#define __SMELT_COMPARISON(op)                                                    \
+  friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) {        \
+    return vec<bool, N>::__from_mask(a.__v op b.__v);                             \
+  }
+#define __SMELT_LOGICAL(op)                                                             \
+  friend __SMELT_INLINE constexpr vec<bool, N> operator op##op(vec a, vec b) {          \
+    return vec<bool, N>(__convert_vector<bool, T, N>(a.__v) op __convert_vector<bool, T, N>(b.__v), __raw()); \
+  }
+
+#define __SMELT_VECTOR_MEMBERS                                                                                      \
+  vec() = default;                                                                                                  \
+  __SMELT_INLINE constexpr vec(E value, __raw) : __v(value) {}                                                      \
+  template <class U>                                                                                                \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                                           \
+  __SMELT_INLINE constexpr vec(U value) : __v(static_cast<typename __kept<T>::type>(static_cast<T>(value))) {}      \
+  template <class U>                                                                                                \
+    requires(!__is_same(U, T))                                                                                      \
+  __SMELT_INLINE constexpr explicit vec(vec<U, N> other) : __v(__convert_vector<T, U, N>(other.__v)) {}             \
+  template <class U>                                                                                                \
+    requires(!__is_same(U, T))                                                                                      \
+  __SMELT_INLINE constexpr explicit vec(packed_vec<U, N> other) : vec(vec<U, N>(other)) {}                          \
+  template <class... A>                                                                                             \
+    requires __fills<T, N, A...>                                                                                    \
+  __SMELT_INLINE constexpr vec(A... parts) : __v(__put_together(parts...)) {}                                       \
+                                                                                                                    \
+  template <class M>                                                                                                \
+  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                         \
+    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                                   \
+  }                                                                                                                 \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                                              \
+    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                                    \
+  }                                                                                                                 \
+  __SMELT_INLINE T& operator[](int i) { return reinterpret_cast<T*>(&__v)[i]; }                                     \
+                                                                                                                    \
+  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                      \
+  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                      \
+  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                                      \
+  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                                      \
+  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                                  \
+  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                           \
+  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                           \
+  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                           \
+  __SMELT_SHIFT(<<)                                                                                                 \
+  __SMELT_SHIFT(>>)                                                                                                 \
+  __SMELT_COMPARISON(<)                                                                                             \
+  __SMELT_COMPARISON(>)                                                                                             \
+  __SMELT_COMPARISON(<=)                                                                                            \
+  __SMELT_COMPARISON(>=)                                                                                            \
+  __SMELT_COMPARISON(==)                                                                                            \
+  __SMELT_COMPARISON(!=)                                                                                            \
+  __SMELT_LOGICAL(&)                                                                                                \
+  __SMELT_LOGICAL(|)                                                                                                \
+  __SMELT_INLINE constexpr vec operator+() const { return *this; }                                                  \
+  __SMELT_INLINE constexpr vec operator-() const requires(!__is_same(T, bool)) { return vec(E(-__v), __raw()); }    \
+  __SMELT_INLINE constexpr vec operator~() const requires(__is_integral(T) && !__is_same(T, bool)) {                \
+    return vec(E(~__v), __raw());                                                                                   \
+  }                                                                                                                 \
+  __SMELT_INLINE constexpr vec<bool, N> operator!() const { return vec<bool, N>::__from_mask(__v == E(0)); }        \
+  __SMELT_INLINE constexpr vec& operator++() { return *this += vec(1); }                                            \
+  __SMELT_INLINE constexpr vec& operator--() { return *this -= vec(1); }                                            \
+  __SMELT_INLINE constexpr vec operator++(int) {                                                                    \
+    const vec before = *this;                                                                                       \
+    *this += vec(1);                                                                                                \
+    return before;                                                                                                  \
+  }                                                                                                                 \
+  __SMELT_INLINE constexpr vec operator--(int) {                                                                    \
+    const vec before = *this;                                                                                       \
+    *this -= vec(1);                                                                                                \
+    return before;                                                                                                  \
+  }
+
+template <class T>
+struct vec<T, 2> {
+  static constexpr int N = 2;
+  using E = __native<T, 2>;
+  using value_type = T;
+  E __v;
+
+  __SMELT_INLINE constexpr vec(T x, T y) : __v{x, y} {}
+  template <class... A>
+  static __SMELT_INLINE constexpr E __put_together(A... parts) {
+    __components<T, 2> all;
+    (all.append(parts), ...);
+    return E{all.e[0], all.e[1]};
+  }
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? static_cast<T>(E(__v).x) : static_cast<T>(E(__v).y); }
+  __SMELT_INLINE constexpr void __set(int i, T value) {
+    if (i == 0)
+      __put_x(value);
+    else
+      __put_y(value);
+  }
+  __SMELT_COMPONENT(x, r, 0, __a, E(__v).y)
+  __SMELT_COMPONENT(y, g, 1, E(__v).x, __a)
+#include "smelt/swizzles2.h"
+  __SMELT_VECTOR_MEMBERS
+};
+
+template <class T>
+struct vec<T, 3> {
+  static constexpr int N = 3;
+  using E = __native<T, 3>;
+  using value_type = T;
+  E __v;
+
+  __SMELT_INLINE constexpr vec(T x, T y, T z) : __v{x, y, z} {}
+  template <class... A>
+  static __SMELT_INLINE constexpr E __put_together(A... parts) {
+    __components<T, 3> all;
+    (all.append(parts), ...);
+    return E{all.e[0], all.e[1], all.e[2]};
+  }
+  __SMELT_INLINE constexpr T __at(int i) const {
+    return i == 0 ? static_cast<T>(E(__v).x) : i == 1 ? static_cast<T>(E(__v).y) : static_cast<T>(E(__v).z);
+  }
+  __SMELT_INLINE constexpr void __set(int i, T value) {
+    if (i == 0)
+      __put_x(value);
+    else if (i == 1)
+      __put_y(value);
+    else
+      __put_z(value);
+  }
+  __SMELT_COMPONENT(x, r, 0, __a, E(__v).y, E(__v).z)
+  __SMELT_COMPONENT(y, g, 1, E(__v).x, __a, E(__v).z)
+  __SMELT_COMPONENT(z, b, 2, E(__v).x, E(__v).y, __a)
+#include "smelt/swizzles3.h"
+  __SMELT_VECTOR_MEMBERS
+};
+
+template <class T>
+struct vec<T, 4> {
+  static constexpr int N = 4;
+  using E = __native<T, 4>;
+  using value_type = T;
+  E __v;
+
+  __SMELT_INLINE constexpr vec(T x, T y, T z, T w) : __v{x, y, z, w} {}
+  template <class... A>
+  static __SMELT_INLINE constexpr E __put_together(A... parts) {
+    __components<T, 4> all;
+    (all.append(parts), ...);
+    return E{all.e[0], all.e[1], all.e[2], all.e[3]};
+  }
+  __SMELT_INLINE constexpr T __at(int i) const {
+    return i == 0   ? static_cast<T>(E(__v).x)
+           : i == 1 ? static_cast<T>(E(__v).y)
+           : i == 2 ? static_cast<T>(E(__v).z)
+                    : static_cast<T>(E(__v).w);
+  }
+  __SMELT_INLINE constexpr void __set(int i, T value) {
+    if (i == 0)
+      __put_x(value);
+    else if (i == 1)
+      __put_y(value);
+    else if (i == 2)
+      __put_z(value);
+    else
+      __put_w(value);
+  }
+  __SMELT_COMPONENT(x, r, 0, __a, E(__v).y, E(__v).z, E(__v).w)
+  __SMELT_COMPONENT(y, g, 1, E(__v).x, __a, E(__v).z, E(__v).w)
+  __SMELT_COMPONENT(z, b, 2, E(__v).x, E(__v).y, __a, E(__v).w)
+  __SMELT_COMPONENT(w, a, 3, E(__v).x, E(__v).y, E(__v).z, __a)
+#include "smelt/swizzles4.h"
+  __SMELT_VECTOR_MEMBERS
+};
+
+#undef __SMELT_VECTOR_MEMBERS
+#undef __SMELT_LOGICAL
+#undef __SMELT_COMPARISON
+#undef __SMELT_SHIFT
+#undef __SMELT_ARITHMETIC
+#undef __SMELT_WRITE
+#undef __SMELT_READ
+#undef __SMELT_COMPONENT
+
+// ---- Packed: elements side by side, aligned as one of them ------------------------------------------------------------
+
+#define __SMELT_COMPONENT(name, colour, index)                                \
+  __SMELT_INLINE constexpr T __get_##name() const { return __e[index]; }      \
+  __SMELT_INLINE constexpr void __put_##name(T value) { __e[index] = value; } \
+  __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
+#define __SMELT_READ(count, name, colours, ...)                 \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const { \
+    constexpr int at[] = {__VA_ARGS__};                         \
+    return __pick<count>(at);                                   \
+  }                                                             \
+  __declspec(property(get = __get_##name)) vec<T, count> name, colours;
+#define __SMELT_WRITE(count, name, colours, ...)                        \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {         \
+    constexpr int at[] = {__VA_ARGS__};                                 \
+    return __pick<count>(at);                                           \
+  }                                                                     \
+  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {     \
+    constexpr int at[] = {__VA_ARGS__};                                 \
+    for (int i = 0; i < count; ++i) __e[at[i]] = value.__at(i);         \
+  }                                                                     \
+  __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
+
+// Arithmetic is the aligned vector's. Three forms, so that packed op packed finds one and a mixed pair is no tie.
+#define __SMELT_PACKED_OPERATOR(op)                                                                                     \
+  friend __SMELT_INLINE constexpr auto operator op(packed_vec a, packed_vec b) { return V(a) op V(b); }                 \
+  friend __SMELT_INLINE constexpr auto operator op(packed_vec a, V b) { return V(a) op b; }                             \
+  friend __SMELT_INLINE constexpr auto operator op(V a, packed_vec b) { return a op V(b); }
+#define __SMELT_PACKED_ARITHMETIC(op)                                     \
+  __SMELT_PACKED_OPERATOR(op)                                             \
+  __SMELT_INLINE constexpr packed_vec& operator op##=(V b) { return *this = packed_vec(V(*this) op b); }
+
+#define __SMELT_PACKED_MEMBERS                                                                          \
+  using V = vec<T, N>;                                                                                  \
+  using value_type = T;                                                                                 \
+  T __e[N];                                                                                             \
+  packed_vec() = default;                                                                               \
+  template <class U>                                                                                    \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                               \
+  __SMELT_INLINE constexpr explicit packed_vec(U value) : packed_vec(V(value)) {}                       \
+  template <class U>                                                                                    \
+    requires(!__is_same(U, T))                                                                          \
+  __SMELT_INLINE constexpr explicit packed_vec(vec<U, N> other) : packed_vec(V(other)) {}               \
+  template <class U>                                                                                    \
+    requires(!__is_same(U, T))                                                                          \
+  __SMELT_INLINE constexpr explicit packed_vec(packed_vec<U, N> other) : packed_vec(V(vec<U, N>(other))) {} \
+  template <class... A>                                                                                 \
+    requires __fills<T, N, A...>                                                                        \
+  __SMELT_INLINE constexpr packed_vec(A... parts) : packed_vec(V(parts...)) {}                          \
+  __SMELT_INLINE constexpr T __at(int i) const { return __e[i]; }                                       \
+  template <int count>                                                                                  \
+  __SMELT_INLINE constexpr vec<T, count> __pick(const int (&at)[count]) const {                         \
+    if constexpr (count == 2)                                                                           \
+      return vec<T, 2>(__e[at[0]], __e[at[1]]);                                                         \
+    else if constexpr (count == 3)                                                                      \
+      return vec<T, 3>(__e[at[0]], __e[at[1]], __e[at[2]]);                                             \
+    else                                                                                                \
+      return vec<T, 4>(__e[at[0]], __e[at[1]], __e[at[2]], __e[at[3]]);                                 \
+  }                                                                                                     \
+  __SMELT_INLINE constexpr T operator[](int i) const { return __e[i]; }                                 \
+  __SMELT_INLINE constexpr T& operator[](int i) { return __e[i]; }                                      \
+  __SMELT_PACKED_ARITHMETIC(+)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(-)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(*)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(/)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(%)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(&)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(|)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(^)                                                                          \
+  __SMELT_PACKED_ARITHMETIC(<<)                                                                         \
+  __SMELT_PACKED_ARITHMETIC(>>)                                                                         \
+  __SMELT_PACKED_OPERATOR(<)                                                                            \
+  __SMELT_PACKED_OPERATOR(>)                                                                            \
+  __SMELT_PACKED_OPERATOR(<=)                                                                           \
+  __SMELT_PACKED_OPERATOR(>=)                                                                           \
+  __SMELT_PACKED_OPERATOR(==)                                                                           \
+  __SMELT_PACKED_OPERATOR(!=)                                                                           \
+  __SMELT_PACKED_OPERATOR(&&)                                                                           \
+  __SMELT_PACKED_OPERATOR(||)                                                                           \
+  __SMELT_INLINE constexpr V operator+() const { return V(*this); }                                     \
+  __SMELT_INLINE constexpr V operator-() const { return -V(*this); }                                    \
+  __SMELT_INLINE constexpr V operator~() const { return ~V(*this); }                                    \
+  __SMELT_INLINE constexpr vec<bool, N> operator!() const { return !V(*this); }                         \
+  __SMELT_INLINE constexpr packed_vec& operator++() { return *this += V(1); }                           \
+  __SMELT_INLINE constexpr packed_vec& operator--() { return *this -= V(1); }
+
+template <class T>
+struct packed_vec<T, 2> {
+  static constexpr int N = 2;
+  __SMELT_PACKED_MEMBERS
+  __SMELT_INLINE constexpr packed_vec(V v) : __e{v.x, v.y} {}
+  __SMELT_INLINE constexpr operator V() const { return V(__e[0], __e[1]); }
+  __SMELT_COMPONENT(x, r, 0)
+  __SMELT_COMPONENT(y, g, 1)
+#include "smelt/swizzles2.h"
+};
+template <class T>
+struct packed_vec<T, 3> {
+  static constexpr int N = 3;
+  __SMELT_PACKED_MEMBERS
+  __SMELT_INLINE constexpr packed_vec(V v) : __e{v.x, v.y, v.z} {}
+  __SMELT_INLINE constexpr operator V() const { return V(__e[0], __e[1], __e[2]); }
+  __SMELT_COMPONENT(x, r, 0)
+  __SMELT_COMPONENT(y, g, 1)
+  __SMELT_COMPONENT(z, b, 2)
+#include "smelt/swizzles3.h"
+};
+template <class T>
+struct packed_vec<T, 4> {
+  static constexpr int N = 4;
+  __SMELT_PACKED_MEMBERS
+  __SMELT_INLINE constexpr packed_vec(V v) : __e{v.x, v.y, v.z, v.w} {}
+  __SMELT_INLINE constexpr operator V() const { return V(__e[0], __e[1], __e[2], __e[3]); }
+  __SMELT_COMPONENT(x, r, 0)
+  __SMELT_COMPONENT(y, g, 1)
+  __SMELT_COMPONENT(z, b, 2)
+  __SMELT_COMPONENT(w, a, 3)
+#include "smelt/swizzles4.h"
+};
+
+#undef __SMELT_PACKED_MEMBERS
+#undef __SMELT_PACKED_ARITHMETIC
+#undef __SMELT_PACKED_OPERATOR
+#undef __SMELT_WRITE
+#undef __SMELT_READ
+#undef __SMELT_COMPONENT
+
+}  // namespace metal
+
+#endif
