@@ -11,7 +11,7 @@ LETTERS, COLOURS = "xyzw", "rgba"
 
 
 def swizzles(width):
-    lines = [f"// Swizzles of vectors of {width}. Written by generate.py; read by smelt/vector.h."]
+    lines = [f"// Swizzles of vectors of {width}. Written by generate.py; read by smelt/vector.h.", "// clang-format off"]
     for count in (2, 3, 4):
         for picked in itertools.product(range(width), repeat=count):
             kind = "WRITE" if len(set(picked)) == count else "READ"

@@ -1,4 +1,5 @@
-// Names inside Apple's compiler that public kernels call (docs/msl-library.md 6): MLX's bf16_math.h and what was made of it.
+// Names inside Apple's compiler that public kernels call (docs/msl-library.md 6): MLX's bf16_math.h and what was made
+// of it.
 #ifndef __SMELT_INTERNAL_NAMES_H
 #define __SMELT_INTERNAL_NAMES_H
 
@@ -13,15 +14,27 @@
 
 #define __SMELT_CHOOSE(mode, call) \
   mode == __METAL_PRECISE_MATH__ ? metal::precise::call : mode == __METAL_FAST_MATH__ ? metal::fast::call : metal::call
-#define __SMELT_INTERNAL_1(name) \
-  __SMELT_INLINE float __metal_##name(float a, int mode) { return __SMELT_CHOOSE(mode, name(a)); } \
-  __SMELT_INLINE half __metal_##name(half a, int) { return metal::name(a); }
-#define __SMELT_INTERNAL_2(name) \
-  __SMELT_INLINE float __metal_##name(float a, float b, int mode) { return __SMELT_CHOOSE(mode, name(a, b)); } \
-  __SMELT_INLINE half __metal_##name(half a, half b, int) { return metal::name(a, b); }
-#define __SMELT_INTERNAL_3(name) \
-  __SMELT_INLINE float __metal_##name(float a, float b, float c, int mode) { return __SMELT_CHOOSE(mode, name(a, b, c)); } \
-  __SMELT_INLINE half __metal_##name(half a, half b, half c, int) { return metal::name(a, b, c); }
+#define __SMELT_INTERNAL_1(name)                           \
+  __SMELT_INLINE float __metal_##name(float a, int mode) { \
+    return __SMELT_CHOOSE(mode, name(a));                  \
+  }                                                        \
+  __SMELT_INLINE half __metal_##name(half a, int) {        \
+    return metal::name(a);                                 \
+  }
+#define __SMELT_INTERNAL_2(name)                                    \
+  __SMELT_INLINE float __metal_##name(float a, float b, int mode) { \
+    return __SMELT_CHOOSE(mode, name(a, b));                        \
+  }                                                                 \
+  __SMELT_INLINE half __metal_##name(half a, half b, int) {         \
+    return metal::name(a, b);                                       \
+  }
+#define __SMELT_INTERNAL_3(name)                                             \
+  __SMELT_INLINE float __metal_##name(float a, float b, float c, int mode) { \
+    return __SMELT_CHOOSE(mode, name(a, b, c));                              \
+  }                                                                          \
+  __SMELT_INLINE half __metal_##name(half a, half b, half c, int) {          \
+    return metal::name(a, b, c);                                             \
+  }
 __SMELT_INTERNAL_1(acos)
 __SMELT_INTERNAL_1(acosh)
 __SMELT_INTERNAL_1(asin)
@@ -68,31 +81,41 @@ __SMELT_INTERNAL_3(fmin3)
 #undef __SMELT_INTERNAL_2
 #undef __SMELT_INTERNAL_1
 
-__SMELT_INLINE float __metal_ldexp(float x, int k, int mode) { return __SMELT_CHOOSE(mode, ldexp(x, k)); }
+__SMELT_INLINE float __metal_ldexp(float x, int k, int mode) {
+  return __SMELT_CHOOSE(mode, ldexp(x, k));
+}
 #undef __SMELT_CHOOSE
-__SMELT_INLINE float __metal_fma(float a, float b, float c) { return metal::fma(a, b, c); }
-__SMELT_INLINE half __metal_fma(half a, half b, half c) { return metal::fma(a, b, c); }
-__SMELT_INLINE float __metal_frexp(float x, int* exponent) { return metal::frexp(x, *exponent); }
+__SMELT_INLINE float __metal_fma(float a, float b, float c) {
+  return metal::fma(a, b, c);
+}
+__SMELT_INLINE half __metal_fma(half a, half b, half c) {
+  return metal::fma(a, b, c);
+}
+__SMELT_INLINE float __metal_frexp(float x, int* exponent) {
+  return metal::frexp(x, *exponent);
+}
 #if __METAL_VERSION__ >= 310
-__SMELT_INLINE float __metal_nextafter(float x, float y) { return metal::nextafter(x, y); }
+__SMELT_INLINE float __metal_nextafter(float x, float y) {
+  return metal::nextafter(x, y);
+}
 #endif
 
 // ---- Lanes
 
-#define __SMELT_INTERNAL_LANES(name)                                                      \
-  template <class T>                                                                      \
-  __SMELT_INLINE T __metal_simd_##name(T data) {                                          \
-    return metal::simd_##name(data);                                                      \
+#define __SMELT_INTERNAL_LANES(name)             \
+  template <class T>                             \
+  __SMELT_INLINE T __metal_simd_##name(T data) { \
+    return metal::simd_##name(data);             \
   }
-#define __SMELT_INTERNAL_SHUFFLE(name)                                                    \
-  template <class T>                                                                      \
-  __SMELT_INLINE T __metal_simd_##name(T data, ushort lane) {                             \
-    return metal::simd_##name(data, lane);                                                \
+#define __SMELT_INTERNAL_SHUFFLE(name)                        \
+  template <class T>                                          \
+  __SMELT_INLINE T __metal_simd_##name(T data, ushort lane) { \
+    return metal::simd_##name(data, lane);                    \
   }
-#define __SMELT_INTERNAL_FILL(name)                                                       \
-  template <class T>                                                                      \
-  __SMELT_INLINE T __metal_simd_##name(T data, T filling, ushort delta, ushort modulo) {  \
-    return metal::simd_##name(data, filling, delta, modulo);                              \
+#define __SMELT_INTERNAL_FILL(name)                                                      \
+  template <class T>                                                                     \
+  __SMELT_INLINE T __metal_simd_##name(T data, T filling, ushort delta, ushort modulo) { \
+    return metal::simd_##name(data, filling, delta, modulo);                             \
   }
 __SMELT_INTERNAL_LANES(sum)
 __SMELT_INTERNAL_LANES(product)
@@ -130,8 +153,12 @@ namespace metal::__air {
 uint threads_of_simdgroup() __SMELT_PURE __asm("smelt.builtin.threads_per_simdgroup");
 }
 /// The operand only says which type is wanted.
-__SMELT_INLINE ushort __metal_get_thread_index_in_simdgroup(ushort) { return ushort(metal::__air::lane_of_simdgroup()); }
-__SMELT_INLINE ushort __metal_get_simdgroup_size(ushort) { return ushort(metal::__air::threads_of_simdgroup()); }
+__SMELT_INLINE ushort __metal_get_thread_index_in_simdgroup(ushort) {
+  return ushort(metal::__air::lane_of_simdgroup());
+}
+__SMELT_INLINE ushort __metal_get_simdgroup_size(ushort) {
+  return ushort(metal::__air::threads_of_simdgroup());
+}
 
 /// Atomic loads as MLX's fence kernel spells them.
 template <class T>

@@ -30,14 +30,15 @@
 #define __SMELT_DEFAULT(name) name
 #endif
 
-// ---- Lists of types: M(type, AIR sign, AIR type) ---------------------------------------------------------------------
+// ---- Lists of types: M(type, AIR sign, AIR type)
+// ---------------------------------------------------------------------
 
 #define __SMELT_EACH_SMALL_INTEGER(M) \
   M(char, s, i8) M(uchar, u, i8) M(short, s, i16) M(ushort, u, i16) M(int, s, i32) M(uint, u, i32)
 #define __SMELT_EACH_INTEGER(M) __SMELT_EACH_SMALL_INTEGER(M) M(long, s, i64) M(ulong, u, i64)
 #define __SMELT_EACH_SIGNED(M) M(char, s, i8) M(short, s, i16) M(int, s, i32) M(long, s, i64)
 
-// ---- Declarations -----------------------------------------------------------------------------------------------------
+// ---- Declarations ----
 //
 // Operations of one, two or three values of one type. `label` is the name without its type, "air.exp." for
 // air.exp.v4f32, `type` its suffix, f32, and `how` an attribute.
@@ -47,32 +48,43 @@
 // A namespace is opened once per header, not once per function: Clang reads every reopening back from the precompiled
 // header when it looks into the namespace.
 
-#define __SMELT_SCALAR_1(name, T, label, type, how) T name(T) how __asm(label #type);
-#define __SMELT_SCALAR_2(name, T, label, type, how) T name(T, T) how __asm(label #type);
-#define __SMELT_SCALAR_3(name, T, label, type, how) T name(T, T, T) how __asm(label #type);
+#define __SMELT_SCALAR_1(name, T, label, type, how) \
+  T name(T)                                         \
+  how __asm(label #type);
+#define __SMELT_SCALAR_2(name, T, label, type, how) \
+  T name(T, T)                                      \
+  how __asm(label #type);
+#define __SMELT_SCALAR_3(name, T, label, type, how) \
+  T name(T, T, T)                                   \
+  how __asm(label #type);
 
-#define __SMELT_NATIVE_1(name, T, label, type, how)                      \
-  __native<T, 2> name(__native<T, 2>) how __asm(label "v2" #type);       \
-  __native<T, 3> name(__native<T, 3>) how __asm(label "v3" #type);       \
+#define __SMELT_NATIVE_1(name, T, label, type, how)                \
+  __native<T, 2> name(__native<T, 2>) how __asm(label "v2" #type); \
+  __native<T, 3> name(__native<T, 3>) how __asm(label "v3" #type); \
   __native<T, 4> name(__native<T, 4>) how __asm(label "v4" #type);
-#define __SMELT_NATIVE_2(name, T, label, type, how)                                      \
-  __native<T, 2> name(__native<T, 2>, __native<T, 2>) how __asm(label "v2" #type);       \
-  __native<T, 3> name(__native<T, 3>, __native<T, 3>) how __asm(label "v3" #type);       \
+#define __SMELT_NATIVE_2(name, T, label, type, how)                                \
+  __native<T, 2> name(__native<T, 2>, __native<T, 2>) how __asm(label "v2" #type); \
+  __native<T, 3> name(__native<T, 3>, __native<T, 3>) how __asm(label "v3" #type); \
   __native<T, 4> name(__native<T, 4>, __native<T, 4>) how __asm(label "v4" #type);
-#define __SMELT_NATIVE_3(name, T, label, type, how)                                                      \
-  __native<T, 2> name(__native<T, 2>, __native<T, 2>, __native<T, 2>) how __asm(label "v2" #type);       \
-  __native<T, 3> name(__native<T, 3>, __native<T, 3>, __native<T, 3>) how __asm(label "v3" #type);       \
+#define __SMELT_NATIVE_3(name, T, label, type, how)                                                \
+  __native<T, 2> name(__native<T, 2>, __native<T, 2>, __native<T, 2>) how __asm(label "v2" #type); \
+  __native<T, 3> name(__native<T, 3>, __native<T, 3>, __native<T, 3>) how __asm(label "v3" #type); \
   __native<T, 4> name(__native<T, 4>, __native<T, 4>, __native<T, 4>) how __asm(label "v4" #type);
 
-#define __SMELT_VECTOR_1(name, V, operation) \
-  __SMELT_INLINE V name(V a) { return V(__air::operation(a.__v), __raw()); }
-#define __SMELT_VECTOR_2(name, V, operation) \
-  __SMELT_INLINE V name(V a, V b) { return V(__air::operation(a.__v, b.__v), __raw()); }
-#define __SMELT_VECTOR_3(name, V, operation) \
-  __SMELT_INLINE V name(V a, V b, V c) { return V(__air::operation(a.__v, b.__v, c.__v), __raw()); }
-#define __SMELT_VECTORS(arity, name, T, operation) \
-  __SMELT_VECTOR_##arity(name, T##2, operation)    \
-  __SMELT_VECTOR_##arity(name, T##3, operation)    \
-  __SMELT_VECTOR_##arity(name, T##4, operation)
+#define __SMELT_VECTOR_1(name, V, operation)    \
+  __SMELT_INLINE V name(V a) {                  \
+    return V(__air::operation(a.__v), __raw()); \
+  }
+#define __SMELT_VECTOR_2(name, V, operation)           \
+  __SMELT_INLINE V name(V a, V b) {                    \
+    return V(__air::operation(a.__v, b.__v), __raw()); \
+  }
+#define __SMELT_VECTOR_3(name, V, operation)                  \
+  __SMELT_INLINE V name(V a, V b, V c) {                      \
+    return V(__air::operation(a.__v, b.__v, c.__v), __raw()); \
+  }
+#define __SMELT_VECTORS(arity, name, T, operation)                                            \
+  __SMELT_VECTOR_##arity(name, T##2, operation) __SMELT_VECTOR_##arity(name, T##3, operation) \
+      __SMELT_VECTOR_##arity(name, T##4, operation)
 
 #endif

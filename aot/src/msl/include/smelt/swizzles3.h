@@ -1,4 +1,5 @@
 // Swizzles of vectors of 3. Written by generate.py; read by smelt/vector.h.
+// clang-format off
 __SMELT_READ(2, xx, rr, 0, 0)
 __SMELT_WRITE(2, xy, rg, 0, 1)
 __SMELT_WRITE(2, xz, rb, 0, 2)

@@ -72,8 +72,9 @@ __SMELT_INLINE constexpr __native<T, N> __convert_vector(__native<U, N> value) {
 
 /// How many components an argument brings to the constructor of a vector of T; 0 when it may not stand there.
 template <class T, class A>
-inline constexpr int __brings = __shape<A>::is_vector ? (__is_same(typename __shape<A>::element, T) ? __shape<A>::count : 0)
-                                                      : (__is_number<A> && __is_convertible_to(A, T) ? 1 : 0);
+inline constexpr int __brings =
+    __shape<A>::is_vector ? (__is_same(typename __shape<A>::element, T) ? __shape<A>::count : 0)
+                          : (__is_number<A> && __is_convertible_to(A, T) ? 1 : 0);
 template <class T, int N, class... A>
 concept __fills = sizeof...(A) > 1 && ((__brings<T, A> > 0) && ...) && (__brings<T, A> + ... + 0) == N;
 
@@ -94,119 +95,145 @@ struct __components {
 
 // ---- Members of every width. `T`, `N` and `E` are the class's. ------------------------------------------------------
 
-#define __SMELT_COMPONENT(name, colour, index, ...)                                       \
-  __SMELT_INLINE constexpr T __get_##name() const { return static_cast<T>(E(__v).name); } \
-  __SMELT_INLINE constexpr void __put_##name(T __a) {                                     \
-    using K = typename __kept<T>::type;                                                   \
-    if (__builtin_is_constant_evaluated())                                                \
-      __v = E{__VA_ARGS__};                                                               \
-    else                                                                                  \
-      reinterpret_cast<K*>(&__v)[index] = static_cast<K>(__a);                            \
-  }                                                                                       \
+#define __SMELT_COMPONENT(name, colour, index, ...)            \
+  __SMELT_INLINE constexpr T __get_##name() const {            \
+    return static_cast<T>(E(__v).name);                        \
+  }                                                            \
+  __SMELT_INLINE constexpr void __put_##name(T __a) {          \
+    using K = typename __kept<T>::type;                        \
+    if (__builtin_is_constant_evaluated())                     \
+      __v = E{__VA_ARGS__};                                    \
+    else                                                       \
+      reinterpret_cast<K*>(&__v)[index] = static_cast<K>(__a); \
+  }                                                            \
   __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
 
 // Swizzles, listed in smelt/swizzles<N>.h: READ(count, name, name in colours, indices), WRITE the same for those that
 // may stand on the left.
-#define __SMELT_READ(count, name, colours, ...)                                                       \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                                       \
-    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw());                    \
-  }                                                                                                   \
+#define __SMELT_READ(count, name, colours, ...)                                    \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                    \
+    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw()); \
+  }                                                                                \
   __declspec(property(get = __get_##name)) vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                                                      \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                                       \
-    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw());                    \
-  }                                                                                                   \
-  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                                   \
-    constexpr int at[] = {__VA_ARGS__};                                                               \
-    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                                      \
-  }                                                                                                   \
+#define __SMELT_WRITE(count, name, colours, ...)                                   \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                    \
+    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw()); \
+  }                                                                                \
+  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                \
+    constexpr int at[] = {__VA_ARGS__};                                            \
+    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                   \
+  }                                                                                \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
 
-#define __SMELT_ARITHMETIC(op, condition)                                                                         \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) requires(condition) {                             \
-    return vec(E(a.__v op b.__v), __raw());                                                                       \
-  }                                                                                                               \
-  __SMELT_INLINE constexpr vec& operator op##=(vec b) requires(condition) {                                       \
-    __v = __v op b.__v;                                                                                           \
-    return *this;                                                                                                 \
+#define __SMELT_ARITHMETIC(op, condition)                       \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) \
+    requires(condition)                                         \
+  {                                                             \
+    return vec(E(a.__v op b.__v), __raw());                     \
+  }                                                             \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b)           \
+    requires(condition)                                         \
+  {                                                             \
+    __v = __v op b.__v;                                         \
+    return *this;                                               \
   }
 // A shift amount counts modulo the width (docs/msl-library.md 2.6).
-#define __SMELT_SHIFT(op)                                                                                         \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) requires(__is_integral(T) && !__is_same(T, bool)) { \
-    return vec(E(a.__v op(b.__v & E(8 * sizeof(T) - 1))), __raw());                                               \
-  }                                                                                                               \
-  __SMELT_INLINE constexpr vec& operator op##=(vec b) requires(__is_integral(T) && !__is_same(T, bool)) {           \
-    return *this = *this op b;                                                                                    \
+#define __SMELT_SHIFT(op)                                           \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)     \
+    requires(__is_integral(T) && !__is_same(T, bool))               \
+  {                                                                 \
+    return vec(E(a.__v op(b.__v & E(8 * sizeof(T) - 1))), __raw()); \
+  }                                                                 \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b)               \
+    requires(__is_integral(T) && !__is_same(T, bool))               \
+  {                                                                 \
+    return *this = *this op b;                                      \
   }
-#define __SMELT_COMPARISON(op)                                                    \
-  friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) {        \
-    return vec<bool, N>::__from_mask(a.__v op b.__v);                             \
+#define __SMELT_COMPARISON(op)                                             \
+  friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) { \
+    return vec<bool, N>::__from_mask(a.__v op b.__v);                      \
   }
-#define __SMELT_LOGICAL(op)                                                             \
-  friend __SMELT_INLINE constexpr vec<bool, N> operator op##op(vec a, vec b) {          \
+#define __SMELT_LOGICAL(op)                                                                                   \
+  friend __SMELT_INLINE constexpr vec<bool, N> operator op##op(vec a, vec b) {                                \
     return vec<bool, N>(__convert_vector<bool, T, N>(a.__v) op __convert_vector<bool, T, N>(b.__v), __raw()); \
   }
 
-#define __SMELT_VECTOR_MEMBERS                                                                                      \
-  vec() = default;                                                                                                  \
-  __SMELT_INLINE constexpr vec(E value, __raw) : __v(value) {}                                                      \
-  template <class U>                                                                                                \
-    requires(__is_number<U> && __is_convertible_to(U, T))                                                           \
-  __SMELT_INLINE constexpr vec(U value) : __v(static_cast<typename __kept<T>::type>(static_cast<T>(value))) {}      \
-  template <class U>                                                                                                \
-    requires(!__is_same(U, T))                                                                                      \
-  __SMELT_INLINE constexpr explicit vec(vec<U, N> other) : __v(__convert_vector<T, U, N>(other.__v)) {}             \
-  template <class U>                                                                                                \
-    requires(!__is_same(U, T))                                                                                      \
-  __SMELT_INLINE constexpr explicit vec(packed_vec<U, N> other) : vec(vec<U, N>(other)) {}                          \
-  template <class... A>                                                                                             \
-    requires __fills<T, N, A...>                                                                                    \
-  __SMELT_INLINE constexpr vec(A... parts) : __v(__put_together(parts...)) {}                                       \
-                                                                                                                    \
-  template <class M>                                                                                                \
-  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                         \
-    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                                   \
-  }                                                                                                                 \
-  __SMELT_INLINE constexpr T operator[](int i) const {                                                              \
-    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                                    \
-  }                                                                                                                 \
-  __SMELT_INLINE T& operator[](int i) { return reinterpret_cast<T*>(&__v)[i]; }                                     \
-                                                                                                                    \
-  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                      \
-  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                      \
-  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                                      \
-  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                                      \
-  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                                  \
-  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                           \
-  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                           \
-  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                           \
-  __SMELT_SHIFT(<<)                                                                                                 \
-  __SMELT_SHIFT(>>)                                                                                                 \
-  __SMELT_COMPARISON(<)                                                                                             \
-  __SMELT_COMPARISON(>)                                                                                             \
-  __SMELT_COMPARISON(<=)                                                                                            \
-  __SMELT_COMPARISON(>=)                                                                                            \
-  __SMELT_COMPARISON(==)                                                                                            \
-  __SMELT_COMPARISON(!=)                                                                                            \
-  __SMELT_LOGICAL(&)                                                                                                \
-  __SMELT_LOGICAL(|)                                                                                                \
-  __SMELT_INLINE constexpr vec operator+() const { return *this; }                                                  \
-  __SMELT_INLINE constexpr vec operator-() const requires(!__is_same(T, bool)) { return vec(E(-__v), __raw()); }    \
-  __SMELT_INLINE constexpr vec operator~() const requires(__is_integral(T) && !__is_same(T, bool)) {                \
-    return vec(E(~__v), __raw());                                                                                   \
-  }                                                                                                                 \
-  __SMELT_INLINE constexpr vec<bool, N> operator!() const { return vec<bool, N>::__from_mask(__v == E(0)); }        \
-  __SMELT_INLINE constexpr vec& operator++() { return *this += vec(1); }                                            \
-  __SMELT_INLINE constexpr vec& operator--() { return *this -= vec(1); }                                            \
-  __SMELT_INLINE constexpr vec operator++(int) {                                                                    \
-    const vec before = *this;                                                                                       \
-    *this += vec(1);                                                                                                \
-    return before;                                                                                                  \
-  }                                                                                                                 \
-  __SMELT_INLINE constexpr vec operator--(int) {                                                                    \
-    const vec before = *this;                                                                                       \
-    *this -= vec(1);                                                                                                \
-    return before;                                                                                                  \
+#define __SMELT_VECTOR_MEMBERS                                                                                 \
+  vec() = default;                                                                                             \
+  __SMELT_INLINE constexpr vec(E value, __raw) : __v(value) {}                                                 \
+  template <class U>                                                                                           \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                                      \
+  __SMELT_INLINE constexpr vec(U value) : __v(static_cast<typename __kept<T>::type>(static_cast<T>(value))) {} \
+  template <class U>                                                                                           \
+    requires(!__is_same(U, T))                                                                                 \
+  __SMELT_INLINE constexpr explicit vec(vec<U, N> other) : __v(__convert_vector<T, U, N>(other.__v)) {}        \
+  template <class U>                                                                                           \
+    requires(!__is_same(U, T))                                                                                 \
+  __SMELT_INLINE constexpr explicit vec(packed_vec<U, N> other) : vec(vec<U, N>(other)) {}                     \
+  template <class... A>                                                                                        \
+    requires __fills<T, N, A...>                                                                               \
+  __SMELT_INLINE constexpr vec(A... parts) : __v(__put_together(parts...)) {}                                  \
+                                                                                                               \
+  template <class M>                                                                                           \
+  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                    \
+    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                              \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                                         \
+    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                               \
+  }                                                                                                            \
+  __SMELT_INLINE T& operator[](int i) {                                                                        \
+    return reinterpret_cast<T*>(&__v)[i];                                                                      \
+  }                                                                                                            \
+                                                                                                               \
+  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                 \
+  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                 \
+  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                                 \
+  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                                 \
+  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                             \
+  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                      \
+  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                      \
+  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                      \
+  __SMELT_SHIFT(<<)                                                                                            \
+  __SMELT_SHIFT(>>)                                                                                            \
+  __SMELT_COMPARISON(<)                                                                                        \
+  __SMELT_COMPARISON(>)                                                                                        \
+  __SMELT_COMPARISON(<=)                                                                                       \
+  __SMELT_COMPARISON(>=)                                                                                       \
+  __SMELT_COMPARISON(==)                                                                                       \
+  __SMELT_COMPARISON(!=)                                                                                       \
+  __SMELT_LOGICAL(&)                                                                                           \
+  __SMELT_LOGICAL(|)                                                                                           \
+  __SMELT_INLINE constexpr vec operator+() const {                                                             \
+    return *this;                                                                                              \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec operator-() const                                                               \
+    requires(!__is_same(T, bool))                                                                              \
+  {                                                                                                            \
+    return vec(E(-__v), __raw());                                                                              \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec operator~() const                                                               \
+    requires(__is_integral(T) && !__is_same(T, bool))                                                          \
+  {                                                                                                            \
+    return vec(E(~__v), __raw());                                                                              \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec<bool, N> operator!() const {                                                    \
+    return vec<bool, N>::__from_mask(__v == E(0));                                                             \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec& operator++() {                                                                 \
+    return *this += vec(1);                                                                                    \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec& operator--() {                                                                 \
+    return *this -= vec(1);                                                                                    \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec operator++(int) {                                                               \
+    const vec before = *this;                                                                                  \
+    *this += vec(1);                                                                                           \
+    return before;                                                                                             \
+  }                                                                                                            \
+  __SMELT_INLINE constexpr vec operator--(int) {                                                               \
+    const vec before = *this;                                                                                  \
+    *this -= vec(1);                                                                                           \
+    return before;                                                                                             \
   }
 
 template <class T>
@@ -315,11 +342,16 @@ struct vec<T, 4> {
 #undef __SMELT_READ
 #undef __SMELT_COMPONENT
 
-// ---- Packed: elements side by side, aligned as one of them ------------------------------------------------------------
+// ---- Packed: elements side by side, aligned as one of them
+// ------------------------------------------------------------
 
-#define __SMELT_COMPONENT(name, colour, index)                                \
-  __SMELT_INLINE constexpr T __get_##name() const { return __e[index]; }      \
-  __SMELT_INLINE constexpr void __put_##name(T value) { __e[index] = value; } \
+#define __SMELT_COMPONENT(name, colour, index)          \
+  __SMELT_INLINE constexpr T __get_##name() const {     \
+    return __e[index];                                  \
+  }                                                     \
+  __SMELT_INLINE constexpr void __put_##name(T value) { \
+    __e[index] = value;                                 \
+  }                                                     \
   __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
 #define __SMELT_READ(count, name, colours, ...)                 \
   __SMELT_INLINE constexpr vec<T, count> __get_##name() const { \
@@ -327,79 +359,105 @@ struct vec<T, 4> {
     return __pick<count>(at);                                   \
   }                                                             \
   __declspec(property(get = __get_##name)) vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                        \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {         \
-    constexpr int at[] = {__VA_ARGS__};                                 \
-    return __pick<count>(at);                                           \
-  }                                                                     \
-  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {     \
-    constexpr int at[] = {__VA_ARGS__};                                 \
-    for (int i = 0; i < count; ++i) __e[at[i]] = value.__at(i);         \
-  }                                                                     \
+#define __SMELT_WRITE(count, name, colours, ...)                    \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {     \
+    constexpr int at[] = {__VA_ARGS__};                             \
+    return __pick<count>(at);                                       \
+  }                                                                 \
+  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) { \
+    constexpr int at[] = {__VA_ARGS__};                             \
+    for (int i = 0; i < count; ++i) __e[at[i]] = value.__at(i);     \
+  }                                                                 \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
 
 // Arithmetic is the aligned vector's. Three forms, so that packed op packed finds one and a mixed pair is no tie.
-#define __SMELT_PACKED_OPERATOR(op)                                                                                     \
-  friend __SMELT_INLINE constexpr auto operator op(packed_vec a, packed_vec b) { return V(a) op V(b); }                 \
-  friend __SMELT_INLINE constexpr auto operator op(packed_vec a, V b) { return V(a) op b; }                             \
-  friend __SMELT_INLINE constexpr auto operator op(V a, packed_vec b) { return a op V(b); }
-#define __SMELT_PACKED_ARITHMETIC(op)                                     \
-  __SMELT_PACKED_OPERATOR(op)                                             \
-  __SMELT_INLINE constexpr packed_vec& operator op##=(V b) { return *this = packed_vec(V(*this) op b); }
+#define __SMELT_PACKED_OPERATOR(op)                                              \
+  friend __SMELT_INLINE constexpr auto operator op(packed_vec a, packed_vec b) { \
+    return V(a) op V(b);                                                         \
+  }                                                                              \
+  friend __SMELT_INLINE constexpr auto operator op(packed_vec a, V b) {          \
+    return V(a) op b;                                                            \
+  }                                                                              \
+  friend __SMELT_INLINE constexpr auto operator op(V a, packed_vec b) {          \
+    return a op V(b);                                                            \
+  }
+#define __SMELT_PACKED_ARITHMETIC(op)                        \
+  __SMELT_PACKED_OPERATOR(op)                                \
+  __SMELT_INLINE constexpr packed_vec& operator op##=(V b) { \
+    return *this = packed_vec(V(*this) op b);                \
+  }
 
-#define __SMELT_PACKED_MEMBERS                                                                          \
-  using V = vec<T, N>;                                                                                  \
-  using value_type = T;                                                                                 \
-  T __e[N];                                                                                             \
-  packed_vec() = default;                                                                               \
-  template <class U>                                                                                    \
-    requires(__is_number<U> && __is_convertible_to(U, T))                                               \
-  __SMELT_INLINE constexpr explicit packed_vec(U value) : packed_vec(V(value)) {}                       \
-  template <class U>                                                                                    \
-    requires(!__is_same(U, T))                                                                          \
-  __SMELT_INLINE constexpr explicit packed_vec(vec<U, N> other) : packed_vec(V(other)) {}               \
-  template <class U>                                                                                    \
-    requires(!__is_same(U, T))                                                                          \
+#define __SMELT_PACKED_MEMBERS                                                                              \
+  using V = vec<T, N>;                                                                                      \
+  using value_type = T;                                                                                     \
+  T __e[N];                                                                                                 \
+  packed_vec() = default;                                                                                   \
+  template <class U>                                                                                        \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                                   \
+  __SMELT_INLINE constexpr explicit packed_vec(U value) : packed_vec(V(value)) {}                           \
+  template <class U>                                                                                        \
+    requires(!__is_same(U, T))                                                                              \
+  __SMELT_INLINE constexpr explicit packed_vec(vec<U, N> other) : packed_vec(V(other)) {}                   \
+  template <class U>                                                                                        \
+    requires(!__is_same(U, T))                                                                              \
   __SMELT_INLINE constexpr explicit packed_vec(packed_vec<U, N> other) : packed_vec(V(vec<U, N>(other))) {} \
-  template <class... A>                                                                                 \
-    requires __fills<T, N, A...>                                                                        \
-  __SMELT_INLINE constexpr packed_vec(A... parts) : packed_vec(V(parts...)) {}                          \
-  __SMELT_INLINE constexpr T __at(int i) const { return __e[i]; }                                       \
-  template <int count>                                                                                  \
-  __SMELT_INLINE constexpr vec<T, count> __pick(const int (&at)[count]) const {                         \
-    if constexpr (count == 2)                                                                           \
-      return vec<T, 2>(__e[at[0]], __e[at[1]]);                                                         \
-    else if constexpr (count == 3)                                                                      \
-      return vec<T, 3>(__e[at[0]], __e[at[1]], __e[at[2]]);                                             \
-    else                                                                                                \
-      return vec<T, 4>(__e[at[0]], __e[at[1]], __e[at[2]], __e[at[3]]);                                 \
-  }                                                                                                     \
-  __SMELT_INLINE constexpr T operator[](int i) const { return __e[i]; }                                 \
-  __SMELT_INLINE constexpr T& operator[](int i) { return __e[i]; }                                      \
-  __SMELT_PACKED_ARITHMETIC(+)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(-)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(*)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(/)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(%)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(&)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(|)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(^)                                                                          \
-  __SMELT_PACKED_ARITHMETIC(<<)                                                                         \
-  __SMELT_PACKED_ARITHMETIC(>>)                                                                         \
-  __SMELT_PACKED_OPERATOR(<)                                                                            \
-  __SMELT_PACKED_OPERATOR(>)                                                                            \
-  __SMELT_PACKED_OPERATOR(<=)                                                                           \
-  __SMELT_PACKED_OPERATOR(>=)                                                                           \
-  __SMELT_PACKED_OPERATOR(==)                                                                           \
-  __SMELT_PACKED_OPERATOR(!=)                                                                           \
-  __SMELT_PACKED_OPERATOR(&&)                                                                           \
-  __SMELT_PACKED_OPERATOR(||)                                                                           \
-  __SMELT_INLINE constexpr V operator+() const { return V(*this); }                                     \
-  __SMELT_INLINE constexpr V operator-() const { return -V(*this); }                                    \
-  __SMELT_INLINE constexpr V operator~() const { return ~V(*this); }                                    \
-  __SMELT_INLINE constexpr vec<bool, N> operator!() const { return !V(*this); }                         \
-  __SMELT_INLINE constexpr packed_vec& operator++() { return *this += V(1); }                           \
-  __SMELT_INLINE constexpr packed_vec& operator--() { return *this -= V(1); }
+  template <class... A>                                                                                     \
+    requires __fills<T, N, A...>                                                                            \
+  __SMELT_INLINE constexpr packed_vec(A... parts) : packed_vec(V(parts...)) {}                              \
+  __SMELT_INLINE constexpr T __at(int i) const {                                                            \
+    return __e[i];                                                                                          \
+  }                                                                                                         \
+  template <int count>                                                                                      \
+  __SMELT_INLINE constexpr vec<T, count> __pick(const int(&at)[count]) const {                              \
+    if constexpr (count == 2)                                                                               \
+      return vec<T, 2>(__e[at[0]], __e[at[1]]);                                                             \
+    else if constexpr (count == 3)                                                                          \
+      return vec<T, 3>(__e[at[0]], __e[at[1]], __e[at[2]]);                                                 \
+    else                                                                                                    \
+      return vec<T, 4>(__e[at[0]], __e[at[1]], __e[at[2]], __e[at[3]]);                                     \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                                      \
+    return __e[i];                                                                                          \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr T& operator[](int i) {                                                           \
+    return __e[i];                                                                                          \
+  }                                                                                                         \
+  __SMELT_PACKED_ARITHMETIC(+)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(-)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(*)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(/)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(%)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(&)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(|)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(^)                                                                              \
+  __SMELT_PACKED_ARITHMETIC(<<)                                                                             \
+  __SMELT_PACKED_ARITHMETIC(>>)                                                                             \
+  __SMELT_PACKED_OPERATOR(<)                                                                                \
+  __SMELT_PACKED_OPERATOR(>)                                                                                \
+  __SMELT_PACKED_OPERATOR(<=)                                                                               \
+  __SMELT_PACKED_OPERATOR(>=)                                                                               \
+  __SMELT_PACKED_OPERATOR(==)                                                                               \
+  __SMELT_PACKED_OPERATOR(!=)                                                                               \
+  __SMELT_PACKED_OPERATOR(&&)                                                                               \
+  __SMELT_PACKED_OPERATOR(||)                                                                               \
+  __SMELT_INLINE constexpr V operator+() const {                                                            \
+    return V(*this);                                                                                        \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr V operator-() const {                                                            \
+    return -V(*this);                                                                                       \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr V operator~() const {                                                            \
+    return ~V(*this);                                                                                       \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr vec<bool, N> operator!() const {                                                 \
+    return !V(*this);                                                                                       \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr packed_vec& operator++() {                                                       \
+    return *this += V(1);                                                                                   \
+  }                                                                                                         \
+  __SMELT_INLINE constexpr packed_vec& operator--() {                                                       \
+    return *this -= V(1);                                                                                   \
+  }
 
 template <class T>
 struct packed_vec<T, 2> {
