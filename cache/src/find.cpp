@@ -27,41 +27,64 @@ std::optional<ByteView> StoreState::view(uint64_t pack, uint64_t at, uint64_t by
   return std::nullopt;
 }
 
-StoreState::Loaded StoreState::read(const Digest& key, const Place& place, EntryData& data, bool check_again) {
-  std::shared_ptr<MappedPack> owner;
-  const auto bytes = view(place.pack, place.at, place.bytes, owner);
-  if (!bytes) return Loaded::gone;
-  if (check_again || !owner->checked(place.at)) {
-    if (half(checksum(*bytes)) != place.check) return Loaded::damaged;
-    owner->set_checked(place.at);
+StoreState::Loaded StoreState::read(const Digest& key, const Place& place, EntryData& data, bool check_again,
+                                    const std::shared_ptr<Burst>& burst) {
+  struct Piece {
+    ByteView bytes;
+    std::shared_ptr<MappedPack> mapped;  // null: copied by the burst
+  };
+  const auto piece = [&](uint64_t pack, uint64_t at, uint64_t bytes) -> std::optional<Piece> {
+    if (burst)
+      if (const auto copied = burst->view(pack, at, bytes)) return Piece{*copied, nullptr};
+    Piece found;
+    const auto mapped = view(pack, at, bytes, found.mapped);
+    if (!mapped) return std::nullopt;
+    found.bytes = *mapped;
+    return found;
+  };
+  bool of_burst = false;
+  const auto keep = [&](Piece& used) {
+    if (!used.mapped) {
+      if (!of_burst) data.owners.push_back(burst);
+      of_burst = true;
+      return;
+    }
+    for (const auto& owner : data.owners)
+      if (owner == used.mapped) return;
+    data.owners.push_back(std::move(used.mapped));
+  };
+  auto home = piece(place.pack, place.at, place.bytes);
+  if (!home) return Loaded::gone;
+  if (check_again || !home->mapped || !home->mapped->checked(place.at)) {
+    if (half(checksum(home->bytes)) != place.check) return Loaded::damaged;
+    if (home->mapped) home->mapped->set_checked(place.at);
   }
-  const auto record = decode_record(*bytes, key);
+  const auto record = decode_record(home->bytes, key);
   if (!record) return Loaded::damaged;
-  MappedPack* const home = owner.get();
-  data.owners.push_back(std::move(owner));
+  keep(*home);
   data.parts.reserve(record->parts.size());
   for (const RecordPart& part : record->parts) {
     ByteView value = part.bytes;
     if (!part.is_inline) {
-      std::shared_ptr<MappedPack> holder;
-      const auto stored = view(part.pack, part.at, part.stored, holder);
+      auto stored = piece(part.pack, part.at, part.stored);
       if (!stored) return Loaded::gone;
-      if (check_again || (options.verify != Verify::never && !holder->checked(part.at))) {
-        if (checksum(*stored) != part.sum) return Loaded::damaged;
-        holder->set_checked(part.at);
+      if (check_again || (options.verify != Verify::never && (!stored->mapped || !stored->mapped->checked(part.at)))) {
+        if (checksum(stored->bytes) != part.sum) return Loaded::damaged;
+        if (stored->mapped) stored->mapped->set_checked(part.at);
       }
-      data.checks.push_back({*stored, part.sum});
-      value = *stored;
+      data.checks.push_back({stored->bytes, part.sum});
+      value = stored->bytes;
       if (part.codec == kCodecZstd) {
         // The record's checksum vouches for `raw`; still, zstd's own frame header must agree before anything is sized.
-        if (ZSTD_getFrameContentSize(stored->data(), stored->size()) != part.raw) return Loaded::damaged;
+        if (ZSTD_getFrameContentSize(value.data(), value.size()) != part.raw) return Loaded::damaged;
         auto plain = std::make_shared<Bytes>(part.raw);
-        if (ZSTD_decompress(plain->data(), plain->size(), stored->data(), stored->size()) != part.raw)
+        if (ZSTD_decompress(plain->data(), plain->size(), value.data(), value.size()) != part.raw)
           return Loaded::damaged;
         value = *plain;
         data.owners.push_back(std::move(plain));
+      } else {
+        keep(*stored);
       }
-      if (holder.get() != home) data.owners.push_back(std::move(holder));
     }
     data.bytes += value.size();
     data.parts.push_back({part.name, value});
@@ -70,15 +93,32 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
   return Loaded::ok;
 }
 
-StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::optional<Entry>& entry) {
-  constexpr size_t kSeenEntries = 65536;
-  // Packs are far below 2^40 bytes, values lie on multiples of 64.
-  const uint64_t where = place.pack << 34 | place.at / kPackAlignment;
-  std::shared_ptr<const EntryData> data;
-  {
-    std::shared_lock lock(seen_mutex);
-    if (const auto found = seen.find(where); found != seen.end()) data = found->second;
-  }
+namespace {
+
+constexpr size_t kSeenEntries = 65536;
+
+/// Packs are far below 2^40 bytes, values lie on multiples of 64.
+uint64_t seen_key(const Place& place) {
+  return place.pack << 34 | place.at / kPackAlignment;
+}
+
+}  // namespace
+
+std::shared_ptr<const EntryData> StoreState::seen_at(const Place& place) {
+  std::shared_lock lock(seen_mutex);
+  const auto found = seen.find(seen_key(place));
+  return found == seen.end() ? nullptr : found->second;
+}
+
+void StoreState::remember(const Place& place, std::shared_ptr<const EntryData> data) {
+  std::unique_lock lock(seen_mutex);
+  if (seen.size() >= kSeenEntries) seen.clear();
+  seen.emplace(seen_key(place), std::move(data));
+}
+
+StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::optional<Entry>& entry,
+                                    const std::shared_ptr<Burst>& burst) {
+  std::shared_ptr<const EntryData> data = seen_at(place);
   if (data) {
     if (options.verify == Verify::always)
       for (const EntryData::Check& check : data->checks)
@@ -88,11 +128,9 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::
         }
   } else {
     auto fresh = std::make_shared<EntryData>();
-    if (const Loaded loaded = read(key, place, *fresh, false); loaded != Loaded::ok) return loaded;
+    if (const Loaded loaded = read(key, place, *fresh, false, burst); loaded != Loaded::ok) return loaded;
     data = std::move(fresh);
-    std::unique_lock lock(seen_mutex);
-    if (seen.size() >= kSeenEntries) seen.clear();
-    seen.emplace(where, data);
+    if (!burst) remember(place, data);  // a burst's memory is its users', and goes with them
   }
   count(kBytesRead, data->bytes);
   count(kMicrosecondsSaved, data->cost_us);
@@ -174,10 +212,17 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   std::vector<std::optional<Entry>> found(keys.size());
   std::vector<size_t> slow;
   Index* shared = state.current_index();
+  std::vector<std::optional<Place>> indexed(keys.size());
+  std::vector<Place> unseen;
   for (size_t i = 0; i < keys.size(); ++i) {
-    const auto place = shared ? shared->find(keys[i], current_hour()) : std::nullopt;
+    indexed[i] = shared ? shared->find(keys[i], current_hour()) : std::nullopt;
+    if (indexed[i] && !state.seen_at(*indexed[i])) unseen.push_back(*indexed[i]);
+  }
+  const std::shared_ptr<Burst> burst = Burst::read(state.packs, unseen);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto& place = indexed[i];
     std::optional<Entry> entry;
-    if (place && state.load(keys[i], *place, entry) == StoreState::Loaded::ok) {
+    if (place && state.load(keys[i], *place, entry, burst) == StoreState::Loaded::ok) {
       state.count(kHits);
       found[i] = std::move(entry);
     } else {

@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -21,8 +22,8 @@ struct Index::Header {
   uint32_t slots_log2;
   uint32_t schema;
   uint64_t store_id;
-  uint64_t boot_id;
-  uint64_t used;  // slots ever taken, dead ones included; writer lock
+  int64_t boot_time;  // seconds since 1970
+  uint64_t used;      // slots ever taken, dead ones included; writer lock
   std::atomic<uint32_t> superseded;
   uint32_t padding[5];
   std::atomic<uint64_t> counters[kIndexCounters];
@@ -41,18 +42,16 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kFormat = 1;
-constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2;
+constexpr uint32_t kFormat = 2;
+constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
+constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
+constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
 
-uint64_t boot_id() {
-  static const uint64_t id = [] {
-    char text[64] = {};  // 36 characters
-    const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? 0 : ::read(fd, text, sizeof text);
-    if (fd >= 0) ::close(fd);
-    return got > 0 ? XXH3_64bits(text, static_cast<size_t>(got)) : 0;
-  }();
-  return id;
+int64_t boot_time() {
+  timespec wall{}, up{};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  ::clock_gettime(CLOCK_BOOTTIME, &up);
+  return wall.tv_sec - up.tv_sec;
 }
 
 }  // namespace
@@ -78,7 +77,7 @@ std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writa
   index->writable_ = writable;
   const Header& header = *index->header_;
   if (header.magic != kMagic || header.format != kFormat || header.schema != schema::store_migrations().size() ||
-      header.boot_id != boot_id() || header.slots_log2 > 40 ||
+      std::abs(header.boot_time - boot_time()) > kClockSlack || header.slots_log2 > 40 ||
       index->mapped_ != sizeof(Header) + (sizeof(Slot) << header.slots_log2) || index->superseded())
     return nullptr;
   index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
@@ -115,7 +114,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, 
   Header& header = *index->header_;
   header.slots_log2 = log2;
   header.store_id = store_id;
-  header.boot_id = boot_id();
+  header.boot_time = boot_time();
   header.format = kFormat;
   header.schema = static_cast<uint32_t>(schema::store_migrations().size());
   std::atomic_thread_fence(std::memory_order_release);
@@ -141,7 +140,7 @@ Index::Slot* Index::locate(const Digest& key) const {
   uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
   for (uint64_t probes = 0; probes <= mask_; ++probes, at = (at + 1) & mask_) {
     Slot& slot = slots_[at];
-    const uint32_t state = slot.state.load(std::memory_order_acquire);
+    const uint32_t state = slot.state.load(std::memory_order_acquire) & kStateMask;
     if (state == kEmpty) return nullptr;
     if (state == kLive && std::memcmp(slot.key, key.bytes.data(), key.bytes.size()) == 0) return &slot;
   }
@@ -152,7 +151,8 @@ std::optional<Place> Index::find(const Digest& key, uint32_t hour) {
   Slot* slot = locate(key);
   if (!slot) return std::nullopt;
   Place place{slot->pack.load(std::memory_order_relaxed), slot->at.load(std::memory_order_relaxed),
-              slot->bytes.load(std::memory_order_relaxed), slot->check.load(std::memory_order_relaxed)};
+              slot->bytes.load(std::memory_order_relaxed), slot->check.load(std::memory_order_relaxed),
+              (slot->state.load(std::memory_order_relaxed) >> 2) * kLeadUnit};
   if (writable_ && slot->used.load(std::memory_order_relaxed) != hour)
     slot->used.store(hour, std::memory_order_relaxed);
   return place;
@@ -171,7 +171,8 @@ bool Index::insert(const Digest& key, const Place& place, uint32_t hour) {
   slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
   slot.check.store(place.check, std::memory_order_relaxed);
   slot.used.store(hour, std::memory_order_relaxed);
-  slot.state.store(kLive, std::memory_order_release);
+  const auto lead = static_cast<uint32_t>(std::min(place.lead / kLeadUnit, kMostLead));
+  slot.state.store(kLive | lead << 2, std::memory_order_release);
   ++header_->used;
   return true;
 }

@@ -2,12 +2,16 @@
 // make no system call; only the holder of the writer lock changes it. It can be deleted at any time: SQLite is the
 // truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
 //
-//   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot id, used slots,
+//   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot time, used slots,
 //   superseded,
 //                    counters of all processes since the table was made
-//   slot   64 bytes: key 32, at 8, check 8 (half of the record's XXH3-128), pack 4, bytes 4, state 4, used 4 (hours)
+//   slot   64 bytes: key 32, at 8, check 8 (half of the record's XXH3-128), pack 4, bytes 4,
+//                    state 2 bits and lead 30 bits (in 64 bytes), used 4 (hours)
 //
-// The boot id makes a power cut visible: what the kernel had not written back by then is not trusted.
+// The boot time makes a power cut visible: what the kernel had not written back by then is not trusted. It comes from
+// two clocks, because reading the kernel's boot id costs as much as the rest of opening the index. A clock that is set
+// makes a table that nobody trusts any more, which is rebuilt; one that starts anew with every boot lets an old table
+// through, whose wrong slots fail their checksums.
 #pragma once
 
 #include "smelt/base/digest.hpp"
@@ -28,6 +32,7 @@ struct Place {
   uint64_t at = 0;
   uint64_t bytes = 0;
   uint64_t check = 0;
+  uint64_t lead = 0;  ///< bytes before the record that were written with it, its blobs; a hint, for reading ahead
 };
 
 class Index {

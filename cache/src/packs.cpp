@@ -29,16 +29,12 @@ Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::filesystem::path
   pack->base_ = static_cast<const std::byte*>(base);
   pack->reserved_ = reserve;
   pack->size_ = size;
-  pack->checked_bytes_ = (reserve / kPackAlignment / 64 + 1) * sizeof(uint64_t);
-  void* bits =
-      ::mmap(nullptr, pack->checked_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (bits == MAP_FAILED) return fail(Errc::io, "{}: no memory to map it: {}", path.string(), std::strerror(errno));
-  pack->checked_ = static_cast<std::atomic<uint64_t>*>(bits);
+  pack->checked_ = std::vector<std::atomic<CheckedTable*>>(reserve / kTableBytes + 1);
   return pack;
 }
 
 MappedPack::~MappedPack() {
-  if (checked_) ::munmap(checked_, checked_bytes_);
+  for (const auto& table : checked_) delete table.load();
   if (base_) ::munmap(const_cast<std::byte*>(base_), reserved_);
   if (fd_ >= 0) ::close(fd_);
 }
@@ -50,22 +46,41 @@ std::optional<ByteView> MappedPack::view(uint64_t at, uint64_t bytes) {
     if (::fstat(fd_, &status) != 0 || static_cast<uint64_t>(status.st_size) < at + bytes) return std::nullopt;
     size_.store(static_cast<uint64_t>(status.st_size), std::memory_order_relaxed);
   }
-  // One call instead of a fault per page; only worth it for what has not been read before.
-  if (bytes >= 8192 && !checked(at)) {
+  // One call instead of a fault per 64 KB (the kernel maps the neighbours too); only for what has not been read before.
+  if (bytes >= 262144 && !checked(at)) {
     const uint64_t first = at / 4096 * 4096;
     ::madvise(const_cast<std::byte*>(base_) + first, at + bytes - first, MADV_POPULATE_READ);
   }
   return ByteView(base_ + at, bytes);
 }
 
+bool MappedPack::copy(uint64_t at, std::span<std::byte> into) {
+  while (!into.empty()) {
+    const ssize_t got = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += static_cast<uint64_t>(got);
+    into = into.subspan(static_cast<size_t>(got));
+  }
+  return true;
+}
+
 bool MappedPack::checked(uint64_t at) const {
-  const uint64_t bit = at / kPackAlignment;
-  return (checked_[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+  const CheckedTable* table = checked_[at / kTableBytes].load(std::memory_order_acquire);
+  if (!table) return false;
+  const uint64_t bit = at % kTableBytes / kPackAlignment;
+  return (table->bits[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
 }
 
 void MappedPack::set_checked(uint64_t at) {
-  const uint64_t bit = at / kPackAlignment;
-  checked_[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
+  std::atomic<CheckedTable*>& slot = checked_[at / kTableBytes];
+  CheckedTable* table = slot.load(std::memory_order_acquire);
+  if (!table) {
+    auto fresh = std::make_unique<CheckedTable>();
+    if (slot.compare_exchange_strong(table, fresh.get(), std::memory_order_acq_rel)) table = fresh.release();
+  }
+  const uint64_t bit = at % kTableBytes / kPackAlignment;
+  table->bits[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
 }
 
 std::filesystem::path Packs::path(uint64_t pack) const {

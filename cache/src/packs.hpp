@@ -11,12 +11,15 @@
 #include "smelt/base/bytes.hpp"
 #include "smelt/cache/file_layer.hpp"
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 namespace smelt::cache {
 
@@ -32,6 +35,8 @@ class MappedPack {
 
   /// The bytes, or nothing when the file does not (yet) reach that far. Any thread.
   std::optional<ByteView> view(uint64_t at, uint64_t bytes);
+  /// Copies bytes of the file that need not be mapped; false when it does not reach that far. Any thread.
+  bool copy(uint64_t at, std::span<std::byte> into);
   /// Whether the value at `at` has been checked in this process; `set_checked` remembers it. Any thread.
   bool checked(uint64_t at) const;
   void set_checked(uint64_t at);
@@ -41,9 +46,14 @@ class MappedPack {
   int fd_ = -1;
   const std::byte* base_ = nullptr;
   uint64_t reserved_ = 0;
-  std::atomic<uint64_t> size_{0};             // as last seen; the file only grows
-  std::atomic<uint64_t>* checked_ = nullptr;  // a bit per 64 bytes, in anonymous pages that cost nothing until touched
-  uint64_t checked_bytes_ = 0;
+  std::atomic<uint64_t> size_{0};  // as last seen; the file only grows
+
+  // A bit per 64 bytes, in tables made where a value is first checked: opening a store must not touch 128 KB for that.
+  struct CheckedTable {
+    std::array<std::atomic<uint64_t>, 64> bits{};
+  };
+  static constexpr uint64_t kTableBytes = 64 * 64 * kPackAlignment;  // of the pack
+  std::vector<std::atomic<CheckedTable*>> checked_;
 };
 
 /// The packs folder of one store in this process. Any thread.

@@ -205,15 +205,35 @@ Result<void> StoreState::rebuild_index() {
                                       std::max<uint64_t>(static_cast<uint64_t>(total.integer(0)) * 2, 4096), *files));
   Index* old = index.load();
   SMELT_TRY(auto rows, database.prepare("SELECT key,pack,at,bytes,xxh,used FROM entry"));
+  struct Row {
+    Digest key;
+    Place place;
+    uint32_t hour;
+  };
+  std::vector<Row> all;
   for (;;) {
     SMELT_TRY(const bool row, rows.step());
     if (!row) break;
-    Digest key;
+    Row one;
     const ByteView sum = rows.blob(4);
-    if (!rows.digest(0, key) || sum.size() != sizeof(Checksum)) continue;
-    const Place place{static_cast<uint64_t>(rows.integer(1)), static_cast<uint64_t>(rows.integer(2)),
-                      static_cast<uint64_t>(rows.integer(3)), load_le<uint64_t>(sum.data())};
-    fresh->insert(key, place, std::max(static_cast<uint32_t>(rows.integer(5)), old ? old->hour_of(key) : 0));
+    if (!rows.digest(0, one.key) || sum.size() != sizeof(Checksum)) continue;
+    one.place = {static_cast<uint64_t>(rows.integer(1)), static_cast<uint64_t>(rows.integer(2)),
+                 static_cast<uint64_t>(rows.integer(3)), load_le<uint64_t>(sum.data())};
+    one.hour = std::max(static_cast<uint32_t>(rows.integer(5)), old ? old->hour_of(one.key) : 0);
+    all.push_back(one);
+  }
+  std::sort(all.begin(), all.end(), [](const Row& a, const Row& b) {
+    return a.place.pack != b.place.pack ? a.place.pack < b.place.pack : a.place.at < b.place.at;
+  });
+  // What lies between two records was written with the second one, or is dead and the reading ahead a little too long.
+  constexpr uint64_t kMostLead = uint64_t{1} << 20;
+  uint64_t pack = 0, end = 0;
+  for (Row& one : all) {
+    if (one.place.pack != pack) end = 0;
+    pack = one.place.pack;
+    if (one.place.at - end <= kMostLead) one.place.lead = one.place.at - end;
+    end = aligned(one.place.at + one.place.bytes);
+    fresh->insert(one.key, one.place, one.hour);
   }
   if (old) {
     fresh->add_counters(old->counters());
@@ -253,6 +273,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     Record record;
     record.cost_us = static_cast<uint64_t>(std::max<int64_t>(entry.put->cost.count(), 0));
     std::vector<int64_t> blobs;
+    std::optional<StoreState::Append> first;  // of what is written for this entry
     for (const ReadyPart& part : entry.parts) {
       RecordPart stored;
       stored.name = part.name;
@@ -279,6 +300,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
       }
       if (id == 0) {
         SMELT_TRY(const auto place, state.append(part.stored));
+        if (!first || first->pack != place.pack) first = place;
         stored.pack = place.pack;
         stored.at = place.at;
         stored.stored = part.stored.size();
@@ -328,7 +350,8 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
       SMELT_TRY_VOID(link.bind(1, id).bind(2, blob).run());
     }
     if (existing != 0) SMELT_TRY_VOID(state.delete_entry(existing, key));
-    published.push_back({key, {place.pack, place.at, bytes.size(), half(sum)}});
+    const uint64_t lead = first && first->pack == place.pack ? place.at - first->at : 0;
+    published.push_back({key, {place.pack, place.at, bytes.size(), half(sum), lead}});
     return {};
   };
   SMELT_TRY_VOID(state.write(

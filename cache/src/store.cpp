@@ -85,13 +85,15 @@ void StoreState::warn(std::string_view kind, std::string_view message) {
 
 Result<void> StoreState::check_folder() {
   struct stat status{};
-  if (!options.read_only && ::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
+  int missing = ::stat(folder.c_str(), &status);
+  if (missing != 0 && errno == ENOENT && !options.read_only) {
     std::error_code ignored;
     std::filesystem::create_directories(folder.parent_path().empty() ? "." : folder.parent_path(), ignored);
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
       return fail(Errc::io, "store {}: cannot create: {}", folder.string(), std::strerror(errno));
+    missing = ::stat(folder.c_str(), &status);
   }
-  if (::stat(folder.c_str(), &status) != 0)
+  if (missing != 0)
     return fail(errno == ENOENT ? Errc::file_not_found : Errc::io, "store {}: {}", folder.string(),
                 std::strerror(errno));
   if (!S_ISDIR(status.st_mode)) return fail(Errc::io, "store {}: is not a folder", folder.string());
@@ -105,6 +107,10 @@ Result<void> StoreState::check_folder() {
       return fail(Errc::untrusted, "store {}: others may write to it (mode {:o}); make it mode 0700", folder.string(),
                   status.st_mode & 07777);
   }
+  return {};
+}
+
+Result<void> StoreState::check_file_system() {
   if (const char* name = network_file_system(folder))
     return fail(Errc::unsupported,
                 "store {}: is on {}, where locks and shared memory do not reach other machines; use a "
@@ -200,7 +206,8 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
   store->state_ = std::make_unique<StoreState>(folder, std::move(options));
   StoreState& state = *store->state_;
   SMELT_TRY_VOID(state.check_folder());
-  // With a sound index an all-hit process never opens SQLite, which is most of the cost of opening a store.
+  // With a sound index an all-hit process never opens SQLite, which is most of the cost of opening a store. Such an
+  // index was made since this machine started, by someone who has looked at the file system.
   if (::access((folder / "store.db").c_str(), F_OK) == 0) {
     if (auto shared = Index::open(folder / "index", !state.options.read_only)) {
       state.store_id = shared->store_id();
@@ -209,6 +216,7 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
       return store;
     }
   }
+  SMELT_TRY_VOID(state.check_file_system());
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
   if (!state.options.read_only) {

@@ -3,6 +3,7 @@
 
 #include "smelt/cache/store.hpp"
 
+#include "burst.hpp"
 #include "database.hpp"
 #include "index.hpp"
 #include "locks.hpp"
@@ -35,7 +36,8 @@ struct StoreState {
   ~StoreState();
 
   // store.cpp: opening
-  Result<void> check_folder();
+  Result<void> check_folder();       ///< there, ours, and nobody else's to write
+  Result<void> check_file_system();  ///< local and writable
   /// The packs folder and the lock file; nothing when read-only. Under `mutex`, first thing of open_database().
   Result<void> prepare_to_write();
   /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`, without the writer
@@ -50,11 +52,16 @@ struct StoreState {
   // find.cpp
   enum class Loaded { ok, gone, damaged };
   /// From the table of entries that this process has seen, else from the packs.
-  Loaded load(const Digest& key, const Place& place, std::optional<Entry>& entry);
-  /// Reads and checks everything afresh.
-  Loaded read(const Digest& key, const Place& place, EntryData& data, bool check_again);
+  Loaded load(const Digest& key, const Place& place, std::optional<Entry>& entry,
+              const std::shared_ptr<Burst>& burst = nullptr);
+  /// From the burst's bytes, which are checked each time, or the mapped packs.
+  Loaded read(const Digest& key, const Place& place, EntryData& data, bool check_again,
+              const std::shared_ptr<Burst>& burst = nullptr);
+  std::shared_ptr<const EntryData> seen_at(const Place& place);
   void forget_pack(uint64_t pack);
   std::optional<ByteView> view(uint64_t pack, uint64_t at, uint64_t bytes, std::shared_ptr<MappedPack>& owner);
+  /// Keeps what a find may return again, without the packs being read.
+  void remember(const Place& place, std::shared_ptr<const EntryData> data);
   Result<std::optional<Place>> place_in_database(const Digest& key);
   Result<std::optional<Place>> place_in_open_database(const Digest& key);  ///< under `mutex`
   /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes.
