@@ -17,6 +17,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 namespace smelt::aot::air {
 namespace {
@@ -317,8 +318,9 @@ std::string_view handle_of(std::string_view operation) {
   return rest;
 }
 
-std::optional<Signature> match(const Row& row, std::string_view operation, const Names& suffix, std::string_view name) {
-  for (const Spelling& spelling : spellings(operation)) {
+std::optional<Signature> match(const Row& row, const std::vector<Spelling>& as, const Names& suffix,
+                               std::string_view name) {
+  for (const Spelling& spelling : as) {
     if (!offers(row, spelling)) continue;
     std::optional<Binding> binding = bind(row.suffix, suffix);
     if (!binding) continue;
@@ -330,6 +332,21 @@ std::optional<Signature> match(const Row& row, std::string_view operation, const
     return signature;
   }
   return std::nullopt;
+}
+
+/// The rows that bear one of these names, in the order of the table.
+std::vector<const Row*> rows_named(const std::vector<Spelling>& as) {
+  static const auto* const by_name = [] {
+    auto* const rows = new std::unordered_map<std::string_view, std::vector<const Row*>>;
+    for (const Row& row : table()) (*rows)[row.name].push_back(&row);
+    return rows;
+  }();
+  std::vector<const Row*> found;
+  for (const Spelling& spelling : as)
+    if (const auto rows = by_name->find(spelling.row_name); rows != by_name->end())
+      found.insert(found.end(), rows->second.begin(), rows->second.end());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 size_t distance(std::string_view a, std::string_view b) {
@@ -397,7 +414,7 @@ std::vector<std::string> examples_of(const Row& row) {
   for (const std::string& operation : names_of(row))
     for (const std::string_view suffix : kSuffixes) {
       const std::string name = suffix.empty() ? "air." + operation : fmt::format("air.{}.{}", operation, suffix);
-      if (match(row, operation, suffix.empty() ? Names{} : split(suffix, '.'), name)) found.push_back(name);
+      if (match(row, spellings(operation), suffix.empty() ? Names{} : split(suffix, '.'), name)) found.push_back(name);
     }
   return found;
 }
@@ -454,8 +471,9 @@ std::vector<Signature> forms(std::string_view name) {
        end = tail.rfind('.', end - 1)) {
     const std::string_view operation = tail.substr(0, end);
     const Names suffix = end == tail.size() ? Names{} : split(tail.substr(end + 1), '.');
-    for (const Row& row : table())
-      if (auto signature = match(row, operation, suffix, name)) found.push_back(std::move(*signature));
+    const std::vector<Spelling> as = spellings(operation);
+    for (const Row* row : rows_named(as))
+      if (auto signature = match(*row, as, suffix, name)) found.push_back(std::move(*signature));
   }
   if (found.empty() && is_known_family(tail)) {
     Signature family{.name = std::string(name)};
