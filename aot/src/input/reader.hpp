@@ -13,6 +13,7 @@
 #include "input/kind.hpp"
 #include "kernel_module.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ struct InputOptions {
   std::vector<std::string>* missing_kernels = nullptr;
   /// Threads per threadgroup of the launch, when the caller knows it (Triton's metadata): some IR counts on it.
   uint32_t threads_per_threadgroup = 0;
+  /// Pointers behind a kernel's own arguments that a compiler added for itself (Triton's metadata); unknown when empty.
+  std::optional<uint32_t> hidden_pointers;
 };
 
 /// The module of one input, verified, in kernel IR. `name` is for messages. Threads: any number at once; the result

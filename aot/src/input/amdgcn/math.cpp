@@ -1,0 +1,178 @@
+// Operations on the numbers of one lane (docs/triton-amdgcn.md 4.4). AMD's bare instructions are good to about 1 ulp
+// and flush subnormals; AIR's plain (not fast) operations are at least as good.
+#include "site.hpp"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace smelt::aot::input::amdgcn {
+namespace {
+
+using llvm::Value;
+
+Value* real(Site& site, double value) {
+  return llvm::ConstantFP::get(site.type(), value);
+}
+
+/// Types that AIR's mathematics has.
+Result<void> check_real(Site& site) {
+  const llvm::Type* const type = site.argument(0)->getType()->getScalarType();
+  if (type->isFloatTy() || type->isHalfTy()) return {};
+  return site.refuse("there are float and half only");
+}
+
+template <const char* const& operation>
+Result<Value*> renamed(Site& site) {
+  SMELT_TRY_VOID(check_real(site));
+  const llvm::SmallVector<Value*, 3> operands(site.call().args());
+  return site.math(operation, operands);
+}
+constexpr const char* kSqrt = "sqrt";
+constexpr const char* kRsqrt = "rsqrt";
+constexpr const char* kExp2 = "exp2";
+constexpr const char* kLog2 = "log2";
+constexpr const char* kFract = "fract";
+constexpr const char* kMedian = "fmedian3";
+
+Result<Value*> reciprocal(Site& site) {
+  SMELT_TRY_VOID(check_real(site));
+  return site.ir().CreateFDiv(real(site, 1.0), site.argument(0));
+}
+
+/// Sine and cosine of AMD count in turns: sin(2 pi x).
+Result<Value*> turns(Site& site, std::string_view operation) {
+  SMELT_TRY_VOID(check_real(site));
+  Value* const half_turns = site.ir().CreateFMul(site.argument(0), real(site, 2.0));
+  return site.math(operation, {half_turns});
+}
+
+/// llvm.frexp's pair; infinities and NaN have themselves as fraction and 0 as exponent.
+Value* frexp_part(Site& site, unsigned part) {
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* const x = site.argument(0);
+  Value* const pair = ir.CreateIntrinsic(llvm::Intrinsic::frexp, {x->getType(), ir.getInt32Ty()}, {x});
+  Value* const finite =
+      ir.CreateFCmpOLT(ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), llvm::ConstantFP::getInfinity(x->getType()));
+  if (part == 0) return ir.CreateSelect(finite, ir.CreateExtractValue(pair, 0), x);
+  Value* const exponent = ir.CreateSelect(finite, ir.CreateExtractValue(pair, 1), ir.getInt32(0));
+  return ir.CreateSExtOrTrunc(exponent, site.type());
+}
+
+Result<Value*> fraction(Site& site) {
+  SMELT_TRY_VOID(check_real(site));
+  return frexp_part(site, 0);
+}
+Result<Value*> exponent(Site& site) {
+  SMELT_TRY_VOID(check_real(site));
+  return frexp_part(site, 1);
+}
+Result<Value*> scale(Site& site) {
+  SMELT_TRY_VOID(check_real(site));
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* const power = ir.CreateSExtOrTrunc(site.argument(1), ir.getInt32Ty());
+  return ir.CreateIntrinsic(llvm::Intrinsic::ldexp, {site.type(), ir.getInt32Ty()}, {site.argument(0), power});
+}
+
+/// class(x, mask): AMD's bits are LLVM's.
+Result<Value*> is_class(Site& site) {
+  SMELT_TRY_VOID(check_real(site));
+  const auto mask = site.constant(1);
+  if (!mask) return site.refuse("a class mask that is no constant");
+  return site.ir().createIsFPClass(site.argument(0), static_cast<unsigned>(*mask & 0x3ff));
+}
+
+/// Two floats to two halves, towards zero.
+Result<Value*> pack_halves(Site& site) {
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* pair = llvm::PoisonValue::get(site.type());
+  for (unsigned i = 0; i < 2; ++i)
+    pair = ir.CreateInsertElement(
+        pair, site.air("air.convert.f.f16.f.f32.rtz", ir.getHalfTy(), {site.argument(i)}, false), i);
+  return pair;
+}
+
+/// ubfe, sbfe(x, offset, width): only 5 bits of offset and width count; width 0 gives 0.
+Result<Value*> bit_field(Site& site, bool is_signed) {
+  if (!site.type()->isIntegerTy(32)) return site.refuse("there are fields of 32 bits only");
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* const offset = ir.CreateAnd(site.argument(1), 31);
+  Value* const width = ir.CreateAnd(site.argument(2), 31);
+  Value* const shifted = is_signed ? ir.CreateAShr(site.argument(0), offset) : ir.CreateLShr(site.argument(0), offset);
+  Value* const unused = ir.CreateAnd(ir.CreateSub(ir.getInt32(32), width), 31);
+  Value* const top = ir.CreateShl(shifted, unused);
+  Value* const field = is_signed ? ir.CreateAShr(top, unused) : ir.CreateLShr(top, unused);
+  return ir.CreateSelect(ir.CreateICmpEQ(width, ir.getInt32(0)), ir.getInt32(0), field);
+}
+
+/// perm(high, low, selector): each byte of the result is a byte of the pair, or a constant.
+Result<Value*> permute_bytes(Site& site) {
+  const auto selector = site.constant(2);
+  if (!selector) return site.refuse("a selector that is no constant");
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* const high = site.argument(0);
+  Value* const low = site.argument(1);
+  Value* result = ir.getInt32(0);
+  for (unsigned i = 0; i < 4; ++i) {
+    const auto pick = static_cast<unsigned>(*selector >> (8 * i) & 0xff);
+    Value* byte = nullptr;
+    if (pick < 8) {
+      byte = ir.CreateAnd(ir.CreateLShr(pick < 4 ? low : high, uint64_t{8} * (pick & 3)), 0xff);
+    } else if (pick < 12) {  // the sign of a half word, eight times
+      Value* const word = pick < 10 ? low : high;
+      byte = ir.CreateAnd(ir.CreateAShr(ir.CreateShl(word, pick & 1 ? 0 : 16), 31), 0xff);
+    } else {
+      byte = ir.getInt32(pick == 12 ? 0 : 0xff);
+    }
+    result = ir.CreateOr(result, ir.CreateShl(byte, uint64_t{8} * i));
+  }
+  return result;
+}
+
+/// The low 32 bits of the product of two 24-bit numbers.
+Result<Value*> multiply24(Site& site, bool is_signed) {
+  if (!site.type()->isIntegerTy(32)) return site.refuse("there is a result of 32 bits only");
+  llvm::IRBuilder<>& ir = site.ir();
+  const auto narrow = [&](Value* value) {
+    value = ir.CreateShl(value, 8);
+    return is_signed ? ir.CreateAShr(value, 8) : ir.CreateLShr(value, 8);
+  };
+  return ir.CreateMul(narrow(site.argument(0)), narrow(site.argument(1)));
+}
+
+/// alignbyte(high, low, count): the pair shifted right by bytes.
+Result<Value*> align_bytes(Site& site) {
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* const bits = ir.CreateShl(ir.CreateAnd(site.argument(2), 3), 3);
+  return ir.CreateIntrinsic(llvm::Intrinsic::fshr, {ir.getInt32Ty()}, {site.argument(0), site.argument(1), bits});
+}
+
+constexpr Row kRows[] = {
+    {"sqrt", renamed<kSqrt>},
+    {"rsq", renamed<kRsqrt>},
+    {"exp2", renamed<kExp2>},
+    {"log", renamed<kLog2>},
+    {"fract", renamed<kFract>},
+    {"fmed3", renamed<kMedian>},
+    {"rcp", reciprocal},
+    {"sin", [](Site& site) { return turns(site, "sinpi"); }},
+    {"cos", [](Site& site) { return turns(site, "cospi"); }},
+    {"frexp.mant", fraction},
+    {"frexp.exp", exponent},
+    {"ldexp", scale},
+    {"class", is_class},
+    {"cvt.pkrtz", pack_halves},
+    {"ubfe", [](Site& site) { return bit_field(site, false); }},
+    {"sbfe", [](Site& site) { return bit_field(site, true); }},
+    {"perm", permute_bytes},
+    {"mul.u24", [](Site& site) { return multiply24(site, false); }},
+    {"mul.i24", [](Site& site) { return multiply24(site, true); }},
+    {"alignbyte", align_bytes},
+};
+
+}  // namespace
+
+std::span<const Row> math_rows() {
+  return kRows;
+}
+
+}  // namespace smelt::aot::input::amdgcn

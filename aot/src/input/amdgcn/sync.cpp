@@ -1,0 +1,118 @@
+// Barriers and fences (docs/triton-amdgcn.md 4.3). AMD's barrier only waits; the fences at its sides give the order.
+// AIR's barrier does both for the memories in its flags, so a barrier with its fences becomes one call, and a barrier
+// without fences gets more order than it asked for, which is always right.
+#include "convergence.hpp"
+#include "site.hpp"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+namespace smelt::aot::input::amdgcn {
+namespace {
+
+constexpr unsigned kDeviceSpace = 1;
+
+bool is_barrier(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && amd_name(*call) == "s.barrier";
+}
+
+/// Only orders, and no further than the group.
+bool is_group_fence(const llvm::FenceInst& fence) {
+  llvm::SmallVector<llvm::StringRef> names;
+  fence.getContext().getSyncScopeNames(names);
+  const llvm::StringRef scope = fence.getSyncScopeID() < names.size() ? names[fence.getSyncScopeID()] : "";
+  return scope.starts_with("workgroup") || scope.starts_with("wavefront") || scope.starts_with("singlethread");
+}
+
+bool is_harmless(const llvm::Instruction& instruction) {
+  if (llvm::isa<llvm::FenceInst>(instruction)) return true;
+  return !instruction.mayReadOrWriteMemory() && !instruction.isTerminator();
+}
+
+bool accompanies_barrier(const llvm::FenceInst& fence) {
+  for (const llvm::Instruction* at = fence.getNextNode(); at; at = at->getNextNode()) {
+    if (is_barrier(*at)) return true;
+    if (!is_harmless(*at)) break;
+  }
+  for (const llvm::Instruction* at = fence.getPrevNode(); at; at = at->getPrevNode()) {
+    if (is_barrier(*at)) return true;
+    if (!is_harmless(*at)) break;
+  }
+  return false;
+}
+
+Result<llvm::Value*> barrier(Site& site) {
+  site.barrier(/*simdgroup=*/false, site.facts().barriers_order_device ? 3 : 2);
+  return nullptr;
+}
+
+/// The lanes of one wave meet; on AMD it only keeps the compiler from moving code across.
+Result<llvm::Value*> wave_barrier(Site& site) {
+  site.barrier(/*simdgroup=*/true, site.facts().barriers_order_device ? 3 : 2);
+  return nullptr;
+}
+
+/// Advice on the order of instructions, on priority and on time; without effect on results.
+Result<llvm::Value*> nothing(Site&) {
+  return nullptr;
+}
+
+constexpr Row kRows[] = {
+    {"s.barrier", barrier},     {"wave.barrier", wave_barrier},
+    {"sched.barrier", nothing}, {"sched.group.barrier", nothing},
+    {"iglp.opt", nothing},      {"s.setprio", nothing},
+    {"s.sleep", nothing},       {"s.nop", nothing},
+    {"s.waitcnt", nothing},
+};
+
+}  // namespace
+
+std::span<const Row> sync_rows() {
+  return kRows;
+}
+
+void drop_barrier_fences(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (auto* fence = llvm::dyn_cast<llvm::FenceInst>(&instruction);
+          fence && is_group_fence(*fence) && accompanies_barrier(*fence))
+        fence->eraseFromParent();
+}
+
+bool barriers_order_device(const llvm::Function& kernel) {
+  llvm::SmallPtrSet<const llvm::Value*, 8> loaded, stored;
+  const auto object = [](const llvm::Value* pointer) {
+    // A buffer resource's address is that of its base.
+    for (;;) {
+      pointer = llvm::getUnderlyingObject(pointer, 0);
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(pointer);
+      if (!call || !amd_name(*call).starts_with("make.buffer.rsrc")) return pointer;
+      pointer = call->getArgOperand(0);
+    }
+  };
+  for (const llvm::Instruction& instruction : llvm::instructions(kernel)) {
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+      if (load->getPointerAddressSpace() == kDeviceSpace) loaded.insert(object(load->getPointerOperand()));
+    } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+      if (store->getPointerAddressSpace() == kDeviceSpace) stored.insert(object(store->getPointerOperand()));
+    } else if (const auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+      if (rmw->getPointerAddressSpace() == kDeviceSpace) stored.insert(object(rmw->getPointerOperand()));
+    } else if (const auto* swap = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+      if (swap->getPointerAddressSpace() == kDeviceSpace) stored.insert(object(swap->getPointerOperand()));
+    } else if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+      const llvm::StringRef operation = amd_name(*call);
+      if (operation.starts_with("raw.ptr.buffer.load")) loaded.insert(object(call->getArgOperand(0)));
+      if (operation.starts_with("raw.ptr.buffer.store")) stored.insert(object(call->getArgOperand(1)));
+    }
+  }
+  const auto is_known = [](const llvm::Value* value) { return llvm::isa<llvm::Argument>(value); };
+  if (loaded.empty() || stored.empty()) return false;
+  return llvm::any_of(stored, [&](const llvm::Value* value) { return !is_known(value) || loaded.contains(value); }) ||
+         !llvm::all_of(loaded, is_known);
+}
+
+}  // namespace smelt::aot::input::amdgcn
