@@ -1,0 +1,129 @@
+"""smelt fires kernels ahead of time: LLVM IR or MSL in, Metal libraries and CPU code out, kept in a content-addressed
+store, handed back as callable kernels by name. On a Mac they run on Metal, everywhere else on the CPU.
+
+    lib = smelt.load_metallib("kernels.metallib")
+    lib.saxpy(x, y, 2.0, threads=n)
+
+docs/python.md; semantics of calls, defaults and errors: docs/loader-api.md. The compiler is loaded at first use:
+``import smelt`` and ``smelt.Store`` need neither it nor LLVM.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .errors import (
+    ArgumentError,
+    ArgumentWarning,
+    BoundsError,
+    CacheMissError,
+    CompileError,
+    ConstantError,
+    DeviceError,
+    Error,
+    FunctionKindError,
+    FunctionNotFoundError,
+    GroupSizeError,
+    GroupZeroError,
+    IntegrityError,
+    InvalidLibraryError,
+    KernelReportedError,
+    LibraryIOError,
+    LibraryNotFoundError,
+    PipelineError,
+    ResourceError,
+    ShaderSyntaxError,
+    SourceTypeError,
+    StoreError,
+    ToolchainError,
+    TrustError,
+    UnsupportedError,
+    UnsupportedTargetError,
+)
+from .store import Entry, Key, Store
+
+if TYPE_CHECKING:
+    from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
+    from ._package import Package, compile, open
+    from ._smelt import Device, Kernel, Library
+
+    Artifact = Package
+
+__version__ = "0.1.0"
+
+_LATER = {
+    "load_metallib": "_load",
+    "compile_shader": "_load",
+    "info": "_load",
+    "function_info": "_load",
+    "specialize": "_load",
+    "prepare": "_load",
+    "Package": "_package",
+    "Artifact": "_package",
+    "compile": "_package",
+    "open": "_package",
+    "Device": "_smelt",
+    "Kernel": "_smelt",
+    "Library": "_smelt",
+}
+
+
+def __getattr__(name: str) -> object:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module 'smelt' has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f".{module}", __name__), "Package" if name == "Artifact" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+__all__ = [
+    "Artifact",
+    "ArgumentError",
+    "ArgumentWarning",
+    "BoundsError",
+    "CacheMissError",
+    "CompileError",
+    "ConstantError",
+    "Device",
+    "DeviceError",
+    "Entry",
+    "Error",
+    "FunctionKindError",
+    "FunctionNotFoundError",
+    "GroupSizeError",
+    "GroupZeroError",
+    "IntegrityError",
+    "InvalidLibraryError",
+    "Kernel",
+    "KernelReportedError",
+    "Key",
+    "Library",
+    "LibraryIOError",
+    "LibraryNotFoundError",
+    "Package",
+    "PipelineError",
+    "ResourceError",
+    "ShaderSyntaxError",
+    "SourceTypeError",
+    "Store",
+    "StoreError",
+    "ToolchainError",
+    "TrustError",
+    "UnsupportedError",
+    "UnsupportedTargetError",
+    "compile",
+    "compile_shader",
+    "function_info",
+    "info",
+    "load_metallib",
+    "open",
+    "prepare",
+    "specialize",
+]

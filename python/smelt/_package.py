@@ -1,0 +1,237 @@
+"""Packages: compiling them, opening them, and what they hold."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Union
+
+from . import _session, _smelt
+from .errors import ArgumentError, LibraryNotFoundError, SourceTypeError
+
+SourceLike = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]"]
+
+
+class Package(Mapping[str, _smelt.Library]):
+    """A ``.smelt`` file: libraries by name, each with one slice per target. Iterates over the names; an item is the
+    library loaded on the default device. Immutable."""
+
+    def __init__(self, native: _smelt.Package) -> None:
+        self._native = native
+        self._loaded: dict[str, _smelt.Library] = {}
+
+    def __getitem__(self, name: str) -> _smelt.Library:
+        found = self._loaded.get(name)
+        if found is None:
+            if name not in self._native.names():
+                raise KeyError(f"no library {name!r} in the package; it has {', '.join(self._native.names())}")
+            found = self._loaded[name] = self._native.load(_session.device(), {"library": name})
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._native.names())
+
+    def __len__(self) -> int:
+        return len(self._native.names())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._native.names()
+
+    def __repr__(self) -> str:
+        return f"<smelt.Package of {', '.join(self._native.names())}>"
+
+    # Two packages are one when their bytes are.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Package) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file; readers see the old one or the new one."""
+        self._native.save(path)
+
+    def metallib(self, target: str = "", library: str | None = None) -> bytes:
+        """The Metal library for a target ("macos14"); the only one there is when target is empty."""
+        if not target:
+            targets = [t for t in self.targets if not t.startswith("cpu-")]
+            if len(targets) != 1:
+                raise ArgumentError(f"metallib: the package has Metal libraries for {', '.join(targets) or 'nothing'}; say which")
+            target = targets[0]
+        return self._native.metallib(target, library)
+
+    def load(self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool = False) -> _smelt.Library:
+        """The named library, or the only one, on a device."""
+        options: dict[str, object] = {"checked": checked}
+        if library is not None:
+            options["library"] = library
+        return self._native.load(_session.device(device), options)
+
+    @property
+    def libraries(self) -> list[str]:
+        return self._native.names()
+
+    @property
+    def functions(self) -> list[str]:
+        """Names of the functions of all libraries, in the order of the file."""
+        return self._native.functions()
+
+    @property
+    def targets(self) -> list[str]:
+        """What there are slices for, without repeats."""
+        return list(dict.fromkeys(str(s["target"]) for s in self._native.slices()))
+
+    @property
+    def slices(self) -> list[dict[str, Any]]:
+        """One dict a slice: library, target, bytes, sha256, missing (function, reason)."""
+        return self._native.slices()
+
+    def version(self, library: str) -> str:
+        return self._native.version(library)
+
+    def attachments(self, library: str) -> dict[str, bytes]:
+        """Bytes that travel with a library."""
+        return {name: self._native.attachment(library, name) for name in self._native.attachment_names(library)}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, in hex."""
+        return self._native.digest
+
+    def __bytes__(self) -> bytes:
+        return bytes(self._native.view())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_from_bytes, (bytes(self),))
+
+    # How it was made, when it was made here.
+
+    @property
+    def key(self) -> str | None:
+        """What the store files it under; give it to Store.tag."""
+        return self._native.key
+
+    @property
+    def hit(self) -> bool:
+        """Whether it came from the store, and nothing was compiled."""
+        return self._native.hit
+
+    @property
+    def seconds(self) -> float:
+        return self._native.microseconds * 1e-6
+
+    @property
+    def warnings(self) -> list[str]:
+        return self._native.warnings
+
+
+def _from_bytes(source: bytes) -> Package:
+    return Package(_smelt.Package.open_bytes(source))
+
+
+def open(source: str | os.PathLike[str] | bytes | memoryview) -> Package:
+    """A package: a file, which is mapped and not read, or bytes."""
+    if isinstance(source, (bytes, memoryview)):
+        return Package(_smelt.Package.open_bytes(source))
+    return Package(_smelt.Package.open_file(os.fspath(source)))
+
+
+def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
+    """Text of IR or MSL, bytes of anything, or a path: (name for messages, bytes)."""
+    if isinstance(source, (bytes, memoryview)):
+        return f"source {index}", source
+    if isinstance(source, bytearray):
+        return f"source {index}", bytes(source)
+    if isinstance(source, str) and ("\n" in source or (not os.path.exists(source) and not _is_like_path(source))):
+        return f"source {index}", source.encode()
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        try:
+            with builtins.open(path, "rb") as file:
+                return path, file.read()
+        except FileNotFoundError:
+            raise LibraryNotFoundError(f"compile: no file {path!r}", subject=path) from None
+    raise SourceTypeError(f"compile: want IR or MSL as text or bytes, or a path; got {type(source).__name__}")
+
+
+def _is_like_path(text: str) -> bool:
+    """One line that is no file: a path with a mistake, rather than a whole program on one line."""
+    return len(text) < 4096 and not any(c in text for c in "{};%@=")
+
+
+def _metadata(metadata: object) -> str | None:
+    if metadata is None:
+        return None
+    if isinstance(metadata, str) and metadata.lstrip().startswith("{"):
+        return metadata
+    if isinstance(metadata, Mapping):
+        return json.dumps(dict(metadata))
+    if isinstance(metadata, bytes):
+        return metadata.decode()
+    if isinstance(metadata, (str, os.PathLike)):
+        with builtins.open(metadata, encoding="utf-8") as file:
+            return file.read()
+    raise ArgumentError(f"metadata: want a dict, JSON text or a path, got {type(metadata).__name__}")
+
+
+def compile(
+    source: SourceLike | Sequence[SourceLike],
+    targets: str | Sequence[str] | None = None,
+    cpu: bool | str | Sequence[str] = True,
+    metadata: object = None,
+    threadgroup_memory: int | None = None,
+    threads_per_threadgroup: int | None = None,
+    fast_math: bool = False,
+    progress: Callable[[str, int, int], object] | None = None,
+    *,
+    kernels: Sequence[str] = (),
+    language: str | tuple[int, int] | None = None,
+    debug_lines: bool = False,
+    pack_scalars: bool = False,
+    no_overlap: bool = False,
+    relaxed_atomics: bool = False,
+    checked: bool = False,
+    name: str = "",
+    version: str = "",
+    store: _session.StoreLike = None,
+) -> Package:
+    """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
+
+    source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True), for
+    named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done, total) is
+    called from any thread. store: None for the default, a folder or smelt.Store, False to work without one.
+    """
+    is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
+    sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
+    if targets is None:
+        from_environment = os.environ.get("SMELT_TARGET", "")
+        targets = [from_environment] if from_environment else []
+    levels = [] if isinstance(cpu, bool) else [cpu] if isinstance(cpu, str) else list(cpu)
+    if isinstance(language, str):
+        from ._load import _metal_version
+
+        language = _metal_version(language)
+    options = {
+        "targets": [targets] if isinstance(targets, str) else list(targets),
+        "cpu": bool(cpu) or bool(levels),
+        "levels": levels,
+        "metadata": _metadata(metadata),
+        "threadgroup_memory": threadgroup_memory,
+        "threads_per_threadgroup": threads_per_threadgroup,
+        "fast_math": fast_math,
+        "kernels": list(kernels),
+        "language": language,
+        "debug_lines": debug_lines,
+        "pack_scalars": pack_scalars,
+        "no_overlap": no_overlap,
+        "relaxed_atomics": relaxed_atomics,
+        "checked": checked,
+        "name": name,
+        "version": version,
+    }
+    named = [_source(one, index) for index, one in enumerate(sources)]
+    return Package(_session.session(store).make(named, options, progress))
+
+

@@ -1,0 +1,127 @@
+"""PyTorch's loader of Metal libraries, under all its spellings: docs/loader-api.md 1.1.
+
+On a Mac the slice for this machine is picked and checked, and torch loads it; elsewhere kernels run on the CPU and take
+CPU tensors (or NumPy arrays). Behaves as upstream to the letter, also where smelt.load_metallib is kinder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import _load
+from .._package import Package, open as open_package
+from ..errors import SourceTypeError
+
+__all__ = [
+    "_mps_loadMetalLib",
+    "_mps_loadMetallib",
+    "_mps_loadMetallibFromPath",
+    "_mps_loadMetalllib",
+    "compile_shader",
+    "load_metallib",
+    "patch",
+]
+
+
+def load_metallib(source: bytes | bytearray | str | os.PathLike[str]) -> Any:
+    """torch.mps.load_metallib: bytes, bytearray or a path; anything else is a TypeError."""
+    if isinstance(source, (bytes, bytearray)):
+        return _from_bytes(bytes(source))
+    if isinstance(source, (str, os.PathLike)):
+        return _from_path(os.fspath(source))
+    raise SourceTypeError(f"load_metallib: want bytes, bytearray, str or os.PathLike, got {type(source).__name__}")
+
+
+def _mps_loadMetalllib(data: bytes) -> Any:
+    """torch._C's, with its three l's: bytes only."""
+    if not isinstance(data, bytes):
+        raise SourceTypeError(f"_mps_loadMetalllib: want bytes, got {type(data).__name__}")
+    return _from_bytes(data)
+
+
+_mps_loadMetallib = _mps_loadMetalllib
+_mps_loadMetalLib = _mps_loadMetalllib
+
+
+def _mps_loadMetallibFromPath(path: str) -> Any:
+    if not isinstance(path, str):
+        raise SourceTypeError(f"_mps_loadMetallibFromPath: want str, got {type(path).__name__}")
+    return _from_path(path)
+
+
+def compile_shader(source: str) -> Any:
+    """torch.mps.compile_shader."""
+    torch = _torch_with_mps()
+    if torch is not None:
+        return _upstream(torch, "compile_shader")(source)
+    return _load.compile_shader(source, _as_upstream=True)
+
+
+def _from_bytes(data: bytes) -> Any:
+    torch = _torch_with_mps()
+    if torch is None:
+        return _load._load(data, None, True, None, "load_metallib")
+    if data[:4] != b"MTLB":
+        data = _metallib_for_this_mac(open_package(data))
+    _load._load(data, None, True, None, "load_metallib")  # our errors before the system's
+    return _upstream(torch, "_mps_loadMetalllib")(data)
+
+
+def _from_path(path: str) -> Any:
+    if _torch_with_mps() is None:
+        return _load._load(path, None, True, None, "load_metallib")
+    with open(path, "rb") as file:
+        return _from_bytes(file.read())
+
+
+def _metallib_for_this_mac(package: Package) -> bytes:
+    chosen = _load.info(package.load()).target
+    return package.metallib(chosen)
+
+
+def _torch_with_mps() -> Any:
+    """torch, if this is a Mac where it has MPS; None elsewhere. torch is not imported anywhere else."""
+    if sys.platform != "darwin":
+        return None
+    try:
+        import torch  # type: ignore[import]
+    except ImportError:
+        return None
+    return torch if torch.backends.mps.is_available() else None
+
+
+_originals: dict[str, Any] = {}
+
+
+def _upstream(torch: Any, name: str) -> Any:
+    """torch's own function, also while patch() has ours in its place."""
+    if name in _originals:
+        return _originals[name]
+    return getattr(torch.mps if name == "compile_shader" else torch._C, name)
+
+
+@contextmanager
+def patch() -> Iterator[None]:
+    """While it is entered, torch.mps.load_metallib, torch.mps.compile_shader and torch._C's spellings are ours."""
+    import torch
+
+    places = [(torch.mps, "load_metallib"), (torch.mps, "compile_shader")]
+    places += [(torch._C, name) for name in __all__ if name.startswith("_mps_")]
+    missing = object()
+    before = [(where, name, getattr(where, name, missing)) for where, name in places]
+    _originals.update({name: value for _, name, value in before if value is not missing})
+    for where, name in places:
+        setattr(where, name, globals()[name])
+    try:
+        yield
+    finally:
+        for where, name, value in before:
+            if value is missing:
+                delattr(where, name)
+            else:
+                setattr(where, name, value)
+        _originals.clear()

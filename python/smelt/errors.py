@@ -1,0 +1,180 @@
+"""Every exception of smelt. All derive from Error, which is a RuntimeError, so that handlers written for PyTorch's
+loader catch them; some have a second base that Python people expect. docs/loader-api.md, section 4.
+
+``code`` is the stable name of the condition ("not_metallib"), the same as in C and C++; ``subject`` what it is about.
+"""
+
+from __future__ import annotations
+
+import errno
+
+
+class Error(RuntimeError):
+    code: str = "invalid_argument"
+    subject: str = ""
+
+    def __init__(self, message: str = "", code: str | None = None, subject: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+        self.subject = subject
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.message, self.code, self.subject))
+
+
+class ArgumentError(Error):
+    """What was asked cannot be: codes invalid_argument, threads_missing, rank_mismatch, buffer_index, argument_*,
+    cast_unknown."""
+
+
+class GroupZeroError(ArgumentError, ValueError):
+    code = "group_zero"
+
+
+class GroupSizeError(Error, ValueError):
+    code = "group_too_large"
+
+
+class SourceTypeError(Error, TypeError):
+    code = "source_type"
+
+
+class LibraryIOError(Error, OSError):
+    code = "io"
+
+
+class LibraryNotFoundError(LibraryIOError, FileNotFoundError):
+    code = "file_not_found"
+
+    def __init__(self, message: str = "", code: str | None = None, subject: str = "") -> None:
+        super().__init__(message, code, subject)
+        self.errno = errno.ENOENT
+
+
+class InvalidLibraryError(Error):
+    code = "corrupt"
+
+
+class UnsupportedTargetError(Error):
+    code = "unsupported_os"
+
+
+class UnsupportedError(Error):
+    """Understood, but this build or this target does not do it."""
+
+    code = "unsupported"
+
+
+class TrustError(Error):
+    code = "untrusted"
+
+
+class IntegrityError(Error):
+    code = "digest_mismatch"
+
+
+class FunctionNotFoundError(Error, AttributeError):
+    code = "function_not_found"
+
+
+class FunctionKindError(Error):
+    code = "function_kind"
+
+
+class ConstantError(Error, ValueError):
+    code = "constant_missing"
+
+
+class PipelineError(Error):
+    code = "pipeline_failed"
+
+
+class ResourceError(Error):
+    code = "threadgroup_memory_too_large"
+
+
+class BoundsError(Error, IndexError):
+    """Checked mode: a thread went outside a buffer."""
+
+    code = "buffer_bounds"
+
+
+class DeviceError(Error):
+    code = "device_unavailable"
+
+
+class CacheMissError(Error, KeyError):
+    code = "not_cached"
+
+
+class StoreError(Error):
+    code = "store_corrupt"
+
+
+class CompileError(Error):
+    code = "compile_failed"
+
+
+class ShaderSyntaxError(CompileError, SyntaxError):
+    """A CompileError of Metal Shading Language text."""
+
+
+class ToolchainError(Error):
+    code = "toolchain_missing"
+
+
+class KernelReportedError(Error):
+    """A kernel wrote into its error buffer (error_buf_idx)."""
+
+    code = "kernel_reported"
+
+
+class ArgumentWarning(UserWarning):
+    """check="warn": an argument does not look like what the kernel declares."""
+
+
+_BY_CODE: dict[str, type[Error]] = {
+    "source_type": SourceTypeError,
+    "file_not_found": LibraryNotFoundError,
+    "io": LibraryIOError,
+    "not_metallib": InvalidLibraryError,
+    "truncated": InvalidLibraryError,
+    "corrupt": InvalidLibraryError,
+    "format_newer": InvalidLibraryError,
+    "empty_library": InvalidLibraryError,
+    "unsupported_platform": UnsupportedTargetError,
+    "unsupported_os": UnsupportedTargetError,
+    "unsupported_language": UnsupportedTargetError,
+    "unsupported_family": UnsupportedTargetError,
+    "untrusted": TrustError,
+    "digest_mismatch": IntegrityError,
+    "function_not_found": FunctionNotFoundError,
+    "function_kind": FunctionKindError,
+    "constant_missing": ConstantError,
+    "constant_unknown": ConstantError,
+    "constant_type": ConstantError,
+    "pipeline_failed": PipelineError,
+    "group_zero": GroupZeroError,
+    "group_too_large": GroupSizeError,
+    "threadgroup_memory_too_large": ResourceError,
+    "device_unavailable": DeviceError,
+    "not_cached": CacheMissError,
+    "store_locked": StoreError,
+    "store_corrupt": StoreError,
+    "store_newer": StoreError,
+    "compile_failed": CompileError,
+    "toolchain_missing": ToolchainError,
+    "unsupported": UnsupportedError,
+    "buffer_bounds": BoundsError,
+    "kernel_reported": KernelReportedError,
+}
+
+
+def from_code(code: str, message: str, subject: str = "") -> Error:
+    """The exception for a status of the C++ side; what the table does not name is an ArgumentError."""
+    return _BY_CODE.get(code, ArgumentError)(message, code, subject)

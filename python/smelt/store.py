@@ -1,0 +1,195 @@
+"""The store: entries of named parts by key, published together or not at all, shared by all processes of a user."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Union
+
+from . import _store
+from .errors import ArgumentError, CacheMissError
+
+Bytes = Union[bytes, bytearray, memoryview]
+
+
+class Key(str):
+    """64 hex digits, so that load_metallib can tell a key from a path."""
+
+
+class Tag(NamedTuple):
+    name: str
+    version: str
+    key: str
+    moved: int
+    """Seconds since 1970."""
+
+
+class EntryFacts(NamedTuple):
+    key: str
+    bytes: int
+    created: int
+    """Seconds since 1970."""
+    used_hour: int
+    """Hours since 1970."""
+    cost_us: int
+
+
+class Entry(Mapping[str, bytes]):
+    """Part name to bytes. Holds the mapped bytes: nothing that happens to the store afterwards changes them."""
+
+    __slots__ = ("_native", "_names")
+
+    def __init__(self, native: _store.Entry) -> None:
+        self._native = native
+        self._names: list[str] = native.names()
+
+    def __getitem__(self, name: str) -> bytes:
+        value = self._native.get(name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def view(self, name: str) -> memoryview:
+        """The part without a copy."""
+        value = self._native.view(name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def files(self, folder: str | os.PathLike[str]) -> dict[str, str]:
+        """Parts as files of a folder: name to path. Files that are there and unchanged are left alone."""
+        return self._native.files(os.fspath(folder))
+
+    def __repr__(self) -> str:
+        return f"<smelt entry of {', '.join(self._names)}>"
+
+
+def default_folder() -> str:
+    """$SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt."""
+    environment = os.environ.get
+    if environment("SMELT_STORE"):
+        return os.environ["SMELT_STORE"]
+    if environment("XDG_CACHE_HOME"):
+        return os.path.join(os.environ["XDG_CACHE_HOME"], "smelt")
+    return os.path.join(environment("HOME") or "/tmp", ".cache", "smelt")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+class Store:
+    """A store folder. All methods from any thread; any number of processes per folder; a forked child opens its own."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        read_only: bool = False,
+        max_bytes: int = 5 << 30,
+        durable: bool = False,
+    ) -> None:
+        self.path: str = os.fspath(path) if path is not None else default_folder()
+        self._native = _store.Store(
+            self.path, read_only=read_only, max_bytes=max_bytes, durable=durable, warn=_warn
+        )
+
+    def __repr__(self) -> str:
+        return f"<smelt.Store {self.path}>"
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def get(self, key: str) -> Entry | None:
+        """The entry, or None. A damaged one is dropped, counted and absent."""
+        found = self._native.find(key)
+        return None if found is None else Entry(found)
+
+    def get_all(self, keys: Iterable[str]) -> list[Entry | None]:
+        return [None if found is None else Entry(found) for found in self._native.find_all(list(keys))]
+
+    def __getitem__(self, key: str) -> Entry:
+        found = self.get(key)
+        if found is None:
+            raise CacheMissError(f"no entry {key} in store {self.path}", subject=key)
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and len(key) == 64 and self._native.find(key) is not None
+
+    def put(self, key: str, parts: Mapping[str, Bytes], *, cost: float = 0.0, compress: bool = False) -> None:
+        """All parts in one transaction; afterwards any process finds them. cost: seconds it took to make them, which
+        trim weighs. compress: smaller, and copied at each get."""
+        if not parts:
+            raise ArgumentError(f"put {key}: no parts")
+        self._native.put(key, dict(parts), int(cost * 1e6), compress)
+
+    def put_all(self, entries: Mapping[str, Mapping[str, Bytes]]) -> None:
+        """Several entries in one transaction."""
+        self._native.put_all([(key, dict(parts)) for key, parts in entries.items()])
+
+    def remove(self, key: str) -> bool:
+        return self._native.remove(key)
+
+    def entries(self) -> list[EntryFacts]:
+        return [EntryFacts(*facts) for facts in self._native.entries()]
+
+    def tag(self, name: str, key: str, *, move: bool = False) -> None:
+        """"flash_attn@2.1.0" stands for key from now on. Moving a tag that exists needs move."""
+        bare, at, version = name.partition("@")
+        if not bare or not at or not version:
+            raise ArgumentError(f"tag {name!r}: want NAME@VERSION")
+        self._native.tag(bare, version, key, move)
+
+    def tags(self, name: str = "") -> list[Tag]:
+        return [Tag(*tag) for tag in self._native.tags(name)]
+
+    def tag_history(self, name: str) -> list[Tag]:
+        """Where NAME@VERSION pointed over time, newest first."""
+        bare, _, version = name.partition("@")
+        return [Tag(*tag) for tag in self._native.tag_history(bare, version)]
+
+    def resolve(self, query: str) -> Key:
+        """The key of the newest that fits: "name", "name@2", "name@2.1.0" or "name@>=2.1,<3"."""
+        return Key(self._native.resolve(query)[0][2])
+
+    def candidates(self, query: str) -> list[Tag]:
+        """All that fit, newest first."""
+        return [Tag(*tag) for tag in self._native.resolve(query)]
+
+    def stat(self) -> dict[str, Any]:
+        return self._native.stat()
+
+    def counters(self) -> dict[str, int]:
+        """Of this process."""
+        return self._native.counters()
+
+    def verify(self) -> list[str]:
+        """Reads and hashes everything; one line for each damage."""
+        return self._native.verify()
+
+    def trim(self, max_bytes: int = 0) -> int:
+        """Evicts least recently used and cheapest entries; returns how many went. Tagged ones stay."""
+        return int(self._native.trim(max_bytes)[0])
+
+    def export(self, names: Iterable[str]) -> bytes:
+        """Compiled libraries (keys or NAME@VERSION) as the bytes of one package."""
+        from ._session import session
+
+        return session(self.path).export_package(list(names))
+
+    def import_package(self, source: Bytes) -> list[str]:
+        """Files every library of a package under a key of its own, and tags those with a version."""
+        from ._session import session
+
+        return session(self.path).import_package(source)

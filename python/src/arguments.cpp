@@ -1,0 +1,176 @@
+#include "arguments.hpp"
+
+#include "errors.hpp"
+
+#include <cstring>
+
+namespace smelt::python {
+namespace {
+
+ElementKind element_of(Cast cast, bool is_float) {
+  switch (cast) {
+    case Cast::none:
+      return is_float ? ElementKind::floating : ElementKind::integer;
+    case Cast::fp32:
+    case Cast::fp16:
+      return ElementKind::floating;
+    case Cast::bf16:
+      return ElementKind::bfloat;
+    case Cast::boolean:
+      return ElementKind::boolean;
+    case Cast::uint64:
+    case Cast::uint32:
+    case Cast::uint16:
+    case Cast::uint8:
+      return ElementKind::unsigned_integer;
+    default:
+      return ElementKind::integer;
+  }
+}
+
+bool shares_memory(const loader::Encoder& encoder) {
+  return encoder.device()->kind() == loader::DeviceKind::cpu;
+}
+
+}  // namespace
+
+void Casts::parse(py::handle value) {
+  if (!value || value.is_none()) return;
+  if (PyUnicode_Check(value.ptr()) != 0) {
+    all_ = parse_cast(value, -1);
+    return;
+  }
+  if (PyDict_Check(value.ptr()) == 0)
+    raise(Errc::invalid_argument, "arg_casts: want None, a word, or a dict of words by argument index; got {}",
+          type_name(value));
+  for (const auto& [key, word] : py::reinterpret_borrow<py::dict>(value)) {
+    if (PyLong_Check(key.ptr()) == 0)
+      raise(Errc::invalid_argument, "arg_casts: keys are argument indexes; got {}", type_name(key));
+    const long index = PyLong_AsLong(key.ptr());
+    if (index < 0) {
+      PyErr_Clear();
+      raise(Errc::invalid_argument, "arg_casts: {} is no argument index", py::cast<std::string>(py::str(key)));
+    }
+    some_.emplace_back(static_cast<size_t>(index), parse_cast(word, static_cast<int>(index)));
+  }
+}
+
+Cast Casts::of(size_t index) const {
+  for (const auto& [which, cast] : some_)
+    if (which == index) return cast;
+  return all_;
+}
+
+void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts) {
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  bound_.clear();
+  first_count_.reset();
+  for (size_t i = 0; i < count; ++i)
+    bind_one(encoder, static_cast<uint32_t>(i), PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i)), casts.of(i));
+}
+
+void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast) {
+  if (const auto scalar = scalar_bytes(value, cast, index)) {
+    unwrap(encoder.set_bytes(index, {scalar->bytes.data(), scalar->size}));
+    const ElementKind element = element_of(cast, PyFloat_Check(value.ptr()) != 0);
+    bound_.push_back({Bound::Kind::inlined, element, false, scalar->size, scalar->size});
+    return;
+  }
+  if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0) {
+    bind_list(encoder, index, value, cast);
+    return;
+  }
+  Tensor& tensor = tensors_.emplace_back();
+  if (!tensor.take(value, index))
+    raise(Errc::argument_type,
+          "argument {}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
+          index, type_name(value));
+  if (!first_count_) first_count_ = tensor.count;
+  bind_tensor(encoder, index, tensor);
+}
+
+void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor) {
+  if (tensor.rank == 0) {  // a scalar in array's clothing: its bytes, inline
+    unwrap(encoder.set_bytes(index, {tensor.data, tensor.bytes}));
+    bound_.push_back({Bound::Kind::inlined, tensor.kind, false, tensor.item, tensor.bytes});
+    return;
+  }
+  bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes});
+  if (shares_memory(encoder)) {
+    unwrap(encoder.set_memory(index, {tensor.data, tensor.bytes}));
+    return;
+  }
+  loader::BufferRef buffer = unwrap(encoder.device()->make_buffer(std::max<uint64_t>(tensor.bytes, 1)));
+  std::memcpy(buffer->contents().data(), tensor.data, tensor.bytes);
+  unwrap(encoder.set_buffer(index, buffer));
+  if (tensor.writable) copied_.push_back({std::move(buffer), static_cast<size_t>(&tensor - tensors_.data())});
+}
+
+void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast) {
+  const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.ptr()));
+  PyObject* const* const items = PySequence_Fast_ITEMS(list.ptr());
+  if (size == 0)
+    raise(Errc::argument_empty, "argument {}: an empty {}; want at least one element", index, type_name(list));
+  const py::handle first = items[0];
+  Bytes bytes;
+  const auto append = [&](ByteView more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
+  if (PyFloat_Check(first.ptr()) != 0 || PyLong_Check(first.ptr()) != 0) {
+    const bool floats = PyFloat_Check(first.ptr()) != 0;
+    uint32_t item = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const py::handle value = items[i];
+      const bool fits = PyLong_Check(value.ptr()) != 0 || (floats && PyFloat_Check(value.ptr()) != 0);
+      if (!fits)
+        raise(Errc::argument_type, "argument {}: element {} of a list that begins with {} is {}; lists are of one kind",
+              index, i, type_name(first), type_name(value));
+      ScalarBytes scalar;
+      if (floats) {
+        const double number = PyFloat_AsDouble(value.ptr());
+        if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+        scalar = float_bytes(number, cast);
+      } else {
+        scalar = integer_bytes(value, cast, index);
+      }
+      item = scalar.size;
+      append({scalar.bytes.data(), scalar.size});
+    }
+    unwrap(encoder.set_bytes(index, bytes));
+    bound_.push_back({Bound::Kind::inlined, element_of(cast, floats), false, item, bytes.size()});
+    return;
+  }
+  // Addresses, one for each array.
+  bool writable = true;
+  for (size_t i = 0; i < size; ++i) {
+    Tensor& tensor = tensors_.emplace_back();
+    const py::handle value = items[i];
+    if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, index)) {
+      if (i == 0)
+        raise(Errc::argument_type, "argument {}: a list of {}; want arrays, ints or floats", index, type_name(value));
+      raise(Errc::argument_type, "argument {}: element {} of a list that begins with an array is {}", index, i,
+            type_name(value));
+    }
+    if (!shares_memory(encoder))
+      raise(Errc::argument_device,
+            "argument {}: a list of arrays needs memory that device {} shares; pass them one by one", index,
+            encoder.device()->name());
+    writable = writable && tensor.writable;
+    const auto address = reinterpret_cast<uint64_t>(tensor.data);
+    append(ByteView(reinterpret_cast<const std::byte*>(&address), sizeof address));
+  }
+  unwrap(encoder.set_bytes(index, bytes));
+  bound_.push_back({Bound::Kind::list, ElementKind::other, writable, 8, bytes.size()});
+}
+
+void Arguments::finish() {
+  for (const CopiedBack& copy : copied_) {
+    const Tensor& tensor = tensors_[copy.tensor];
+    std::memcpy(tensor.data, copy.buffer->contents().data(), tensor.bytes);
+  }
+}
+
+void Arguments::release() {
+  tensors_.clear();
+  copied_.clear();
+}
+
+}  // namespace smelt::python

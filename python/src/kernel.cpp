@@ -1,0 +1,405 @@
+#include "kernel.hpp"
+
+#include "errors.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace smelt::python {
+namespace {
+
+using loader::Size3;
+
+/// "uint4" -> unsigned integer, 4 bytes each. Names are those of the kernel's own metadata.
+ElementKind kind_of_type(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  if (name == "float" || name == "half" || name == "double") return ElementKind::floating;
+  if (name == "bfloat") return ElementKind::bfloat;
+  if (name == "int" || name == "short" || name == "long") return ElementKind::integer;
+  if (name == "uint" || name == "ushort" || name == "ulong") return ElementKind::unsigned_integer;
+  if (name == "bool") return ElementKind::boolean;
+  return ElementKind::other;  // structures; and char, which is what IR without types says of everything
+}
+
+uint32_t components(std::string_view name) {
+  return !name.empty() && name.back() >= '2' && name.back() <= '4' ? static_cast<uint32_t>(name.back() - '0') : 1;
+}
+
+bool is_whole(ElementKind kind) {
+  return kind == ElementKind::integer || kind == ElementKind::unsigned_integer || kind == ElementKind::boolean;
+}
+
+std::string_view word_of(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::boolean:
+      return "bool";
+    case ElementKind::integer:
+      return "int";
+    case ElementKind::unsigned_integer:
+      return "uint";
+    case ElementKind::floating:
+      return "float";
+    case ElementKind::bfloat:
+      return "bfloat";
+    case ElementKind::complex:
+      return "complex";
+    case ElementKind::other:
+      return "element";
+  }
+  return "element";
+}
+
+uint64_t component_of(py::handle value, std::string_view what) {
+  const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!index) {
+    PyErr_Clear();
+    raise(Errc::invalid_argument, "{}: want an int or a sequence of 1 to 3 ints, got {}", what, type_name(value));
+  }
+  const unsigned long long number = PyLong_AsUnsignedLongLong(index.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    raise(Errc::invalid_argument, "{}: {} is no count of threads", what, py::cast<std::string>(py::str(index)));
+  }
+  return number;
+}
+
+bool is(py::handle key, const char* name) {
+  return PyUnicode_CompareWithASCIIString(key.ptr(), name) == 0;
+}
+
+}  // namespace
+
+SizeArgument parse_size(py::handle value, std::string_view what) {
+  SizeArgument parsed;
+  if (PyLong_Check(value.ptr()) != 0 || PySequence_Check(value.ptr()) == 0) {
+    parsed.size.x = component_of(value, what);
+    parsed.rank = 1;
+    return parsed;
+  }
+  const Py_ssize_t length = PyUnicode_Check(value.ptr()) != 0 ? -1 : PySequence_Size(value.ptr());
+  if (length < 1 || length > 3) {
+    PyErr_Clear();
+    raise(Errc::invalid_argument, "{}: want an int or a sequence of 1 to 3 ints, got {}", what,
+          length < 0 ? type_name(value) : fmt::format("{} components", length));
+  }
+  uint64_t* const components[] = {&parsed.size.x, &parsed.size.y, &parsed.size.z};
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    const auto item = py::reinterpret_steal<py::object>(PySequence_GetItem(value.ptr(), i));
+    if (!item) throw py::error_already_set();
+    *components[i] = component_of(item, what);
+  }
+  parsed.rank = static_cast<int>(length);
+  return parsed;
+}
+
+Check parse_check(py::handle word) {
+  if (PyUnicode_Check(word.ptr()) != 0) {
+    if (is(word, "off")) return Check::off;
+    if (is(word, "warn")) return Check::warn;
+    if (is(word, "error")) return Check::error;
+  }
+  raise(Errc::invalid_argument, "check: want 'off', 'warn' or 'error', got {}", py::cast<std::string>(py::repr(word)));
+}
+
+struct Kernel::Options {
+  SizeArgument threads;
+  SizeArgument group;
+  Casts casts;
+  Check check = Check::off;
+  std::optional<uint32_t> error_buffer;
+  std::vector<std::pair<uint32_t, uint64_t>> threadgroup_memory;
+
+  void parse(py::handle options) {
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(options.ptr(), &at, &key, &value) != 0) {
+      const bool none = value == Py_None;
+      if (is(key, "threads")) {
+        if (!none) threads = parse_size(value, "threads");
+      } else if (is(key, "group_size")) {
+        if (!none) group = parse_size(value, "group_size");
+      } else if (is(key, "arg_casts")) {
+        casts.parse(value);
+      } else if (is(key, "check")) {
+        if (!none) check = parse_check(value);
+      } else if (is(key, "error_buf_idx")) {
+        if (!none) error_buffer = slot(value, "error_buf_idx");
+      } else if (is(key, "threadgroup_memory")) {
+        if (!none) parse_threadgroup_memory(value);
+      } else {
+        throw py::type_error(
+            fmt::format("a kernel takes threads, group_size, arg_casts, error_buf_idx, "
+                        "threadgroup_memory and check by name; got '{}'",
+                        py::cast<std::string>(py::handle(key))));
+      }
+    }
+  }
+
+ private:
+  static uint32_t slot(py::handle value, std::string_view what) {
+    const long index = PyLong_Check(value.ptr()) != 0 ? PyLong_AsLong(value.ptr()) : -1;
+    if (index < 0) {
+      PyErr_Clear();
+      raise(Errc::invalid_argument, "{}: want an index from 0 to 30, got {}", what,
+            py::cast<std::string>(py::repr(value)));
+    }
+    if (index > 30) raise(Errc::buffer_index, "{}: index {} is above 30", what, index);
+    return static_cast<uint32_t>(index);
+  }
+
+  void parse_threadgroup_memory(py::handle value) {
+    if (PyDict_Check(value.ptr()) == 0) {
+      threadgroup_memory.emplace_back(0, bytes_of(value));
+      return;
+    }
+    for (const auto& [index, bytes] : py::reinterpret_borrow<py::dict>(value))
+      threadgroup_memory.emplace_back(slot(index, "threadgroup_memory"), bytes_of(bytes));
+  }
+
+  static uint64_t bytes_of(py::handle value) {
+    const unsigned long long bytes = PyLong_Check(value.ptr()) != 0 ? PyLong_AsUnsignedLongLong(value.ptr()) : 0;
+    if (PyLong_Check(value.ptr()) == 0 || PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      raise(Errc::invalid_argument, "threadgroup_memory: want bytes (an int), or a dict of them by index; got {}",
+            py::cast<std::string>(py::repr(value)));
+    }
+    return bytes;
+  }
+};
+
+/// A launch from the free list, and back.
+class Kernel::Borrowed {
+ public:
+  explicit Borrowed(Kernel& kernel) : kernel_(kernel) {
+    if (kernel.free_.empty()) {
+      launch_ = std::make_unique<Launch>();
+      launch_->encoder = unwrap(loader::Encoder::create(kernel.pipeline_->device()));
+      unwrap(launch_->encoder->set_pipeline(kernel.pipeline_));
+    } else {
+      launch_ = std::move(kernel.free_.back());
+      kernel.free_.pop_back();
+    }
+  }
+  ~Borrowed() {
+    launch_->arguments.release();
+    kernel_.free_.push_back(std::move(launch_));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  Launch& operator*() { return *launch_; }
+
+ private:
+  Kernel& kernel_;
+  std::unique_ptr<Launch> launch_;
+};
+
+Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool as_upstream)
+    : function_(std::move(function)), pipeline_(std::move(pipeline)), as_upstream_(as_upstream) {
+  for (const loader::ArgInfo& argument : pipeline_->args()) {
+    if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
+    Declared& declared = declared_[argument.index];
+    declared.known = argument.array_size == 1;
+    declared.writes = argument.access == loader::Access::write || argument.access == loader::Access::read_write;
+    declared.is_constant = argument.address_space == 2;
+    declared.kind = kind_of_type(argument.type_name);
+    declared.size = argument.size;
+    declared.type_name = argument.type_name;
+    declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
+  }
+}
+
+void Kernel::call(py::handle args, py::handle options) {
+  Options with;
+  with.check = as_upstream_ ? Check::off : Check::warn;
+  if (options) with.parse(options);
+  Borrowed borrowed(*this);
+  Launch& launch = *borrowed;
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
+  if (count < launch.bound || launch.leftovers) {
+    launch.encoder->clear_bindings();  // nothing of an earlier call may stand in for what this one leaves out
+    launch.leftovers = false;
+  }
+  launch.bound = count;
+  launch.arguments.bind(*launch.encoder, args, with.casts);
+  check(launch.arguments.bound(), with.check);
+  for (const auto& [index, bytes] : with.threadgroup_memory) {
+    unwrap(launch.encoder->set_threadgroup_memory(index, bytes));
+    launch.leftovers = true;
+  }
+  if (with.error_buffer) {
+    launch.reports.assign(32768, std::byte{0});
+    launch.leftovers = true;
+    if (pipeline_->device()->kind() == loader::DeviceKind::cpu)
+      unwrap(launch.encoder->set_memory(*with.error_buffer, launch.reports));
+    else
+      unwrap(launch.encoder->set_bytes(*with.error_buffer, launch.reports));
+  }
+  dispatch(launch, with);
+  launch.arguments.finish();
+  if (with.error_buffer) check_reports(launch);
+}
+
+void Kernel::dispatch(Launch& launch, const Options& options) {
+  SizeArgument threads = options.threads;
+  if (threads.rank == 0) {
+    const auto count = launch.arguments.first_count();
+    if (!count)
+      raise(Errc::threads_missing,
+            "kernel '{}': threads was not given, and no array is passed directly from which to count; pass threads=",
+            pipeline_->name());
+    threads = {{*count, 1, 1}, 1};
+  }
+  std::optional<Size3> group;
+  if (options.group.rank != 0) {
+    if (options.group.rank != threads.rank)
+      raise(Errc::rank_mismatch, "kernel '{}': threads has {} components, group_size {}; give as many",
+            pipeline_->name(), threads.rank, options.group.rank);
+    group = options.group.size;
+  } else if (as_upstream_ && threads.rank > 1 && !pipeline_->required_group()) {
+    group = Size3{pipeline_->max_threads_per_threadgroup(), 1, 1};
+  }
+  auto done = [&]() -> Result<void> {
+    const py::gil_scoped_release released;
+    SMELT_TRY_VOID(launch.encoder->dispatch_threads(threads.size, group, threads.rank));
+    return launch.encoder->wait();
+  }();
+  unwrap(std::move(done));
+}
+
+void Kernel::check(std::span<const Bound> bound, Check how) const {
+  for (size_t i = 0; i < bound.size(); ++i)
+    if (bound[i].kind == Bound::Kind::array && !bound[i].writable && i < declared_count_ && declared_[i].known &&
+        declared_[i].writes)
+      raise(Errc::argument_type, "argument {}: kernel '{}' may write to it, and the array is read-only; pass a copy", i,
+            pipeline_->name());
+  if (how == Check::off || declared_count_ == 0) return;
+  const std::string text = mismatch(bound);
+  if (text.empty()) return;
+  if (how == Check::error) raise(Errc::argument_mismatch, "{}", text);
+  const py::object category = py::module_::import("smelt.errors").attr("ArgumentWarning");
+  if (PyErr_WarnEx(category.ptr(), text.c_str(), 1) != 0) throw py::error_already_set();
+}
+
+std::string Kernel::mismatch(std::span<const Bound> bound) const {
+  if (bound.size() > declared_count_)
+    return fmt::format("kernel '{}' has {} buffer arguments, the call passes {}", pipeline_->name(), declared_count_,
+                       bound.size());
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const Declared& want = declared_[i];
+    const Bound& given = bound[i];
+    if (!want.known || given.kind == Bound::Kind::list || want.kind == ElementKind::other) continue;
+    const uint32_t element = want.size / components(want.type_name);
+    const auto differs = [&](const std::string& what) {
+      return fmt::format("kernel '{}', argument {}: wants {} ({} bytes){}", pipeline_->name(), i, want.type_name,
+                         want.size, what);
+    };
+    if (given.kind == Bound::Kind::inlined && !want.is_constant && want.writes)
+      return differs(" in memory that it may write to, the call passes a scalar");
+    if (given.bytes < want.size && given.bytes != 0)
+      return differs(fmt::format(", the call passes {} bytes", given.bytes));
+    // One-byte elements are raw bytes to anybody; whole numbers of more bytes than wanted still begin with the value.
+    if (given.element == ElementKind::other || (given.item == 1 && is_whole(given.element))) continue;
+    const bool kinds_agree = is_whole(want.kind) ? is_whole(given.element) : want.kind == given.element;
+    const bool sizes_agree = given.item == element || (given.kind == Bound::Kind::inlined && is_whole(want.kind) &&
+                                                       given.item >= element && given.bytes == given.item);
+    if (!kinds_agree || !sizes_agree)
+      return differs(fmt::format(", the call passes {} of {} bytes", word_of(given.element), given.item));
+  }
+  return {};
+}
+
+// What PyTorch's kernels report: a count, then up to 30 records of 512 bytes: file[128], function[128], text[250],
+// line.
+void Kernel::check_reports(const Launch& launch) const {
+  uint32_t count = 0;
+  std::memcpy(&count, launch.reports.data(), sizeof count);
+  if (count == 0) return;
+  const auto text = [&](size_t at, size_t size) {
+    const char* const begin = reinterpret_cast<const char*>(launch.reports.data()) + at;
+    return std::string(begin, strnlen(begin, size));
+  };
+  uint32_t line = 0;
+  std::memcpy(&line, launch.reports.data() + 4 + 508, sizeof line);
+  const py::object from_code = py::module_::import("smelt.errors").attr("from_code");
+  const py::object exception = from_code(
+      "kernel_reported", fmt::format("kernel '{}' reported {} errors; the first, at {}:{} in {}: {}", pipeline_->name(),
+                                     count, text(4, 128), line, text(132, 128), text(260, 250)));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
+namespace {
+
+/// Straight from the interpreter: the call of a kernel is measured in hundreds of nanoseconds, as is pybind11's own
+/// dispatch of *args and **kwargs.
+PyObject* call_kernel(PyObject* self, PyObject* args, PyObject* options) {
+  try {
+    py::cast<Kernel&>(py::handle(self)).call(args, options);
+    return Py_NewRef(Py_None);
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& module) {
+  using loader::ArgInfo;
+  using loader::ConstantInfo;
+  const auto text = [](std::string_view view) { return py::str(view.data(), view.size()); };
+
+  const auto limit = [](const Kernel& kernel) { return kernel.pipeline().max_threads_per_threadgroup(); };
+  const auto memory = [](const Kernel& kernel) { return kernel.pipeline().static_threadgroup_memory_length(); };
+  py::class_<Kernel, std::shared_ptr<Kernel>> kernel(module, "Kernel");
+  kernel.def_property_readonly("max_threads_per_threadgroup", limit)
+      .def_property_readonly("max_total_threads_per_threadgroup", limit)
+      .def_property_readonly("static_thread_group_memory_length", memory)
+      .def_property_readonly("static_threadgroup_memory_length", memory)
+      .def_property_readonly("thread_execution_width",
+                             [](const Kernel& self) { return self.pipeline().thread_execution_width(); })
+      .def_property_readonly("limits_estimated", [](const Kernel& self) { return self.pipeline().limits_estimated(); })
+      .def_property_readonly("name", [](const Kernel& self) { return self.pipeline().name(); })
+      .def_property_readonly(
+          "args",
+          [text](const Kernel& self) {
+            py::list list;
+            for (const ArgInfo& arg : self.function().args()) {
+              using namespace pybind11::literals;
+              list.append(py::dict(
+                  "name"_a = text(arg.name), "type_name"_a = text(arg.type_name), "index"_a = arg.index,
+                  "parameter"_a = arg.parameter, "kind"_a = text(loader::to_string(arg.kind)),
+                  "address_space"_a = arg.address_space, "size"_a = arg.size, "align"_a = arg.align,
+                  "array_size"_a = arg.array_size, "unused"_a = arg.unused,
+                  "writes"_a = arg.access == loader::Access::write || arg.access == loader::Access::read_write));
+            }
+            return list;
+          })
+      .def_property_readonly(
+          "constants",
+          [text](const Kernel& self) {
+            py::list list;
+            for (const ConstantInfo& constant : self.function().constants()) {
+              using namespace pybind11::literals;
+              list.append(py::dict("name"_a = text(constant.name), "type_name"_a = text(constant.type_name),
+                                   "index"_a = constant.index, "required"_a = constant.required));
+            }
+            return list;
+          })
+      .def("__repr__", [](const Kernel& self) { return fmt::format("<smelt.Kernel '{}'>", self.pipeline().name()); })
+      .def(
+          "__call__", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); },
+          "kernel(*args, threads=None, group_size=None, arg_casts=None, error_buf_idx=None, threadgroup_memory=None, "
+          "check=None)");
+  reinterpret_cast<PyTypeObject*>(kernel.ptr())->tp_call = call_kernel;
+}
+
+}  // namespace smelt::python

@@ -1,0 +1,79 @@
+// Kernels and libraries as Python sees them. docs/loader-api.md 1.2, 1.3, 3.6.
+#pragma once
+
+#include "smelt/loader/encoder.hpp"
+
+#include "arguments.hpp"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace smelt::python {
+
+/// Whether arguments are compared with what the kernel declares.
+enum class Check : uint8_t { off, warn, error };
+Check parse_check(py::handle word);
+
+/// A pipeline and the sugar to call it. Calls need the GIL to begin and to end, not while the kernel runs; calls from
+/// several threads run at once.
+class Kernel {
+ public:
+  /// `as_upstream`: defaults are PyTorch's to the letter, also where ours are better.
+  Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool as_upstream);
+
+  /// kernel(*args, **options); throws. `options` may be null.
+  void call(py::handle args, py::handle options);
+
+  const loader::PipelineState& pipeline() const { return *pipeline_; }
+  const loader::Function& function() const { return *function_; }
+  bool as_upstream() const { return as_upstream_; }
+
+ private:
+  struct Options;
+  /// What one call needs and the next one can use again.
+  struct Launch {
+    std::unique_ptr<loader::Encoder> encoder;
+    Arguments arguments;
+    size_t bound = 0;
+    bool leftovers = false;  ///< bindings beyond `bound`: threadgroup memory, an error buffer
+    std::vector<std::byte> reports;
+  };
+  class Borrowed;
+  struct Declared {
+    bool known = false;
+    bool writes = false;
+    bool is_constant = false;
+    ElementKind kind = ElementKind::other;
+    uint32_t size = 0;  ///< of one pointee
+    std::string_view type_name;
+  };
+
+  void dispatch(Launch& launch, const Options& options);
+  void check(std::span<const Bound> bound, Check how) const;
+  std::string mismatch(std::span<const Bound> bound) const;
+  void check_reports(const Launch& launch) const;
+
+  loader::FunctionRef function_;
+  loader::PipelineRef pipeline_;
+  bool as_upstream_;
+  std::array<Declared, Arguments::kMost> declared_;
+  size_t declared_count_ = 0;  ///< one past the last buffer
+  std::vector<std::unique_ptr<Launch>> free_;
+};
+
+struct SizeArgument {
+  loader::Size3 size;
+  int rank = 0;
+};
+/// An int or a sequence of 1 to 3 of them; `what` is for messages.
+SizeArgument parse_size(py::handle value, std::string_view what);
+
+void bind_kernel(py::module_& module);
+void bind_library(py::module_& module);
+void bind_service(py::module_& module);
+
+/// A handle for Python; `as_upstream` goes on to its kernels.
+py::object library_object(loader::LibraryRef library, bool as_upstream);
+
+}  // namespace smelt::python

@@ -1,0 +1,251 @@
+// Libraries and devices. A library has no public attribute but its kernels, so that a kernel may have any name; what
+// else there is to know about one are functions of this module.
+#include "smelt/loader/library.hpp"
+
+#include "errors.hpp"
+#include "kernel.hpp"
+#include "load_options.hpp"
+
+#include <pybind11/stl.h>
+
+#include <unordered_map>
+
+namespace smelt::python {
+namespace {
+
+using namespace pybind11::literals;
+using loader::LibraryRef;
+
+bool is_dunder(std::string_view name) {
+  return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
+}
+
+py::str text(std::string_view view) {
+  return py::str(view.data(), view.size());
+}
+
+class Library {
+ public:
+  Library(LibraryRef library, bool as_upstream) : library_(std::move(library)), as_upstream_(as_upstream) {}
+
+  /// The same handle for the same name, always: pipelines are built at the first reading.
+  py::object kernel(const std::string& name) {
+    if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
+    const auto built = [&]() -> Result<std::pair<loader::FunctionRef, loader::PipelineRef>> {
+      const py::gil_scoped_release released;
+      SMELT_TRY(auto function, library_->function(name));
+      SMELT_TRY(auto pipeline, function->pipeline());
+      return std::pair(std::move(function), std::move(pipeline));
+    }();
+    if (!built) raise(built.error());
+    const py::object made = py::cast(std::make_shared<Kernel>(built->first, built->second, as_upstream_));
+    return kernels_.emplace(name, made).first->second;  // another thread may have been first; its handle stays
+  }
+
+  const LibraryRef& ref() const { return library_; }
+  bool as_upstream() const { return as_upstream_; }
+
+ private:
+  LibraryRef library_;
+  bool as_upstream_;
+  std::unordered_map<std::string, py::object> kernels_;
+};
+
+loader::Scalar scalar_from(py::handle value) {
+  if (PyBool_Check(value.ptr()) != 0) return value.ptr() == Py_True;
+  if (PyFloat_Check(value.ptr()) != 0) return PyFloat_AS_DOUBLE(value.ptr());
+  if (PyLong_Check(value.ptr()) != 0) {
+    int overflow = 0;
+    const long long small = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0) return static_cast<int64_t>(small);
+    const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+    if (PyErr_Occurred() == nullptr) return static_cast<uint64_t>(large);
+    PyErr_Clear();
+  }
+  raise(Errc::constant_type, "function constant: want a bool, int or float of at most 64 bits, got {}",
+        py::cast<std::string>(py::repr(value)));
+}
+
+loader::ConstantValues constants_from(const py::dict& from) {
+  loader::ConstantValues values;
+  for (const auto& [key, value] : from) {
+    loader::ConstantValue constant;
+    if (PyUnicode_Check(key.ptr()) != 0)
+      constant.key = py::cast<std::string>(key);
+    else if (PyLong_Check(key.ptr()) != 0)
+      constant.key = py::cast<uint32_t>(key);
+    else
+      raise(Errc::constant_unknown, "function constants are given by name or index; got {}", type_name(key));
+    if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0)
+      for (const py::handle component : py::reinterpret_borrow<py::sequence>(value))
+        constant.components.push_back(scalar_from(component));
+    else
+      constant.components.push_back(scalar_from(value));
+    values.add(std::move(constant));
+  }
+  return values;
+}
+
+py::object specialize(const Library& library, const std::string& name, const py::dict& constants) {
+  const loader::ConstantValues values = constants_from(constants);
+  const auto built = [&]() -> Result<std::pair<loader::FunctionRef, loader::PipelineRef>> {
+    const py::gil_scoped_release released;
+    SMELT_TRY(auto function, library.ref()->function(name));
+    SMELT_TRY(auto pipeline, function->pipeline(values));
+    return std::pair(std::move(function), std::move(pipeline));
+  }();
+  if (!built) raise(built.error());
+  return py::cast(std::make_shared<Kernel>(built->first, built->second, library.as_upstream()));
+}
+
+size_t prepare(const Library& library, const std::vector<std::string>& names, const py::object& progress) {
+  std::vector<std::string_view> views(names.begin(), names.end());
+  std::optional<py::error_already_set> thrown;
+  std::function<bool(size_t, size_t)> report;
+  if (!progress.is_none())
+    report = [&](size_t done, size_t total) {
+      const py::gil_scoped_acquire gil;
+      try {
+        const py::object answer = progress(done, total);
+        return !answer.is(py::bool_(false));
+      } catch (py::error_already_set& error) {
+        thrown.emplace(std::move(error));
+        return false;
+      }
+    };
+  auto prepared = [&] {
+    const py::gil_scoped_release released;
+    return library.ref()->prepare(views, report);
+  }();
+  if (thrown) throw std::move(*thrown);
+  return unwrap(std::move(prepared));
+}
+
+py::dict info(const Library& library) {
+  const loader::Library& of = *library.ref();
+  py::list functions, slices;
+  for (const std::string_view name : of.function_names()) functions.append(text(name));
+  for (const loader::SliceNote& note : of.slice_report().notes)
+    slices.append(py::dict("target"_a = note.target, "chosen"_a = note.chosen, "code"_a = text(to_string(note.code)),
+                           "line"_a = note.line));
+  return py::dict("functions"_a = functions, "target"_a = of.target().name, "digest"_a = to_hex(of.digest()),
+                  "name"_a = text(of.name()), "device"_a = text(of.device()->name()), "slices"_a = slices,
+                  "slice_report"_a = of.slice_report().text(), "has_reflection"_a = of.has_reflection());
+}
+
+py::dict function_info(const Library& library, const std::string& name) {
+  const loader::FunctionRef function = unwrap(library.ref()->function(name));
+  const auto usable = function->usable();
+  return py::dict("name"_a = text(function->name()), "kind"_a = text(loader::to_string(function->kind())),
+                  "metal_version"_a = loader::to_string(function->metal_version()), "usable"_a = usable.has_value(),
+                  "reason"_a = usable ? std::string() : usable.error().message);
+}
+
+loader::DeviceRef open_device(const std::string& kind, unsigned threads, const std::string& cpu_level) {
+  loader::DeviceOptions options;
+  options.threads = threads;
+  options.cpu_level = cpu_level;
+  for (const auto known :
+       {loader::DeviceKind::automatic, loader::DeviceKind::metal, loader::DeviceKind::cpu, loader::DeviceKind::offline})
+    if (kind == loader::to_string(known)) {
+      const py::gil_scoped_release released;
+      auto opened = loader::Device::open(known, options);
+      const py::gil_scoped_acquire gil;
+      return unwrap(std::move(opened));
+    }
+  raise(Errc::invalid_argument, "device '{}': want automatic, metal, cpu or offline", kind);
+}
+
+void bind_device(py::module_& module) {
+  py::class_<loader::Device, loader::DeviceRef>(module, "Device")
+      .def(py::init(&open_device), "kind"_a = "automatic", py::kw_only(), "threads"_a = 0, "cpu_level"_a = "")
+      .def_property_readonly("kind", [](const loader::Device& device) { return text(to_string(device.kind())); })
+      .def_property_readonly("name", [](const loader::Device& device) { return text(device.name()); })
+      .def_property_readonly("target", [](const loader::Device& device) { return device.target().name; })
+      .def_property_readonly("limits_estimated", &loader::Device::limits_estimated)
+      .def_property_readonly("limits",
+                             [](const loader::Device& device) {
+                               const loader::Limits& limits = device.limits();
+                               return py::dict("max_threads_per_threadgroup"_a = limits.max_threads_per_threadgroup,
+                                               "max_threadgroup_memory"_a = limits.max_threadgroup_memory,
+                                               "thread_execution_width"_a = limits.thread_execution_width,
+                                               "buffer_slots"_a = limits.buffer_slots,
+                                               "inline_bytes"_a = limits.inline_bytes);
+                             })
+      .def("__repr__", [](const loader::Device& device) { return fmt::format("<smelt.Device {}>", device.name()); });
+}
+
+}  // namespace
+
+loader::LoadOptions load_options(const py::dict& from) {
+  loader::LoadOptions options;
+  for (const auto& [key, value] : from) {
+    const auto name = py::cast<std::string>(key);
+    if (name == "verify") {
+      const auto word = py::cast<std::string>(value);
+      constexpr std::string_view kWords[] = {"none", "structure", "digest", "full"};
+      const auto found = std::find(std::begin(kWords), std::end(kWords), word);
+      if (found == std::end(kWords))
+        raise(Errc::invalid_argument, "verify: '{}'; want none, structure, digest or full", word);
+      options.verify = static_cast<loader::Verify>(found - std::begin(kWords));
+    } else if (name == "trust") {
+      const auto word = value.is_none() ? std::string("none") : py::cast<std::string>(value);
+      if (word == "signed")
+        options.trust = loader::Trust::signed_any;
+      else if (word.starts_with("signed_by"))
+        options.trust = loader::Trust::signed_by;
+      else if (word != "none")
+        raise(Errc::invalid_argument, "trust: '{}'; want None, 'signed' or 'signed_by:NAME'", word);
+    } else if (name == "metal") {
+      if (value.is_none()) continue;
+      const auto [major, minor] = py::cast<std::pair<uint16_t, uint16_t>>(value);
+      options.force_metal = loader::Version{major, minor, 0};
+    } else if (name == "library") {
+      if (!value.is_none()) options.library = py::cast<std::string>(value);
+    } else if (name == "expect") {
+      if (!value.is_none()) options.expect = unwrap(digest_from_hex(py::cast<std::string>(value)));
+    } else if (name == "checked") {
+      options.checked = py::cast<bool>(value);
+    } else if (name == "allow_empty") {
+      options.allow_empty = py::cast<bool>(value);
+    }
+  }
+  return options;
+}
+
+py::object library_object(LibraryRef library, bool as_upstream) {
+  return py::cast(std::make_shared<Library>(std::move(library), as_upstream));
+}
+
+void bind_library(py::module_& module) {
+  bind_device(module);
+  const auto itself = [](py::object self) { return self; };
+  py::class_<Library, std::shared_ptr<Library>>(module, "Library")
+      .def("__getattr__",
+           [](Library& library, const std::string& name) {
+             // Python asks objects for names of its own all the time; they never reach the library.
+             if (is_dunder(name)) throw py::attribute_error(name);
+             return library.kernel(name);
+           })
+      .def("__getitem__", &Library::kernel)
+      .def("__contains__",
+           [](const Library& library, const std::string& name) { return library.ref()->has_function(name); })
+      .def("__dir__",
+           [](const Library& library) {
+             py::list names;
+             for (const std::string_view name : library.ref()->function_names()) names.append(text(name));
+             return names;
+           })
+      .def("__copy__", itself)
+      .def("__deepcopy__", [](py::object self, const py::dict&) { return self; })
+      .def("__repr__", [](const Library& library) {
+        return fmt::format("<smelt library of {} functions for {}>", library.ref()->function_names().size(),
+                           library.ref()->target().name);
+      });
+  module.def("info", &info);
+  module.def("function_info", &function_info);
+  module.def("specialize", &specialize);
+  module.def("prepare", &prepare);
+}
+
+}  // namespace smelt::python

@@ -1,0 +1,144 @@
+#include "scalars.hpp"
+
+#include "errors.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace smelt::python {
+namespace {
+
+struct Word {
+  std::string_view text;
+  Cast cast;
+};
+constexpr Word kWords[] = {
+    {"fp16", Cast::fp16},     {"bf16", Cast::bf16},     {"int32", Cast::int32},   {"int16", Cast::int16},
+    {"int8", Cast::int8},     {"uint8", Cast::uint8},   {"fp32", Cast::fp32},     {"int64", Cast::int64},
+    {"uint16", Cast::uint16}, {"uint32", Cast::uint32}, {"uint64", Cast::uint64}, {"bool", Cast::boolean},
+};
+
+template <class T>
+ScalarBytes bytes_of(T value) {
+  ScalarBytes out{{}, sizeof(T)};
+  std::memcpy(out.bytes.data(), &value, sizeof(T));
+  return out;
+}
+
+/// Round to nearest even; from a float, as upstream holds its scalars.
+uint16_t to_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude >= 0x7f800000) return static_cast<uint16_t>(sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00));
+  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // rounds past 65504
+  if (magnitude < 0x38800000) {                                              // subnormal half: a multiple of 2^-24
+    const auto units = static_cast<uint32_t>(std::nearbyint(std::fabs(static_cast<double>(value)) * 0x1p24));
+    return static_cast<uint16_t>(sign | units);
+  }
+  const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
+  return static_cast<uint16_t>(sign | ((rounded - 0x38000000) >> 13));
+}
+
+uint16_t to_bfloat(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/// Toward zero. What does not fit has no meaning in C++; here it is the lowest value, as x86 gives.
+int64_t truncate(double value) {
+  if (!(value >= -0x1p63 && value < 0x1p63)) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(value);
+}
+
+std::optional<ScalarBytes> narrow_integer(uint64_t value, Cast cast) {
+  switch (cast) {
+    case Cast::int64:
+    case Cast::uint64:
+      return bytes_of(value);
+    case Cast::int32:
+    case Cast::uint32:
+      return bytes_of(static_cast<uint32_t>(value));
+    case Cast::int16:
+    case Cast::uint16:
+      return bytes_of(static_cast<uint16_t>(value));
+    case Cast::int8:
+    case Cast::uint8:
+      return bytes_of(static_cast<uint8_t>(value));
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Cast parse_cast(py::handle word, int index) {
+  const std::string where = index < 0 ? "arg_casts" : fmt::format("arg_casts of argument {}", index);
+  if (PyUnicode_Check(word.ptr()) == 0)
+    raise(Errc::invalid_argument, "{}: want a word such as 'fp16' or 'int32', got {}", where, type_name(word));
+  for (const Word& known : kWords)
+    if (PyUnicode_CompareWithASCIIString(word.ptr(), known.text.data()) == 0) return known.cast;
+  raise(Errc::cast_unknown,
+        "{}: '{}' is not known; want fp16, bf16, fp32, int8, int16, int32, int64, uint8, uint16, uint32, uint64 or "
+        "bool",
+        where, py::cast<std::string>(word));
+}
+
+ScalarBytes float_bytes(double value, Cast cast) {
+  switch (cast) {
+    case Cast::none:
+    case Cast::fp32:
+      return bytes_of(static_cast<float>(value));
+    case Cast::fp16:
+      return bytes_of(to_half(static_cast<float>(value)));
+    case Cast::bf16:
+      return bytes_of(to_bfloat(static_cast<float>(value)));
+    case Cast::boolean:
+      return bytes_of(static_cast<uint8_t>(value != 0));
+    case Cast::uint64:
+      if (value >= 0x1p63 && value < 0x1p64) return bytes_of(static_cast<uint64_t>(value));
+      break;
+    default:
+      break;
+  }
+  return *narrow_integer(static_cast<uint64_t>(truncate(value)), cast);
+}
+
+ScalarBytes integer_bytes(py::handle value, Cast cast, size_t index) {
+  int overflow = 0;
+  const long long small = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  uint64_t bits = static_cast<uint64_t>(small);
+  if (overflow != 0) {
+    bits = PyLong_AsUnsignedLongLong(value.ptr());
+    const bool fits = PyErr_Occurred() == nullptr;
+    PyErr_Clear();
+    if (!fits || cast != Cast::uint64)
+      raise(Errc::argument_type, "argument {}: {} does not fit a signed 64-bit integer{}", index,
+            py::cast<std::string>(py::str(value)), fits ? " (the cast 'uint64' would hold it)" : "");
+  } else if (small == -1 && PyErr_Occurred() != nullptr) {
+    throw py::error_already_set();
+  }
+  switch (cast) {
+    case Cast::none:
+      return bytes_of(bits);
+    case Cast::fp32:
+    case Cast::fp16:
+    case Cast::bf16:
+      return float_bytes(static_cast<double>(small), cast);
+    case Cast::boolean:
+      return bytes_of(static_cast<uint8_t>(bits != 0));
+    default:
+      return *narrow_integer(bits, cast);
+  }
+}
+
+std::optional<ScalarBytes> scalar_bytes(py::handle value, Cast cast, size_t index) {
+  if (PyFloat_Check(value.ptr()) != 0) return float_bytes(PyFloat_AS_DOUBLE(value.ptr()), cast);
+  if (PyLong_Check(value.ptr()) != 0) return integer_bytes(value, cast, index);
+  return std::nullopt;
+}
+
+}  // namespace smelt::python

@@ -1,0 +1,32 @@
+// Python numbers as the bytes a kernel reads: 8-byte signed for int, 4-byte float for float, or what arg_casts asks
+// for. docs/loader-api.md 1.3.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace smelt::python {
+
+namespace py = pybind11;
+
+enum class Cast : uint8_t { none, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean };
+
+/// `index` is the argument that asked, for the message (cast_unknown), or negative for all.
+Cast parse_cast(py::handle word, int index);
+
+struct ScalarBytes {
+  std::array<std::byte, 8> bytes;
+  uint32_t size;
+};
+
+/// `value` is an int (or bool) or a float; anything else has no value. `index` is for messages.
+std::optional<ScalarBytes> scalar_bytes(py::handle value, Cast cast, size_t index);
+ScalarBytes float_bytes(double value, Cast cast);
+ScalarBytes integer_bytes(py::handle value, Cast cast, size_t index);
+
+}  // namespace smelt::python

@@ -1,0 +1,328 @@
+// smelt._store: the cache room for Python. A module of its own, without LLVM: a compiler that only keeps its results
+// with us (smelt.compat.triton) starts in milliseconds.
+#include "smelt/cache/store.hpp"
+
+#include "smelt/cache/flight.hpp"
+
+#include "buffers.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+
+#include <pybind11/chrono.h>
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace smelt::python {
+namespace {
+
+using namespace pybind11::literals;
+using cache::Entry;
+
+Digest key_from(const std::string& hex) {
+  if (hex.size() != 64) raise(Errc::invalid_argument, "key '{}': want the 64 hex digits of a SHA-256", hex);
+  return unwrap(digest_from_hex(hex));
+}
+
+/// A store that survives fork(): the child opens its own and leaves the parent's as it is, since closing a database
+/// that another process has open through the same descriptors is not ours to do.
+class StoreHandle {
+ public:
+  StoreHandle(std::string folder, cache::StoreOptions options)
+      : folder_(std::move(folder)), options_(std::move(options)) {
+    const py::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    auto opened = cache::Store::open(folder_, options_);
+    if (opened) {
+      store_ = std::move(*opened);
+      process_ = ::getpid();
+      return;
+    }
+    const py::gil_scoped_acquire gil;
+    raise(opened.error());
+  }
+
+  /// Call with the GIL held; `work` runs without it.
+  template <class Work>
+  auto with(Work&& work) {
+    auto result = [&] {
+      const py::gil_scoped_release released;
+      return on_store(work);
+    }();
+    return unwrap(std::move(result));
+  }
+
+  /// Short reads: the index answers in microseconds, less than letting go of the GIL and getting it back may take.
+  template <class Work>
+  auto with_gil(Work&& work) {
+    return unwrap(on_store(work));
+  }
+
+  const std::string& folder() const { return folder_; }
+  bool read_only() const { return options_.read_only; }
+
+ private:
+  template <class Work>
+  auto on_store(Work& work) -> decltype(work(std::declval<cache::Store&>())) {
+    std::shared_ptr<cache::Store> store;
+    {
+      const std::lock_guard lock(mutex_);
+      if (process_ != ::getpid()) {
+        new std::shared_ptr<cache::Store>(std::move(store_));  // the parent's; see above
+        SMELT_TRY(store_, cache::Store::open(folder_, options_));
+        process_ = ::getpid();
+      }
+      store = store_;
+    }
+    return work(*store);
+  }
+
+  std::string folder_;
+  cache::StoreOptions options_;
+  std::mutex mutex_;
+  std::shared_ptr<cache::Store> store_;
+  pid_t process_ = 0;
+};
+
+/// Parts of a Python mapping; `borrowed` keeps the bytes.
+struct PartsIn {
+  std::vector<std::string> names;
+  std::vector<std::shared_ptr<const BorrowedBuffer>> borrowed;
+  std::vector<cache::PartIn> parts;
+
+  explicit PartsIn(const py::dict& from, bool compress) {
+    names.reserve(from.size());
+    for (const auto& [name, value] : from) {
+      if (!py::isinstance<py::str>(name)) raise(Errc::invalid_argument, "part names are text; got {}", type_name(name));
+      names.push_back(py::cast<std::string>(name));
+      borrowed.push_back(BorrowedBuffer::from(value, fmt::format("part '{}'", names.back())));
+    }
+    for (size_t i = 0; i < names.size(); ++i) parts.push_back({names[i], borrowed[i]->bytes(), compress});
+  }
+};
+
+py::dict to_dict(const cache::StoreCounters& from) {
+  return py::dict("hits"_a = from.hits, "misses"_a = from.misses, "puts"_a = from.puts, "damaged"_a = from.damaged,
+                  "evicted"_a = from.evicted, "bytes_read"_a = from.bytes_read, "bytes_written"_a = from.bytes_written,
+                  "microseconds_saved"_a = from.microseconds_saved);
+}
+
+py::dict to_dict(const cache::StoreStat& from) {
+  return py::dict("entries"_a = from.entries, "blobs"_a = from.blobs, "packs"_a = from.packs, "tags"_a = from.tags,
+                  "live_bytes"_a = from.live_bytes, "pack_bytes"_a = from.pack_bytes, "disk_bytes"_a = from.disk_bytes,
+                  "raw_bytes"_a = from.raw_bytes, "schema_version"_a = from.schema_version,
+                  "counters"_a = to_dict(from.counters));
+}
+
+py::tuple to_tuple(const cache::TagInfo& tag) {
+  return py::make_tuple(tag.name, tag.version, to_hex(tag.key), tag.moved);
+}
+
+py::list to_list(const std::vector<cache::TagInfo>& tags) {
+  py::list list;
+  for (const cache::TagInfo& tag : tags) list.append(to_tuple(tag));
+  return list;
+}
+
+void bind_entry(py::module_& module) {
+  py::class_<Entry>(module, "Entry", py::module_local())
+      .def("names",
+           [](const Entry& entry) {
+             py::list names;
+             for (const Entry::Part& part : entry.parts()) names.append(py::str(part.name.data(), part.name.size()));
+             return names;
+           })
+      .def("get",
+           [](const Entry& entry, const std::string& name) -> py::object {
+             const auto bytes = entry.part(name);
+             if (!bytes) return py::none();
+             return to_python(*bytes);
+           })
+      .def("view",
+           [](const Entry& entry, const std::string& name) -> py::object {
+             const auto bytes = entry.part(name);
+             if (!bytes) return py::none();
+             return memory_over(*bytes, std::make_shared<Entry>(entry));
+           })
+      .def("files", [](const Entry& entry, const std::string& folder) {
+        auto paths = [&] {
+          const py::gil_scoped_release released;
+          return materialise(entry, folder);
+        }();
+        py::dict dict;
+        for (const auto& [name, path] : unwrap(std::move(paths))) dict[py::str(name)] = py::str(path);
+        return dict;
+      });
+}
+
+void bind_flight(py::module_& module) {
+  py::class_<cache::Flight>(module, "Flight", py::module_local())
+      .def_property_readonly("held", &cache::Flight::held)
+      .def_property_readonly("waited", &cache::Flight::waited);
+}
+
+void bind_store(py::module_& module) {
+  py::class_<StoreHandle>(module, "Store", py::module_local())
+      .def(py::init([](std::string folder, bool read_only, uint64_t max_bytes, bool durable, py::object warn) {
+             cache::StoreOptions options;
+             options.read_only = read_only;
+             options.max_bytes = max_bytes;
+             options.durable = durable;
+             if (!warn.is_none()) {
+               // Never freed: the store may warn from any thread, also while the interpreter goes down.
+               auto* const callable = new py::object(std::move(warn));
+               options.warn = [callable](std::string_view text) {
+                 if (!Py_IsInitialized()) return;
+                 const py::gil_scoped_acquire gil;
+                 try {
+                   (*callable)(py::str(text.data(), text.size()));
+                 } catch (py::error_already_set& error) {
+                   error.discard_as_unraisable("smelt store warning");
+                 }
+               };
+             }
+             return std::make_unique<StoreHandle>(std::move(folder), std::move(options));
+           }),
+           "folder"_a, py::kw_only(), "read_only"_a = false, "max_bytes"_a = uint64_t{5} << 30, "durable"_a = false,
+           "warn"_a = py::none())
+      .def_property_readonly("folder", &StoreHandle::folder)
+      .def_property_readonly("read_only", &StoreHandle::read_only)
+      .def("find",
+           [](StoreHandle& store, const std::string& key) {
+             const Digest digest = key_from(key);
+             return store.with_gil([&](cache::Store& on) { return on.find(digest); });
+           })
+      .def("find_all",
+           [](StoreHandle& store, const std::vector<std::string>& keys) {
+             std::vector<Digest> digests;
+             for (const std::string& key : keys) digests.push_back(key_from(key));
+             return store.with([&](cache::Store& on) { return on.find_all(digests); });
+           })
+      .def(
+          "put",
+          [](StoreHandle& store, const std::string& key, const py::dict& parts, uint64_t cost, bool compress) {
+            const Digest digest = key_from(key);
+            const PartsIn in(parts, compress);
+            store.with([&](cache::Store& on) { return on.put(digest, in.parts, std::chrono::microseconds(cost)); });
+          },
+          "key"_a, "parts"_a, "cost"_a = 0, "compress"_a = false)
+      .def(
+          "put_all",
+          [](StoreHandle& store, const std::vector<std::pair<std::string, py::dict>>& entries, uint64_t cost) {
+            std::vector<PartsIn> in;
+            in.reserve(entries.size());
+            std::vector<cache::Store::Put> puts;
+            for (const auto& [key, parts] : entries) {
+              in.emplace_back(parts, false);
+              puts.push_back({key_from(key), in.back().parts, std::chrono::microseconds(cost)});
+            }
+            store.with([&](cache::Store& on) { return on.put_all(puts); });
+          },
+          "entries"_a, "cost"_a = 0)
+      .def(
+          "put_files",
+          [](StoreHandle& store, const std::string& key, const py::dict& parts, uint64_t cost,
+             const std::string& also_key, const py::dict& also) {
+            const std::chrono::microseconds took(cost);
+            PartsIn in(parts, false);
+            std::sort(in.parts.begin(), in.parts.end(),
+                      [](const cache::PartIn& a, const cache::PartIn& b) { return a.name < b.name; });
+            const PartsIn in_also(also, false);
+            std::vector<cache::Store::Put> puts{{key_from(key), in.parts, took}};
+            if (!also_key.empty()) puts.push_back({key_from(also_key), in_also.parts, {}});
+            store.with([&](cache::Store& on) {
+              const Bytes stamps = stamps_of(in.parts);
+              puts[0].parts.push_back({kStampsPart, stamps});
+              return on.put_all(puts);
+            });
+          },
+          "key"_a, "parts"_a, "cost"_a = 0, "also_key"_a = "", "also"_a = py::dict())
+      .def("remove",
+           [](StoreHandle& store, const std::string& key) {
+             const Digest digest = key_from(key);
+             return store.with([&](cache::Store& on) { return on.remove(digest); });
+           })
+      .def("entries",
+           [](StoreHandle& store) {
+             py::list list;
+             for (const cache::EntryInfo& entry : store.with([](cache::Store& on) { return on.list(); }))
+               list.append(
+                   py::make_tuple(to_hex(entry.key), entry.bytes, entry.created, entry.used_hour, entry.cost_us));
+             return list;
+           })
+      .def("stat", [](StoreHandle& store) { return to_dict(store.with([](cache::Store& on) { return on.stat(); })); })
+      .def("counters",
+           [](StoreHandle& store) {
+             return to_dict(store.with([](cache::Store& on) -> Result<cache::StoreCounters> { return on.counters(); }));
+           })
+      .def("verify", [](StoreHandle& store) { return store.with([](cache::Store& on) { return on.verify(); }).damage; })
+      .def("trim",
+           [](StoreHandle& store, uint64_t max_bytes) {
+             const auto report = store.with([&](cache::Store& on) { return on.trim(max_bytes); });
+             return py::make_tuple(report.entries_removed, report.bytes_before, report.bytes_after, report.busy);
+           })
+      .def("tag",
+           [](StoreHandle& store, const std::string& name, const std::string& version, const std::string& key,
+              bool move) {
+             const Digest digest = key_from(key);
+             store.with([&](cache::Store& on) { return on.tag(name, version, digest, move); });
+           })
+      .def("tags",
+           [](StoreHandle& store, const std::string& name) {
+             return to_list(store.with([&](cache::Store& on) { return on.tags(name); }));
+           })
+      .def("tag_history",
+           [](StoreHandle& store, const std::string& name, const std::string& version) {
+             return to_list(store.with([&](cache::Store& on) { return on.tag_history(name, version); }));
+           })
+      .def("resolve",
+           [](StoreHandle& store, const std::string& query) {
+             return to_list(store.with([&](cache::Store& on) { return on.resolve(query); }));
+           })
+      .def(
+          "flight",
+          [](StoreHandle& store, const std::string& key, uint64_t milliseconds) {
+            const Digest digest = key_from(key);
+            return store.with([&](cache::Store& on) {
+              const auto ready = [&] {
+                const auto found = on.find(digest);
+                return found && *found;
+              };
+              return cache::Flight::acquire(on.folder(), digest, std::chrono::milliseconds(milliseconds), ready);
+            });
+          },
+          "key"_a, "milliseconds"_a);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_store, module) {
+  module.doc() = "The store of smelt: entries by key. Use smelt.Store.";
+  bind_memory(module);
+  bind_entry(module);
+  bind_flight(module);
+  bind_store(module);
+  module.def("write_file", [](const std::string& folder, const std::string& name, const py::object& value) {
+    const auto bytes = BorrowedBuffer::from(value, name);
+    auto path = [&] {
+      const py::gil_scoped_release released;
+      return write_stamped(folder, name, bytes->bytes());
+    }();
+    return unwrap(std::move(path));
+  });
+  module.def("sha256", [](const py::args& fields) {
+    // Length-prefixed, so that ("ab", "c") and ("a", "bc") differ.
+    Hasher hasher;
+    for (const py::handle field : fields) {
+      if (py::isinstance<py::str>(field))
+        hasher.field(py::cast<std::string>(field));
+      else
+        hasher.field(BorrowedBuffer::from(field, "sha256")->bytes());
+    }
+    return to_hex(hasher.finish());
+  });
+}
+
+}  // namespace smelt::python

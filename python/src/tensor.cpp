@@ -1,0 +1,255 @@
+#include "tensor.hpp"
+
+#include "dlpack.hpp"
+#include "errors.hpp"
+
+#include <cstring>
+#include <unordered_map>
+
+namespace smelt::python {
+namespace {
+
+/// Bytes from the first element to the end of the last; strides in bytes. Throws for strides below zero: the first
+/// element is not where the memory begins, and a kernel that counts upwards would leave the array.
+template <class Shape, class Strides>
+uint64_t extent(int rank, const Shape* shape, const Strides* strides, int64_t unit, int64_t item, size_t index) {
+  uint64_t reach = 0;
+  uint64_t compact = static_cast<uint64_t>(item);
+  bool empty = false;
+  for (int i = rank - 1; i >= 0; --i) {
+    if (shape[i] == 0) empty = true;
+    if (strides == nullptr) {
+      compact *= static_cast<uint64_t>(shape[i]);
+      continue;
+    }
+    if (shape[i] > 1 && strides[i] < 0)
+      raise(Errc::argument_type,
+            "argument {}: an array with a negative stride; a kernel reads upwards from its first element. Pass a "
+            "contiguous copy (numpy.ascontiguousarray)",
+            index);
+    if (shape[i] > 1) reach += static_cast<uint64_t>((shape[i] - 1) * strides[i] * unit);
+  }
+  if (empty) return 0;
+  return strides == nullptr ? compact : reach + static_cast<uint64_t>(item);
+}
+
+ElementKind kind_of_format(const char* format) {
+  if (format == nullptr) return ElementKind::unsigned_integer;  // bytes
+  if (*format == '@' || *format == '=' || *format == '<' || *format == '|') ++format;
+  if (*format == 'Z') return ElementKind::complex;
+  if (format[0] != '\0' && format[1] != '\0') return ElementKind::other;
+  switch (*format) {
+    case '?':
+      return ElementKind::boolean;
+    case 'c':
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n':
+      return ElementKind::integer;
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N':
+      return ElementKind::unsigned_integer;
+    case 'e':
+    case 'f':
+    case 'd':
+    case 'g':
+      return ElementKind::floating;
+    default:
+      return ElementKind::other;
+  }
+}
+
+ElementKind kind_of(const dlpack::DataType& type) {
+  if (type.lanes != 1) return ElementKind::other;
+  switch (type.code) {
+    case 0:
+      return ElementKind::integer;
+    case 1:
+      return ElementKind::unsigned_integer;
+    case 2:
+      return ElementKind::floating;
+    case 4:
+      return ElementKind::bfloat;
+    case 5:
+      return ElementKind::complex;
+    case 6:
+      return ElementKind::boolean;
+    default:
+      return ElementKind::other;
+  }
+}
+
+void check_device(const dlpack::Device& device, py::handle value, size_t index) {
+  if (device.type == dlpack::kCpu || device.type == dlpack::kCudaHost) return;
+  raise(Errc::argument_device,
+        "argument {}: a {} on DLPack device ({}, {}); this kernel runs on the CPU and takes CPU arrays", index,
+        type_name(value), device.type, device.id);
+}
+
+void fill(Tensor& tensor, const dlpack::TensorLayout& layout, size_t index) {
+  tensor.rank = layout.rank;
+  tensor.item = (uint32_t{layout.type.bits} * layout.type.lanes + 7) / 8;
+  tensor.kind = kind_of(layout.type);
+  tensor.data = static_cast<std::byte*>(layout.data) + layout.byte_offset;
+  tensor.count = 1;
+  for (int i = 0; i < layout.rank; ++i) tensor.count *= static_cast<uint64_t>(layout.shape[i]);
+  tensor.bytes = extent(layout.rank, layout.shape, layout.strides, tensor.item, tensor.item, index);
+}
+
+/// NumPy's scalars have a buffer, but they are no arrays: upstream refuses them, and silently binding four or eight
+/// bytes of one is what nobody means.
+bool is_numpy_scalar(py::handle value) {
+  static PyTypeObject* generic = nullptr;  // lives as long as NumPy, which never goes
+  if (generic == nullptr) {
+    PyObject* const modules = PyImport_GetModuleDict();
+    PyObject* const numpy = PyDict_GetItemString(modules, "numpy");
+    if (numpy == nullptr) return false;
+    PyObject* const type = PyObject_GetAttrString(numpy, "generic");
+    if (type == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    generic = reinterpret_cast<PyTypeObject*>(type);
+  }
+  return PyType_IsSubtype(Py_TYPE(value.ptr()), generic) != 0;
+}
+
+/// The type's table of DLPack functions, null when it has none. Types are few and asked once.
+const dlpack::ExchangeApi* exchange_of(PyTypeObject* type) {
+  static auto& known = *new std::unordered_map<PyTypeObject*, const dlpack::ExchangeApi*>;
+  if (const auto found = known.find(type); found != known.end()) return found->second;
+  const dlpack::ExchangeApi* api = nullptr;
+  PyObject* const capsule = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__");
+  if (capsule != nullptr && PyCapsule_IsValid(capsule, "dlpack_exchange_api") != 0) {
+    const auto* header =
+        static_cast<const dlpack::ExchangeHeader*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+    while (header != nullptr && header->version.major != 1) header = header->previous;
+    api = reinterpret_cast<const dlpack::ExchangeApi*>(header);
+    if (api != nullptr && api->layout_from_object == nullptr) api = nullptr;
+  }
+  PyErr_Clear();
+  Py_XDECREF(capsule);
+  Py_INCREF(type);  // its address must not be given to another type
+  known.emplace(type, api);
+  return api;
+}
+
+}  // namespace
+
+Tensor::Tensor(Tensor&& other) noexcept {
+  std::memcpy(static_cast<void*>(this), &other, sizeof(Tensor));
+  other.held_ = Held::nothing;
+}
+
+bool Tensor::take(py::handle value, size_t index) {
+  if (PyObject_CheckBuffer(value.ptr()) != 0) return take_buffer(value, index);
+  return take_dlpack_quickly(value, index) || take_dlpack(value, index);
+}
+
+bool Tensor::take_buffer(py::handle value, size_t index) {
+  if (is_numpy_scalar(value)) return false;
+  writable = true;
+  if (PyObject_GetBuffer(value.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) != 0) {
+    PyErr_Clear();
+    writable = false;
+    if (PyObject_GetBuffer(value.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+      PyErr_Clear();
+      // NumPy has no buffer for some of its types (bfloat16 of ml_dtypes); it may have DLPack for them.
+      if (take_dlpack(value, index)) return true;
+      raise(Errc::argument_type, "argument {}: the {} does not give out its memory", index, type_name(value));
+    }
+  }
+  held_ = Held::buffer;
+  data = static_cast<std::byte*>(buffer_.buf);
+  rank = buffer_.ndim;
+  item = static_cast<uint32_t>(buffer_.itemsize);
+  kind = kind_of_format(buffer_.format);
+  count = item == 0 ? 0 : static_cast<uint64_t>(buffer_.len) / item;
+  bytes = buffer_.shape == nullptr ? static_cast<uint64_t>(buffer_.len)
+                                   : extent(rank, buffer_.shape, buffer_.strides, 1, item, index);
+  return true;
+}
+
+bool Tensor::take_dlpack_quickly(py::handle value, size_t index) {
+  const dlpack::ExchangeApi* const api = exchange_of(Py_TYPE(value.ptr()));
+  if (api == nullptr) return false;
+  dlpack::TensorLayout layout{};
+  if (api->layout_from_object(value.ptr(), &layout) != 0) {
+    PyErr_Clear();
+    return false;  // the slow way may still work, or says why not
+  }
+  check_device(layout.device, value, index);
+  fill(*this, layout, index);
+  writable = true;
+  return true;
+}
+
+bool Tensor::take_dlpack(py::handle value, size_t index) {
+  const py::handle type = reinterpret_cast<PyObject*>(Py_TYPE(value.ptr()));
+  if (!py::hasattr(type, "__dlpack__") || !py::hasattr(type, "__dlpack_device__")) return false;
+  const auto device = py::cast<std::pair<int32_t, int32_t>>(value.attr("__dlpack_device__")());
+  check_device({device.first, device.second}, value, index);
+  py::object capsule;
+  try {
+    capsule = value.attr("__dlpack__")();
+  } catch (py::error_already_set& refused) {
+    // A tensor that is being differentiated does not export itself; its values, detached, are the same memory.
+    if (!py::hasattr(value, "detach"))
+      raise(Errc::argument_type, "argument {}: the {} does not give out its memory: {}", index, type_name(value),
+            py::cast<std::string>(py::str(refused.value())));
+    try {
+      capsule = value.attr("detach")().attr("__dlpack__")();
+    } catch (py::error_already_set&) {
+      raise(Errc::argument_type, "argument {}: the {} does not give out its memory: {}", index, type_name(value),
+            py::cast<std::string>(py::str(refused.value())));
+    }
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0) {
+    auto* const managed =
+        static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+    managed_ = managed;
+    held_ = Held::dlpack_versioned;
+    writable = (managed->flags & dlpack::kReadOnly) == 0;
+    fill(*this, managed->tensor, index);
+    return true;
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
+    raise(Errc::argument_type, "argument {}: __dlpack__ of {} gave no DLPack tensor", index, type_name(value));
+  auto* const managed = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  managed_ = managed;
+  held_ = Held::dlpack;
+  writable = true;
+  fill(*this, managed->tensor, index);
+  return true;
+}
+
+void Tensor::release() {
+  switch (std::exchange(held_, Held::nothing)) {
+    case Held::nothing:
+      break;
+    case Held::buffer:
+      PyBuffer_Release(&buffer_);
+      break;
+    case Held::dlpack: {
+      auto* const managed = static_cast<dlpack::Managed*>(managed_);
+      if (managed->deleter != nullptr) managed->deleter(managed);
+      break;
+    }
+    case Held::dlpack_versioned: {
+      auto* const managed = static_cast<dlpack::ManagedVersioned*>(managed_);
+      if (managed->deleter != nullptr) managed->deleter(managed);
+      break;
+    }
+  }
+}
+
+}  // namespace smelt::python

@@ -1,0 +1,54 @@
+// Arrays of any library as memory: the buffer protocol (NumPy, array, memoryview, bytes), or DLPack (PyTorch and the
+// rest), never copied.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace smelt::python {
+
+namespace py = pybind11;
+
+/// What one element is. `other`: a structure, or something that no kernel has a name for.
+enum class ElementKind : uint8_t { other, boolean, integer, unsigned_integer, floating, bfloat, complex };
+
+/// Somebody's array for the time of one call. Filled under the GIL, released under the GIL, its memory may be used
+/// without it. Not copyable; it may be moved as long as nothing is held.
+class Tensor {
+ public:
+  Tensor() = default;
+  ~Tensor() { release(); }
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(Tensor&&) = delete;
+
+  /// Whether `value` has been taken. Not an array: false. An array that cannot be bound throws: one on another device
+  /// (argument_device), one that walks backwards or whose bytes are not to be had (argument_type). `index` is for the
+  /// message.
+  bool take(py::handle value, size_t index);
+  void release();
+
+  std::byte* data = nullptr;
+  uint64_t bytes = 0;  ///< from `data` to the end of its last element
+  uint64_t count = 0;  ///< elements
+  uint32_t item = 0;   ///< bytes of one
+  int rank = 0;
+  ElementKind kind = ElementKind::other;
+  bool writable = true;
+
+ private:
+  enum class Held : uint8_t { nothing, buffer, dlpack, dlpack_versioned };
+
+  bool take_buffer(py::handle value, size_t index);
+  bool take_dlpack(py::handle value, size_t index);
+  bool take_dlpack_quickly(py::handle value, size_t index);
+
+  Held held_ = Held::nothing;
+  Py_buffer buffer_;
+  void* managed_ = nullptr;
+};
+
+}  // namespace smelt::python
