@@ -170,6 +170,9 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
         return entry;
       }
       // Moved by a trim, or damaged: the database knows which.
+    } else if (shared->complete()) {
+      state.count(kMisses);
+      return std::optional<Entry>();
     }
   }
   auto looked = state.place_in_database(key);
@@ -213,9 +216,11 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   std::vector<size_t> slow;
   Index* shared = state.current_index();
   std::vector<std::optional<Place>> indexed(keys.size());
+  std::vector<char> known_absent(keys.size());
   std::vector<Place> unseen;
   for (size_t i = 0; i < keys.size(); ++i) {
     indexed[i] = shared ? shared->find(keys[i], current_hour()) : std::nullopt;
+    known_absent[i] = shared && !indexed[i] && shared->complete();
     if (indexed[i] && !state.seen_at(*indexed[i])) unseen.push_back(*indexed[i]);
   }
   const std::shared_ptr<Burst> burst = Burst::read(state.packs, unseen);
@@ -225,6 +230,8 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
     if (place && state.load(keys[i], *place, entry, burst) == StoreState::Loaded::ok) {
       state.count(kHits);
       found[i] = std::move(entry);
+    } else if (!place && known_absent[i]) {
+      state.count(kMisses);
     } else {
       slow.push_back(i);
     }

@@ -25,7 +25,8 @@ struct Index::Header {
   int64_t boot_time;  // seconds since 1970
   uint64_t used;      // slots ever taken, dead ones included; writer lock
   std::atomic<uint32_t> superseded;
-  uint32_t padding[5];
+  std::atomic<uint32_t> pending;
+  uint32_t padding[4];
   std::atomic<uint64_t> counters[kIndexCounters];
 };
 
@@ -42,7 +43,7 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kFormat = 2;
+constexpr uint32_t kFormat = 3;
 constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
 constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
@@ -85,6 +86,23 @@ std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writa
   return index;
 }
 
+std::unique_ptr<Index> Index::open_outdated(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  struct stat status{};
+  void* base = MAP_FAILED;
+  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header))
+    base = ::mmap(nullptr, sizeof(Header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  if (base == MAP_FAILED) return nullptr;
+  std::unique_ptr<Index> index(new Index);
+  index->header_ = static_cast<Header*>(base);
+  index->mapped_ = sizeof(Header);
+  index->writable_ = true;
+  if (index->header_->magic != kMagic || index->header_->format != kFormat) return nullptr;
+  return index;
+}
+
 Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
                                              FileLayer& files) {
   const auto log2 = static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(entries * 2, 1024) - 1));
@@ -113,6 +131,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, 
   index->writable_ = true;
   Header& header = *index->header_;
   header.slots_log2 = log2;
+  header.pending.store(1, std::memory_order_relaxed);
   header.store_id = store_id;
   header.boot_time = boot_time();
   header.format = kFormat;
@@ -131,6 +150,15 @@ bool Index::superseded() const {
 }
 void Index::supersede() {
   if (writable_) header_->superseded.store(1, std::memory_order_release);
+}
+bool Index::complete() const {
+  return header_->pending.load(std::memory_order_acquire) == 0 && !superseded();
+}
+bool Index::pending() const {
+  return header_->pending.load(std::memory_order_relaxed) != 0;
+}
+void Index::set_pending(bool pending) {
+  header_->pending.store(pending ? 1 : 0);  // in one order with the slots
 }
 uint64_t Index::store_id() const {
   return header_->store_id;

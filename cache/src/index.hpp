@@ -3,8 +3,7 @@
 // truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
 //
 //   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot time, used slots,
-//   superseded,
-//                    counters of all processes since the table was made
+//                    superseded, pending, counters of all processes since the table was made
 //   slot   64 bytes: key 32, at 8, check 8 (half of the record's XXH3-128), pack 4, bytes 4,
 //                    state 2 bits and lead 30 bits (in 64 bytes), used 4 (hours)
 //
@@ -43,7 +42,10 @@ class Index {
   /// Maps an index that fits; null when there is none, or it is another store's, older, damaged, superseded or from
   /// before a reboot. `writable` also decides whether finds may note the hour of use.
   static std::unique_ptr<Index> open(const std::filesystem::path& path, bool writable);
-  /// Writes a new table and renames it into place; readers of the old one see that it is superseded.
+  /// Tells those who still have the table at `path` mapped that it is not the one any more; for a table that open()
+  /// refuses. Keeps it alive until destroyed, so make it before the file is replaced and supersede() it afterwards.
+  static std::unique_ptr<Index> open_outdated(const std::filesystem::path& path);
+  /// Writes a new table, pending, and renames it into place; readers of the old one see that it is superseded.
   static Result<std::unique_ptr<Index>> create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
                                                FileLayer& files);
   ~Index();
@@ -54,9 +56,15 @@ class Index {
   void add_counters(const std::array<uint64_t, kIndexCounters>& values);
   bool superseded() const;
   void supersede();
+  /// Whether a key that is not here is in no committed entry either. Ask after the lookup.
+  bool complete() const;
   uint64_t store_id() const;
 
   // The rest under the writer lock only.
+  /// Set before a transaction that may change entries, cleared when the table has followed it. One that finds it set
+  /// knows that a writer died or failed in between.
+  bool pending() const;
+  void set_pending(bool pending);
   /// False when the table is too full: create a larger one.
   bool insert(const Digest& key, const Place& place, uint32_t hour);
   void erase(const Digest& key);

@@ -79,7 +79,7 @@ Result<ReadyEntry> prepare(const Store::Put& put) {
 
 }  // namespace
 
-Result<void> StoreState::write(const std::function<Result<void>()>& body, const std::function<void()>& after) {
+Result<void> StoreState::write(const std::function<Result<void>()>& body, const std::function<Result<void>()>& after) {
   if (options.read_only) return fail(Errc::io, "store {}: opened read-only", folder.string());
   std::lock_guard lock(mutex);
   for (int attempt = 0;; ++attempt) {
@@ -89,9 +89,18 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
       ByteLock writer(lock_fd, kWriterByte, true);
       if (!writer.held()) return fail(Errc::store_locked, "store {}: cannot take the writer lock", folder.string());
       SMELT_TRY(auto transaction, Transaction::begin(database));
+      // From here until the index has followed, a key that it does not have is looked up in the database. Whoever
+      // dies or fails in between leaves it so, and the next writer mends it.
+      Index* shared = current_index_locked();
+      const bool mend = shared && shared->pending();
+      if (shared) shared->set_pending(true);
       SMELT_TRY_VOID(body());
       SMELT_TRY_VOID(transaction.commit());
-      if (after) after();
+      const auto indexed = mend ? rebuild_index() : after();
+      if (!indexed)
+        warn("index", indexed.error().message);  // a derived file: that costs speed, not correctness
+      else if (Index* current = index.load())
+        current->set_pending(false);
       return {};
     }();
     if (done || done.error().code != Errc::store_corrupt || attempt > 0) return done;
@@ -182,11 +191,13 @@ Result<void> StoreState::delete_entry(int64_t id, const Digest& key) {
 
 Result<void> StoreState::insert_index(const Digest& key, const Place& place, uint32_t hour) {
   Index* shared = index.load();
-  if (shared && shared->superseded()) {
+  if (!shared || shared->superseded()) {
     SMELT_TRY_VOID(rebuild_index());  // takes the table that superseded it, if there is one
     shared = index.load();
   }
-  if (shared && shared->insert(key, place, hour)) return {};
+  if (const auto there = shared->find(key, hour); there && there->pack == place.pack && there->at == place.at)
+    return {};
+  if (shared->insert(key, place, hour)) return {};
   return rebuild_index();  // from the rows, so the new entry is in it
 }
 
@@ -201,6 +212,7 @@ Result<void> StoreState::rebuild_index() {
   }
   SMELT_TRY(auto total, database.prepare("SELECT count(*) FROM entry"));
   SMELT_TRY_VOID(total.step());
+  const auto outdated = Index::open_outdated(folder / "index");
   SMELT_TRY(auto fresh, Index::create(folder / "index", store_id,
                                       std::max<uint64_t>(static_cast<uint64_t>(total.integer(0)) * 2, 4096), *files));
   Index* old = index.load();
@@ -239,6 +251,8 @@ Result<void> StoreState::rebuild_index() {
     fresh->add_counters(old->counters());
     old->supersede();
   }
+  if (outdated) outdated->supersede();
+  fresh->set_pending(false);
   index = fresh.get();
   indexes.push_back(std::move(fresh));
   return {};
@@ -267,6 +281,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     Place place;
   };
   std::vector<Published> published;
+  size_t added = 0;
   bool over_budget = false;
   const auto put_one = [&](const ReadyEntry& entry) -> Result<void> {
     const Digest& key = entry.put->key;
@@ -322,12 +337,18 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     const uint32_t hour = current_hour();
     int64_t existing = 0;
     {
-      SMELT_TRY(auto same, database.prepare("SELECT id,xxh FROM entry WHERE key=?1"));
+      SMELT_TRY(auto same, database.prepare("SELECT id,xxh,pack,at,bytes FROM entry WHERE key=?1"));
       SMELT_TRY(const bool row, same.bind(1, key).step());
       if (row) {
         existing = same.integer(0);
         const ByteView old = same.blob(1);
-        if (std::equal(old.begin(), old.end(), sum.begin(), sum.end())) return {};  // the same entry, published before
+        if (std::equal(old.begin(), old.end(), sum.begin(), sum.end())) {
+          // The same entry, published before. Whoever makes it again did not find it: see that the index has it.
+          published.push_back({key,
+                               {static_cast<uint64_t>(same.integer(2)), static_cast<uint64_t>(same.integer(3)),
+                                static_cast<uint64_t>(same.integer(4)), half(sum)}});
+          return {};
+        }
       }
     }
     SMELT_TRY(const auto place, state.append(bytes));
@@ -352,11 +373,13 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
     if (existing != 0) SMELT_TRY_VOID(state.delete_entry(existing, key));
     const uint64_t lead = first && first->pack == place.pack ? place.at - first->at : 0;
     published.push_back({key, {place.pack, place.at, bytes.size(), half(sum), lead}});
+    ++added;
     return {};
   };
   SMELT_TRY_VOID(state.write(
       [&]() -> Result<void> {
         published.clear();
+        added = 0;
         for (const ReadyEntry& entry : ready) SMELT_TRY_VOID(put_one(entry));
         if (state.options.max_bytes != 0) {
           SMELT_TRY(const uint64_t total, state.total_pack_bytes());
@@ -364,14 +387,12 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
         }
         return {};
       },
-      [&] {
+      [&]() -> Result<void> {
         for (const Published& entry : published)
-          if (auto indexed = state.insert_index(entry.key, entry.place, current_hour()); !indexed) {
-            state.warn("index", indexed.error().message);
-            break;
-          }
+          SMELT_TRY_VOID(state.insert_index(entry.key, entry.place, current_hour()));
+        return {};
       }));
-  state.count(kPuts, published.size());
+  state.count(kPuts, added);
   if (over_budget) {
     // The entry is in; that the store could not shrink now is the next put's business too.
     if (auto trimmed = trim(); !trimmed) {

@@ -189,7 +189,11 @@ Index* StoreState::current_index() {
   Index* shared = index.load(std::memory_order_acquire);
   if (!shared || !shared->superseded()) return shared;
   std::lock_guard lock(mutex);
-  shared = index.load(std::memory_order_relaxed);
+  return current_index_locked();
+}
+
+Index* StoreState::current_index_locked() {
+  Index* const shared = index.load(std::memory_order_relaxed);
   if (shared && !shared->superseded()) return shared;
   auto opened = Index::open(folder / "index", !options.read_only);
   if (opened && store_id != 0 && opened->store_id() != store_id) opened = nullptr;

@@ -66,7 +66,8 @@ struct StoreState {
   Result<std::optional<Place>> place_in_open_database(const Digest& key);  ///< under `mutex`
   /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes.
   Result<void> drop_damaged(const Digest& key);
-  Index* current_index();
+  Index* current_index();         ///< null when there is none
+  Index* current_index_locked();  ///< the same under `mutex`; looks for one that somebody else has made
 
   // put.cpp: under `mutex`, the writer lock and a transaction
   struct Append {
@@ -80,8 +81,10 @@ struct StoreState {
   Result<uint64_t> total_pack_bytes();
 
   /// Runs `body` under the mutex and the writer lock, in one transaction; a database found damaged is set aside.
-  /// `after` runs once the transaction has committed, still under the lock.
-  Result<void> write(const std::function<Result<void>()>& body, const std::function<void()>& after = {});
+  /// `after` runs once the transaction has committed, still under the lock; it puts new entries in the index.
+  Result<void> write(
+      const std::function<Result<void>()>& body,
+      const std::function<Result<void>()>& after = [] { return Result<void>(); });
 
   std::filesystem::path folder;
   StoreOptions options;

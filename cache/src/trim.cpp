@@ -197,14 +197,16 @@ Result<void> empty_pack(StoreState& state, uint64_t pack) {
           SMELT_TRY(empty, empty_pack_some(state, pack, moved));
           return {};
         },
-        [&] {
+        [&]() -> Result<void> {
+          Result<void> indexed;
           for (const Moved& entry : moved)
             // Moving is not using: hour 0 leaves the order to the database's own hour.
-            if (!state.insert_index(entry.key, entry.place, 0)) break;
+            if (indexed = state.insert_index(entry.key, entry.place, 0); !indexed) break;
           if (empty) {
             state.forget_pack(pack);
             state.packs.remove(pack);
           }
+          return indexed;
         }));
   }
   return {};

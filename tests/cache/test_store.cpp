@@ -120,6 +120,50 @@ TEST_CASE("a burst of hundreds: whole, checked, and its users' own") {
   CHECK(check(*store, 111) == 1);
 }
 
+TEST_CASE("a miss needs no database, unless a writer may have died between its commit and the index") {
+  TemporaryFolder folder;
+  {
+    auto store = open(folder / "s");
+    for (uint64_t id = 0; id < 5; ++id) REQUIRE(put(*store, id));
+  }
+  const auto database_is_open = [] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code ignored;
+      if (std::filesystem::read_symlink(entry.path(), ignored).filename() == "store.db") return true;
+    }
+    return false;
+  };
+  {
+    auto store = open(folder / "s");
+    CHECK(check(*store, 99) == 0);
+    CHECK_FALSE(store->find_all({key_of(98)}).value()[0]);
+    CHECK(check(*store, 3) == 1);
+    CHECK_FALSE(database_is_open());
+    CHECK(store->counters().misses == 2);
+  }
+  // The mark that a writer sets: 4 bytes at 44 of the index's header. Its entry is in the database alone.
+  const std::filesystem::path index = folder / "s/index";
+  const Bytes sound = test::must_read(index);
+  REQUIRE(load_le<uint32_t>(sound.data() + 44) == 0);
+  {
+    auto store = open(folder / "s");
+    REQUIRE(put(*store, 99));
+  }
+  Bytes stale = sound;
+  stale[44] = std::byte{1};
+  overwrite(index, 0, stale);
+  {
+    auto store = open(folder / "s");
+    CHECK(check(*store, 99) == 1);
+    CHECK(database_is_open());
+    REQUIRE(put(*store, 100));  // mends the index
+  }
+  auto store = open(folder / "s");
+  CHECK(check(*store, 99) == 1);
+  CHECK(check(*store, 101) == 0);
+  CHECK_FALSE(database_is_open());
+}
+
 TEST_CASE("an entry outlives the store, its removal and a trim") {
   TemporaryFolder folder;
   std::optional<Entry> entry;
