@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from . import _session, _smelt
-from .errors import ArgumentError, LibraryNotFoundError, SourceTypeError
+from .errors import ArgumentError, LibraryIOError, LibraryNotFoundError, SourceTypeError
 
 SourceLike = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]"]
 
@@ -148,12 +148,18 @@ def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
         return f"source {index}", source.encode()
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        try:
-            with builtins.open(path, "rb") as file:
-                return path, file.read()
-        except FileNotFoundError:
-            raise LibraryNotFoundError(f"compile: no file {path!r}", subject=path) from None
+        return path, _read(path)
     raise SourceTypeError(f"compile: want IR or MSL as text or bytes, or a path; got {type(source).__name__}")
+
+
+def _read(path: str) -> bytes:
+    try:
+        with builtins.open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise LibraryNotFoundError(f"compile: no file {path!r}", subject=path) from None
+    except OSError as error:
+        raise LibraryIOError(f"compile: {path}: {error.strerror}", subject=path) from None
 
 
 def _is_like_path(text: str) -> bool:
@@ -171,8 +177,7 @@ def _metadata(metadata: object) -> str | None:
     if isinstance(metadata, bytes):
         return metadata.decode()
     if isinstance(metadata, (str, os.PathLike)):
-        with builtins.open(metadata, encoding="utf-8") as file:
-            return file.read()
+        return _read(os.fspath(metadata)).decode()
     raise ArgumentError(f"metadata: want a dict, JSON text or a path, got {type(metadata).__name__}")
 
 
