@@ -56,6 +56,10 @@ if(NOT SMELT_LOADER_ONLY)
   separate_arguments(smelt_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   target_compile_options(smelt_llvm INTERFACE ${smelt_llvm_definitions})
   target_link_libraries(smelt_llvm INTERFACE LLVM)
+  # Clang's one shared library, of the very LLVM that was found: the front end uses its C++ interface.
+  find_library(SMELT_CLANG_CPP NAMES clang-cpp HINTS ${LLVM_LIBRARY_DIR} ${LLVM_LIBRARY_DIRS} NO_DEFAULT_PATH REQUIRED)
+  add_library(smelt_clang INTERFACE)
+  target_link_libraries(smelt_clang INTERFACE ${SMELT_CLANG_CPP} smelt_llvm)
 endif()
 
 # A room: static library smelt_NAME, alias smelt::NAME. Sources are src/**/*.cpp, public headers include/**.

@@ -26,6 +26,7 @@ namespace {
 /// Everything read, nothing built.
 struct Plan {
   std::vector<Unit> units;
+  std::vector<std::string> warnings, dependencies;
   std::vector<Target> targets;
   LaunchMetadata launch;
 };
@@ -78,6 +79,16 @@ Result<Plan> make_plan(std::span<const Source> sources, const CompileOptions& op
                   sources.size() == 1 ? sources[0].name : "no input has it", kernel);
   }
 
+  for (const std::string& function : options.functions) {
+    const bool missing = std::all_of(gathered.begin(), gathered.end(), [&](const Gathered& one) {
+      return std::find(one.missing_functions.begin(), one.missing_functions.end(), function) !=
+             one.missing_functions.end();
+    });
+    if (missing)
+      return fail(Errc::function_not_found, "{}: there is no kernel '{}'",
+                  sources.size() == 1 ? sources[0].name : "no input has it", function);
+  }
+
   plan.targets = options.targets;
   if (plan.targets.empty()) {
     const std::optional<Target>& first = gathered[0].target;
@@ -87,7 +98,13 @@ Result<Plan> make_plan(std::span<const Source> sources, const CompileOptions& op
     });
     plan.targets.push_back(all_the_same ? *first : default_target());
   }
-  for (Gathered& one : gathered) std::move(one.units.begin(), one.units.end(), std::back_inserter(plan.units));
+  for (Gathered& one : gathered) {
+    std::move(one.units.begin(), one.units.end(), std::back_inserter(plan.units));
+    std::move(one.warnings.begin(), one.warnings.end(), std::back_inserter(plan.warnings));
+    for (std::string& file : one.dependencies)
+      if (std::find(plan.dependencies.begin(), plan.dependencies.end(), file) == plan.dependencies.end())
+        plan.dependencies.push_back(std::move(file));
+  }
   SMELT_TRY_VOID(check_names(sources, plan.units));
   return plan;
 }
@@ -98,7 +115,7 @@ struct Built {
 };
 
 Result<Built> build(const Unit& unit, const Target& target, const air::LegaliseOptions& options) {
-  SMELT_TRY(KernelModule module, open_unit(unit));
+  SMELT_TRY(KernelModule module, open_unit(unit, target));
   SMELT_TRY(std::vector<air::AirModule> modules, air::legalise(std::move(module), target, options));
   Built built;
   for (air::AirModule& one : modules) {
@@ -150,7 +167,9 @@ Result<Compiled> compile(std::span<const Source> sources, const CompileOptions& 
   }));
 
   Compiled compiled;
-  std::set<std::string> warned;
+  compiled.dependencies = plan.dependencies;
+  compiled.warnings = plan.warnings;
+  std::set<std::string> warned(plan.warnings.begin(), plan.warnings.end());
   for (size_t t = 0; t < plan.targets.size(); ++t) {
     CompiledTarget target{.target = plan.targets[t]};
     if (options.language) target.target.language = *options.language;
@@ -183,7 +202,7 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
       Result<std::string> text;
       input::run_deep([&] {
         text = [&]() -> Result<std::string> {
-          SMELT_TRY(KernelModule module, open_unit(unit));
+          SMELT_TRY(KernelModule module, open_unit(unit, plan.targets.front()));
           SMELT_TRY(const std::vector<air::AirModule> modules,
                     air::legalise(std::move(module), plan.targets.front(), legalising));
           return printed(*modules[i - unit.first].module);

@@ -10,6 +10,7 @@
 #include "input/ir_lexer.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
+#include "msl/entry_points.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -61,6 +62,68 @@ std::shared_ptr<const Bytes> to_bitcode(const llvm::Module& module) {
   return std::make_shared<const Bytes>(to_bytes(as_bytes({buffer.data(), buffer.size()})));
 }
 
+bool is_asked_for(const CompileOptions& options, const std::string& name) {
+  return options.functions.empty() ||
+         std::find(options.functions.begin(), options.functions.end(), name) != options.functions.end();
+}
+
+/// Only the entry points that were asked for, each a unit of its own; notes the names that are not here.
+void keep_asked_for(Gathered& gathered, const CompileOptions& options, const std::vector<std::string>& present) {
+  if (options.functions.empty()) return;
+  std::vector<Unit> kept;
+  for (const Unit& unit : gathered.units)
+    for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
+      if (!is_asked_for(options, unit.all[i].name)) continue;
+      kept.push_back(unit);
+      kept.back().first = i;
+      kept.back().count = 1;
+    }
+  gathered.units = std::move(kept);
+  for (const std::string& name : options.functions)
+    if (std::find(present.begin(), present.end(), name) == present.end()) gathered.missing_functions.push_back(name);
+}
+
+std::vector<std::string> names_of(const std::vector<Unit>& units) {
+  std::vector<std::string> names;
+  for (const Unit& unit : units)
+    for (size_t i = unit.first; i < unit.first + unit.count; ++i) names.push_back(unit.all[i].name);
+  return names;
+}
+
+/// Metal source is translated once; its language is what all targets know, unless a version is asked for.
+msl::MslOptions msl_options(const CompileOptions& options) {
+  msl::MslOptions result;
+  const auto oldest = std::min_element(options.targets.begin(), options.targets.end(),
+                                       [](const Target& a, const Target& b) { return a.language < b.language; });
+  const Target& target = oldest == options.targets.end() ? default_target() : *oldest;
+  result.language = options.language.value_or(target.language);
+  const auto is_ios = [](const Target& one) { return one.platform == Platform::ios; };
+  if (!options.targets.empty() && std::all_of(options.targets.begin(), options.targets.end(), is_ios))
+    result.platform = Platform::ios;
+  result.fast_math = options.fast_math;
+  result.debug_lines = options.debug_lines;
+  result.include_folders = options.include_folders;
+  result.definitions = options.definitions;
+  result.functions = options.functions;
+  result.cache_folder = options.cache_folder;
+  return result;
+}
+
+Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOptions& options) {
+  SMELT_TRY(const auto module, msl::translate(as_text(source.bytes), source.name, msl_options(options)));
+  Gathered gathered;
+  gathered.warnings = module->warnings;
+  gathered.dependencies = module->dependencies;
+  gathered.missing_kernels = options.kernels;
+  if (module->all_kernels.empty())
+    return fail(Errc::compile_failed, "{}: there is no kernel function in it", source.name);
+  Unit unit{.source = index, .msl = module, .count = 1};
+  for (const msl::KernelFact& kernel : module->kernels) unit.all.push_back({kernel.name, "kernel"});
+  for (; unit.first < unit.all.size(); ++unit.first) gathered.units.push_back(unit);
+  keep_asked_for(gathered, options, module->all_kernels);
+  return gathered;
+}
+
 Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOptions& options, uint32_t threads) {
   Gathered gathered;
   input::InputOptions reading{.kernels = options.kernels, .threads_per_threadgroup = threads};
@@ -72,6 +135,7 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
     unit.count = std::min(kEntriesPerUnit, unit.all.size() - unit.first);
     gathered.units.push_back(unit);
   }
+  keep_asked_for(gathered, options, names_of(gathered.units));
   return gathered;
 }
 
@@ -163,14 +227,22 @@ Result<Gathered> gather(const Source& source, size_t index, const CompileOptions
       auto gathered = gather_metallib(source, index);
       if (!gathered) return tl::unexpected(std::move(gathered).error().in(source.name));
       if (options.kernels.size() > 0) gathered->missing_kernels = options.kernels;
+      keep_asked_for(*gathered, options, names_of(gathered->units));
       return gathered;
     }
+    case input::Kind::msl:
+      return gather_msl(source, index, options);
     default:
       return gather_ir(source, index, options, threads);
   }
 }
 
-Result<KernelModule> open_unit(const Unit& unit) {
+Result<KernelModule> open_unit(const Unit& unit, const Target& target) {
+  if (unit.msl) {
+    std::vector<size_t> kernels;
+    for (size_t i = unit.first; i < unit.first + unit.count; ++i) kernels.push_back(i);
+    return msl::make_kernels(*unit.msl, kernels, target);
+  }
   if (unit.from_metallib()) return input::read_input(unit.original, unit.all.front().name);
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();

@@ -5,6 +5,7 @@
 #include "smelt/metallib/writer.hpp"
 
 #include "kernel_module.hpp"
+#include "msl/frontend.hpp"
 
 #include <functional>
 #include <memory>
@@ -23,26 +24,30 @@ struct EntryPoint {
 /// read again, even for a single target, so that the result does not depend on how many there are.
 struct Unit {
   size_t source = 0;
-  std::shared_ptr<const Bytes> bitcode;  ///< LLVM 19's, written here; null for a module of a Metal library
-  ByteView original;                     ///< ... which is read as it lies there
-  std::vector<EntryPoint> all;           ///< of the module
-  size_t first = 0, count = 0;           ///< which of them are this unit's
+  std::shared_ptr<const Bytes> bitcode;       ///< LLVM 19's, written here; null for a module of a Metal library
+  ByteView original;                          ///< ... which is read as it lies there
+  std::shared_ptr<const msl::MslModule> msl;  ///< set for Metal source, instead of both; `all` are its kernels
+  std::vector<EntryPoint> all;                ///< of the module
+  size_t first = 0, count = 0;                ///< which of them are this unit's
   /// What a Metal library says of its function besides the module.
   std::vector<metallib::Constant> constants;
   std::vector<metallib::VertexAttribute> vertex_attributes;
-  bool from_metallib() const { return !bitcode; }
+  bool from_metallib() const { return !bitcode && !msl; }
 };
 
 /// A source's units, and the target that it was built for when it is a Metal library.
 struct Gathered {
   std::vector<Unit> units;
   std::optional<Target> target;
-  std::vector<std::string> missing_kernels;  ///< names from the options that it does not have
+  std::vector<std::string> missing_kernels;    ///< names from the options that it does not have
+  std::vector<std::string> missing_functions;  ///< likewise, of CompileOptions::functions
+  std::vector<std::string> warnings;
+  std::vector<std::string> dependencies;
 };
 Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options, uint32_t threads_per_group);
 
-/// The unit's module with only its own entry points.
-Result<KernelModule> open_unit(const Unit& unit);
+/// The unit's module with only its own entry points. Metal source comes out for one target.
+Result<KernelModule> open_unit(const Unit& unit, const Target& target);
 
 /// The container for one target. `units` in order; each function knows its unit.
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const std::vector<const Unit*>& unit_of);

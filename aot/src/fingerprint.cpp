@@ -8,6 +8,8 @@
 #include "input/kind.hpp"
 #include "input/reader.hpp"
 #include "launch_metadata.hpp"
+#include "msl/headers.hpp"
+#include "msl/includes.hpp"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfo.h"
@@ -61,6 +63,9 @@ void add_options(Hasher& hasher, const CompileOptions& options, std::span<const 
   const std::set<std::string_view> kernels(options.kernels.begin(), options.kernels.end());
   hasher.field(uint64_t{kernels.size()});
   for (const std::string_view kernel : kernels) hasher.field(kernel);
+  const std::set<std::string_view> functions(options.functions.begin(), options.functions.end());
+  hasher.field(uint64_t{functions.size()});
+  for (const std::string_view function : functions) hasher.field(function);
   add_flag(hasher, "fast_math", options.fast_math);
   add_flag(hasher, "debug_lines", options.debug_lines);
   add_flag(hasher, "pack_scalars", options.pack_scalars);
@@ -119,7 +124,35 @@ Result<void> add_library(Hasher& hasher, const Source& source) {
   return {};
 }
 
+/// Metal source: what it includes counts as much as its own text, and so do the headers of the standard library.
+void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options, bool normalised) {
+  hasher.field("msl");
+  hasher.field(msl::smelt_embedded_headers_sha256);
+  hasher.field(uint64_t{options.definitions.size()});
+  for (const std::string& definition : options.definitions) hasher.field(definition);
+  const msl::Includes includes = msl::scan_includes(as_text(source.bytes), source.name, options.include_folders);
+  const bool keeps_lines = options.debug_lines || as_text(source.bytes).find("__LINE__") != std::string_view::npos;
+  const auto add = [&](ByteView bytes) {
+    if (normalised && !keeps_lines)
+      hasher.field(msl::without_comments(as_text(bytes)));
+    else
+      hasher.field(bytes);
+  };
+  add(source.bytes);
+  hasher.field(uint64_t{includes.files.size()});
+  for (const msl::IncludedFile& file : includes.files) add(file.bytes);
+  for (const std::string& missing : includes.missing) hasher.field(missing);
+}
+
 }  // namespace
+
+std::vector<std::string> source_dependencies(const Source& source, const CompileOptions& options) {
+  std::vector<std::string> paths;
+  if (input::detect_kind(source.bytes) != input::Kind::msl) return paths;
+  msl::Includes includes = msl::scan_includes(as_text(source.bytes), source.name, options.include_folders);
+  for (msl::IncludedFile& file : includes.files) paths.push_back(std::move(file.path));
+  return paths;
+}
 
 std::string_view compiler_identity() {
   static const std::string identity =
@@ -136,7 +169,12 @@ Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& op
   add_number(hasher, "threads_per_threadgroup", options.threads_per_threadgroup);
   hasher.field(options.metadata_json);
   hasher.field(uint64_t{sources.size()});
-  for (const Source& source : sources) hasher.field(source.bytes);
+  for (const Source& source : sources) {
+    if (input::detect_kind(source.bytes) == input::Kind::msl)
+      add_msl(hasher, source, options, false);
+    else
+      hasher.field(source.bytes);
+  }
   return hasher.finish();
 }
 
@@ -156,6 +194,8 @@ Result<Digest> normalised_fingerprint(std::span<const Source> sources, const Com
     if (kind == input::Kind::metallib || kind == input::Kind::universal) {
       auto added = add_library(hasher, source);
       if (!added) return tl::unexpected(std::move(added).error().in(source.name));
+    } else if (kind == input::Kind::msl) {
+      add_msl(hasher, source, options, true);
     } else {
       SMELT_TRY_VOID(add_ir(hasher, source, options, launch.threads_per_threadgroup.value_or(0)));
     }

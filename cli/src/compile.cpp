@@ -1,7 +1,8 @@
-// smelt compile INPUT... -o OUT: IR (or a Metal library) to what OUT's ending asks for. Goes through the store, so the
-// second run of the same command is a hit (-v says so).
+// smelt compile INPUT... -o OUT: IR, Metal source or a Metal library to what OUT's ending asks for. Goes through the
+// store, so the second run of the same command is a hit (-v says so).
 #include "smelt/aot/compile.hpp"
 
+#include "smelt/aot/fingerprint.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
@@ -26,6 +27,8 @@ struct Options {
   std::vector<std::string> targets;
   std::vector<std::string> kernels;
   std::vector<std::string> levels;
+  std::vector<std::string> include_folders, definitions, functions;
+  std::string depfile;
   std::string language;
   std::string metadata;
   std::string emit;
@@ -81,6 +84,10 @@ Result<service::Request> request_from(const Options& options, std::vector<Bytes>
     with.targets.push_back(target);
   }
   with.kernels = options.kernels;
+  with.include_folders = options.include_folders;
+  with.definitions = options.definitions;
+  with.functions = options.functions;
+  with.cache_folder = service::precompiled_folder().string();
   with.threadgroup_memory = options.threadgroup_memory;
   with.threads_per_threadgroup = options.threads_per_threadgroup;
   with.fast_math = options.fast_math;
@@ -106,11 +113,32 @@ Result<service::Request> request_from(const Options& options, std::vector<Bytes>
   return request;
 }
 
+/// A rule for make and ninja: OUT depends on the inputs and on what they include.
+Result<void> write_depfile(const Options& options, const service::Request& request) {
+  const auto escaped = [](const std::string& path) {
+    std::string text;
+    for (const char c : path) {
+      if (c == ' ' || c == '#') text += '\\';
+      if (c == '$') text += '$';
+      text += c;
+    }
+    return text;
+  };
+  std::string rule = escaped(options.output) + ":";
+  for (const aot::Source& source : request.sources) {
+    if (source.name != "stdin") rule += " " + escaped(source.name);
+    for (const std::string& file : aot::source_dependencies(source, request.options)) rule += " " + escaped(file);
+  }
+  rule += "\n";
+  return write_file(options.depfile, as_bytes(rule));
+}
+
 Result<void> run(const Options& options) {
   if (options.verbose) service::log_more();
   SMELT_TRY(const std::string kind, output_kind(options));
   std::vector<Bytes> inputs;
   SMELT_TRY(service::Request request, request_from(options, inputs));
+  if (!options.depfile.empty()) SMELT_TRY_VOID(write_depfile(options, request));
   if (kind == "ll") {
     SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
     return write_file(options.output, as_bytes(text));
@@ -163,9 +191,10 @@ Result<void> run(const Options& options) {
 }  // namespace
 
 void add_compile(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("compile", "LLVM IR or a Metal library to a .metallib or .smelt package");
+  CLI::App* verb =
+      app.add_subcommand("compile", "Metal source, LLVM IR or a Metal library to a .metallib or .smelt package");
   auto options = std::make_shared<Options>();
-  verb->add_option("INPUT", options->inputs, ".ll, .llir, .bc, .metallib; told apart by content")->required();
+  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc, .metallib; told apart by content")->required();
   verb->add_option("-o,--output", options->output, "OUT.metallib, .smelt, .bc or .ll")->required();
   verb->add_option("--target", options->targets,
                    "macos12 ... macos26, ios15 ... ios26; may be repeated (default macos14)")
@@ -175,7 +204,13 @@ void add_compile(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   verb->add_flag("--no-cpu", options->no_cpu, "No CPU code");
   verb->add_flag("--checked", options->checked, "CPU code that bounds every access");
-  verb->add_option("--std", options->language, "Metal language version to stamp, e.g. metal3.1");
+  verb->add_option("--std", options->language, "Metal language version, metal2.4 ... metal4.0");
+  verb->add_option("-I,--include", options->include_folders, "Folder to look for included files in")
+      ->allow_extra_args(false);
+  verb->add_option("-D,--define", options->definitions, "NAME or NAME=VALUE")->allow_extra_args(false);
+  verb->add_option("--function", options->functions, "Only this kernel; may be repeated")->allow_extra_args(false);
+  verb->add_option("--depfile,--MF", options->depfile,
+                   "Write a rule of what the output depends on, for make and ninja");
   verb->add_flag("--fast-math", options->fast_math, "Relaxed floating point");
   verb->add_flag("-g,--debug-lines", options->debug_lines, "Keep line tables");
   verb->add_flag("--pack-scalars", options->pack_scalars, "All scalar arguments in one buffer");

@@ -152,6 +152,7 @@ Result<Bytes> build_package(const Request& request, unsigned threads, const Prog
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   aot::CompileOptions options = request.options;
   options.threads = threads;
+  if (options.cache_folder.empty()) options.cache_folder = precompiled_folder().string();
   if (progress) options.progress = [&](size_t done, size_t total) { progress("kernels", done, total); };
   SMELT_TRY(auto compiled, aot::compile(request.sources, options));
   if (warnings) *warnings = compiled.warnings;

@@ -110,6 +110,10 @@ std::filesystem::path default_store_folder() {
   return std::filesystem::path(home && *home ? home : "/tmp") / ".cache" / "smelt";
 }
 
+std::filesystem::path precompiled_folder() {
+  return default_store_folder() / "metal-headers";
+}
+
 Session::Session(SessionOptions options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   if (const char* offline = std::getenv("SMELT_OFFLINE"); offline && *offline && std::string_view(offline) != "0")

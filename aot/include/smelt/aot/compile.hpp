@@ -1,6 +1,8 @@
-// LLVM IR in, finished Metal libraries out, for one target or several. The one door of aot for everybody else.
+// LLVM IR or Metal source in, finished Metal libraries out, for one target or several. The one door of aot for
+// everybody else.
 //
 //   read      every input to kernel IR, once whatever the number of targets        (aot/src/input/reader.hpp)
+//             Metal source: Clang, then each kernel by itself                      (aot/src/msl/frontend.hpp)
 //   legalise  for each target: AIR, one module an entry point                      (aot/src/air/legalise.hpp)
 //   write     LLVM 14 bitcode with typed pointers; then the container              (aot/src/air/bitcode/writer.hpp)
 //
@@ -22,9 +24,9 @@
 
 namespace smelt::aot {
 
-/// One input: LLVM IR (text or bitcode, bare or wrapped) or a Metal library, told apart by its bytes.
+/// One input: LLVM IR (text or bitcode, bare or wrapped), Metal source or a Metal library, told apart by its bytes.
 struct Source {
-  std::string name;  ///< for messages only
+  std::string name;  ///< for messages, and the folder in which Metal source finds its includes
   ByteView bytes;    ///< borrowed during the call
 };
 
@@ -44,8 +46,14 @@ struct CompileOptions {
   bool pack_scalars = false;            ///< all scalar arguments in one buffer: one slot instead of one each
   bool buffers_do_not_overlap = false;  ///< the caller's promise
   bool relaxed_atomics = false;         ///< instead of an error where the target has no stronger order
-  std::optional<Version> language;      ///< Metal language version to stamp; the target's when empty
-  unsigned threads = 1;                 ///< 0: one a core
+  std::optional<Version> language;      ///< Metal language version of source, and to stamp; the target's when empty
+  /// Of Metal source: -I, -D ("NAME" or "NAME=VALUE").
+  std::vector<std::string> include_folders, definitions;
+  /// Entry points to make; empty: all. A name that no input has is an error.
+  std::vector<std::string> functions;
+  /// Where the precompiled Metal headers are kept between processes; empty: made once in each process.
+  std::string cache_folder;
+  unsigned threads = 1;  ///< 0: one a core
   /// Called with the number of entry points done and all of them; from any thread, one call at a time.
   std::function<void(size_t done, size_t total)> progress;
 };
@@ -63,8 +71,9 @@ struct CompiledTarget {
 };
 
 struct Compiled {
-  std::vector<CompiledTarget> targets;  ///< as in the options
-  std::vector<std::string> warnings;    ///< one line each, without duplicates
+  std::vector<CompiledTarget> targets;    ///< as in the options
+  std::vector<std::string> warnings;      ///< one line each (of Metal source: with the line below), without duplicates
+  std::vector<std::string> dependencies;  ///< files that Metal source included, as found
 };
 
 /// All or nothing: the first error (in the order of inputs, entry points, targets) is the result. Codes: source_type,

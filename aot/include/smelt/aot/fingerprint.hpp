@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace smelt::aot {
 
@@ -28,6 +29,10 @@ Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& op
 /// Reads the inputs; errors are those of compile(). Text and bitcode of one module need not have the same key.
 Result<Digest> normalised_fingerprint(std::span<const Source> sources, const CompileOptions& options,
                                       std::span<const FingerprintField> more = {});
+
+/// The files that Metal source includes, directly or not, as they would be found now; for build systems. A directive
+/// counts whatever #if it stands in. Empty for other inputs.
+std::vector<std::string> source_dependencies(const Source& source, const CompileOptions& options);
 
 /// This compiler: version, SHA-256 of the sources it was built from, and LLVM. The same for every build type, folder
 /// and machine. Part of both keys.

@@ -62,6 +62,9 @@ struct SessionOptions {
 /// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
 std::filesystem::path default_store_folder();
 
+/// Where precompiled Metal headers are kept: beside the default store.
+std::filesystem::path precompiled_folder();
+
 /// Threads: all calls from any thread. The store is opened at first need; if it does not open, the session warns once
 /// and works without it (offline: an error).
 class Session : public std::enable_shared_from_this<Session> {

@@ -1,0 +1,152 @@
+#include "msl/compiler.hpp"
+
+#include "msl/headers.hpp"
+#include "msl/target_info.hpp"
+
+#include "clang/Basic/FileManager.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/CompilerInvocation.h"
+#include "clang/Frontend/FrontendOptions.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace smelt::aot::msl {
+namespace {
+
+constexpr const char* kPrecompiledPath = "/smelt/precompiled";
+
+llvm::StringRef to_ref(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::vector<std::string> arguments(const MslOptions& options, const std::string& path, bool is_header) {
+  std::vector<std::string> list = {"-x",
+                                   is_header ? "c++-header" : "c++",
+                                   "-std=c++20",
+                                   "-triple",
+                                   "spir64-unknown-unknown",  // until the real target is set
+                                   "-fsycl-is-device",
+                                   "-fdeclspec",
+                                   "-ffreestanding",
+                                   "-fno-threadsafe-statics",
+                                   "-nostdsysteminc",
+                                   "-nobuiltininc",
+                                   "-fno-rtti",
+                                   "-relaxed-aliasing",
+                                   "-O2",
+                                   "-disable-llvm-passes",
+                                   "-ffp-contract=fast",
+                                   "-ferror-limit",
+                                   "100",
+                                   "-ftemplate-depth=512",
+                                   "-fconstexpr-steps=10000000",
+                                   "-Wno-everything",
+                                   "-Wunused-variable",
+                                   "-Wunused-value",
+                                   "-Wuninitialized",
+                                   "-Wsometimes-uninitialized",
+                                   "-Wreturn-type",
+                                   "-Wdivision-by-zero",
+                                   "-Wconstant-conversion",
+                                   "-Wliteral-conversion",
+                                   "-Wliteral-range",
+                                   "-Wshift-count-overflow",
+                                   "-Wshift-count-negative",
+                                   "-Warray-bounds",
+                                   "-Wtautological-compare",
+                                   "-Wparentheses",
+                                   "-Wmissing-braces",
+                                   "-Wdeprecated-declarations",
+                                   "-W#warnings",
+                                   "-Wmacro-redefined",
+                                   "-Wself-assign",
+                                   "-Wdangling-else",
+                                   "-Wimplicit-fallthrough=0",
+                                   "-Wunknown-attributes",
+                                   "-Wfloat-overflow-conversion"};
+  std::erase(list, "-Wimplicit-fallthrough=0");
+  if (options.fast_math)
+    for (const char* flag : {"-menable-no-infs", "-menable-no-nans", "-fapprox-func", "-funsafe-math-optimizations",
+                             "-fno-signed-zeros", "-mreassociate", "-freciprocal-math"})
+      list.emplace_back(flag);
+  if (options.debug_lines && !is_header) list.emplace_back("-debug-info-kind=line-tables-only");
+  list.push_back(fmt::format("-D__METAL_VERSION__={}", metal_version_number(options.language)));
+  list.emplace_back("-D__METAL__=1");
+  list.emplace_back("-D__SMELT__=1");
+  list.emplace_back(options.platform == Platform::ios ? "-D__METAL_IOS__=1" : "-D__METAL_MACOS__=1");
+  if (options.language >= Version{3, 1}) list.emplace_back("-D__HAVE_BFLOAT__=1");
+  if (options.fast_math) list.emplace_back("-D__FAST_MATH__=1");
+  if (!is_header) {
+    for (const std::string& definition : options.definitions) list.push_back("-D" + definition);
+    for (const std::string& folder : options.include_folders) list.push_back("-I" + folder);
+  }
+  list.emplace_back("-isystem");
+  list.emplace_back(kHeaderFolder);
+  list.push_back(path);
+  return list;
+}
+
+}  // namespace
+
+std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, std::string_view name,
+                                                       const MslOptions& options, DiagnosticCollector& messages,
+                                                       const Precompiled* precompiled) {
+  std::string path(name);
+  if (!path.starts_with("/")) path = (std::filesystem::current_path() / path).lexically_normal().string();
+
+  auto compiler = std::make_unique<clang::CompilerInstance>();
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  compiler->createDiagnostics(&messages, /*ShouldOwnClient=*/false);
+  const std::vector<std::string> texts = arguments(options, path, precompiled == nullptr);
+  std::vector<const char*> pointers;
+  for (const std::string& one : texts) pointers.push_back(one.c_str());
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, compiler->getDiagnostics())) return nullptr;
+  clang::LangOptions& language = invocation->getLangOpts();
+  language.Half = language.NativeHalfType = language.NativeHalfArgsAndReturns = 1;
+  language.CXXExceptions = language.Exceptions = 0;
+  language.PCHInstantiateTemplates = precompiled == nullptr;
+  invocation->getCodeGenOpts().DiscardValueNames = true;
+  if (precompiled != nullptr) {
+    clang::PreprocessorOptions& preprocessor = invocation->getPreprocessorOpts();
+    preprocessor.ImplicitPCHInclude = kPrecompiledPath;
+    preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::All;
+  }
+  compiler->setInvocation(invocation);
+  compiler->createDiagnostics(&messages, /*ShouldOwnClient=*/false);
+
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (unsigned long i = 0; i < smelt_embedded_header_count; ++i) {
+    const EmbeddedHeader& header = smelt_embedded_headers[i];
+    memory->addFile(fmt::format("{}/{}", kHeaderFolder, header.name), 0,
+                    llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(header.text, header.size), header.name));
+  }
+  memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(to_ref(text), path));
+  if (precompiled != nullptr)
+    memory->addFile(kPrecompiledPath, 0, llvm::MemoryBuffer::getMemBuffer(precompiled->bytes, kPrecompiledPath, false));
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
+  files->pushOverlay(memory);
+
+  compiler->setTarget(make_air_target(invocation->TargetOpts));
+  compiler->getTarget().adjust(compiler->getDiagnostics(), compiler->getLangOpts());
+  compiler->createFileManager(files);
+  compiler->createSourceManager(compiler->getFileManager());
+  return compiler;
+}
+
+bool run_action(clang::CompilerInstance& compiler, clang::FrontendAction& action) {
+  if (!action.BeginSourceFile(compiler, compiler.getFrontendOpts().Inputs[0])) return false;
+  if (llvm::Error error = action.Execute()) {
+    llvm::consumeError(std::move(error));
+    action.EndSourceFile();
+    return false;
+  }
+  action.EndSourceFile();
+  return !compiler.getDiagnostics().hasErrorOccurred();
+}
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,33 @@
+// One Clang, set up for Metal. Private to the front end.
+#pragma once
+
+#include "msl/diagnostics.hpp"
+#include "msl/frontend.hpp"
+
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+
+#include <memory>
+
+namespace smelt::aot::msl {
+
+/// The precompiled headers, for one set of language options.
+struct Precompiled {
+  std::string bytes;
+};
+
+/// The key of what language options change in the headers: "310-macos-fast".
+std::string language_key(const MslOptions& options);
+
+/// From this process, else from the cache folder, else made now (and kept in both). Threads: any number at once.
+Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions& options);
+
+/// A compiler over `text`, whose messages go to `messages`. Without precompiled headers it is set up to make them.
+std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, std::string_view name,
+                                                       const MslOptions& options, DiagnosticCollector& messages,
+                                                       const Precompiled* precompiled);
+
+/// Runs an action with the AIR target. False: it could not begin, or errors were reported.
+bool run_action(clang::CompilerInstance& compiler, clang::FrontendAction& action);
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,60 @@
+// Clang's messages as Metal's: types and spaces in Metal's words, places in the user's files only.
+#pragma once
+
+#include "clang/Basic/Diagnostic.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace smelt::aot::msl {
+
+/// Collects messages in order. One that points into the standard library's headers is moved to the user's line that led
+/// there; notes into them are dropped.
+class DiagnosticCollector final : public clang::DiagnosticConsumer {
+ public:
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) override;
+
+  /// The main file's name in messages.
+  void set_main_name(std::string name) { main_name_ = std::move(name); }
+
+  /// No more messages will come; call before reading the results.
+  void close() { finish(); }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  size_t error_count() const { return errors_.size(); }
+  /// All errors with their notes: "x.metal:3:5: error: ..." and the source line below.
+  std::string errors() const;
+
+ private:
+  struct Message {
+    std::string place, text, snippet;
+    unsigned file = 0, line = 0, column = 0;  ///< for the order; file: by first appearance
+    bool is_error = false;
+    bool wants_place = false;  ///< it pointed into a header; the next note of the user's has the place
+    std::vector<std::string> notes;
+  };
+  void finish();  ///< files the message that waited for its notes
+  struct Place {
+    std::string text, snippet;
+    std::string file;
+    unsigned line = 0, column = 0;
+    bool is_user = false;
+  };
+  Place place_of(const clang::Diagnostic& diagnostic) const;
+  void set_place(Message& message, Place place);
+
+  std::string main_name_;
+  Message last_;
+  bool has_last_ = false;
+  struct Filed {
+    unsigned file, line, column;
+    std::string text;
+  };
+  std::vector<Filed> errors_;
+  std::vector<std::string> warnings_, files_;
+};
+
+/// "__attribute__((opencl_global_device)) metal::vec<float, 4>" -> "device float4", and the like.
+std::string in_metal_words(std::string text);
+
+}  // namespace smelt::aot::msl

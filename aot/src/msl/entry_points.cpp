@@ -1,0 +1,259 @@
+#include "msl/entry_points.hpp"
+
+#include "input/diagnostics.hpp"
+#include "msl/entry_metadata.hpp"
+#include "msl/optimise.hpp"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace smelt::aot::msl {
+namespace {
+
+constexpr std::string_view kBuiltinCall = "smelt.builtin.";
+
+llvm::StringRef to_ref(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+/// Reads the bodies that `roots` reach, and takes all other definitions out. Returns what was reached.
+Result<std::set<std::string>> read_reachable(llvm::Module& module, const std::vector<llvm::Function*>& roots) {
+  std::vector<llvm::Function*> work(roots.begin(), roots.end());
+  std::set<llvm::Value*> seen(work.begin(), work.end());
+  std::set<std::string> called;
+  llvm::SmallVector<llvm::Value*, 32> values;
+  const auto reach = [&](llvm::Value* value) {
+    values.push_back(value);
+    while (!values.empty()) {
+      llvm::Value* one = values.pop_back_val();
+      if (!llvm::isa<llvm::Constant>(one) || !seen.insert(one).second) continue;
+      if (auto* function = llvm::dyn_cast<llvm::Function>(one)) {
+        called.insert(function->getName().str());
+        work.push_back(function);
+      } else {
+        for (llvm::Use& operand : llvm::cast<llvm::Constant>(one)->operands()) values.push_back(operand.get());
+      }
+    }
+  };
+  // What runs before the kernel: initialisers of derived constants.
+  if (llvm::GlobalVariable* constructors = module.getGlobalVariable("llvm.global_ctors")) reach(constructors);
+  while (!work.empty()) {
+    llvm::Function* function = work.back();
+    work.pop_back();
+    if (llvm::Error error = function->materialize())
+      return fail(Errc::compile_failed, "{}", llvm::toString(std::move(error)));
+    for (llvm::BasicBlock& block : *function)
+      for (llvm::Instruction& instruction : block)
+        for (llvm::Use& operand : instruction.operands()) reach(operand.get());
+  }
+  for (llvm::Function& function : module) {
+    if (seen.count(&function) != 0) continue;
+    function.deleteBody();
+    function.setComdat(nullptr);
+  }
+  if (llvm::Error error = module.materializeAll())
+    return fail(Errc::compile_failed, "{}", llvm::toString(std::move(error)));
+  return called;
+}
+
+/// AIR's own functions take bool as a plain i1.
+void clean_declarations(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() || !function.getName().starts_with("air.")) continue;
+    llvm::AttributeMask extensions;
+    for (const auto kind : {llvm::Attribute::ZExt, llvm::Attribute::SExt, llvm::Attribute::NoUndef})
+      extensions.addAttribute(kind);
+    function.removeRetAttrs(extensions);
+    for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), extensions);
+    for (llvm::User* user : function.users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+        call->removeRetAttrs(extensions);
+        for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, extensions);
+      }
+  }
+}
+
+llvm::Type* builtin_type(llvm::LLVMContext& context, unsigned bits, unsigned lanes) {
+  llvm::Type* scalar = llvm::Type::getIntNTy(context, bits);
+  return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+}
+
+bool is_position(std::string_view builtin) {
+  return !builtin.starts_with("thread_index_") && builtin.find("simdgroup") == std::string_view::npos &&
+         builtin.find("quadgroup") == std::string_view::npos && builtin != "thread_execution_width";
+}
+
+/// Hardware values that helpers of the library read by call, which the kernel does not have as parameters: they become
+/// parameters behind its own.
+void add_called_builtins(const std::set<std::string>& called, KernelFact& kernel) {
+  for (std::string_view name : called) {
+    if (!name.starts_with(kBuiltinCall)) continue;
+    name.remove_prefix(kBuiltinCall.size());
+    const std::string attribute(name.substr(0, name.find('.')));
+    const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
+    if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
+    ParameterFact fact;
+    fact.kind = ParameterKind::builtin;
+    fact.name = fact.builtin = attribute;
+    unsigned lanes = 0;
+    for (const ParameterFact& other : kernel.parameters)
+      if (other.kind == ParameterKind::builtin && is_position(other.builtin)) lanes = std::max(lanes, other.lanes);
+    fact.lanes = is_position(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
+    fact.type_name = fact.lanes == 1 ? "uint" : fmt::format("uint{}", fact.lanes);
+    kernel.parameters.push_back(std::move(fact));
+  }
+}
+
+/// The entry: AIR's parameters, handed to Clang's function in the shape that it expects. Vectors are classes to Clang
+/// and arrive behind a pointer.
+Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kernel, size_t own_parameters) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Function* body = module.getFunction(kernel.symbol);
+  std::vector<llvm::Type*> types;
+  for (const ParameterFact& parameter : kernel.parameters)
+    types.push_back(parameter.kind == ParameterKind::builtin
+                        ? builtin_type(context, parameter.bits, parameter.lanes)
+                        : static_cast<llvm::Type*>(llvm::PointerType::get(context, parameter.space)));
+  if (body->getName() == to_ref(kernel.name)) body->setName(body->getName() + ".body");
+  auto* entry = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
+                                       llvm::GlobalValue::ExternalLinkage, to_ref(kernel.name), module);
+  if (entry->getName() != to_ref(kernel.name))
+    return fail(Errc::compile_failed, "kernel '{}' has the name of another function of the source", kernel.name);
+  entry->addFnAttr("smelt.kernel");
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  entry->addFnAttr(llvm::Attribute::MustProgress);
+  if (kernel.max_threads) entry->addFnAttr("smelt.max_threads_per_threadgroup", std::to_string(*kernel.max_threads));
+  if (body->arg_size() != own_parameters)
+    return fail(Errc::compile_failed, "kernel '{}': Clang passes {} parameters as {}", kernel.name, own_parameters,
+                body->arg_size());
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", entry));
+  std::vector<llvm::Value*> values;
+  for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
+    const ParameterFact& parameter = kernel.parameters[i];
+    llvm::Argument* argument = entry->getArg(i);
+    argument->setName(parameter.name);
+    entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    if (parameter.kind != ParameterKind::builtin && parameter.is_reference && parameter.size != 0) {
+      entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
+      entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
+    }
+    if (i >= own_parameters) continue;
+    llvm::Type* wanted = body->getArg(i)->getType();
+    if (wanted == argument->getType()) {
+      values.push_back(argument);
+    } else if (llvm::Type* memory = body->getArg(i)->getParamByValType(); memory != nullptr && wanted->isPointerTy()) {
+      llvm::AllocaInst* copy = builder.CreateAlloca(memory);
+      copy->setAlignment(llvm::Align(16));
+      builder.CreateStore(argument, copy);
+      values.push_back(copy);
+    } else {
+      return fail(Errc::compile_failed, "kernel '{}': parameter '{}' arrives in an unexpected form", kernel.name,
+                  parameter.name);
+    }
+  }
+  llvm::CallInst* call = builder.CreateCall(body, values);
+  call->setAttributes(llvm::AttributeList());
+  for (unsigned i = 0; i < own_parameters; ++i)
+    if (llvm::Type* memory = body->getArg(i)->getParamByValType())
+      call->addParamAttr(i, llvm::Attribute::getWithByValType(context, memory));
+  builder.CreateRetVoid();
+  return entry;
+}
+
+/// Everything else becomes internal and is inlined.
+void make_internal(llvm::Module& module, const std::set<const llvm::Function*>& entries) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.setComdat(nullptr);
+    if (entries.count(&function) != 0) continue;
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function.removeFnAttr(llvm::Attribute::NoInline);
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  for (llvm::GlobalVariable& global : module.globals()) {
+    if (global.isDeclaration() || global.getName().starts_with("llvm.")) continue;
+    global.setComdat(nullptr);
+    global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
+void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
+  llvm::Module& module = *entry.getParent();
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    llvm::StringRef name = function.getName();
+    if (!name.consume_front(to_ref(kBuiltinCall))) continue;
+    const auto [attribute, component] = name.split('.');
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+      if (call == nullptr || call->getFunction() != &entry) continue;
+      for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
+        if (to_ref(kernel.parameters[i].builtin) != attribute) continue;
+        llvm::IRBuilder<> builder(call);
+        llvm::Value* value = entry.getArg(i);
+        const unsigned lane = component == "y" ? 1 : component == "z" ? 2 : 0;
+        if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType()))
+          value = lane < vector->getNumElements()
+                      ? builder.CreateExtractElement(value, builder.getInt64(lane))
+                      : static_cast<llvm::Value*>(builder.getIntN(kernel.parameters[i].bits, 0));
+        else if (lane != 0)
+          value = builder.getIntN(kernel.parameters[i].bits, 0);
+        call->replaceAllUsesWith(builder.CreateZExtOrTrunc(value, call->getType()));
+        call->eraseFromParent();
+        break;
+      }
+    }
+    if (function.use_empty()) function.eraseFromParent();
+  }
+}
+
+}  // namespace
+
+Result<KernelModule> make_kernels(const MslModule& source, std::span<const size_t> kernels, const Target& target) {
+  KernelModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  input::install_diagnostics(*result.context, std::make_shared<std::string>());
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(source.bitcode.data()), source.bitcode.size());
+  auto read = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, ""), *result.context);
+  if (!read) return fail(Errc::compile_failed, "{}", llvm::toString(read.takeError()));
+  result.module = std::move(*read);
+  llvm::Module& module = *result.module;
+
+  std::vector<llvm::Function*> roots;
+  for (const size_t index : kernels) {
+    llvm::Function* function = module.getFunction(source.kernels[index].symbol);
+    if (function == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", source.kernels[index].name);
+    roots.push_back(function);
+  }
+  SMELT_TRY(const auto called, read_reachable(module, roots));
+  clean_declarations(module);
+  std::vector<KernelFact> facts;
+  std::set<const llvm::Function*> entries;
+  std::vector<llvm::Function*> ordered;
+  for (const size_t index : kernels) {
+    KernelFact& fact = facts.emplace_back(source.kernels[index]);
+    const size_t own = fact.parameters.size();
+    add_called_builtins(called, fact);
+    SMELT_TRY(llvm::Function * entry, make_entry(module, fact, own));
+    entries.insert(entry);
+    ordered.push_back(entry);
+  }
+  make_internal(module, entries);
+  prepare_operations(module);
+  inline_all(module);
+  for (size_t i = 0; i < facts.size(); ++i) replace_builtin_calls(*ordered[i], facts[i]);
+  SMELT_TRY_VOID(bind_constants(module, source.constants, ordered));
+  optimise(module);
+  for (size_t i = 0; i < facts.size(); ++i) describe_entry(*ordered[i], facts[i], source.constants, target);
+  describe_constants(module, source.constants);
+  return result;
+}
+
+}  // namespace smelt::aot::msl

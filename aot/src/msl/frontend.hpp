@@ -1,0 +1,53 @@
+// Metal source to a module of LLVM IR and the facts about its kernels. The rest of the way to kernel IR
+// (kernel_module.hpp) is made for one kernel at a time: entry_points.hpp.
+//
+//   headers.hpp, precompiled.hpp   the standard library: embedded, served from memory, precompiled once
+//   token_filter.hpp               Metal's words to C++ that Clang parses
+//   read_facts.hpp, strictness.hpp the tree: what the kernels are; what Metal forbids
+//   diagnostics.hpp                messages in Metal's words, at the user's line
+#pragma once
+
+#include "smelt/aot/target.hpp"
+#include "smelt/base/bytes.hpp"
+
+#include "msl/kernel_facts.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot::msl {
+
+struct MslOptions {
+  Version language{3, 1, 0};  ///< 2.4 to 4.0
+  Platform platform = Platform::macos;
+  bool fast_math = false;
+  bool debug_lines = false;
+  std::vector<std::string> include_folders;
+  std::vector<std::string> definitions;  ///< "NAME" or "NAME=VALUE"
+  std::vector<std::string> functions;    ///< kernels to make; empty: all
+  std::string cache_folder;              ///< where the precompiled headers are kept; empty: in this process alone
+};
+
+/// A translated source: every kernel asked for, unoptimised, as LLVM 19 bitcode. Immutable, shared between threads.
+struct MslModule {
+  Bytes bitcode;
+  std::vector<KernelFact> kernels;
+  std::vector<ConstantFact> constants;
+  std::vector<std::string> all_kernels;   ///< names in the source, asked for or not
+  std::vector<std::string> warnings;      ///< "x.metal:3:5: warning: ..."
+  std::vector<std::string> dependencies;  ///< files that were included, as found; not those of the standard library
+};
+
+/// `name` is the source's path: includes are looked up next to it first, and messages begin with it. Errors:
+/// compile_failed with all of the compiler's messages, one "file:line:column: error: ..." each; unsupported for a
+/// language version that is not known. Crash-safe: what takes Clang down is an error too. Threads: any number at once.
+Result<std::shared_ptr<const MslModule>> translate(std::string_view text, std::string_view name,
+                                                   const MslOptions& options);
+
+/// The versions that `translate` knows, as __METAL_VERSION__ numbers; 0: none.
+unsigned metal_version_number(const Version& language);
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,30 @@
+// What Metal source may include, found without a compiler: for keys (a store's entry must change with every file that
+// it was made from) and for build systems. Over-approximates: a directive counts whatever #if it stands in.
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot::msl {
+
+struct IncludedFile {
+  std::string path;
+  Bytes bytes;
+};
+
+struct Includes {
+  std::vector<IncludedFile> files;   ///< each once, in the order of discovery
+  std::vector<std::string> missing;  ///< names that lead to no file and are not of the standard library
+};
+
+/// Follows #include, #import and __has_include through files, next to the including file first, then in `folders`.
+/// String literals in #define lines count too: some are included by macro.
+Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders);
+
+/// The source without comments, and with blanks only where they matter: the same text means the same code.
+std::string without_comments(std::string_view text);
+
+}  // namespace smelt::aot::msl

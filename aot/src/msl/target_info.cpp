@@ -1,0 +1,76 @@
+#include "msl/target_info.hpp"
+
+#include "smelt/aot/target.hpp"
+
+#include "clang/Basic/Builtins.h"
+#include "clang/Basic/MacroBuilder.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <string>
+
+namespace smelt::aot::msl {
+namespace {
+
+/// Clang's language spaces to AIR's numbers (docs/msl-frontend.md 3). The headers and the token filter spell spaces
+/// with the sycl_* rows' attributes; everything without one is thread memory, 0.
+constexpr clang::LangASMap kSpaces = {
+    0,                    // Default: thread
+    1, 3, 2, 0, 0, 1, 2,  // opencl_{global, local, constant, private, generic, global_device, global_host}
+    1, 2, 3,              // cuda_{device, constant, shared}
+    1, 1, 2, 3, 0,        // sycl_{global, global_device, global_host, local, private}
+    0, 0, 0, 0, 0,        // ptr32_sptr, ptr32_uptr, ptr64, hlsl_groupshared, wasm_funcref
+};
+
+// TargetInfo::TargetOpts is private and only Clang's own factory fills it, although every target needs it. An explicit
+// instantiation may name a private member; this one carries its address out.
+struct TargetOptsMember {
+  using Type = std::shared_ptr<clang::TargetOptions> clang::TargetInfo::*;
+  friend Type address_of(TargetOptsMember);
+};
+template <class Tag, typename Tag::Type Member>
+struct Opened {
+  friend typename Tag::Type address_of(Tag) { return Member; }
+};
+template struct Opened<TargetOptsMember, &clang::TargetInfo::TargetOpts>;
+
+class AirTarget final : public clang::TargetInfo {
+ public:
+  AirTarget(const llvm::Triple& triple, const std::shared_ptr<clang::TargetOptions>& options) : TargetInfo(triple) {
+    this->*address_of(TargetOptsMember()) = options;
+    PointerWidth = PointerAlign = LongWidth = LongAlign = 64;
+    SizeType = UnsignedLong;
+    PtrDiffType = IntPtrType = IntMaxType = Int64Type = SignedLong;
+    BFloat16Width = BFloat16Align = 16;
+    BFloat16Format = &llvm::APFloat::BFloat();
+    HasLegalHalfType = HasFloat16 = HasBFloat16 = HasFullBFloat16 = true;
+    VLASupported = TLSSupported = false;
+    NoAsmVariants = true;
+    AddrSpaceMap = &kSpaces;
+    UseAddrSpaceMapMangling = false;
+    MaxAtomicPromoteWidth = MaxAtomicInlineWidth = 64;
+    const std::string_view layout = air_data_layout();
+    resetDataLayout(llvm::StringRef(layout.data(), layout.size()));
+  }
+  void getTargetDefines(const clang::LangOptions&, clang::MacroBuilder&) const override {}
+  llvm::ArrayRef<clang::Builtin::Info> getTargetBuiltins() const override { return {}; }
+  BuiltinVaListKind getBuiltinVaListKind() const override { return VoidPtrBuiltinVaList; }
+  std::string_view getClobbers() const override { return ""; }
+  llvm::ArrayRef<const char*> getGCCRegNames() const override { return {}; }
+  llvm::ArrayRef<GCCRegAlias> getGCCRegAliases() const override { return {}; }
+  bool validateAsmConstraint(const char*&, ConstraintInfo&) const override { return false; }
+  bool hasBitIntType() const override { return true; }
+  CallingConvCheckResult checkCallingConvention(clang::CallingConv convention) const override {
+    return convention == clang::CC_C ? CCCR_OK : CCCR_Warning;
+  }
+  const char* getBFloat16Mangling() const override { return "u6__bf16"; }
+};
+
+}  // namespace
+
+clang::TargetInfo* make_air_target(const std::shared_ptr<clang::TargetOptions>& options) {
+  const llvm::Triple triple(kClangTriple);
+  options->Triple = triple.str();
+  return new AirTarget(triple, options);
+}
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,99 @@
+// Metal to the C++ that Clang parses, token by token, between preprocessor and parser (docs/msl-frontend.md 5).
+//
+//   MSL                                   becomes
+//   kernel, [[kernel]]                    annotate attribute "msl.kernel"
+//   device, constant, threadgroup         the address-space attributes of target_info.cpp; thread: nothing
+//   threadgroup T x[n]; in a function     the same and `static`: Clang has no automatic variables in a space
+//   a space behind a method's ')'         distinct enable_if lists, so that all variants coexist
+//   constant T x[n] as a parameter        constant T *x: Clang has no space on an array parameter
+//   [[buffer(0)]], [[host_name("k")]] ... annotate attributes "msl.buffer", ... with the arguments
+//   [[function_constant(3)]]              the same, and the variable becomes `extern`
+//   1.0h, 1.0bf, 0.5                      half(1.0f), __bf16(1.0f), 0.5f: Metal has no double
+//   c ? a : b                             each arm in ::__msl_arm(), which gives class values with a space by value
+//   static_cast<T>                        ::__msl_cast<T>, which also converts half <-> bfloat
+//   is_function_constant_defined(c)       ::__smelt_function_constant_defined(&c)
+//
+// Only the user's tokens change; those of system headers pass. What is put in has the place of what it stands for, so
+// that diagnostics point at the user's line and column.
+#pragma once
+
+#include "clang/Basic/SourceLocation.h"
+#include "clang/Lex/Token.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace clang {
+class Preprocessor;
+}
+
+namespace smelt::aot::msl {
+
+class TokenFilter {
+ public:
+  explicit TokenFilter(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+
+  /// Lexes the main file to its end and puts the translation in front of the parser.
+  void run();
+
+  /// Where the word `thread` stood, as raw encodings of expansion places, sorted: the tree does not show it any more.
+  std::vector<clang::SourceLocation::UIntTy> take_thread_words();
+
+ private:
+  using Token = clang::Token;
+
+  // The main loop and what it is made of: token_filter.cpp.
+  void read_all();
+  void step();
+  bool in_system_header(clang::SourceLocation at);
+  bool is_word(size_t at, std::string_view word) const;
+  size_t skip_balanced(size_t at) const;
+  void put(std::string_view text, clang::SourceLocation at);
+  void copy() { out_.push_back(in_[at_++]); }
+
+  // Declarations: token_filter_declarations.cpp.
+  bool word(std::string_view name);
+  void space(std::string_view name);
+  bool is_method_qualifier() const;
+  bool declares_object(size_t at) const;
+  bool at_statement() const;
+  void find_array_parameter();
+  bool has_function_constant(size_t at) const;
+
+  bool unsupported_word();
+
+  // Attributes: token_filter_attributes.cpp.
+  bool attribute_list();
+  void one_attribute(std::string_view name, size_t open, size_t close, clang::SourceLocation at);
+
+  // Expressions: token_filter_expressions.cpp.
+  bool number();
+  bool conditional();
+  bool is_simple_arm(size_t at) const;
+  void open_arm(clang::SourceLocation at, bool is_false_arm);
+  void close_arm(clang::SourceLocation at);
+
+  struct Arm {
+    int depth;
+    bool is_false_arm;
+    bool is_wrapped;
+  };
+
+  clang::Preprocessor& preprocessor_;
+  std::vector<Token> in_, out_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  std::vector<Arm> arms_;
+  bool drop_constexpr_ = false;
+  std::vector<clang::SourceLocation::UIntTy> thread_words_;
+  std::set<size_t> star_before_;
+  std::unordered_map<size_t, size_t> skip_to_;
+  std::unordered_map<std::string, std::vector<Token>> fragments_;
+  clang::FileID last_file_;
+  bool last_is_system_ = false;
+};
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,219 @@
+#include "msl/compiler.hpp"
+#include "msl/read_facts.hpp"
+#include "msl/safely.hpp"
+#include "msl/strictness.hpp"
+#include "msl/token_filter.hpp"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/GlobalDecl.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Frontend/Utils.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Parse/Parser.h"
+#include "clang/Sema/EnterExpressionEvaluationContext.h"
+#include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaConsumer.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace smelt::aot::msl {
+namespace {
+
+/// Sema talks to the code generator while it parses. Everything is held back until the tree is complete, the facts are
+/// read and the SYCL flag is off: code generation is plain C++ then.
+class HoldingConsumer final : public clang::SemaConsumer {
+ public:
+  explicit HoldingConsumer(clang::CodeGenerator& generator) : generator_(generator) {}
+  void Initialize(clang::ASTContext& context) override { generator_.Initialize(context); }
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    held_.push_back([this, group] {
+      if (!skipped(group)) generator_.HandleTopLevelDecl(group);
+    });
+    return true;
+  }
+  void HandleInterestingDecl(clang::DeclGroupRef group) override { HandleTopLevelDecl(group); }
+  void HandleInlineFunctionDefinition(clang::FunctionDecl* function) override {
+    held_.push_back([this, function] { generator_.HandleInlineFunctionDefinition(function); });
+  }
+  void HandleTagDeclDefinition(clang::TagDecl* tag) override {
+    held_.push_back([this, tag] { generator_.HandleTagDeclDefinition(tag); });
+  }
+  void HandleTagDeclRequiredDefinition(const clang::TagDecl* tag) override {
+    held_.push_back([this, tag] { generator_.HandleTagDeclRequiredDefinition(tag); });
+  }
+  void HandleCXXStaticMemberVarInstantiation(clang::VarDecl* variable) override {
+    held_.push_back([this, variable] { generator_.HandleCXXStaticMemberVarInstantiation(variable); });
+  }
+  void CompleteTentativeDefinition(clang::VarDecl* variable) override {
+    held_.push_back([this, variable] { generator_.CompleteTentativeDefinition(variable); });
+  }
+
+  /// Code is not made for kernels that nobody asked for.
+  void skip(const clang::FunctionDecl* kernel) { skipped_.insert(kernel->getCanonicalDecl()); }
+  void release(clang::ASTContext& context) {
+    for (const auto& action : held_) action();
+    held_.clear();
+    generator_.HandleTranslationUnit(context);
+  }
+
+ private:
+  bool skipped(clang::DeclGroupRef group) const {
+    if (!group.isSingleDecl()) return false;
+    const auto* function = llvm::dyn_cast<clang::FunctionDecl>(group.getSingleDecl());
+    return function != nullptr && skipped_.count(function->getCanonicalDecl()) != 0;
+  }
+  clang::CodeGenerator& generator_;
+  std::vector<std::function<void()>> held_;
+  std::set<const clang::FunctionDecl*> skipped_;
+};
+
+class TranslateAction final : public clang::ASTFrontendAction {
+ public:
+  TranslateAction(const MslOptions& options, MslModule& result) : options_(options), result_(result) {}
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef file) override {
+    generator_.reset(clang::CreateLLVMCodeGen(compiler.getDiagnostics(), file, &compiler.getVirtualFileSystem(),
+                                              compiler.getHeaderSearchOpts(), compiler.getPreprocessorOpts(),
+                                              compiler.getCodeGenOpts(), llvm_));
+    auto consumer = std::make_unique<HoldingConsumer>(*generator_);
+    consumer_ = consumer.get();
+    compiler.addDependencyCollector(dependencies_);
+    return consumer;
+  }
+
+  void ExecuteAction() override {
+    clang::CompilerInstance& compiler = getCompilerInstance();
+    compiler.createSema(clang::TU_Complete, nullptr);
+    clang::Sema& sema = compiler.getSema();
+    parse(sema);
+    if (compiler.getDiagnostics().hasFatalErrorOccurred()) return;
+    // Also after errors: all of a file's mistakes are told at once.
+    Facts facts = read_facts(sema);
+    check_strictness(sema, thread_words_);
+    if (compiler.getDiagnostics().hasErrorOccurred()) return;
+    keep_wanted(facts);
+    drop_annotations(sema.getASTContext());
+    compiler.getLangOpts().SYCLIsDevice = 0;
+    consumer_->release(sema.getASTContext());
+    if (!compiler.getDiagnostics().hasErrorOccurred()) finish(facts);
+  }
+
+  std::shared_ptr<clang::DependencyCollector> dependencies() { return dependencies_; }
+
+ private:
+  void parse(clang::Sema& sema) {
+    clang::Preprocessor& preprocessor = sema.getPreprocessor();
+    sema.Initialize();
+    // Before the first token: the parser brings the pragma handlers.
+    clang::Parser parser(preprocessor, sema, /*SkipFunctionBodies=*/false);
+    preprocessor.EnterMainSourceFile();
+    TokenFilter filter(preprocessor);
+    filter.run();
+    thread_words_ = filter.take_thread_words();
+    clang::ASTConsumer& consumer = sema.getASTConsumer();
+    if (clang::ExternalASTSource* headers = sema.getASTContext().getExternalSource())
+      headers->StartTranslationUnit(&consumer);
+    parser.Initialize();
+    const clang::EnterExpressionEvaluationContext evaluation(
+        sema, clang::Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
+    clang::Parser::DeclGroupPtrTy group;
+    clang::Sema::ModuleImportState imports;
+    for (bool at_end = parser.ParseFirstTopLevelDecl(group, imports); !at_end;
+         at_end = parser.ParseTopLevelDecl(group, imports))
+      if (group) consumer.HandleTopLevelDecl(group.get());
+    for (clang::Decl* decl : sema.WeakTopLevelDecls()) consumer.HandleTopLevelDecl(clang::DeclGroupRef(decl));
+  }
+
+  void keep_wanted(Facts& facts) {
+    for (const KernelSource& kernel : facts.kernels) result_.all_kernels.push_back(kernel.fact.name);
+    if (options_.functions.empty()) return;
+    const auto is_wanted = [&](const KernelSource& kernel) {
+      return std::find(options_.functions.begin(), options_.functions.end(), kernel.fact.name) !=
+             options_.functions.end();
+    };
+    for (const KernelSource& kernel : facts.kernels)
+      if (!is_wanted(kernel)) consumer_->skip(kernel.function);
+    std::erase_if(facts.kernels, [&](const KernelSource& kernel) { return !is_wanted(kernel); });
+  }
+
+  /// Names become symbols; the module becomes bytes.
+  void finish(Facts& facts) {
+    for (ConstantSource& constant : facts.constants) {
+      constant.fact.symbol = generator_->GetAddrOfGlobal(clang::GlobalDecl(constant.variable), false)->getName().str();
+      result_.constants.push_back(constant.fact);
+    }
+    for (KernelSource& kernel : facts.kernels) {
+      auto* function = llvm::dyn_cast<llvm::Function>(
+          generator_->GetAddrOfGlobal(clang::GlobalDecl(kernel.function), false)->stripPointerCasts());
+      if (function == nullptr || function->isDeclaration()) continue;
+      kernel.fact.symbol = function->getName().str();
+      for (ParameterFact& parameter : kernel.fact.parameters) {
+        if (parameter.condition.empty()) continue;
+        for (const ConstantSource& constant : facts.constants)
+          if (constant.fact.name == parameter.condition) parameter.condition = constant.fact.symbol;
+      }
+      result_.kernels.push_back(std::move(kernel.fact));
+    }
+    const std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
+    std::string broken;
+    llvm::raw_string_ostream stream(broken);
+    if (llvm::verifyModule(*module, &stream)) {
+      clang::DiagnosticsEngine& engine = getCompilerInstance().getDiagnostics();
+      engine.Report(engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "the generated code is not valid: %0"))
+          << broken;
+      return;
+    }
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream out(bytes);
+    llvm::WriteBitcodeToFile(*module, out);
+    result_.bitcode = to_bytes(as_bytes({bytes.data(), bytes.size()}));
+  }
+
+  const MslOptions& options_;
+  MslModule& result_;
+  llvm::LLVMContext llvm_;
+  std::unique_ptr<clang::CodeGenerator> generator_;
+  HoldingConsumer* consumer_ = nullptr;
+  std::vector<clang::SourceLocation::UIntTy> thread_words_;
+  std::shared_ptr<clang::DependencyCollector> dependencies_ = std::make_shared<clang::DependencyCollector>();
+};
+
+Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_view name, const MslOptions& options) {
+  SMELT_TRY(const auto headers, precompiled_headers(options));
+  auto module = std::make_shared<MslModule>();
+  DiagnosticCollector messages;
+  messages.set_main_name(std::string(name));
+  const auto compiler = make_compiler(text, name, options, messages, headers.get());
+  TranslateAction action(options, *module);
+  const bool done = compiler != nullptr && run_action(*compiler, action);
+  messages.close();
+  if (!done || messages.error_count() != 0) {
+    const std::string errors = messages.errors();
+    return fail(Errc::compile_failed, "{}", errors.empty() ? "the source does not compile" : errors);
+  }
+  module->warnings = messages.warnings();
+  for (const std::string& file : action.dependencies()->getDependencies())
+    if (!llvm::StringRef(file).starts_with("/smelt/")) module->dependencies.push_back(file);
+  return module;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MslModule>> translate(std::string_view text, std::string_view name,
+                                                   const MslOptions& options) {
+  if (metal_version_number(options.language) == 0)
+    return fail(Errc::unsupported, "{}: Metal {} is not known here; there are 2.4, 3.0, 3.1, 3.2 and 4.0", name,
+                to_string(options.language));
+  Result<std::shared_ptr<const MslModule>> result = fail(Errc::compile_failed, "not run");
+  SMELT_TRY_VOID(run_safely(name, [&] { result = run(text, name, options); }));
+  return result;
+}
+
+}  // namespace smelt::aot::msl

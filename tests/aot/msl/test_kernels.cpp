@@ -1,0 +1,234 @@
+// Kernels of the shapes that people write: compiled from Metal, run on the CPU, numbers compared.
+#include "msl.hpp"
+
+#include <doctest.h>
+
+#include <numeric>
+
+namespace smelt::test {
+namespace {
+
+std::vector<float> ramp(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0f);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("saxpy") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void saxpy(device const float* x [[buffer(0)]], device float* y [[buffer(1)]], constant float& a [[buffer(2)]],
+                  uint i [[thread_position_in_grid]]) {
+  y[i] = a * x[i] + y[i];
+}
+)");
+  std::vector<float> x = ramp(100), y(100, 1.0f), a = {2.0f};
+  source.run("saxpy", Launch{.grid = {100, 1, 1}, .group = {32, 1, 1}}.bind(0, x).bind(1, y).bind(2, a));
+  for (size_t i = 0; i < y.size(); ++i) CHECK(y[i] == 2.0f * static_cast<float>(i) + 1.0f);
+
+  const aot::KernelInfo& info = source.info("saxpy");
+  REQUIRE(info.arguments.size() == 4);
+  CHECK(info.arguments[0].type_name == "float");
+  CHECK(info.arguments[0].access == aot::ArgumentAccess::read);
+  CHECK(info.arguments[1].access == aot::ArgumentAccess::read_write);
+  CHECK(info.arguments[2].address_space == 2);
+  CHECK(info.arguments[2].name == "a");
+  CHECK(info.arguments[3].type_name == "uint");
+  CHECK(info.arguments[3].air_kind == "air.thread_position_in_grid");
+}
+
+TEST_CASE("a struct of arguments, and slots that nobody chose") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Args { int width; uint64_t stride; float scale[2]; };
+kernel void scale(constant Args& args, device const float4* in [[buffer(4)]], device float4* out,
+                  uint3 at [[thread_position_in_grid]], uint3 size [[threads_per_grid]]) {
+  const uint64_t place = at.y * args.stride + at.x;
+  if (int(at.x) < args.width) out[place] = in[place].wzyx * args.scale[at.y & 1] + float(size.x);
+}
+)");
+  struct Args {
+    int32_t width;
+    uint64_t stride;
+    float scale[2];
+  };
+  std::vector<Args> args = {{3, 4, {2.0f, 3.0f}}};
+  std::vector<float> in = ramp(32), out(32, -1.0f);
+  source.run("scale", Launch{.grid = {4, 2, 1}, .group = {2, 2, 1}}.bind(0, args).bind(4, in).bind(1, out));
+  for (size_t row = 0; row < 2; ++row)
+    for (size_t i = 0; i < 4; ++i)
+      for (size_t lane = 0; lane < 4; ++lane) {
+        const size_t at = (row * 4 + i) * 4;
+        CHECK(out[at + lane] == (i < 3 ? in[at + 3 - lane] * args[0].scale[row] + 4.0f : -1.0f));
+      }
+  const aot::KernelInfo& info = source.info("scale");
+  CHECK(info.arguments[0].type_name == "Args");
+  CHECK(info.arguments[0].size == 24);
+  CHECK(info.arguments[0].location == 0);
+  CHECK(info.arguments[2].location == 1);
+  CHECK(info.arguments[2].type_name == "float4");
+}
+
+TEST_CASE("threadgroup memory, static and given at dispatch, with a barrier") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void reverse(device const float* in, device float* out, threadgroup float* given [[threadgroup(0)]],
+                    uint i [[thread_position_in_grid]], uint l [[thread_position_in_threadgroup]],
+                    uint n [[threads_per_threadgroup]]) {
+  threadgroup float own[64];
+  own[l] = in[i];
+  given[l] = 2.0 * in[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  out[i] = own[n - 1 - l] + given[l];
+}
+)");
+  std::vector<float> in = ramp(128), out(128);
+  Launch launch{.grid = {128, 1, 1}, .group = {64, 1, 1}};
+  launch.threadgroup_bytes[0] = 256;
+  source.run("reverse", launch.bind(0, in).bind(1, out));
+  for (size_t i = 0; i < 128; ++i) CHECK(out[i] == in[i / 64 * 64 + 63 - i % 64] + 2.0f * in[i]);
+}
+
+TEST_CASE("templates with names of their own, and a limit of threads") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+template <typename T, int N>
+[[max_total_threads_per_threadgroup(256)]] kernel void add(device T* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[i] = x[i] + T(N);
+}
+template [[host_name("add_float_1")]] [[kernel]] decltype(add<float, 1>) add<float, 1>;
+template [[host_name("add_int_7")]] kernel void add<int, 7>(device int*, uint);
+)");
+  std::vector<float> x = ramp(16);
+  std::vector<int32_t> n(16, 5);
+  source.run("add_float_1", Launch{.grid = {16, 1, 1}, .group = {16, 1, 1}}.bind(0, x));
+  source.run("add_int_7", Launch{.grid = {16, 1, 1}, .group = {16, 1, 1}}.bind(0, n));
+  CHECK(x[3] == 4.0f);
+  CHECK(n[3] == 12);
+  CHECK(source.info("add_int_7").max_threads == 256);
+}
+
+TEST_CASE("function constants: values, whether defined, derived, and deciding whether an argument exists") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+constant int count [[function_constant(0)]];
+constant bool has_bias [[function_constant(1)]];
+constant float scale [[function_constant(2)]];
+constant float factor = is_function_constant_defined(scale) ? scale * 2.0 : 1.0;
+constant bool twice = count > 2 && has_bias;
+kernel void apply(device float* x, device const float* bias [[buffer(1), function_constant(has_bias)]],
+                  uint i [[thread_position_in_grid]]) {
+  float value = x[i] * factor;
+  for (int n = 0; n < count; ++n) value += 1;
+  if (has_bias) value += bias[i];
+  if (twice) value *= 2;
+  x[i] = value;
+}
+)");
+  std::vector<float> x = ramp(8), bias(8, 100.0f);
+  source.run("apply",
+             Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, x).constant<int32_t>(0, 2).constant<uint8_t>(1, 0));
+  for (size_t i = 0; i < 8; ++i) CHECK(x[i] == static_cast<float>(i) + 2.0f);
+  x = ramp(8);
+  source.run("apply", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}
+                          .bind(0, x)
+                          .bind(1, bias)
+                          .constant<int32_t>(0, 3)
+                          .constant<uint8_t>(1, 1)
+                          .constant<float>(2, 4.0f));
+  for (size_t i = 0; i < 8; ++i) CHECK(x[i] == (static_cast<float>(i) * 8.0f + 103.0f) * 2.0f);
+
+  const aot::KernelInfo& info = source.info("apply");
+  REQUIRE(info.constants.size() == 3);
+  CHECK(info.constants[0].name == "count");
+  CHECK(info.constants[0].type_name == "int");
+  CHECK(info.arguments[1].conditional);
+  CHECK_FALSE(info.arguments[0].conditional);
+}
+
+TEST_CASE("tables without a space, program-scope constants, helpers over every space") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+constant float kTable[4] = {1, 2, 4, 8};
+struct Pair { float a, b; float sum() const { return a + b; } };
+float total(device const Pair& p) { return p.sum(); }
+float total(threadgroup const Pair& p) { return 10 * p.sum(); }
+kernel void f(device Pair* pairs, device float* out, uint i [[thread_position_in_threadgroup]]) {
+  const int local_table[] = {3, 1, 4, 1, 5, 9, 2, 6};
+  threadgroup Pair shared[8];
+  shared[i] = pairs[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  Pair copy = shared[7 - i];
+  float v = i < 4 ? kTable[i] : float(0);
+  out[i] = total(pairs[i]) + total(shared[i]) + copy.a + v + local_table[i];
+}
+)");
+  std::vector<float> pairs = ramp(16), out(8);
+  source.run("f", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, pairs).bind(1, out));
+  const int table[] = {3, 1, 4, 1, 5, 9, 2, 6};
+  for (size_t i = 0; i < 8; ++i) {
+    const float sum = pairs[2 * i] + pairs[2 * i + 1];
+    CHECK(out[i] ==
+          11 * sum + pairs[2 * (7 - i)] + (i < 4 ? static_cast<float>(1 << i) : 0.0f) + static_cast<float>(table[i]));
+  }
+}
+
+TEST_CASE("shift amounts count modulo the width; division by zero stays in its lane") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device const int* in, device int* out, uint i [[thread_position_in_grid]]) {
+  out[4 * i] = in[i] << 33;
+  out[4 * i + 1] = int(uint(in[i]) >> (in[i] + 32u));
+  out[4 * i + 2] = int(ulong(in[i]) << (64 + in[i]));
+  int q = in[i] / (in[i] - 2);
+  out[4 * i + 3] = in[i] == 2 ? 77 : q;
+}
+)");
+  std::vector<int32_t> in = {1, 2, 3, 4}, out(16);
+  source.run("f", Launch{.grid = {4, 1, 1}, .group = {4, 1, 1}}.bind(0, in).bind(1, out));
+  for (int i = 0; i < 4; ++i) {
+    CHECK(out[4 * i] == in[i] << 1);
+    CHECK(out[4 * i + 1] == in[i] >> in[i]);
+    CHECK(out[4 * i + 2] == in[i] << in[i]);
+    CHECK(out[4 * i + 3] == (in[i] == 2 ? 77 : in[i] / (in[i] - 2)));
+  }
+}
+
+TEST_CASE("only the kernels that are asked for are made") {
+  aot::CompileOptions options = msl_options();
+  options.functions = {"b"};
+  const std::string text = R"(
+kernel void a(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }
+kernel void b(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 2; }
+)";
+  const Msl source(text, options);
+  CHECK(source.compiled().targets[0].functions.size() == 1);
+  options.functions = {"c"};
+  CHECK(msl_error(text, options) == "test.metal: there is no kernel 'c'");
+}
+
+TEST_CASE("the same source gives the same bytes, on any number of threads") {
+  std::string text = "#include <metal_stdlib>\nusing namespace metal;\n";
+  for (int i = 0; i < 6; ++i)
+    text += "kernel void k" + std::to_string(i) +
+            "(device float* x, uint i [[thread_position_in_grid]]) { x[i] = " + std::to_string(i) +
+            " * sqrt(x[i]); }\n";
+  const auto one = compile_msl(text);
+  REQUIRE(one.has_value());
+  aot::CompileOptions options = msl_options();
+  options.threads = 3;
+  const auto three = compile_msl(text, options);
+  REQUIRE(three.has_value());
+  CHECK(one->targets[0].metallib == three->targets[0].metallib);
+}
+
+}  // namespace smelt::test
