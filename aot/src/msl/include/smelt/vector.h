@@ -1,9 +1,13 @@
 // vec<T, N> and packed_vec<T, N>: docs/msl-library.md 1.2.
 //
-// A vector is a class round one of Clang's own vectors, since those take no functional casts with several arguments.
-// Components and swizzles are properties: they yield values, so that template deduction sees true vectors, and cannot
-// be referred to, as MSL demands. Writing one stores its components one by one: threads that write different components
-// of one vector in memory do not disturb each other. All of it works in constant expressions.
+// A vector is a class round one of Clang's own vectors, since those take no functional casts with several arguments. A
+// union shows the same bytes as components: these are members, and not properties as swizzles are, because Clang 19
+// cannot rebuild `v.x += ...` of a property in a template when an operator+= of somebody's is in sight. Constant
+// expressions see the components, everything else the vector: __n() is whichever it is.
+//
+// Swizzles are properties: they yield values, so that template deduction sees true vectors, and cannot be referred to,
+// as MSL demands. Writing one stores its components one by one: threads that write different components of one vector
+// in memory do not disturb each other.
 #ifndef __SMELT_VECTOR_H
 #define __SMELT_VECTOR_H
 
@@ -75,6 +79,8 @@ template <class T, class A>
 inline constexpr int __brings =
     __shape<A>::is_vector ? (__is_same(typename __shape<A>::element, T) ? __shape<A>::count : 0)
                           : (__is_number<A> && __is_convertible_to(A, T) ? 1 : 0);
+template <class T, class A>
+inline constexpr bool __is_part = __is_number<A> && __is_convertible_to(A, T);
 template <class T, int N, class... A>
 concept __fills = sizeof...(A) > 1 && ((__brings<T, A> > 0) && ...) && (__brings<T, A> + ... + 0) == N;
 
@@ -95,145 +101,131 @@ struct __components {
 
 // ---- Members of every width. `T`, `N` and `E` are the class's. ------------------------------------------------------
 
-#define __SMELT_COMPONENT(name, colour, index, ...)            \
-  __SMELT_INLINE constexpr T __get_##name() const {            \
-    return static_cast<T>(E(__v).name);                        \
-  }                                                            \
-  __SMELT_INLINE constexpr void __put_##name(T __a) {          \
-    using K = typename __kept<T>::type;                        \
-    if (__builtin_is_constant_evaluated())                     \
-      __v = E{__VA_ARGS__};                                    \
-    else                                                       \
-      reinterpret_cast<K*>(&__v)[index] = static_cast<K>(__a); \
-  }                                                            \
-  __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
-
 // Swizzles, listed in smelt/swizzles<N>.h: READ(count, name, name in colours, indices), WRITE the same for those that
 // may stand on the left.
-#define __SMELT_READ(count, name, colours, ...)                                    \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                    \
-    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw()); \
-  }                                                                                \
+#define __SMELT_READ(count, name, colours, ...)                                        \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                        \
+    return vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
+  }                                                                                    \
   __declspec(property(get = __get_##name)) vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                                   \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                    \
-    return vec<T, count>(__builtin_shufflevector(__v, __v, __VA_ARGS__), __raw()); \
-  }                                                                                \
-  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                \
-    constexpr int at[] = {__VA_ARGS__};                                            \
-    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                   \
-  }                                                                                \
+#define __SMELT_WRITE(count, name, colours, ...)                                       \
+  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                        \
+    return vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
+  }                                                                                    \
+  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                    \
+    constexpr int at[] = {__VA_ARGS__};                                                \
+    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                       \
+  }                                                                                    \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
 
 #define __SMELT_ARITHMETIC(op, condition)                       \
   friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) \
     requires(condition)                                         \
   {                                                             \
-    return vec(E(a.__v op b.__v), __raw());                     \
+    return vec(E(a.__n() op b.__n()), __raw());                 \
   }                                                             \
   __SMELT_INLINE constexpr vec& operator op##=(vec b)           \
     requires(condition)                                         \
   {                                                             \
-    __v = __v op b.__v;                                         \
-    return *this;                                               \
+    return *this = vec(E(__n() op b.__n()), __raw());           \
   }
 // A shift amount counts modulo the width (docs/msl-library.md 2.6).
-#define __SMELT_SHIFT(op)                                           \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)     \
-    requires(__is_integral(T) && !__is_same(T, bool))               \
-  {                                                                 \
-    return vec(E(a.__v op(b.__v & E(8 * sizeof(T) - 1))), __raw()); \
-  }                                                                 \
-  __SMELT_INLINE constexpr vec& operator op##=(vec b)               \
-    requires(__is_integral(T) && !__is_same(T, bool))               \
-  {                                                                 \
-    return *this = *this op b;                                      \
+#define __SMELT_SHIFT(op)                                               \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)         \
+    requires(__is_integral(T) && !__is_same(T, bool))                   \
+  {                                                                     \
+    return vec(E(a.__n() op(b.__n() & E(8 * sizeof(T) - 1))), __raw()); \
+  }                                                                     \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b)                   \
+    requires(__is_integral(T) && !__is_same(T, bool))                   \
+  {                                                                     \
+    return *this = *this op b;                                          \
   }
 #define __SMELT_COMPARISON(op)                                             \
   friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) { \
-    return vec<bool, N>::__from_mask(a.__v op b.__v);                      \
+    return vec<bool, N>::__from_mask(a.__n() op b.__n());                  \
   }
-#define __SMELT_LOGICAL(op)                                                                                   \
-  friend __SMELT_INLINE constexpr vec<bool, N> operator op##op(vec a, vec b) {                                \
-    return vec<bool, N>(__convert_vector<bool, T, N>(a.__v) op __convert_vector<bool, T, N>(b.__v), __raw()); \
+#define __SMELT_LOGICAL(op)                                                                                       \
+  friend __SMELT_INLINE constexpr vec<bool, N> operator op##op(vec a, vec b) {                                    \
+    return vec<bool, N>(__convert_vector<bool, T, N>(a.__n()) op __convert_vector<bool, T, N>(b.__n()), __raw()); \
   }
 
-#define __SMELT_VECTOR_MEMBERS                                                                                 \
-  vec() = default;                                                                                             \
-  __SMELT_INLINE constexpr vec(E value, __raw) : __v(value) {}                                                 \
-  template <class U>                                                                                           \
-    requires(__is_number<U> && __is_convertible_to(U, T))                                                      \
-  __SMELT_INLINE constexpr vec(U value) : __v(static_cast<typename __kept<T>::type>(static_cast<T>(value))) {} \
-  template <class U>                                                                                           \
-    requires(!__is_same(U, T))                                                                                 \
-  __SMELT_INLINE constexpr explicit vec(vec<U, N> other) : __v(__convert_vector<T, U, N>(other.__v)) {}        \
-  template <class U>                                                                                           \
-    requires(!__is_same(U, T))                                                                                 \
-  __SMELT_INLINE constexpr explicit vec(packed_vec<U, N> other) : vec(vec<U, N>(other)) {}                     \
-  template <class... A>                                                                                        \
-    requires __fills<T, N, A...>                                                                               \
-  __SMELT_INLINE constexpr vec(A... parts) : __v(__put_together(parts...)) {}                                  \
-                                                                                                               \
-  template <class M>                                                                                           \
-  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                    \
-    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                              \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr T operator[](int i) const {                                                         \
-    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                               \
-  }                                                                                                            \
-  __SMELT_INLINE T& operator[](int i) {                                                                        \
-    return reinterpret_cast<T*>(&__v)[i];                                                                      \
-  }                                                                                                            \
-                                                                                                               \
-  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                 \
-  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                 \
-  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                                 \
-  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                                 \
-  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                             \
-  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                      \
-  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                      \
-  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                      \
-  __SMELT_SHIFT(<<)                                                                                            \
-  __SMELT_SHIFT(>>)                                                                                            \
-  __SMELT_COMPARISON(<)                                                                                        \
-  __SMELT_COMPARISON(>)                                                                                        \
-  __SMELT_COMPARISON(<=)                                                                                       \
-  __SMELT_COMPARISON(>=)                                                                                       \
-  __SMELT_COMPARISON(==)                                                                                       \
-  __SMELT_COMPARISON(!=)                                                                                       \
-  __SMELT_LOGICAL(&)                                                                                           \
-  __SMELT_LOGICAL(|)                                                                                           \
-  __SMELT_INLINE constexpr vec operator+() const {                                                             \
-    return *this;                                                                                              \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec operator-() const                                                               \
-    requires(!__is_same(T, bool))                                                                              \
-  {                                                                                                            \
-    return vec(E(-__v), __raw());                                                                              \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec operator~() const                                                               \
-    requires(__is_integral(T) && !__is_same(T, bool))                                                          \
-  {                                                                                                            \
-    return vec(E(~__v), __raw());                                                                              \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec<bool, N> operator!() const {                                                    \
-    return vec<bool, N>::__from_mask(__v == E(0));                                                             \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec& operator++() {                                                                 \
-    return *this += vec(1);                                                                                    \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec& operator--() {                                                                 \
-    return *this -= vec(1);                                                                                    \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec operator++(int) {                                                               \
-    const vec before = *this;                                                                                  \
-    *this += vec(1);                                                                                           \
-    return before;                                                                                             \
-  }                                                                                                            \
-  __SMELT_INLINE constexpr vec operator--(int) {                                                               \
-    const vec before = *this;                                                                                  \
-    *this -= vec(1);                                                                                           \
-    return before;                                                                                             \
+#define __SMELT_VECTOR_MEMBERS                                                                                     \
+  vec() = default;                                                                                                 \
+  template <class U>                                                                                               \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                                          \
+  __SMELT_INLINE constexpr vec(U value)                                                                            \
+      : vec(E(static_cast<typename __kept<T>::type>(static_cast<T>(value))), __raw()) {}                           \
+  template <class U>                                                                                               \
+    requires(!__is_same(U, T))                                                                                     \
+  __SMELT_INLINE constexpr explicit vec(vec<U, N> other) : vec(__convert_vector<T, U, N>(other.__n()), __raw()) {} \
+  template <class U>                                                                                               \
+    requires(!__is_same(U, T))                                                                                     \
+  __SMELT_INLINE constexpr explicit vec(packed_vec<U, N> other) : vec(vec<U, N>(other)) {}                         \
+  template <class... A>                                                                                            \
+    requires __fills<T, N, A...>                                                                                   \
+  __SMELT_INLINE constexpr vec(A... parts) : vec(__put_together(parts...), __raw()) {}                             \
+                                                                                                                   \
+  template <class M>                                                                                               \
+  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                        \
+    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                                  \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                                             \
+    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                                   \
+  }                                                                                                                \
+  __SMELT_INLINE T& operator[](int i) {                                                                            \
+    return reinterpret_cast<T*>(&__v)[i];                                                                          \
+  }                                                                                                                \
+                                                                                                                   \
+  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                     \
+  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                     \
+  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                                     \
+  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                                     \
+  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                                 \
+  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                          \
+  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                          \
+  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                          \
+  __SMELT_SHIFT(<<)                                                                                                \
+  __SMELT_SHIFT(>>)                                                                                                \
+  __SMELT_COMPARISON(<)                                                                                            \
+  __SMELT_COMPARISON(>)                                                                                            \
+  __SMELT_COMPARISON(<=)                                                                                           \
+  __SMELT_COMPARISON(>=)                                                                                           \
+  __SMELT_COMPARISON(==)                                                                                           \
+  __SMELT_COMPARISON(!=)                                                                                           \
+  __SMELT_LOGICAL(&)                                                                                               \
+  __SMELT_LOGICAL(|)                                                                                               \
+  __SMELT_INLINE constexpr vec operator+() const {                                                                 \
+    return *this;                                                                                                  \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec operator-() const                                                                   \
+    requires(!__is_same(T, bool))                                                                                  \
+  {                                                                                                                \
+    return vec(E(-__n()), __raw());                                                                                \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec operator~() const                                                                   \
+    requires(__is_integral(T) && !__is_same(T, bool))                                                              \
+  {                                                                                                                \
+    return vec(E(~__n()), __raw());                                                                                \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec<bool, N> operator!() const {                                                        \
+    return vec<bool, N>::__from_mask(__n() == E(0));                                                               \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec& operator++() {                                                                     \
+    return *this += vec(1);                                                                                        \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec& operator--() {                                                                     \
+    return *this -= vec(1);                                                                                        \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec operator++(int) {                                                                   \
+    const vec before = *this;                                                                                      \
+    *this += vec(1);                                                                                               \
+    return before;                                                                                                 \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr vec operator--(int) {                                                                   \
+    const vec before = *this;                                                                                      \
+    *this -= vec(1);                                                                                               \
+    return before;                                                                                                 \
   }
 
 template <class T>
@@ -241,24 +233,37 @@ struct vec<T, 2> {
   static constexpr int N = 2;
   using E = __native<T, 2>;
   using value_type = T;
-  E __v;
+  union {
+    struct {
+      T x, y;
+    };
+    struct {
+      T r, g;
+    };
+    E __v;
+  };
 
-  __SMELT_INLINE constexpr vec(T x, T y) : __v{x, y} {}
+  __SMELT_INLINE constexpr vec(T __x, T __y) : x(__x), y(__y) {}
+  __SMELT_INLINE constexpr vec(E __e, __raw) {
+    if (__builtin_is_constant_evaluated()) {
+      x = static_cast<T>(E(__e).x);
+      y = static_cast<T>(E(__e).y);
+    } else {
+      __v = __e;
+    }
+  }
   template <class... A>
   static __SMELT_INLINE constexpr E __put_together(A... parts) {
     __components<T, 2> all;
     (all.append(parts), ...);
     return E{all.e[0], all.e[1]};
   }
-  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? static_cast<T>(E(__v).x) : static_cast<T>(E(__v).y); }
-  __SMELT_INLINE constexpr void __set(int i, T value) {
-    if (i == 0)
-      __put_x(value);
-    else
-      __put_y(value);
+  __SMELT_INLINE constexpr E __n() const {
+    using K = typename __kept<T>::type;
+    return __builtin_is_constant_evaluated() ? E{static_cast<K>(x), static_cast<K>(y)} : __v;
   }
-  __SMELT_COMPONENT(x, r, 0, __a, E(__v).y)
-  __SMELT_COMPONENT(y, g, 1, E(__v).x, __a)
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
+  __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
 #include "smelt/swizzles2.h"
   __SMELT_VECTOR_MEMBERS
 };
@@ -268,29 +273,38 @@ struct vec<T, 3> {
   static constexpr int N = 3;
   using E = __native<T, 3>;
   using value_type = T;
-  E __v;
+  union {
+    struct {
+      T x, y, z;
+    };
+    struct {
+      T r, g, b;
+    };
+    E __v;
+  };
 
-  __SMELT_INLINE constexpr vec(T x, T y, T z) : __v{x, y, z} {}
+  __SMELT_INLINE constexpr vec(T __x, T __y, T __z) : x(__x), y(__y), z(__z) {}
+  __SMELT_INLINE constexpr vec(E __e, __raw) {
+    if (__builtin_is_constant_evaluated()) {
+      x = static_cast<T>(E(__e).x);
+      y = static_cast<T>(E(__e).y);
+      z = static_cast<T>(E(__e).z);
+    } else {
+      __v = __e;
+    }
+  }
   template <class... A>
   static __SMELT_INLINE constexpr E __put_together(A... parts) {
     __components<T, 3> all;
     (all.append(parts), ...);
     return E{all.e[0], all.e[1], all.e[2]};
   }
-  __SMELT_INLINE constexpr T __at(int i) const {
-    return i == 0 ? static_cast<T>(E(__v).x) : i == 1 ? static_cast<T>(E(__v).y) : static_cast<T>(E(__v).z);
+  __SMELT_INLINE constexpr E __n() const {
+    using K = typename __kept<T>::type;
+    return __builtin_is_constant_evaluated() ? E{static_cast<K>(x), static_cast<K>(y), static_cast<K>(z)} : __v;
   }
-  __SMELT_INLINE constexpr void __set(int i, T value) {
-    if (i == 0)
-      __put_x(value);
-    else if (i == 1)
-      __put_y(value);
-    else
-      __put_z(value);
-  }
-  __SMELT_COMPONENT(x, r, 0, __a, E(__v).y, E(__v).z)
-  __SMELT_COMPONENT(y, g, 1, E(__v).x, __a, E(__v).z)
-  __SMELT_COMPONENT(z, b, 2, E(__v).x, E(__v).y, __a)
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
+  __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
 #include "smelt/swizzles3.h"
   __SMELT_VECTOR_MEMBERS
 };
@@ -300,35 +314,46 @@ struct vec<T, 4> {
   static constexpr int N = 4;
   using E = __native<T, 4>;
   using value_type = T;
-  E __v;
+  union {
+    struct {
+      T x, y, z, w;
+    };
+    struct {
+      T r, g, b, a;
+    };
+    E __v;
+  };
 
-  __SMELT_INLINE constexpr vec(T x, T y, T z, T w) : __v{x, y, z, w} {}
+  __SMELT_INLINE constexpr vec(T __x, T __y, T __z, T __w) : x(__x), y(__y), z(__z), w(__w) {}
+  __SMELT_INLINE constexpr vec(E __e, __raw) {
+    if (__builtin_is_constant_evaluated()) {
+      x = static_cast<T>(E(__e).x);
+      y = static_cast<T>(E(__e).y);
+      z = static_cast<T>(E(__e).z);
+      w = static_cast<T>(E(__e).w);
+    } else {
+      __v = __e;
+    }
+  }
+  /// A list with one component less leaves the last at 0, as Clang's vectors do.
+  template <class X, class Y, class Z>
+    requires(__is_part<T, X> && __is_part<T, Y> && __is_part<T, Z>)
+  __SMELT_INLINE constexpr vec(X __x, Y __y, Z __z)
+      : x(static_cast<T>(__x)), y(static_cast<T>(__y)), z(static_cast<T>(__z)), w(T(0)) {}
   template <class... A>
   static __SMELT_INLINE constexpr E __put_together(A... parts) {
     __components<T, 4> all;
     (all.append(parts), ...);
     return E{all.e[0], all.e[1], all.e[2], all.e[3]};
   }
-  __SMELT_INLINE constexpr T __at(int i) const {
-    return i == 0   ? static_cast<T>(E(__v).x)
-           : i == 1 ? static_cast<T>(E(__v).y)
-           : i == 2 ? static_cast<T>(E(__v).z)
-                    : static_cast<T>(E(__v).w);
+  __SMELT_INLINE constexpr E __n() const {
+    using K = typename __kept<T>::type;
+    return __builtin_is_constant_evaluated()
+               ? E{static_cast<K>(x), static_cast<K>(y), static_cast<K>(z), static_cast<K>(w)}
+               : __v;
   }
-  __SMELT_INLINE constexpr void __set(int i, T value) {
-    if (i == 0)
-      __put_x(value);
-    else if (i == 1)
-      __put_y(value);
-    else if (i == 2)
-      __put_z(value);
-    else
-      __put_w(value);
-  }
-  __SMELT_COMPONENT(x, r, 0, __a, E(__v).y, E(__v).z, E(__v).w)
-  __SMELT_COMPONENT(y, g, 1, E(__v).x, __a, E(__v).z, E(__v).w)
-  __SMELT_COMPONENT(z, b, 2, E(__v).x, E(__v).y, __a, E(__v).w)
-  __SMELT_COMPONENT(w, a, 3, E(__v).x, E(__v).y, E(__v).z, __a)
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
+  __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
 #include "smelt/swizzles4.h"
   __SMELT_VECTOR_MEMBERS
 };
@@ -340,19 +365,10 @@ struct vec<T, 4> {
 #undef __SMELT_ARITHMETIC
 #undef __SMELT_WRITE
 #undef __SMELT_READ
-#undef __SMELT_COMPONENT
 
 // ---- Packed: elements side by side, aligned as one of them
 // ------------------------------------------------------------
 
-#define __SMELT_COMPONENT(name, colour, index)          \
-  __SMELT_INLINE constexpr T __get_##name() const {     \
-    return __e[index];                                  \
-  }                                                     \
-  __SMELT_INLINE constexpr void __put_##name(T value) { \
-    __e[index] = value;                                 \
-  }                                                     \
-  __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
 #define __SMELT_READ(count, name, colours, ...)                 \
   __SMELT_INLINE constexpr vec<T, count> __get_##name() const { \
     constexpr int at[] = {__VA_ARGS__};                         \
@@ -366,7 +382,7 @@ struct vec<T, 4> {
   }                                                                 \
   __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) { \
     constexpr int at[] = {__VA_ARGS__};                             \
-    for (int i = 0; i < count; ++i) __e[at[i]] = value.__at(i);     \
+    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));    \
   }                                                                 \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
 
@@ -390,7 +406,6 @@ struct vec<T, 4> {
 #define __SMELT_PACKED_MEMBERS                                                                              \
   using V = vec<T, N>;                                                                                      \
   using value_type = T;                                                                                     \
-  T __e[N];                                                                                                 \
   packed_vec() = default;                                                                                   \
   template <class U>                                                                                        \
     requires(__is_number<U> && __is_convertible_to(U, T))                                                   \
@@ -404,23 +419,20 @@ struct vec<T, 4> {
   template <class... A>                                                                                     \
     requires __fills<T, N, A...>                                                                            \
   __SMELT_INLINE constexpr packed_vec(A... parts) : packed_vec(V(parts...)) {}                              \
-  __SMELT_INLINE constexpr T __at(int i) const {                                                            \
-    return __e[i];                                                                                          \
-  }                                                                                                         \
   template <int count>                                                                                      \
   __SMELT_INLINE constexpr vec<T, count> __pick(const int(&at)[count]) const {                              \
     if constexpr (count == 2)                                                                               \
-      return vec<T, 2>(__e[at[0]], __e[at[1]]);                                                             \
+      return vec<T, 2>(__at(at[0]), __at(at[1]));                                                           \
     else if constexpr (count == 3)                                                                          \
-      return vec<T, 3>(__e[at[0]], __e[at[1]], __e[at[2]]);                                                 \
+      return vec<T, 3>(__at(at[0]), __at(at[1]), __at(at[2]));                                              \
     else                                                                                                    \
-      return vec<T, 4>(__e[at[0]], __e[at[1]], __e[at[2]], __e[at[3]]);                                     \
+      return vec<T, 4>(__at(at[0]), __at(at[1]), __at(at[2]), __at(at[3]));                                 \
   }                                                                                                         \
   __SMELT_INLINE constexpr T operator[](int i) const {                                                      \
-    return __e[i];                                                                                          \
+    return __at(i);                                                                                         \
   }                                                                                                         \
-  __SMELT_INLINE constexpr T& operator[](int i) {                                                           \
-    return __e[i];                                                                                          \
+  __SMELT_INLINE T& operator[](int i) {                                                                     \
+    return reinterpret_cast<T*>(this)[i];                                                                   \
   }                                                                                                         \
   __SMELT_PACKED_ARITHMETIC(+)                                                                              \
   __SMELT_PACKED_ARITHMETIC(-)                                                                              \
@@ -462,34 +474,55 @@ struct vec<T, 4> {
 template <class T>
 struct packed_vec<T, 2> {
   static constexpr int N = 2;
+  union {
+    struct {
+      T x, y;
+    };
+    struct {
+      T r, g;
+    };
+  };
   __SMELT_PACKED_MEMBERS
-  __SMELT_INLINE constexpr packed_vec(V v) : __e{v.x, v.y} {}
-  __SMELT_INLINE constexpr operator V() const { return V(__e[0], __e[1]); }
-  __SMELT_COMPONENT(x, r, 0)
-  __SMELT_COMPONENT(y, g, 1)
+  __SMELT_INLINE constexpr packed_vec(V v) : x(v.x), y(v.y) {}
+  __SMELT_INLINE constexpr operator V() const { return V(x, y); }
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
+  __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
 #include "smelt/swizzles2.h"
 };
 template <class T>
 struct packed_vec<T, 3> {
   static constexpr int N = 3;
+  union {
+    struct {
+      T x, y, z;
+    };
+    struct {
+      T r, g, b;
+    };
+  };
   __SMELT_PACKED_MEMBERS
-  __SMELT_INLINE constexpr packed_vec(V v) : __e{v.x, v.y, v.z} {}
-  __SMELT_INLINE constexpr operator V() const { return V(__e[0], __e[1], __e[2]); }
-  __SMELT_COMPONENT(x, r, 0)
-  __SMELT_COMPONENT(y, g, 1)
-  __SMELT_COMPONENT(z, b, 2)
+  __SMELT_INLINE constexpr packed_vec(V v) : x(v.x), y(v.y), z(v.z) {}
+  __SMELT_INLINE constexpr operator V() const { return V(x, y, z); }
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
+  __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
 #include "smelt/swizzles3.h"
 };
 template <class T>
 struct packed_vec<T, 4> {
   static constexpr int N = 4;
+  union {
+    struct {
+      T x, y, z, w;
+    };
+    struct {
+      T r, g, b, a;
+    };
+  };
   __SMELT_PACKED_MEMBERS
-  __SMELT_INLINE constexpr packed_vec(V v) : __e{v.x, v.y, v.z, v.w} {}
-  __SMELT_INLINE constexpr operator V() const { return V(__e[0], __e[1], __e[2], __e[3]); }
-  __SMELT_COMPONENT(x, r, 0)
-  __SMELT_COMPONENT(y, g, 1)
-  __SMELT_COMPONENT(z, b, 2)
-  __SMELT_COMPONENT(w, a, 3)
+  __SMELT_INLINE constexpr packed_vec(V v) : x(v.x), y(v.y), z(v.z), w(v.w) {}
+  __SMELT_INLINE constexpr operator V() const { return V(x, y, z, w); }
+  __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
+  __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
 #include "smelt/swizzles4.h"
 };
 
@@ -498,7 +531,6 @@ struct packed_vec<T, 4> {
 #undef __SMELT_PACKED_OPERATOR
 #undef __SMELT_WRITE
 #undef __SMELT_READ
-#undef __SMELT_COMPONENT
 
 }  // namespace metal
 
