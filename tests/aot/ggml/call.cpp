@@ -81,11 +81,6 @@ const std::optional<Ggml>& ggml() {
   return opened;
 }
 
-bool full() {
-  static const bool value = std::getenv("SMELT_FULL") != nullptr;
-  return value;
-}
-
 /// Apple's module as our reader and writer leave it.
 Bytes rewritten(const std::string& name, ByteView bitcode) {
   aot::CompileOptions options;
@@ -102,23 +97,23 @@ struct Way {
   bool rewrite = false;
 };
 
-/// Everything with SMELT_FULL; otherwise the usual way, and one other that changes from kernel to kernel.
+/// Everything with SMELT_FULL; otherwise the usual way, and for every fourth kernel one of the others. SMELT_WAY names
+/// one alone: compiling large kernels is what takes the time.
 std::vector<Way> ways_of(const std::string& kernel) {
+  uint32_t hash = 0;
+  for (const char c : kernel) hash = hash * 31 + static_cast<unsigned char>(c);
+  const char* const only = std::getenv("SMELT_WAY");
+  const std::string sampled = hash / 7 % 8 == 0 ? "rewritten" : hash / 7 % 8 == 1 ? "regions" : "";
   std::vector<Way> ways;
   for (const aot::CpuLevel level : runnable_levels()) {
-    const std::string suffix = " " + std::string(to_string(level));
-    aot::CpuOptions options;
-    options.level = level;
-    ways.push_back({"automatic" + suffix, options, false});
-    ways.push_back({"rewritten" + suffix, options, true});
-    options.method = aot::CpuMethod::regions;
-    ways.push_back({"regions" + suffix, options, false});
+    for (const std::string way : {"automatic", "rewritten", "regions"}) {
+      if (only != nullptr ? way != only : !full() && way != "automatic" && way != sampled) continue;
+      aot::CpuOptions options;
+      options.level = level;
+      if (way == "regions") options.method = aot::CpuMethod::regions;
+      ways.push_back({way + " " + std::string(to_string(level)), options, way == "rewritten"});
+    }
     if (!full()) break;
-  }
-  if (!full() && ways.size() == 3) {
-    uint32_t hash = 0;
-    for (const char c : kernel) hash = hash * 31 + static_cast<unsigned char>(c);
-    ways.erase(ways.begin() + 1 + hash / 7 % 2);
   }
   return ways;
 }
@@ -135,6 +130,11 @@ struct Call::Kernel {
   std::map<std::string, Constant> constants;
   std::vector<std::pair<Way, LoadedSlice>> slices;
 };
+
+bool full() {
+  static const bool value = std::getenv("SMELT_FULL") != nullptr;
+  return value;
+}
 
 bool have_ggml() {
   if (ggml()) return true;
@@ -164,7 +164,8 @@ Call::Call(std::string kernel) : name_(std::move(kernel)) {
     for (const auto& [name, field] : made->fields)
       made->argument_bytes = std::max(made->argument_bytes, field.offset + field.size * field.count);
     made->argument_bytes = (made->argument_bytes + 7) / 8 * 8;
-    for (const aot::ConstantInfo& constant : aot::describe(bitcode, name_).value().at(0).constants)
+    const auto described = aot::describe(bitcode, name_).value();
+    for (const aot::ConstantInfo& constant : described.at(0).constants)
       made->constants[constant.name] = {constant.index, constant.type_name};
 
     const auto build = [this, bitcode](const Way& way) {
@@ -221,7 +222,7 @@ Call& Call::threadgroup(uint32_t slot, uint32_t bytes) {
 
 Call& Call::constant(const std::string& name, int64_t value) {
   const auto found = kernel_->constants.find(name);
-  if (found == kernel_->constants.end()) throw std::runtime_error(name_ + " has no constant " + name);
+  if (found == kernel_->constants.end()) return *this;  // kernels of one family do not use all of its constants
   std::vector<std::byte>& bytes = launch_.constants[found->second.index];
   const std::string& type = found->second.type;
   bytes.resize(type == "bool" ? 1 : type == "short" ? 2 : 4);
@@ -252,7 +253,7 @@ Call& Call::run() {
   for (const auto& [way, slice] : kernel_->slices) {
     INFO(name_, " by ", way.name, ", ", slice.find(name_)->method);
     outcomes_.push_back(run_one(way.name, slice));
-    if (!way.rewrite) continue;
+    if (!way.rewrite || outcomes_.size() < 2) continue;
     const Outcome& original = outcomes_[outcomes_.size() - 2];
     for (const auto& [slot, tensor] : outcomes_.back().outputs)
       CHECK_MESSAGE(tensor.bytes() == original.outputs.at(slot).bytes(), "not the original's bits in buffer ", slot);

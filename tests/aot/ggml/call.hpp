@@ -25,6 +25,9 @@ struct Tolerance {
 /// False, having said so, when the corpus is not there.
 bool have_ggml();
 
+/// Whether SMELT_FULL asks for everything.
+bool full();
+
 class Call {
  public:
   explicit Call(std::string kernel);
@@ -39,7 +42,7 @@ class Call {
   /// The buffer of `other` in this slot too.
   Call& same(uint32_t slot, uint32_t other);
   Call& threadgroup(uint32_t slot, uint32_t bytes);
-  /// A function constant, converted to its own type.
+  /// A function constant, converted to its own type; one that the kernel does not have is left out.
   Call& constant(const std::string& name, int64_t value);
   /// Whole threadgroups, as dispatchThreadgroups.
   Call& groups(Size3 groups, Size3 threads);
