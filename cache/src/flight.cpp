@@ -15,6 +15,7 @@ Result<Flight> Flight::acquire(const std::filesystem::path& folder, const Digest
   Flight flight;
   SMELT_TRY(flight.fd_, open_lock_file(folder));
   const uint64_t byte = load_le<uint64_t>(key.bytes.data()) % kFlightBytes;
+  flight.byte_ = byte;
   // A blocking lock cannot time out, so poll: cheap at first because a compile may be nearly done, then every 0.5 ms,
   // which keeps the hand-over after a death below a millisecond at about 0.2 % of a core per waiter.
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -33,16 +34,21 @@ Result<Flight> Flight::acquire(const std::filesystem::path& folder, const Digest
 }
 
 Flight::Flight(Flight&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), held_(std::exchange(other.held_, false)), waited_(other.waited_) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      held_(std::exchange(other.held_, false)),
+      waited_(other.waited_),
+      byte_(other.byte_) {}
 
 Flight& Flight::operator=(Flight&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(held_, other.held_);
   std::swap(waited_, other.waited_);
+  std::swap(byte_, other.byte_);
   return *this;
 }
 
 Flight::~Flight() {
+  if (held_) forget_byte(fd_, byte_);
   if (fd_ >= 0) ::close(fd_);  // closing the description drops its locks
 }
 

@@ -19,6 +19,9 @@ Result<int> open_lock_file(const std::filesystem::path& folder);
 /// Blocks until the byte is ours. False: not to be had (only with wait = false), or the system failed.
 bool lock_byte(int fd, uint64_t byte, bool wait);
 void unlock_byte(int fd, uint64_t byte);
+/// Before closing a descriptor whose byte is held. Unlike unlock_byte it leaves a lock alone that a forked child shares
+/// with its parent: that goes with the last descriptor.
+void forget_byte(int fd, uint64_t byte);
 
 /// Lock for a scope.
 class ByteLock {

@@ -32,6 +32,7 @@ class Flight {
   int fd_ = -1;
   bool held_ = false;
   bool waited_ = false;
+  uint64_t byte_ = 0;
 };
 
 }  // namespace smelt::cache
