@@ -15,6 +15,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -189,9 +191,18 @@ Result<Compiled> compile(std::span<const Source> sources, const CompileOptions& 
   return compiled;
 }
 
+std::vector<std::string_view> pass_names() {
+  return air::pass_names();
+}
+
 Result<std::string> emit_ll(std::span<const Source> sources, const CompileOptions& options, std::string_view function) {
+  const std::vector<std::string_view> passes = pass_names();
+  if (!options.stop_after.empty() && std::find(passes.begin(), passes.end(), options.stop_after) == passes.end())
+    return fail(Errc::invalid_argument, "there is no pass '{}'; there are, in this order: {}", options.stop_after,
+                fmt::join(passes, ", "));
   SMELT_TRY(const Plan plan, make_plan(sources, options));
-  const air::LegaliseOptions legalising = legalise_options(options, plan);
+  air::LegaliseOptions legalising = legalise_options(options, plan);
+  legalising.stop_after = options.stop_after;
   size_t entries = 0;
   for (const Unit& unit : plan.units) entries += unit.count;
   if (function.empty() && entries != 1)

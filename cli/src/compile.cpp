@@ -31,7 +31,7 @@ struct Options {
   std::string depfile;
   std::string language;
   std::string metadata;
-  std::string emit;
+  std::string emit, stop_after;
   std::string version, name, tag;
   std::optional<uint64_t> threadgroup_memory;
   std::optional<uint32_t> threads_per_threadgroup;
@@ -84,6 +84,7 @@ Result<service::Request> request_from(const Options& options, std::vector<Bytes>
     with.targets.push_back(target);
   }
   with.kernels = options.kernels;
+  with.stop_after = options.stop_after;
   with.include_folders = options.include_folders;
   with.definitions = options.definitions;
   with.functions = options.functions;
@@ -139,6 +140,9 @@ Result<void> run(const Options& options) {
   std::vector<Bytes> inputs;
   SMELT_TRY(service::Request request, request_from(options, inputs));
   if (!options.depfile.empty()) SMELT_TRY_VOID(write_depfile(options, request));
+  if (!options.stop_after.empty() && kind != "ll")
+    return fail(Errc::invalid_argument, "--stop-after {}: what a pass leaves can be shown as text only; --emit ll",
+                options.stop_after);
   if (kind == "ll") {
     SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
     return write_file(options.output, as_bytes(text));
@@ -220,6 +224,8 @@ void add_compile(CLI::App& app, Context& context) {
   verb->add_option("--threadgroup-memory", options->threadgroup_memory, "Bytes of the unsized threadgroup array");
   verb->add_option("--threads-per-threadgroup", options->threads_per_threadgroup, "Largest threadgroup");
   verb->add_option("--emit", options->emit, "metallib, air or ll, whatever OUT is called");
+  verb->add_option("--stop-after", options->stop_after,
+                   "With --emit ll: the module after this pass of the legaliser (a wrong name lists them)");
   verb->add_option("--name", options->name, "Of the library in its package (default: its first kernel's)");
   verb->add_option("--version-string", options->version, "Of the library in its package, e.g. 2.1.0");
   verb->add_option("--tag", options->tag, "NAME@VERSION: point this tag of the store at the result");

@@ -222,3 +222,28 @@ TEST_CASE("text of one entry point; several need a name") {
   CHECK(text->find("@k2") == std::string::npos);
   CHECK(text->find("!air.kernel") != std::string::npos);
 }
+
+TEST_CASE("text after any pass, by the pass's name") {
+  const std::string one = many_kernels(1);
+  const std::vector<Source> sources = {{"one.ll", as_bytes(one)}};
+  const auto passes = pass_names();
+  REQUIRE(passes.size() > 20);
+  std::string before;
+  size_t changed = 0;
+  for (const std::string_view pass : passes) {
+    CompileOptions options;
+    options.stop_after = pass;
+    const auto text = emit_ll(sources, options);
+    if (!text) FAIL(text.error().message);
+    changed += *text != before;
+    before = *text;
+  }
+  CHECK(changed > 2);
+  CHECK(before == emit_ll(sources, {}).value());  // the last pass is the whole
+  CompileOptions wrong;
+  wrong.stop_after = "no_such_pass";
+  const auto refused = emit_ll(sources, wrong);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::invalid_argument);
+  CHECK(refused.error().message.find("kernel_arguments") != std::string::npos);
+}

@@ -53,6 +53,8 @@ struct CompileOptions {
   std::vector<std::string> functions;
   /// Where the precompiled Metal headers are kept between processes; empty: made once in each process.
   std::string cache_folder;
+  /// Of emit_ll(): the last pass of the legaliser to run, one of pass_names(); empty: all of them.
+  std::string stop_after;
   unsigned threads = 1;  ///< 0: one a core
   /// Called with the number of entry points done and all of them; from any thread, one call at a time.
   std::function<void(size_t done, size_t total)> progress;
@@ -80,6 +82,9 @@ struct Compiled {
 /// truncated, corrupt, compile_failed, unsupported, invalid_argument; the message names the input and, when it is text,
 /// the line. Thread-safe; needs no set-up.
 Result<Compiled> compile(std::span<const Source> sources, const CompileOptions& options = {});
+
+/// The legaliser's passes in their order: the names of functions, of files in aot/src/air/passes and of --stop-after.
+std::vector<std::string_view> pass_names();
 
 /// One entry point's AIR for one target as LLVM text. `function` may be empty when there is only one.
 Result<std::string> emit_ll(std::span<const Source> sources, const CompileOptions& options,
