@@ -23,6 +23,7 @@ class Store:
         read_only: bool = False,
         max_bytes: int = ...,
         durable: bool = False,
+        verify: str = "first_use",
         warn: Callable[[str], object] | None = None,
     ) -> None: ...
     @property

@@ -98,10 +98,12 @@ class Store:
         read_only: bool = False,
         max_bytes: int = 5 << 30,
         durable: bool = False,
+        verify: str = "first_use",
     ) -> None:
+        """verify: when bytes are compared with their checksums: "first_use" in this process, "always", or "never"."""
         self.path: str = os.fspath(path) if path is not None else default_folder()
         self._native = _store.Store(
-            self.path, read_only=read_only, max_bytes=max_bytes, durable=durable, warn=_warn
+            self.path, read_only=read_only, max_bytes=max_bytes, durable=durable, verify=verify, warn=_warn
         )
 
     def __repr__(self) -> str:

@@ -26,6 +26,13 @@ Digest key_from(const std::string& hex) {
   return unwrap(digest_from_hex(hex));
 }
 
+cache::Verify verify_from(std::string_view word) {
+  if (word == "never") return cache::Verify::never;
+  if (word == "first_use") return cache::Verify::first_use;
+  if (word == "always") return cache::Verify::always;
+  raise(Errc::invalid_argument, "verify: '{}'; want never, first_use or always", word);
+}
+
 /// A store that survives fork(): the child opens its own and leaves the parent's as it is, since closing a database
 /// that another process has open through the same descriptors is not ours to do.
 class StoreHandle {
@@ -165,8 +172,10 @@ void bind_flight(py::module_& module) {
 
 void bind_store(py::module_& module) {
   py::class_<StoreHandle>(module, "Store", py::module_local())
-      .def(py::init([](std::string folder, bool read_only, uint64_t max_bytes, bool durable, py::object warn) {
+      .def(py::init([](std::string folder, bool read_only, uint64_t max_bytes, bool durable, const std::string& verify,
+                       py::object warn) {
              cache::StoreOptions options;
+             options.verify = verify_from(verify);
              options.read_only = read_only;
              options.max_bytes = max_bytes;
              options.durable = durable;
@@ -186,7 +195,7 @@ void bind_store(py::module_& module) {
              return std::make_unique<StoreHandle>(std::move(folder), std::move(options));
            }),
            "folder"_a, py::kw_only(), "read_only"_a = false, "max_bytes"_a = uint64_t{5} << 30, "durable"_a = false,
-           "warn"_a = py::none())
+           "verify"_a = "first_use", "warn"_a = py::none())
       .def_property_readonly("folder", &StoreHandle::folder)
       .def_property_readonly("read_only", &StoreHandle::read_only)
       .def("find",

@@ -19,6 +19,7 @@ from smelt.compat import triton
 
 KEY = "0123456789abcdef" * 4
 STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin")
+REPEATS = 2000  # large enough that members are not kept inside the entry's record
 
 
 class Stores(unittest.TestCase):
@@ -130,7 +131,7 @@ def compile_once(key: str, log: pathlib.Path, seconds: float = 0.05) -> dict:
     with open(log, "a") as file:
         file.write(f"{key}\n")
     time.sleep(seconds)
-    group = {f"k.{stage}": manager.put(f"{key} {stage}".encode() * 50, f"k.{stage}") for stage in STAGES}
+    group = {f"k.{stage}": manager.put(f"{key} {stage}".encode() * REPEATS, f"k.{stage}") for stage in STAGES}
     group["k.json"] = manager.put(json.dumps({"name": key}), "k.json", binary=False)
     manager.put_group("k.json", group)
     return group
@@ -141,7 +142,7 @@ def compile_all(keys, log):
         group = compile_once(key, log)
         assert len(group) == len(STAGES) + 1
         for stage in STAGES:
-            assert pathlib.Path(group[f"k.{stage}"]).read_bytes() == f"{key} {stage}".encode() * 50
+            assert pathlib.Path(group[f"k.{stage}"]).read_bytes() == f"{key} {stage}".encode() * REPEATS
 
 
 class TritonCache(unittest.TestCase):
@@ -190,7 +191,7 @@ class TritonCache(unittest.TestCase):
         os.unlink(group["k.cubin"])
         pathlib.Path(group["k.json"]).write_text("{}" + " " * (len(json.dumps({"name": "KEY"})) - 2))  # the same size
         again = triton.CacheManager("KEY").get_group("k.json")
-        self.assertEqual(pathlib.Path(again["k.cubin"]).read_bytes(), b"KEY cubin" * 50)
+        self.assertEqual(pathlib.Path(again["k.cubin"]).read_bytes(), b"KEY cubin" * REPEATS)
         self.assertEqual(json.loads(pathlib.Path(again["k.json"]).read_text()), {"name": "KEY"})
         shutil.rmtree(triton.CacheManager("KEY").cache_dir)
         compile_all(["KEY"], self.log)
@@ -212,14 +213,22 @@ class TritonCache(unittest.TestCase):
         compile_once("KEY", self.log)
         (pack,) = (self.folder / "store" / "packs").iterdir()
         data = bytearray(pack.read_bytes())
-        at = data.index(b"KEY ptx" * 50)
+        at = data.index(b"KEY ptx" * REPEATS)
         data[at] ^= 1
         pack.write_bytes(data)
         code = (
-            "import smelt.compat.triton as t; assert t.CacheManager('KEY').get_group('k.json') is None; "
-            "assert t.counters()['misses'] == 1"
+            "import smelt.compat.triton as t; assert %s(t.CacheManager('KEY').get_group('k.json')); "
+            "assert t.counters()['damaged'] == %d, t.counters()"
         )
-        subprocess.run([sys.executable, "-c", code], check=True)
+        subprocess.run([sys.executable, "-c", code % ("len", 0)], check=True)  # the mirror is whole
+        shutil.rmtree(self.folder / "store" / "files")
+        subprocess.run([sys.executable, "-c", code % ("not ", 1)], check=True)
+        compile_all(["KEY"], self.log)
+        self.assertEqual(len(self.compiles()), 2)
+        shutil.rmtree(self.folder / "store" / "files")
+        compile_all(["KEY"], self.log)  # mended for good
+        self.assertEqual(len(self.compiles()), 2)
+        self.assertEqual(smelt.Store().verify(), [])
 
     def test_equal_members_are_kept_once(self):
         big = os.urandom(200_000)

@@ -1,0 +1,43 @@
+"""A Triton back end as a plug-in: stock Triton compiles, smelt makes the Metal library, and ``kernel[grid](...)`` runs it
+on the CPU device here, through Metal on a Mac. No fork: Triton finds it by the entry point ``triton.backends``.
+
+    ttir, ttgir, llir   Triton's own passes, for the AMD target with waves of 32 lanes (docs/triton-amdgcn.md)
+    metallib            smelt.compile
+
+Where no GPU that Triton knows is visible, nothing needs to be said. Elsewhere, choose it for this process:
+
+    import smelt.compat.triton_backend as backend
+    backend.activate()
+
+Arguments are PyTorch CPU tensors, or anything with ``data_ptr()``, ``dtype`` and ``nbytes``; ``backend.wrap(array)`` makes
+that of a NumPy array. Launches return when the kernel is done.
+
+Environment: SMELT_TARGET (what the Metal library is for; macos14), SMELT_TRITON_ARCH (which AMD target Triton compiles for;
+gfx1100 or gfx1030), SMELT_TRITON=0 (the driver never offers itself).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arrays import Array, wrap
+
+
+def activate() -> None:
+    """Triton's active driver in this process is ours from now on."""
+    import triton
+
+    from .driver import SmeltDriver
+
+    triton.runtime.driver.set_active(SmeltDriver())
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("compiler", "driver"):
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["Array", "activate", "wrap"]

@@ -1,0 +1,80 @@
+"""The stages: Triton's own for AMD up to LLVM IR, then a Metal library."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from types import ModuleType
+from typing import Any
+
+import smelt
+
+# The module, not its class: Triton looks for exactly one back end among this module's names.
+from triton.backends import compiler as base
+from triton.backends.amd import compiler as amd
+
+# What a launch needs to know, and what the IR was made for.
+_METADATA = ("shared", "num_warps", "warp_size", "global_scratch_size", "profile_scratch_size", "triton_version")
+_ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
+
+
+def default_target() -> str:
+    return os.environ.get("SMELT_TARGET") or "macos14"
+
+
+class SmeltBackend(base.BaseBackend):
+    binary_ext = "metallib"
+    supports_native_tensor_specialization = False
+
+    @staticmethod
+    def supports_target(target: base.GPUTarget) -> bool:
+        return bool(target.backend == "smelt")
+
+    def __init__(self, target: base.GPUTarget) -> None:
+        super().__init__(target)
+        self._amd = amd.HIPBackend(base.GPUTarget("hip", target.arch, 32))
+
+    # Everything that shapes the IR is AMD's.
+    def parse_options(self, options: dict[str, Any]) -> Any:
+        return self._amd.parse_options(options)
+
+    def get_codegen_implementation(self, options: Any) -> Any:
+        return self._amd.get_codegen_implementation(options)
+
+    def get_module_map(self) -> dict[str, ModuleType]:
+        return self._amd.get_module_map()  # type: ignore[no-any-return]
+
+    def load_dialects(self, context: Any) -> None:
+        self._amd.load_dialects(context)
+
+    def pack_metadata(self, metadata: Any) -> Any:
+        return self._amd.pack_metadata(metadata)
+
+    @staticmethod
+    def parse_attr(description: str) -> Any:
+        return amd.HIPBackend.parse_attr(description)
+
+    @staticmethod
+    def get_tensor_specialization(argument: Any, **options: Any) -> Any:
+        return base.BaseBackend.get_tensor_specialization(argument, **options)
+
+    @functools.lru_cache
+    def hash(self) -> str:
+        return f"smelt {smelt.__version__} for {default_target()}, {self._amd.hash()}"
+
+    def add_stages(self, stages: dict[str, Any], options: Any, language: Any = base.Language.TRITON) -> None:
+        self._amd.add_stages(stages, options, language)
+        for machine in ("amdgcn", "hsaco"):
+            stages.pop(machine, None)
+        stages["metallib"] = lambda source, metadata: self.make_metallib(source, metadata, options)
+
+    def make_metallib(self, source: str, metadata: dict[str, Any], options: Any) -> bytes:
+        entries = [quoted or plain for quoted, plain in _ENTRY.findall(source)]
+        if len(entries) != 1:
+            raise RuntimeError(f"smelt: want one kernel in the IR, there are {len(entries)}: {', '.join(entries)}")
+        metadata["name"] = entries[0]
+        launch = {key: metadata[key] for key in _METADATA if key in metadata}
+        launch.setdefault("warp_size", options.warp_size)
+        package = smelt.compile(source.encode(), targets=default_target(), cpu=False, metadata=launch, store=False)
+        return package.metallib(default_target())
