@@ -27,6 +27,20 @@ Result<void> check_same_shape(const llvm::Module& module, const llvm::DataLayout
   return {};
 }
 
+/// Apple's GPUs load and store vectors from buffers and threadgroup memory at any multiple of the element's size, and
+/// kernels count on it: ggml stores float4 to rows of any length. So what AIR says of a vector's alignment is not
+/// believed; the element's own is. Vectors of three are left: their padding is theirs only where they are aligned.
+void expect_element_alignment(llvm::Instruction& instruction, const llvm::DataLayout& layout) {
+  const auto cap = [&](auto& access, llvm::Type* type) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    if (access.getPointerAddressSpace() == 0 || vector == nullptr || vector->getNumElements() == 3) return;
+    const llvm::Align element = layout.getABITypeAlign(vector->getElementType());
+    access.setAlignment(std::min(access.getAlign(), element));
+  };
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) cap(*load, load->getType());
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) cap(*store, store->getValueOperand()->getType());
+}
+
 }  // namespace
 
 Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target) {
@@ -50,10 +64,12 @@ Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& targe
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::OptimizeNone})
       function.removeFnAttr(attribute);
+    for (llvm::Argument& argument : function.args()) argument.removeAttr(llvm::Attribute::Alignment);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       // Kernels pun types at will (docs/air.md 1.6: every access through i8 pointers).
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);
+      expect_element_alignment(instruction, layout);
     }
   }
   return {};
