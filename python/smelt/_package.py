@@ -192,6 +192,9 @@ def compile(
     progress: Callable[[str, int, int], object] | None = None,
     *,
     kernels: Sequence[str] = (),
+    functions: Sequence[str] = (),
+    include_folders: Sequence[str | os.PathLike[str]] = (),
+    definitions: Sequence[str] | Mapping[str, object] = (),
     language: str | tuple[int, int] | None = None,
     debug_lines: bool = False,
     pack_scalars: bool = False,
@@ -206,7 +209,8 @@ def compile(
 
     source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True), for
     named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done, total) is
-    called from any thread. store: None for the default, a folder or smelt.Store, False to work without one.
+    called from any thread. kernels: functions that are kernels besides those marked so. functions: make only these.
+    include_folders, definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store, False to work without one.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
@@ -218,6 +222,7 @@ def compile(
         from ._load import _metal_version
 
         language = _metal_version(language)
+    defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else list(definitions)
     options = {
         "targets": [targets] if isinstance(targets, str) else list(targets),
         "cpu": bool(cpu) or bool(levels),
@@ -227,6 +232,9 @@ def compile(
         "threads_per_threadgroup": threads_per_threadgroup,
         "fast_math": fast_math,
         "kernels": list(kernels),
+        "functions": list(functions),
+        "include_folders": [os.fspath(folder) for folder in include_folders],
+        "definitions": defined,
         "language": language,
         "debug_lines": debug_lines,
         "pack_scalars": pack_scalars,

@@ -177,6 +177,11 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
        optional_from<std::vector<std::string>>(options, "targets").value_or(std::vector<std::string>()))
     with.targets.push_back(unwrap(aot::parse_target(target)));
   with.kernels = optional_from<std::vector<std::string>>(options, "kernels").value_or(std::vector<std::string>());
+  with.functions = optional_from<std::vector<std::string>>(options, "functions").value_or(std::vector<std::string>());
+  with.include_folders =
+      optional_from<std::vector<std::string>>(options, "include_folders").value_or(std::vector<std::string>());
+  with.definitions =
+      optional_from<std::vector<std::string>>(options, "definitions").value_or(std::vector<std::string>());
   with.threadgroup_memory = optional_from<uint64_t>(options, "threadgroup_memory");
   with.threads_per_threadgroup = optional_from<uint32_t>(options, "threads_per_threadgroup");
   with.metadata_json = optional_from<std::string>(options, "metadata").value_or("");

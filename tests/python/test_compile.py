@@ -172,6 +172,22 @@ kernel void twice(device float* x [[buffer(0)]], uint i [[thread_position_in_gri
         shaders.twice(x)
         self.assertEqual(x.tolist(), [0, 2, 4, 6])
 
+    @needs_numpy
+    def test_compile_takes_msl(self):
+        folder = support.temporary("include")
+        (folder / "factor.h").write_text("#define FACTOR (BASE + 1)\n")
+        text = '#include "factor.h"\n' + self.MSL.replace("*= 2", "*= FACTOR")
+        try:
+            package = smelt.compile(text, include_folders=[folder], definitions={"BASE": 4})
+        except smelt.SourceTypeError:
+            self.skipTest("SKIPPED: this build does not take MSL")
+        x = numpy.arange(4, dtype=numpy.float32)
+        package.load().twice(x)
+        self.assertEqual(x.tolist(), [0, 5, 10, 15])
+        self.assertEqual(smelt.compile(text, include_folders=[folder], definitions=["BASE=4"]).digest, package.digest)
+        with self.assertRaises(smelt.CompileError):
+            smelt.compile(text, include_folders=[folder])
+
     def test_a_mistake_is_a_syntax_error(self):
         with self.assertRaises((SyntaxError, smelt.ToolchainError)):
             smelt.compile_shader(self.MSL.replace("x[i] *= 2", "x[i] *= undeclared"))

@@ -88,7 +88,7 @@ def _torch_with_mps() -> Any:
     if sys.platform != "darwin":
         return None
     try:
-        import torch  # type: ignore[import]
+        import torch
     except ImportError:
         return None
     return torch if torch.backends.mps.is_available() else None

@@ -435,7 +435,7 @@ def load_binary(name: str, blob: bytes, shared: int, device: object = None) -> t
 
 def _out_of_resources(required: int, limit: int, name: str) -> Exception:
     try:
-        from triton.runtime.errors import OutOfResources  # type: ignore[import]
+        from triton.runtime.errors import OutOfResources
     except ImportError:
         from ..errors import ResourceError
 
