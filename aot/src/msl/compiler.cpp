@@ -125,7 +125,10 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
     memory->addFile(fmt::format("{}/{}", kHeaderFolder, header.name), 0,
                     llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(header.text, header.size), header.name));
   }
-  memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(to_ref(text), path));
+  // What the precompiled headers were made from: the file is opened again when a place in it is shown.
+  memory->addFile(kPrecompiledSourcePath, 0, llvm::MemoryBuffer::getMemBuffer(kPrecompiledSource));
+  if (path != kPrecompiledSourcePath)
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(to_ref(text), path));
   if (precompiled != nullptr)
     memory->addFile(kPrecompiledPath, 0, llvm::MemoryBuffer::getMemBuffer(precompiled->bytes, kPrecompiledPath, false));
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());

@@ -16,6 +16,10 @@ struct Precompiled {
   std::string bytes;
 };
 
+/// The source that is precompiled, and where it seems to lie.
+inline constexpr const char* kPrecompiledSource = "#include <metal_stdlib>\n";
+inline constexpr const char* kPrecompiledSourcePath = "/smelt/all.h";
+
 /// The key of what language options change in the headers: "310-macos-fast".
 std::string language_key(const MslOptions& options);
 

@@ -82,6 +82,11 @@ Result<void> rebase(llvm::Value* from, llvm::Value* to) {
     } else if (llvm::isa<llvm::AddrSpaceCastInst>(user) && user->getType() == to->getType()) {
       user->replaceAllUsesWith(to);
       user->eraseFromParent();
+    } else if (const auto* marker = llvm::dyn_cast<llvm::IntrinsicInst>(user);
+               marker != nullptr && marker->getIntrinsicID() == llvm::Intrinsic::invariant_start) {
+      // Clang's note that the constant does not change from here on.
+      user->replaceAllUsesWith(llvm::PoisonValue::get(user->getType()));
+      user->eraseFromParent();
     } else if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(user)) {
       llvm::IRBuilder<> builder(copy);
       const bool is_source = copy->getRawSource() == from;

@@ -55,9 +55,24 @@ class Pipeline {
   llvm::ModulePassManager passes_;
 };
 
+/// Clang copies unions, and so vectors, with memmove: source and destination may be the same object. They overlap in no
+/// other way, and then memcpy does as well; it exists between address spaces too.
+void copy_objects_plainly(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* move = llvm::dyn_cast<llvm::MemMoveInst>(&instruction);
+      if (move == nullptr || !llvm::isa<llvm::ConstantInt>(move->getLength())) continue;
+      llvm::IRBuilder<> builder(move);
+      builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
+                           move->getLength(), move->isVolatile());
+      move->eraseFromParent();
+    }
+}
+
 }  // namespace
 
 void prepare_operations(llvm::Module& module) {
+  copy_objects_plainly(module);
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.isShift()) continue;

@@ -42,7 +42,7 @@ class PrecompileAction final : public clang::ASTFrontendAction {
 Result<std::shared_ptr<const Precompiled>> precompile(const MslOptions& options) {
   DiagnosticCollector messages;
   messages.set_main_name("metal_stdlib");
-  const auto compiler = make_compiler("#include <metal_stdlib>\n", "/smelt/all.h", options, messages, nullptr);
+  const auto compiler = make_compiler(kPrecompiledSource, kPrecompiledSourcePath, options, messages, nullptr);
   PrecompileAction action;
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();

@@ -39,7 +39,7 @@ class TokenFilter {
   /// Lexes the main file to its end and puts the translation in front of the parser.
   void run();
 
-  /// Where the word `thread` stood, as raw encodings of expansion places, sorted: the tree does not show it any more.
+  /// The words behind `thread`, as raw encodings of expansion places, sorted: the tree does not show it any more.
   std::vector<clang::SourceLocation::UIntTy> take_thread_words();
 
  private:

@@ -49,7 +49,9 @@ bool TokenFilter::word(std::string_view name) {
     return true;
   }
   if (name == "thread") {
-    thread_words_.push_back(preprocessor_.getSourceManager().getExpansionLoc(at).getRawEncoding());
+    // The word itself goes; the declaration that it is in has the next one.
+    const clang::SourceLocation next = in_[at_ + 1].getLocation();
+    thread_words_.push_back(preprocessor_.getSourceManager().getExpansionLoc(next).getRawEncoding());
     ++at_;
     return true;
   }

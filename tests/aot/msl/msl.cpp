@@ -1,6 +1,6 @@
 #include "msl.hpp"
 
-#include <doctest.h>
+#include <doctest/doctest.h>
 
 #include <stdexcept>
 

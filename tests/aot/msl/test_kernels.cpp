@@ -1,7 +1,7 @@
 // Kernels of the shapes that people write: compiled from Metal, run on the CPU, numbers compared.
 #include "msl.hpp"
 
-#include <doctest.h>
+#include <doctest/doctest.h>
 
 #include <numeric>
 

@@ -1,0 +1,133 @@
+// What Metal rejects is rejected at the user's line, in Metal's words.
+#include "msl.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+namespace smelt::test {
+namespace {
+
+const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+/// The message's first line, without the snippet.
+std::string first_line(const std::string& message) {
+  return message.substr(0, message.find('\n'));
+}
+
+/// "line:column: message" of every error, in order.
+std::vector<std::string> errors_in(const std::string& message) {
+  std::vector<std::string> found;
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("test.metal:") && line.find(": error: ") != std::string::npos) {
+      std::string text = line.substr(11);
+      const size_t at = text.find(" error:");
+      found.push_back(text.substr(0, at) + text.substr(at + 7));
+    }
+  return found;
+}
+
+std::string only_error(const std::string& body) {
+  const auto found = errors_in(msl_error(kHead + body));
+  CHECK_MESSAGE(found.size() == 1, body);
+  return found.empty() ? std::string() : found.front();
+}
+
+}  // namespace
+
+TEST_CASE("a file with ten different errors tells all ten, at their lines and columns") {
+  const std::string text = kHead + R"(
+kernel void a(device float* x, uint i [[thread_position_in_grid]]) {
+  x[i] = undeclared;
+}
+kernel void b(float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }
+kernel int c(device float* x) { return 1; }
+kernel void d(device float* x [[buffer(0)]], device float* y [[buffer(0)]]) { x[0] = y[0]; }
+kernel void e(device float* x, float4 i [[thread_position_in_grid]]) { x[0] = i.x; }
+kernel void f(device bfloat* x, float v) { x[0] = bfloat(v); }
+kernel void g(device bfloat* x, device float* y) {
+  bfloat v = y[0];
+  x[0] = v;
+}
+void h(device float* p) {
+  double v = 1.0;
+  p[0] = v;
+}
+int counter = 0;
+kernel void j(device float4* x, device int4* y) {
+  x[0] = y[0];
+}
+)";
+  const auto errors = errors_in(msl_error(text));
+  const std::vector<std::string> places = {
+      "5:10:", "7:22:", "8:8:", "9:60:", "10:39:", "11:39:", "13:14:", "17:3:", "20:5:", "22:8:"};
+  std::string all;
+  for (const std::string& error : errors) all += error + "\n";
+  CAPTURE(all);
+  REQUIRE(errors.size() == places.size());
+  for (size_t i = 0; i < places.size(); ++i) CHECK(errors[i].starts_with(places[i]));
+  CHECK(errors[0] == "5:10: use of undeclared identifier 'undeclared'");
+  CHECK(errors[1] == "7:22: pointer type must have explicit address space qualifier");
+  CHECK(errors[2] == "8:8: kernel must have void return type");
+  CHECK(errors[3] == "9:60: cannot reserve 'buffer' resource location at index 0: 'x' has it");
+  CHECK(errors[5] == "11:39: invalid type 'float' for input declaration in a kernel function");
+  CHECK(errors[6] == "13:14: cannot initialize a variable of type 'bfloat' with an lvalue of type 'float'");
+  CHECK(errors[7] == "17:3: 'double' is not supported in Metal");
+  CHECK(errors[8] == "20:5: program scope variable must reside in constant address space");
+  CHECK(all.find("opencl") == std::string::npos);
+  CHECK(all.find("vec<") == std::string::npos);
+}
+
+TEST_CASE("bfloat takes no implicit conversion") {
+  const std::string head = "kernel void f(device bfloat* o, device float* x, device half* h, constant bool& c) { ";
+  CHECK(only_error(head + "bfloat b = 0.0; o[0] = b; }") ==
+        "3:97: cannot initialize a variable of type 'bfloat' with an rvalue of type 'float'");
+  CHECK(only_error(head + "o[0] = x[0]; }") == "3:93: assigning to 'bfloat' from incompatible type 'float'");
+  CHECK(only_error(head + "bfloat b = o[1]; bfloat r = c ? b : 0.0; o[0] = r; }").find("'bfloat'") !=
+        std::string::npos);
+  CHECK(only_error("bfloat g(float v) { return v; }\n") ==
+        "3:28: cannot initialize return object of type 'bfloat' with an lvalue of type 'float'");
+  CHECK(compile_msl(kHead + head +
+                    "bfloat b = bfloat(x[0]); float w = b; b = static_cast<bfloat>(w); b = 1.0bf; "
+                    "o[0] = b; o[1] = static_cast<bfloat>(h[0]); }")
+            .has_value());
+}
+
+TEST_CASE("what is beyond compute is named") {
+  CHECK(only_error("vertex float4 v(uint i [[vertex_id]]) { return float4(0); }").find("graphics stages") !=
+        std::string::npos);
+  CHECK(only_error("struct A { device float* p [[id(0)]]; };\nkernel void f(device A& a) { a.p[0] = 1; }")
+            .find("argument buffer") != std::string::npos);
+}
+
+TEST_CASE("spaces are named, where C++ has none") {
+  CHECK(only_error("float g(float* p) { return *p; }") ==
+        "3:16: pointer type must have explicit address space qualifier");
+  CHECK(compile_msl(kHead + "float g(thread float* p, thread const float& q, int s[4], float (*op)(float)) { return "
+                            "op(*p + q + s[0]); }\nkernel void k(device float* x) { x[0] = 1; }")
+            .has_value());
+}
+
+TEST_CASE("a message about a header points at the call") {
+  const std::string message =
+      msl_error(kHead + "kernel void f(device float4* x) {\n  x[0] = float4(1, 2, 3, 4, 5);\n}");
+  CHECK(first_line(message).starts_with("test.metal:4:"));
+  CHECK(message.find("/smelt/") == std::string::npos);
+}
+
+TEST_CASE("a language version that does not exist, and one without bfloat") {
+  aot::CompileOptions options = msl_options();
+  options.language = aot::Version{2, 0, 0};
+  CHECK(msl_error("kernel void f(device float* x) { x[0] = 1; }", options).find("Metal 2.0 is not known") !=
+        std::string::npos);
+}
+
+TEST_CASE("warnings have places too, and do not stop anything") {
+  const auto compiled = compile_msl(kHead + "kernel void f(device float* x) {\n  int unused = 3;\n  x[0] = 1;\n}");
+  REQUIRE(compiled.has_value());
+  REQUIRE(compiled->warnings.size() == 1);
+  CHECK(first_line(compiled->warnings[0]) == "test.metal:4:7: warning: unused variable 'unused'");
+}
+
+}  // namespace smelt::test
