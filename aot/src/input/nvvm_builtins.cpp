@@ -13,7 +13,8 @@ struct Register {
 };
 constexpr Register kVectors[] = {
     {"tid", "thread_position_in_threadgroup"},
-    {"ntid", "threads_per_threadgroup"},
+    // The same in every block, also in one that the edge of the grid trims: blockIdx * blockDim is its first thread.
+    {"ntid", "dispatch_threads_per_threadgroup"},
     {"ctaid", "threadgroup_position_in_grid"},
     {"nctaid", "threadgroups_per_grid"},
 };
