@@ -10,21 +10,26 @@ namespace {
 
 using llvm::Value;
 
-/// c + a[0]*b[0] + a[1]*b[1] ..., of halves or bfloats, in float. `bits16`: they come as patterns in i16.
-Result<Value*> float_dot(Site& site, unsigned clamp_at) {
-  if (!site.type()->isFloatTy()) return site.refuse("only sums in float are done");
+/// c + a[0]*b[0] + a[1]*b[1] of halves or bfloats. In float; rounded once at the end where the result is small too.
+Result<Value*> float_dot(Site& site) {
   llvm::IRBuilder<>& ir = site.ir();
-  Value* sum = site.argument(2);
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(site.argument(0)->getType());
   if (!vector) return site.refuse("its operands are no vectors");
+  const bool is_small = !site.type()->isFloatTy();
+  Value* sum = is_small ? small_to_float(ir, site.argument(2)) : site.argument(2);
   for (unsigned i = 0; i < vector->getNumElements(); ++i) {
     Value* const a = small_to_float(ir, ir.CreateExtractElement(site.argument(0), i));
     Value* const b = small_to_float(ir, ir.CreateExtractElement(site.argument(1), i));
     sum = site.air("air.fma.f32", ir.getFloatTy(), {a, b, sum}, false);
   }
-  const auto clamp = site.constant(clamp_at);
-  if (!clamp) return site.refuse("a clamp that is no constant");
-  return *clamp ? site.air("air.saturate.f32", ir.getFloatTy(), {sum}, false) : sum;
+  if (site.call().arg_size() > 3) {
+    const auto clamp = site.constant(3);
+    if (!clamp) return site.refuse("a clamp that is no constant");
+    if (*clamp) sum = site.air("air.saturate.f32", ir.getFloatTy(), {sum}, false);
+  }
+  if (!is_small) return sum;
+  if (!site.type()->isHalfTy() && !site.type()->isBFloatTy()) return site.refuse("its result is no number");
+  return ir.CreateFPTrunc(sum, site.type());
 }
 
 struct Operands {
@@ -65,8 +70,8 @@ Result<Value*> own_signs_dot(Site& site, unsigned bits) {
 }
 
 constexpr Row kRows[] = {
-    {"fdot2", [](Site& site) { return float_dot(site, 3); }},
-    {"fdot2.f32.bf16", [](Site& site) { return float_dot(site, 3); }},
+    {"fdot2", float_dot},
+    {"fdot2.f32.bf16", float_dot},
     {"sdot2", [](Site& site) { return same_sign_dot(site, 16, true); }},
     {"udot2", [](Site& site) { return same_sign_dot(site, 16, false); }},
     {"sdot4", [](Site& site) { return same_sign_dot(site, 8, true); }},

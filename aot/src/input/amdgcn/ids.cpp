@@ -114,6 +114,10 @@ Result<void> lower_hidden_arguments(llvm::Module& module, const Origin& origin) 
       load->eraseFromParent();
       llvm::RecursivelyDeleteTriviallyDeadInstructions(pointer);
     }
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+          call && call->use_empty() && (amd_name(*call) == "implicitarg.ptr" || amd_name(*call) == "dispatch.ptr"))
+        call->eraseFromParent();
   }
   return {};
 }

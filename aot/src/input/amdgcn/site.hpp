@@ -78,6 +78,8 @@ std::span<const Row> buffer_rows();  ///< memory behind a buffer resource       
 
 /// Fences that only accompany a barrier go: ours orders memory itself. Called before the barriers are replaced.
 void drop_barrier_fences(llvm::Module& module);
+/// Inline assembly that only waits for memory: the fence beside it says the same.
+void drop_waits(llvm::Module& module);
 bool barriers_order_device(const llvm::Function& kernel);
 
 /// Buffer resources that nobody reads any more, and the casts round them.

@@ -5,7 +5,9 @@
 #include "site.hpp"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -61,12 +63,32 @@ Result<llvm::Value*> nothing(Site&) {
   return nullptr;
 }
 
+/// Whether some operation rounds to half.
+bool makes_halves(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    if (!instruction.getType()->getScalarType()->isHalfTy()) return false;
+    return llvm::isa<llvm::FPTruncInst, llvm::UIToFPInst, llvm::SIToFPInst, llvm::BinaryOperator, llvm::CallInst>(
+        instruction);
+  });
+}
+
+/// The one register that matters to results: MODE bit 23 makes halves stop at their largest number. Triton sets it
+/// round conversions to 8 bits, also where those are done in integers.
+Result<llvm::Value*> set_register(Site& site) {
+  constexpr uint64_t kHalfOverflow = 1 | 23 << 6;
+  const auto which = site.constant(0);
+  if (which != kHalfOverflow) return site.refuse("register {:#x} is not one that a kernel may set", which.value_or(0));
+  if (makes_halves(*site.call().getFunction()))
+    return site.refuse("halves that stop at their largest number have no counterpart in Metal");
+  return nullptr;
+}
+
 constexpr Row kRows[] = {
     {"s.barrier", barrier},     {"wave.barrier", wave_barrier},
     {"sched.barrier", nothing}, {"sched.group.barrier", nothing},
     {"iglp.opt", nothing},      {"s.setprio", nothing},
     {"s.sleep", nothing},       {"s.nop", nothing},
-    {"s.waitcnt", nothing},
+    {"s.waitcnt", nothing},     {"s.setreg", set_register},
 };
 
 }  // namespace
@@ -81,6 +103,24 @@ void drop_barrier_fences(llvm::Module& module) {
       if (auto* fence = llvm::dyn_cast<llvm::FenceInst>(&instruction);
           fence && is_group_fence(*fence) && accompanies_barrier(*fence))
         fence->eraseFromParent();
+}
+
+void drop_waits(llvm::Module& module) {
+  const auto only_waits = [](const llvm::InlineAsm& code) {
+    llvm::SmallVector<llvm::StringRef, 4> lines;
+    const std::string text = code.getAsmString();
+    llvm::SplitString(text, lines, "\n;");
+    return llvm::all_of(lines, [](llvm::StringRef line) {
+      line = line.trim();
+      return line.empty() || line.starts_with("s_waitcnt") || line.starts_with("s_nop");
+    });
+  };
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const auto* code = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (code && call->getType()->isVoidTy() && call->arg_size() == 0 && only_waits(*code)) call->eraseFromParent();
+    }
 }
 
 bool barriers_order_device(const llvm::Function& kernel) {

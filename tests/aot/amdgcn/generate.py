@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Compiles kernels.py with stock Triton (3.6) for two AMD targets; needs no GPU. usage: generate.py OUT [NAME...]
+
+Writes OUT/hip-gfx1100/NAME.llir and .json (and so for gfx1030). What Triton's passes refuse is reported and skipped.
+"""
+
+import json
+import os
+import pathlib
+import re
+import sys
+import traceback
+
+import triton
+from triton.backends import backends
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+import kernels
+
+# AMD's own code generator is not wanted, and ends the process on operations that its chip lacks.
+def no_assembly(source, metadata, options):
+    metadata["name"] = re.search(r"define amdgpu_kernel void @(\w+)", source).group(1)
+    return ""
+
+
+backends["amd"].compiler.make_amdgcn = staticmethod(no_assembly)
+backends["amd"].compiler.make_hsaco = staticmethod(lambda *arguments: b"")
+
+out = pathlib.Path(sys.argv[1])
+names = sys.argv[2:] or list(kernels.VARIANTS)
+failed = 0
+for arch in ("gfx1100", "gfx1030"):
+    folder = out / f"hip-{arch}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        function, types, constants, warps = kernels.VARIANTS[name]
+        try:
+            signature = {key: types.get(key, "constexpr") for key in function.arg_names}
+            source = ASTSource(function, signature, constexprs=constants)
+            compiled = triton.compile(source, target=GPUTarget("hip", arch, 32), options={"num_warps": warps})
+        except Exception as error:
+            failed += 1
+            print(f"{arch} {name}: {type(error).__name__}: {str(error)[:600]}", flush=True)
+            if not isinstance(error, RuntimeError): traceback.print_exc()
+            continue
+        text = compiled.asm["llir"]
+        text = text if isinstance(text, str) else text.decode()
+        here = re.escape(os.path.dirname(os.path.abspath(kernels.__file__)))
+        (folder / f"{name}.llir").write_text(re.sub(here, "tests/aot/amdgcn", text))
+        keep = {key: value for key, value in compiled.metadata._asdict().items() if key not in ("target", "extern_libs")}
+        keep["target"] = str(compiled.metadata.target)
+        (folder / f"{name}.json").write_text(json.dumps(keep, indent=1, sort_keys=True, default=str) + "\n")
+print(f"triton {triton.__version__}: {2 * len(names) - failed} of {2 * len(names)} written")

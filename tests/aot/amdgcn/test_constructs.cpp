@@ -1,0 +1,268 @@
+// What the operations of AMD mean, lane by lane, executed: each in a small kernel of two waves, against the definition
+// in docs/triton-amdgcn.md 4 written out once more, one lane at a time.
+#include "smelt/aot/compile.hpp"
+
+#include "files.hpp"
+#include "launch.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <functional>
+
+using namespace smelt;
+using namespace smelt::aot;
+
+namespace {
+
+constexpr uint32_t kThreads = 64;
+
+struct Operation {
+  std::string code;  ///< defines %r, an i32, from %v, an i32, and %t, the thread
+  /// From all lanes of the own wave and the own lane.
+  std::function<uint32_t(const uint32_t*, uint32_t)> wanted;
+};
+
+/// One kernel that does all operations to the same values: out[i * 64 + t].
+std::string kernel_of(const std::vector<Operation>& operations, const std::string& declarations) {
+  std::string text =
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "define amdgpu_kernel void @k(ptr addrspace(1) inreg %in, ptr addrspace(1) inreg %out, ptr addrspace(1) inreg "
+      "%scratch, ptr addrspace(1) inreg %profile) \"amdgpu-flat-work-group-size\"=\"1,64\" {\n"
+      "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
+      "  %p = getelementptr i32, ptr addrspace(1) %in, i32 %t\n  %v = load i32, ptr addrspace(1) %p\n";
+  for (size_t i = 0; i < operations.size(); ++i) {
+    std::string code = operations[i].code;
+    for (size_t at = code.find('#'); at != std::string::npos; at = code.find('#'))
+      code.replace(at, 1, std::to_string(i));
+    text += fmt::format(
+        "{0}\n  %a{1} = add i32 %t, {2}\n  %q{1} = getelementptr i32, ptr addrspace(1) %out, i32 %a{1}\n"
+        "  store i32 %r{1}, ptr addrspace(1) %q{1}\n",
+        code, i, i * kThreads);
+  }
+  return text + "  ret void\n}\ndeclare i32 @llvm.amdgcn.workitem.id.x()\n" + declarations;
+}
+
+test::LoadedSlice load(const std::string& text, std::string* method = nullptr) {
+  const std::vector<Source> sources = {{"k.ll", as_bytes(std::string_view(text))}};
+  CompileOptions options;
+  options.targets.push_back(parse_target("macos14").value());
+  const auto compiled = compile(sources, options);
+  if (!compiled) throw std::runtime_error(compiled.error().message);
+  CpuOptions cpu;
+  cpu.level = host_cpu_level().value();
+  test::LoadedSlice slice = test::compile_one("k", compiled->targets[0].functions[0].bitcode, cpu);
+  if (method) *method = slice.find("k")->method;
+  return slice;
+}
+
+void check_all(const std::vector<Operation>& operations, const std::string& declarations) {
+  const test::LoadedSlice slice = load(kernel_of(operations, declarations));
+  std::vector<uint32_t> in(kThreads), out(operations.size() * kThreads, 0xdeadbeef);
+  for (uint32_t i = 0; i < kThreads; ++i) in[i] = 0x9e3779b9u * (i + 1);
+  test::Launch launch;
+  launch.grid = launch.group = {kThreads, 1, 1};
+  launch.bind(0, in).bind(1, out);
+  slice.run("k", launch);
+  for (size_t i = 0; i < operations.size(); ++i)
+    for (uint32_t t = 0; t < kThreads; ++t) {
+      const uint32_t wanted = operations[i].wanted(in.data() + (t & ~31u), t & 31);
+      CHECK_MESSAGE(out[i * kThreads + t] == wanted, operations[i].code, " in thread ", t, ": ", out[i * kThreads + t],
+                    ", wanted ", wanted);
+    }
+}
+
+/// update.dpp: the lane read inside the row, or -1.
+int dpp_place(unsigned control, int i) {
+  const int n = static_cast<int>(control & 15);
+  if (control <= 0xff) return (i & ~3) + static_cast<int>(control >> (2 * (i & 3)) & 3);
+  switch (control & ~15u) {
+    case 0x100:
+      return i + n <= 15 ? i + n : -1;
+    case 0x110:
+      return i - n;
+    case 0x120:
+      return (i + 16 - n) % 16;
+    case 0x140:
+      return n == 0 ? 15 - i : i < 8 ? 7 - i : 23 - i;
+    case 0x150:
+      return n;
+    default:
+      return i ^ n;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("update.dpp: every kind of control, row and bank masks, bound control") {
+  std::vector<Operation> operations;
+  for (const unsigned control : {0x1bu,  0xb1u,  0x4eu,  0x00u,  0x93u,  0x101u, 0x104u, 0x10fu, 0x111u, 0x112u, 0x118u,
+                                 0x11fu, 0x121u, 0x128u, 0x12fu, 0x140u, 0x141u, 0x150u, 0x15fu, 0x161u, 0x16fu})
+    for (const auto& [rows, banks, bound] : {std::tuple{15u, 15u, 1u}, {15u, 15u, 0u}, {15u, 10u, 0u}, {1u, 5u, 1u}}) {
+      if (control > 0x93 && control < 0x101 && banks != 15) continue;
+      operations.push_back(
+          {fmt::format("  %r# = call i32 @llvm.amdgcn.update.dpp.i32(i32 7, i32 %v, i32 {}, i32 {}, i32 {}, i1 {})",
+                       control, rows, banks, bound ? "true" : "false"),
+           [=](const uint32_t* wave, uint32_t lane) -> uint32_t {
+             if (!(rows >> (lane >> 4) & 1) || !(banks >> ((lane & 15) >> 2) & 1)) return 7;
+             const int place = dpp_place(control, static_cast<int>(lane & 15));
+             return place >= 0 ? wave[(lane & 16) + static_cast<uint32_t>(place)] : bound ? 0 : 7;
+           }});
+    }
+  check_all(operations,
+            "declare i32 @llvm.amdgcn.update.dpp.i32(i32, i32, i32 immarg, i32 immarg, i32 immarg, i1 immarg) "
+            "#0\nattributes #0 = { convergent nounwind }\n");
+}
+
+TEST_CASE("swizzles, permutations, single lanes, votes") {
+  std::vector<Operation> operations;
+  for (const unsigned offset :
+       {0x041fu, 0x081fu, 0x101fu, 0x201fu, 0x401fu, 0x001fu, 0x7c1fu, 0x0000u, 0x0018u, 0x02a3u, 0x801bu, 0x80b1u})
+    operations.push_back({fmt::format("  %r# = call i32 @llvm.amdgcn.ds.swizzle(i32 %v, i32 {})", offset),
+                          [=](const uint32_t* wave, uint32_t lane) {
+                            if (offset & 0x8000) return wave[(lane & ~3u) | (offset >> (2 * (lane & 3)) & 3)];
+                            return wave[((lane & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31)];
+                          }});
+  operations.push_back({"  %i# = mul i32 %t, 28\n  %r# = call i32 @llvm.amdgcn.ds.bpermute(i32 %i#, i32 %v)",
+                        [](const uint32_t* wave, uint32_t lane) { return wave[lane * 7 % 32]; }});
+  for (const bool across : {false, true})
+    for (const auto& [low, high] : {std::pair{0x76543210u, 0xfedcba98u}, {~0u, ~0u}, {0x01234567u, 0x13579bdfu}})
+      operations.push_back(
+          {fmt::format("  %r# = call i32 @llvm.amdgcn.permlane{}16.i32(i32 poison, i32 %v, i32 {}, i32 {}, i1 true, i1 "
+                       "false)",
+                       across ? "x" : "", static_cast<int32_t>(low), static_cast<int32_t>(high)),
+           [=](const uint32_t* wave, uint32_t lane) {
+             const uint32_t nibble = (lane & 8 ? high : low) >> (4 * (lane & 7)) & 15;
+             return wave[((lane & 16) ^ (across ? 16 : 0)) | nibble];
+           }});
+  for (const uint32_t from : {0u, 31u, 17u})
+    operations.push_back({fmt::format("  %r# = call i32 @llvm.amdgcn.readlane.i32(i32 %v, i32 {})", from),
+                          [=](const uint32_t* wave, uint32_t) { return wave[from]; }});
+  operations.push_back({"  %r# = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %v)",
+                        [](const uint32_t* wave, uint32_t) { return wave[0]; }});
+  operations.push_back({"  %c# = icmp slt i32 %v, 0\n  %r# = call i32 @llvm.amdgcn.ballot.i32(i1 %c#)",
+                        [](const uint32_t* wave, uint32_t) {
+                          uint32_t votes = 0;
+                          for (uint32_t lane = 0; lane < 32; ++lane) votes |= wave[lane] >> 31 << lane;
+                          return votes;
+                        }});
+  operations.push_back({"  %r# = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 100)",
+                        [](const uint32_t*, uint32_t lane) { return lane + 100; }});
+  operations.push_back({"  %r# = call i32 @llvm.amdgcn.mbcnt.lo(i32 12345, i32 0)", [](const uint32_t*, uint32_t lane) {
+                          return static_cast<uint32_t>(std::popcount(12345u & ((1u << lane) - 1)));
+                        }});
+  check_all(operations,
+            "declare i32 @llvm.amdgcn.ds.swizzle(i32, i32 immarg) #0\n"
+            "declare i32 @llvm.amdgcn.ds.bpermute(i32, i32) #0\n"
+            "declare i32 @llvm.amdgcn.permlane16.i32(i32, i32, i32, i32, i1 immarg, i1 immarg) #0\n"
+            "declare i32 @llvm.amdgcn.permlanex16.i32(i32, i32, i32, i32, i1 immarg, i1 immarg) #0\n"
+            "declare i32 @llvm.amdgcn.readlane.i32(i32, i32) #0\ndeclare i32 @llvm.amdgcn.readfirstlane.i32(i32) #0\n"
+            "declare i32 @llvm.amdgcn.ballot.i32(i1) #0\ndeclare i32 @llvm.amdgcn.mbcnt.lo(i32, i32)\n"
+            "attributes #0 = { convergent nounwind }\n");
+}
+
+TEST_CASE("packed products and bytes") {
+  const auto byte = [](uint32_t word, unsigned i) {
+    return static_cast<int32_t>(static_cast<int8_t>(word >> (8 * i)));
+  };
+  const auto unsigned_byte = [](uint32_t word, unsigned i) { return static_cast<int32_t>(word >> (8 * i) & 0xff); };
+  const std::vector<Operation> operations = {
+      {"  %r# = call i32 @llvm.amdgcn.sdot4(i32 %v, i32 %v, i32 77, i1 false)",
+       [=](const uint32_t* wave, uint32_t lane) {
+         int32_t sum = 77;
+         for (unsigned i = 0; i < 4; ++i) sum += byte(wave[lane], i) * byte(wave[lane], i);
+         return static_cast<uint32_t>(sum);
+       }},
+      {"  %r# = call i32 @llvm.amdgcn.udot4(i32 %v, i32 -1, i32 5, i1 false)",
+       [=](const uint32_t* wave, uint32_t lane) {
+         int32_t sum = 5;
+         for (unsigned i = 0; i < 4; ++i) sum += unsigned_byte(wave[lane], i) * 255;
+         return static_cast<uint32_t>(sum);
+       }},
+      {"  %r# = call i32 @llvm.amdgcn.sdot4(i32 2139062143, i32 2139062143, i32 2147483600, i1 true)",
+       [](const uint32_t*, uint32_t) { return 0x7fffffffu; }},
+      {"  %r# = call i32 @llvm.amdgcn.sudot4(i1 true, i32 %v, i1 false, i32 %v, i32 0, i1 false)",
+       [=](const uint32_t* wave, uint32_t lane) {
+         int32_t sum = 0;
+         for (unsigned i = 0; i < 4; ++i) sum += byte(wave[lane], i) * unsigned_byte(wave[lane], i);
+         return static_cast<uint32_t>(sum);
+       }},
+      {"  %r# = call i32 @llvm.amdgcn.perm(i32 %v, i32 287454020, i32 201720070)",  // selector 0x0c060106
+       [](const uint32_t* wave, uint32_t lane) {
+         const uint32_t high = wave[lane], low = 0x11223344;
+         return (high >> 16 & 0xff) | (low >> 8 & 0xff) << 8 | (high >> 16 & 0xff) << 16;
+       }},
+      {"  %r# = call i32 @llvm.amdgcn.ubfe.i32(i32 %v, i32 5, i32 9)",
+       [](const uint32_t* wave, uint32_t lane) { return wave[lane] >> 5 & 511; }},
+      {"  %r# = call i32 @llvm.amdgcn.sbfe.i32(i32 %v, i32 20, i32 8)",
+       [](const uint32_t* wave, uint32_t lane) {
+         return static_cast<uint32_t>(static_cast<int32_t>(static_cast<int8_t>(wave[lane] >> 20)));
+       }},
+      {"  %r# = call i32 @llvm.amdgcn.ubfe.i32(i32 %v, i32 5, i32 0)", [](const uint32_t*, uint32_t) { return 0u; }},
+  };
+  check_all(
+      operations,
+      "declare i32 @llvm.amdgcn.sdot4(i32, i32, i32, i1 immarg)\ndeclare i32 @llvm.amdgcn.udot4(i32, i32, i32, i1 "
+      "immarg)\ndeclare i32 @llvm.amdgcn.sudot4(i1 immarg, i32, i1 immarg, i32, i32, i1 immarg)\n"
+      "declare i32 @llvm.amdgcn.perm(i32, i32, i32)\ndeclare i32 @llvm.amdgcn.ubfe.i32(i32, i32, i32)\n"
+      "declare i32 @llvm.amdgcn.sbfe.i32(i32, i32, i32)\n");
+}
+
+TEST_CASE("buffers: past the end a load is 0 and a store is nothing") {
+  const std::string text =
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "define amdgpu_kernel void @k(ptr addrspace(1) inreg %in, ptr addrspace(1) inreg %out, ptr addrspace(1) inreg "
+      "%s, "
+      "ptr addrspace(1) inreg %p) {\n"
+      "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
+      "  %a = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %in, i16 0, i64 80, i32 "
+      "822243328)\n"
+      "  %b = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %out, i16 0, i64 100, i32 "
+      "822243328)\n"
+      "  %at = shl i32 %t, 2\n"
+      "  %v = call i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8) %a, i32 %at, i32 0, i32 0)\n"
+      "  %w = add i32 %v, 1\n"
+      "  call void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32 %w, ptr addrspace(8) %b, i32 %at, i32 0, i32 0)\n"
+      "  %odd = and i32 %t, 1\n  %is = icmp eq i32 %odd, 0\n  %far = select i1 %is, i32 128, i32 -2147483648\n"
+      "  %c = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %out, i16 0, i64 2147483646, "
+      "i32 "
+      "822243328)\n"
+      "  %old = call i32 @llvm.amdgcn.raw.ptr.buffer.atomic.add.i32(i32 3, ptr addrspace(8) %c, i32 %far, i32 4, i32 "
+      "0)\n"
+      "  ret void\n}\n"
+      "declare i32 @llvm.amdgcn.workitem.id.x()\n"
+      "declare ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1), i16, i64, i32)\n"
+      "declare i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8), i32, i32, i32 immarg)\n"
+      "declare void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32, ptr addrspace(8), i32, i32, i32 immarg)\n"
+      "declare i32 @llvm.amdgcn.raw.ptr.buffer.atomic.add.i32(i32, ptr addrspace(8), i32, i32, i32 immarg)\n";
+  const test::LoadedSlice slice = load(text);
+  std::vector<uint32_t> in(32, 5), out(40, 9);
+  test::Launch launch;
+  launch.grid = launch.group = {32, 1, 1};
+  launch.bind(0, in).bind(1, out);
+  slice.run("k", launch);
+  for (uint32_t i = 0; i < 25; ++i) CHECK(out[i] == (i < 20 ? 6 : 1));
+  for (uint32_t i = 25; i < 40; ++i) CHECK(out[i] == (i == 33 ? 9 + 16 * 3 : 9));
+}
+
+TEST_CASE("sizes of the launch") {
+  const std::string text =
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "define amdgpu_kernel void @k(ptr addrspace(1) %out) {\n"
+      "  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+      "  %x = load i32, ptr addrspace(4) %h\n"
+      "  %hy = getelementptr inbounds i8, ptr addrspace(4) %h, i64 4\n  %y = load i32, ptr addrspace(4) %hy\n"
+      "  %hs = getelementptr inbounds i8, ptr addrspace(4) %h, i64 12\n  %s = load i16, ptr addrspace(4) %hs\n"
+      "  %sw = zext i16 %s to i32\n  %m = mul i32 %y, 1000\n  %n = add i32 %x, %m\n  %o = mul i32 %sw, 1000000\n"
+      "  %r = add i32 %n, %o\n  store i32 %r, ptr addrspace(1) %out\n  ret void\n}\n"
+      "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n";
+  const test::LoadedSlice slice = load(text);
+  std::vector<uint32_t> out(1);
+  test::Launch launch;
+  launch.grid = {32 * 6, 7, 1};
+  launch.group = {32, 1, 1};
+  launch.bind(0, out);
+  slice.run("k", launch);
+  CHECK(out[0] == 32'007'006);
+}

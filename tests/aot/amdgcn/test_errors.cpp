@@ -1,0 +1,95 @@
+// What the dialect refuses: by name, by line, and why.
+#include "smelt/aot/compile.hpp"
+
+#include "files.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace smelt;
+using namespace smelt::aot;
+
+namespace {
+
+Error refused(const std::string& text, const std::string& metadata = "") {
+  const std::vector<Source> sources = {{"kernel.llir", as_bytes(std::string_view(text))}};
+  CompileOptions options;
+  options.metadata_json = metadata;
+  const auto compiled = compile(sources, options);
+  if (compiled) throw std::runtime_error("it was accepted");
+  return compiled.error();
+}
+
+void check_says(const Error& error, std::initializer_list<std::string_view> parts) {
+  for (const auto part : parts)
+    CHECK_MESSAGE(error.message.find(part) != std::string::npos, part, " in: ", error.message);
+}
+
+std::string kernel(std::string_view body, std::string_view declarations) {
+  return fmt::format(
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "define amdgpu_kernel void @k(ptr addrspace(1) inreg %out, ptr addrspace(1) inreg %s, ptr addrspace(1) inreg %p) "
+      "{{\n"
+      "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n{}\n"
+      "  store i32 %r, ptr addrspace(1) %out\n  ret void\n}}\ndeclare i32 @llvm.amdgcn.workitem.id.x()\n{}\n",
+      body, declarations);
+}
+
+}  // namespace
+
+TEST_CASE("operations outside the table") {
+  const Error error = refused(
+      kernel("  %r = call i32 @llvm.amdgcn.frobnicate.i32(i32 %t)", "declare i32 @llvm.amdgcn.frobnicate.i32(i32)"));
+  CHECK(error.code == Errc::unsupported);
+  check_says(error, {"kernel.llir: ", "line 4", "'llvm.amdgcn.frobnicate.i32'"});
+  // A known name with another ending is another operation.
+  check_says(refused(kernel("  %r = call i32 @llvm.amdgcn.readlane.twice.i32(i32 %t, i32 1)",
+                            "declare i32 @llvm.amdgcn.readlane.twice.i32(i32, i32)")),
+             {"line 4", "'llvm.amdgcn.readlane.twice.i32'"});
+}
+
+TEST_CASE("controls that other chips have") {
+  for (const char* control : {"304", "322", "316"})
+    check_says(
+        refused(kernel(fmt::format("  %r = call i32 @llvm.amdgcn.update.dpp.i32(i32 0, i32 %t, i32 {}, i32 15, i32 "
+                                   "15, i1 true)",
+                                   control),
+                       "declare i32 @llvm.amdgcn.update.dpp.i32(i32, i32, i32 immarg, i32 immarg, i32 immarg, i1 "
+                       "immarg)")),
+        {"line 4", "'llvm.amdgcn.update.dpp.i32'", "GFX10"});
+  check_says(refused(kernel("  %r = call i32 @llvm.amdgcn.ds.swizzle(i32 %t, i32 57344)",
+                            "declare i32 @llvm.amdgcn.ds.swizzle(i32, i32 immarg)")),
+             {"line 4", "0xe000"});
+}
+
+TEST_CASE("registers of lanes that are off") {
+  const std::string text = kernel(
+      "  %c = icmp ult i32 %t, 7\n  br i1 %c, label %some, label %all\nsome:\n"
+      "  %x = call i32 @llvm.amdgcn.readlane.i32(i32 %t, i32 20)\n  br label %all\nall:\n"
+      "  %r = phi i32 [ 0, %0 ], [ %x, %some ]",
+      "declare i32 @llvm.amdgcn.readlane.i32(i32, i32) #0\nattributes #0 = { convergent }");
+  check_says(refused(text), {"line 7", "'llvm.amdgcn.readlane.i32'", "off"});
+}
+
+TEST_CASE("waves of 64 lanes, scratch memory, metadata") {
+  const std::string text = kernel("  %r = add i32 %t, 1", "");
+  check_says(refused(text, "{\"warp_size\": 64}"), {"64 lanes"});
+  check_says(refused(text, "{\"profile_scratch_size\": 128}"), {"128", "profile_scratch_size"});
+  std::string wide = text;
+  wide.replace(wide.find("%p) {"), 5, "%p) \"target-features\"=\"+wavefrontsize64\" {");
+  check_says(refused(wide), {"line 2", "'k'", "64 lanes"});
+}
+
+TEST_CASE("the hidden arguments that nobody would fill") {
+  check_says(
+      refused(kernel("  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+                     "  %a = getelementptr i8, ptr addrspace(4) %h, i64 80\n  %r = load i32, ptr addrspace(4) %a",
+                     "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()")),
+      {"line 4", "implicitarg.ptr", "byte 80"});
+}
+
+TEST_CASE("functions of the device library") {
+  check_says(refused(kernel("  %f = call float @__ocml_erfcinv_f32(float 1.0)\n  %r = bitcast float %f to i32",
+                            "declare float @__ocml_erfcinv_f32(float)")),
+             {"line 4", "__ocml_erfcinv_f32"});
+}
