@@ -265,7 +265,7 @@ TEST_CASE("pack and unpack") {
                 loop_over("pack_snorm", "air.pack.snorm2x16.v2f32", "i32", {"<2 x float>"}) +
                 loop_over("unpack_unorm", "air.unpack.unorm4x8.v4f32", "<4 x float>", {"i32"}) +
                 loop_over("unpack_snorm", "air.unpack.snorm4x8.v4f32", "<4 x float>", {"i32"}) +
-                loop_over("unpack_565", "air.unpack.unorm565.v3f32", "<3 x float>", {"i16"}));
+                loop_over("unpack_565", "air.unpack.unorm.rgb565.v3f32", "<3 x float>", {"i16"}));
   alignas(16) const float in[4] = {0, 1, 0.5f, NAN};
   uint32_t packed = 0;
   jit.function<Loop>("pack_unorm")(1, &packed, in, nullptr, nullptr);

@@ -7,6 +7,7 @@
 #include "cpu/lower/operation.hpp"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/NoFolder.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -129,7 +130,29 @@ class BfloatMoves {
 
 }  // namespace
 
+namespace {
+
+// InstCombine narrows fptrunc(maxnum(fpext x, fpext y)) to maxnum of half, which x86 makes a call of fmaxf.
+void widen_half_extremes(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call == nullptr || !call->getType()->getScalarType()->isHalfTy()) continue;
+    const llvm::Intrinsic::ID id = call->getIntrinsicID();
+    if (id != llvm::Intrinsic::maxnum && id != llvm::Intrinsic::minnum && id != llvm::Intrinsic::maximum &&
+        id != llvm::Intrinsic::minimum)
+      continue;
+    llvm::IRBuilder<> b(call);
+    llvm::Value* wide =
+        b.CreateBinaryIntrinsic(id, emit_to_float(b, call->getArgOperand(0)), emit_to_float(b, call->getArgOperand(1)));
+    call->replaceAllUsesWith(emit_from_float(b, wide, call->getType()));
+    call->eraseFromParent();
+  }
+}
+
+}  // namespace
+
 void move_bfloats_as_integers(llvm::Function& function) {
+  widen_half_extremes(function);
   if (!function.isDeclaration()) BfloatMoves(function).run();
 }
 

@@ -2,6 +2,7 @@
 #include "cpu/lower/operation.hpp"
 #include "cpu/runtime/runtime.hpp"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace smelt::aot::cpu {
@@ -22,18 +23,20 @@ constexpr Layout kLayouts[] = {
     {"snorm4x8", {8, 8, 8, 8}, true},
     {"unorm2x16", {16, 16, 0, 0}},
     {"snorm2x16", {16, 16, 0, 0}, true},
-    {"unorm10a2", {10, 10, 10, 2}},
-    {"snorm10a2", {10, 10, 10, 2}, true},
-    {"unorm4x8_srgb", {8, 8, 8, 8}, false, true},
-    {"srgb_unorm4x8", {8, 8, 8, 8}, false, true},
+    {"unorm.rgb10a2", {10, 10, 10, 2}},
+    {"snorm.rgb10a2", {10, 10, 10, 2}, true},
+    {"unorm4x8.srgb", {8, 8, 8, 8}, false, true},
 };
 // x is the red component, in the high bits.
-constexpr Layout k565 = {"unorm565", {5, 6, 5, 0}};
+constexpr Layout k565 = {"unorm.rgb565", {5, 6, 5, 0}};
 
-const Layout* find_layout(llvm::StringRef name) {
+/// By the parts of the name before its type: air.pack.unorm.rgb10a2.v4f32, air.pack.unorm4x8.v4f32.
+const Layout* find_layout(const AirName& name) {
+  if (name.parts.size() < 2) return nullptr;
+  const std::string wanted = llvm::join(name.parts.begin(), name.parts.end() - 1, ".");
   for (const Layout& layout : kLayouts)
-    if (layout.name == name) return &layout;
-  return name == k565.name ? &k565 : nullptr;
+    if (layout.name == wanted) return &layout;
+  return wanted == k565.name ? &k565 : nullptr;
 }
 unsigned component_count(const Layout& layout) {
   return layout.bits[2] == 0 ? 2 : layout.bits[3] == 0 ? 3 : 4;
@@ -73,7 +76,7 @@ bool is_vector_of(const llvm::Type* type, unsigned components) {
 
 // <n x T> (iN)
 Result<Value*> unpack(Call& call) {
-  const Layout* layout = find_layout(call.name.part(0));
+  const Layout* layout = find_layout(call.name);
   if (!layout) return bad_call(call, "a layout such as unorm4x8");
   const unsigned components = component_count(*layout);
   if (call.operands.size() != 1 || !call[0]->getType()->isIntegerTy(total_bits(*layout)) ||
@@ -100,7 +103,7 @@ Result<Value*> unpack(Call& call) {
 
 // iN (<n x T>): clamped, scaled, rounded to even; NaN packs to 0.
 Result<Value*> pack(Call& call) {
-  const Layout* layout = find_layout(call.name.part(0));
+  const Layout* layout = find_layout(call.name);
   if (!layout) return bad_call(call, "a layout such as unorm4x8");
   const unsigned components = component_count(*layout);
   if (call.operands.size() != 1 || !call.type->isIntegerTy(total_bits(*layout)) ||

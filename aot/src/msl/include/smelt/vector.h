@@ -152,6 +152,7 @@ struct __components {
 
 #define __SMELT_VECTOR_MEMBERS                                                                                     \
   vec() = default;                                                                                                 \
+  void operator&()&& = delete; /* a swizzle has no address */                                                      \
   template <class U>                                                                                               \
     requires(__is_number<U> && __is_convertible_to(U, T))                                                          \
   __SMELT_INLINE constexpr vec(U value)                                                                            \
