@@ -25,7 +25,7 @@ from .arrays import Array, wrap
 
 def activate() -> None:
     """Triton's active driver in this process is ours from now on."""
-    import triton
+    import triton  # type: ignore[import]
 
     from .driver import SmeltDriver
 

@@ -11,8 +11,8 @@ from typing import Any
 import smelt
 
 # The module, not its class: Triton looks for exactly one back end among this module's names.
-from triton.backends import compiler as base
-from triton.backends.amd import compiler as amd
+from triton.backends import compiler as base  # type: ignore[import]
+from triton.backends.amd import compiler as amd  # type: ignore[import]
 
 # What a launch needs to know, and what the IR was made for.
 _METADATA = ("shared", "num_warps", "warp_size", "global_scratch_size", "profile_scratch_size", "triton_version")
@@ -23,7 +23,7 @@ def default_target() -> str:
     return os.environ.get("SMELT_TARGET") or "macos14"
 
 
-class SmeltBackend(base.BaseBackend):
+class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
     binary_ext = "metallib"
     supports_native_tensor_specialization = False
 
@@ -43,7 +43,8 @@ class SmeltBackend(base.BaseBackend):
         return self._amd.get_codegen_implementation(options)
 
     def get_module_map(self) -> dict[str, ModuleType]:
-        return self._amd.get_module_map()  # type: ignore[no-any-return]
+        modules: dict[str, ModuleType] = self._amd.get_module_map()
+        return modules
 
     def load_dialects(self, context: Any) -> None:
         self._amd.load_dialects(context)
@@ -77,4 +78,5 @@ class SmeltBackend(base.BaseBackend):
         launch = {key: metadata[key] for key in _METADATA if key in metadata}
         launch.setdefault("warp_size", options.warp_size)
         package = smelt.compile(source.encode(), targets=default_target(), cpu=False, metadata=launch, store=False)
-        return package.metallib(default_target())
+        library: bytes = package.metallib(default_target())
+        return library
