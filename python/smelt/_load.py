@@ -59,7 +59,8 @@ def _load(
     if isinstance(source, (str, os.PathLike)):
         return _session.session(store).load(source, os.path.basename(os.fspath(source)), on, options, True, as_upstream)
     raise SourceTypeError(
-        f"{what}: want bytes, bytearray, memoryview, a path, a smelt.Package or a smelt.Key, got {type(source).__name__}"
+        f"{what}: want bytes, bytearray, memoryview, a path, a smelt.Package or a smelt.Key, "
+        f"got {type(source).__name__}"
     )
 
 

@@ -58,11 +58,14 @@ class Package(Mapping[str, _smelt.Library]):
         if not target:
             targets = [t for t in self.targets if not t.startswith("cpu-")]
             if len(targets) != 1:
-                raise ArgumentError(f"metallib: the package has Metal libraries for {', '.join(targets) or 'nothing'}; say which")
+                has = ", ".join(targets) or "nothing"
+                raise ArgumentError(f"metallib: the package has Metal libraries for {has}; say which")
             target = targets[0]
         return self._native.metallib(target, library)
 
-    def load(self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool = False) -> _smelt.Library:
+    def load(
+        self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool = False
+    ) -> _smelt.Library:
         """The named library, or the only one, on a device."""
         options: dict[str, object] = {"checked": checked}
         if library is not None:
@@ -207,10 +210,11 @@ def compile(
 ) -> Package:
     """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
 
-    source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True), for
-    named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done, total) is
-    called from any thread. kernels: functions that are kernels besides those marked so. functions: make only these.
-    include_folders, definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store, False to work without one.
+    source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True),
+    for named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done,
+    total) is called from any thread. kernels: functions that are kernels besides those marked so. functions: make only
+    these. include_folders, definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store,
+    False to work without one.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source

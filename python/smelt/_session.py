@@ -35,7 +35,9 @@ def device(asked: DeviceLike = None) -> _smelt.Device:
     if isinstance(asked, _smelt.Device):
         return asked
     if asked is not None and not isinstance(asked, str):
-        raise ArgumentError(f"device: want None, 'cpu', 'metal', 'offline' or a smelt.Device, got {type(asked).__name__}")
+        raise ArgumentError(
+            f"device: want None, 'cpu', 'metal', 'offline' or a smelt.Device, got {type(asked).__name__}"
+        )
     kind = asked or "automatic"
     key = (kind, os.environ.get("SMELT_CPU", ""))
     with _lock:

@@ -51,7 +51,8 @@ class StoreHandle {
     raise(opened.error());
   }
 
-  /// Call with the GIL held; `work` runs without it.
+  /// Call with the GIL held; `work` runs without it, however short it is: a store that warns takes the GIL while it
+  /// holds locks of its own.
   template <class Work>
   auto with(Work&& work) {
     auto result = [&] {
@@ -59,12 +60,6 @@ class StoreHandle {
       return on_store(work);
     }();
     return unwrap(std::move(result));
-  }
-
-  /// Short reads: the index answers in microseconds, less than letting go of the GIL and getting it back may take.
-  template <class Work>
-  auto with_gil(Work&& work) {
-    return unwrap(on_store(work));
   }
 
   const std::string& folder() const { return folder_; }
@@ -201,7 +196,7 @@ void bind_store(py::module_& module) {
       .def("find",
            [](StoreHandle& store, const std::string& key) {
              const Digest digest = key_from(key);
-             return store.with_gil([&](cache::Store& on) { return on.find(digest); });
+             return store.with([&](cache::Store& on) { return on.find(digest); });
            })
       .def("find_all",
            [](StoreHandle& store, const std::vector<std::string>& keys) {

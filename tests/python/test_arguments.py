@@ -209,7 +209,8 @@ class Casts(unittest.TestCase):
         self.assertEqual(bound(-1, 2, arg_casts="uint16"), b"\xff\xff")
 
     def test_half_and_bfloat_round_to_nearest_even(self):
-        halves = [0.0, -0.0, 1.0, 65504.0, 65519.9, 65520.0, 1e9, 6e-8, 2.9e-8, 2.0**-25, 1 + 2.0**-11, 1 + 3 * 2.0**-11]
+        halves = [0.0, -0.0, 1.0, 65504.0, 65519.9, 65520.0, 1e9, 6e-8, 2.9e-8, 2.0**-25]
+        halves += [1 + 2.0**-11, 1 + 3 * 2.0**-11, -1 / 3]
         for value in halves:
             rounded = struct.unpack("<f", struct.pack("<f", value))[0]
             try:

@@ -113,7 +113,8 @@ def _tier(path: str | None = None) -> _Tier | None:
             try:
                 _tiers[path] = _Tier(path)
             except Error as error:
-                warnings.warn(f"smelt.compat.triton: {error}; going on with plain folders", RuntimeWarning, stacklevel=3)
+                text = f"smelt.compat.triton: {error}; going on with plain folders"
+                warnings.warn(text, RuntimeWarning, stacklevel=3)
                 _tiers[path] = None
         return _tiers[path]
 
