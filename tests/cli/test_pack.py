@@ -39,7 +39,6 @@ class PackTest(CliTest):
 
     def test_slices_of_one_library_are_joined(self):
         mac = self.package("alpha", "--target", "macos13", "--no-cpu")
-        ios = self.package("alpha", "--target", "ios18", "--no-cpu", "--fast-math")
         cpu = self.package("alpha")
         model = self.folder / "model.smelt"
         said = smelt("pack", mac, cpu, "-o", model)
@@ -48,7 +47,6 @@ class PackTest(CliTest):
         targets = {s["target"] for s in report["slices"]}
         self.assertIn("macos13", targets)
         self.assertTrue(any(t.startswith("cpu-") for t in targets), targets)
-        del ios
 
     def test_what_is_refused(self):
         good = self.package("alpha")

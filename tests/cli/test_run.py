@@ -90,7 +90,7 @@ class RunTest(CliTest):
         self.assertIn("rank", self.fail_with(1, *run, "--group", "2,2", *good))
         self.assertIn("x.npy", self.fail_with(1, *run, self.folder / "nowhere" / "x.npy", *good[1:]))
         self.assertNotEqual(smelt(*run, "f99:1").returncode, 0)
-        self.assertIn("metal", self.fail_with(1, *run, "--device", "metal", *good))
+        self.assertIn("device_unavailable", self.fail_with(1, *run, "--device", "metal", *good))
         self.assertEqual(smelt("run", package, "saxpy").returncode, 2, "threads are missing")
 
     def test_checked_code_names_kernel_buffer_and_thread(self):

@@ -97,8 +97,8 @@ struct Way {
   bool rewrite = false;
 };
 
-/// Everything with SMELT_FULL; otherwise the usual way, and for every fourth kernel one of the others. SMELT_WAY names
-/// one alone: compiling large kernels is what takes the time.
+/// Every way and level with SMELT_FULL; otherwise the usual way, and for every fourth kernel one of the others.
+/// SMELT_WAY names one alone: compiling large kernels is what takes the time.
 std::vector<Way> ways_of(const std::string& kernel) {
   uint32_t hash = 0;
   for (const char c : kernel) hash = hash * 31 + static_cast<unsigned char>(c);

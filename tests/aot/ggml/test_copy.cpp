@@ -109,6 +109,7 @@ TEST_CASE("copies from block formats") {
   if (!have_ggml()) return;
   for (const Type to : {Type::f32, Type::f16})
     for (const Type from : {Type::q4_0, Type::q4_1, Type::q5_0, Type::q5_1, Type::q8_0}) {
+      if (!full() && to == Type::f16 && from != Type::q8_0) continue;
       Tensor x(from, {128, 5, 2, 1});
       x.fill(63, 4);
       Tensor out(to, {128, 5, 2, 1});

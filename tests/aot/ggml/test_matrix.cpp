@@ -39,25 +39,27 @@ struct MatVec {
   uint32_t rows;        ///< of a, for each simdgroup or threadgroup
   uint32_t simdgroups;  ///< of a threadgroup
   bool rows_each;       ///< `rows` counts for each simdgroup
+  bool always = false;  ///< not only with SMELT_FULL
 };
 
 /// ggml's choice of rows and simdgroups for each format.
 const MatVec kMatVecs[] = {
-    {Type::f32, Type::f32, "", 131, 2, 2, false},       {Type::f32, Type::f32, "_4", 260, 2, 3, false},
-    {Type::f32, Type::f32, "_short", 20, 32, 1, false}, {Type::f16, Type::f32, "", 131, 2, 2, false},
-    {Type::f16, Type::f32, "_4", 512, 2, 4, false},     {Type::f16, Type::f16, "_4", 260, 2, 3, false},
-    {Type::f16, Type::f32, "_short", 20, 32, 1, false}, {Type::bf16, Type::f32, "_4", 128, 2, 1, false},
-    {Type::bf16, Type::bf16, "", 131, 2, 2, false},     {Type::q4_0, Type::f32, "", 256, 4, 2, true},
-    {Type::q4_1, Type::f32, "", 256, 4, 2, true},       {Type::q5_0, Type::f32, "", 256, 4, 2, true},
-    {Type::q5_1, Type::f32, "", 256, 4, 2, true},       {Type::q8_0, Type::f32, "", 256, 2, 4, false},
-    {Type::mxfp4, Type::f32, "", 256, 2, 2, true},      {Type::iq4_nl, Type::f32, "", 256, 2, 2, true},
-    {Type::q4_K, Type::f32, "", 512, 2, 2, true},       {Type::q5_K, Type::f32, "", 512, 2, 2, true},
+    {Type::f32, Type::f32, "", 131, 2, 2, false},         {Type::f32, Type::f32, "_4", 260, 2, 3, false, true},
+    {Type::f32, Type::f32, "_short", 20, 32, 1, false},   {Type::f16, Type::f32, "", 131, 2, 2, false},
+    {Type::f16, Type::f32, "_4", 512, 2, 4, false, true}, {Type::f16, Type::f16, "_4", 260, 2, 3, false},
+    {Type::f16, Type::f32, "_short", 20, 32, 1, false},   {Type::bf16, Type::f32, "_4", 128, 2, 1, false},
+    {Type::bf16, Type::bf16, "", 131, 2, 2, false},       {Type::q4_0, Type::f32, "", 256, 4, 2, true, true},
+    {Type::q4_1, Type::f32, "", 256, 4, 2, true},         {Type::q5_0, Type::f32, "", 256, 4, 2, true},
+    {Type::q5_1, Type::f32, "", 256, 4, 2, true},         {Type::q8_0, Type::f32, "", 256, 2, 4, false, true},
+    {Type::mxfp4, Type::f32, "", 256, 2, 2, true},        {Type::iq4_nl, Type::f32, "", 256, 2, 2, true},
+    {Type::q4_K, Type::f32, "", 512, 2, 2, true, true},   {Type::q5_K, Type::f32, "", 512, 2, 2, true},
     {Type::q6_K, Type::f32, "", 512, 2, 2, true},
 };
 
 TEST_CASE("mat-vec in every format") {
   if (!have_ggml()) return;
   for (const MatVec& kind : kMatVecs) {
+    if (!full() && !kind.always) continue;
     Tensor a(kind.a, {kind.columns, 19, 2, 1});
     a.fill(81);
     Tensor b(kind.b, {kind.columns, 3, 4, 1});
@@ -80,6 +82,7 @@ TEST_CASE("small batches: several vectors at once") {
   };
   for (const Kind& kind : {Kind{Type::f32, 2}, Kind{Type::f16, 3}, Kind{Type::q4_0, 4}, Kind{Type::q8_0, 5},
                            Kind{Type::q4_K, 4}, Kind{Type::q6_K, 4}}) {
+    if (!full() && kind.a != Type::q4_0) continue;
     constexpr uint32_t kSimdgroups = 2;
     const int64_t columns = kind.a == Type::q4_K || kind.a == Type::q6_K ? 512 : 256;
     const uint32_t across = kind.vectors < 3 ? 16 : 8;  // threads along a row
@@ -116,6 +119,7 @@ TEST_CASE("mat-mat by simdgroup_matrix tiles, whole and cut") {
                         {Type::q8_0, Type::f32, 64, 64, 32},  {Type::q5_1, Type::f16, 96, 64, 17},
                         {Type::q4_K, Type::f32, 256, 65, 11}, {Type::q6_K, Type::f32, 256, 20, 32}};
   for (const Kind& kind : kinds) {
+    if (!full() && kind.a != Type::f16 && kind.a != Type::q4_0) continue;
     Tensor a(kind.a, {kind.columns, kind.rows, 1, 1});
     a.fill(85);
     Tensor b(kind.b, {kind.columns, kind.vectors, 2, 1});
@@ -144,6 +148,7 @@ TEST_CASE("products with a matrix chosen by index: mat-vec, and mat-mat after so
   ids.fill_with(
       [](int64_t used, int64_t token, int64_t, int64_t) { return static_cast<double>((token + 2 * used) % kExperts); });
   for (const Type type : {Type::f16, Type::q4_0}) {
+    if (!full() && type != Type::f16) continue;
     Tensor a(type, {kColumns, kRows, kExperts, 1});
     a.fill(87);
     Tensor b(Type::f32, {kColumns, kUsed, kTokens, 1});
