@@ -1,0 +1,344 @@
+// Eight kernels as CPU slices, against the plain loop at -O3 and against PoCL, on 1 and 2 threads: ratios from one run.
+//
+//   bench_cpu_kernels [rounds]            one process for each number of threads
+//   bench_cpu_kernels --threads N rounds
+//
+// The three take turns in every round; a round is the fastest of a few launches. Ratios are of the fastest rounds and
+// of the medians: on a machine that does other work too, the first is the one that repeats. Results are compared first.
+#include "smelt/base/files.hpp"
+#include "smelt/loader/encoder.hpp"
+#include "smelt/service/session.hpp"
+
+#include "bench.hpp"
+#include "opencl.hpp"
+#include "plain.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+namespace smelt::bench {
+namespace {
+
+constexpr size_t kElements = size_t{1} << 20;
+constexpr size_t kRows = 512;
+constexpr size_t kColumns = 1024;
+constexpr size_t kMatrix = 512;
+constexpr size_t kGroup = 256;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// One more thread that waits awake: what is measured is loops, not waking.
+class Halves {
+ public:
+  explicit Halves(unsigned threads) : threads_(threads) {
+    if (threads > 1) helper_ = std::jthread([this](const std::stop_token& stop) { help(stop); });
+  }
+  void run(size_t count, const std::function<void(size_t, size_t)>& work) {
+    if (threads_ == 1) return work(0, count);
+    work_ = [&] { work(count / 2, count); };
+    state_.store(1, std::memory_order_release);
+    work(0, count / 2);
+    while (state_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  }
+
+ private:
+  void help(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      if (state_.load(std::memory_order_acquire) != 1) {
+        std::this_thread::yield();
+        continue;
+      }
+      work_();
+      state_.store(0, std::memory_order_release);
+    }
+  }
+  unsigned threads_;
+  std::function<void()> work_;
+  std::atomic<int> state_{0};
+  std::jthread helper_;
+};
+
+using Vector = std::vector<uint32_t>;  // of whatever has 32 bits
+
+struct Case {
+  std::string name;
+  std::vector<Vector> buffers;
+  size_t result;
+  std::optional<uint32_t> last;
+  loader::Size3 grid;
+  loader::Size3 group;
+  int rank;
+  size_t items;  ///< of the plain loop
+  std::function<void(std::vector<Vector>&, size_t, size_t)> plain;
+  enum class Kind { f32, u32, half } kind = Kind::f32;
+  unsigned launches = 5;  ///< in a round
+};
+
+float* floats(Vector& v) {
+  return reinterpret_cast<float*>(v.data());
+}
+
+Vector random_floats(size_t count, uint32_t seed) {
+  Vector values(count);
+  for (size_t i = 0; i < count; ++i) {
+    const float value = static_cast<float>(((static_cast<uint32_t>(i) + seed) * 2654435761u) >> 8) / (1 << 24) - 0.5f;
+    std::memcpy(&values[i], &value, 4);
+  }
+  return values;
+}
+
+Vector random_integers(size_t count) {
+  Vector values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = (static_cast<uint32_t>(i) * 2654435761u) >> 7;
+  return values;
+}
+
+std::vector<Case> cases() {
+  const auto zeros = [](size_t count) { return Vector(count); };
+  const loader::Size3 line{kElements, 1, 1};
+  const loader::Size3 group{kGroup, 1, 1};
+  Vector halves(kElements / 2);
+  for (uint32_t& pair : halves) pair = 0x3c003800;  // 1 and a half
+  std::vector<Case> all;
+  all.push_back({"vadd",
+                 {random_floats(kElements, 1), random_floats(kElements, 2), zeros(kElements)},
+                 2,
+                 {},
+                 line,
+                 group,
+                 1,
+                 kElements,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   plain::vadd(floats(b[0]), floats(b[1]), floats(b[2]), from, to);
+                 }});
+  all.push_back(
+      {"square",
+       {random_floats(kElements, 1), zeros(kElements)},
+       1,
+       {},
+       line,
+       group,
+       1,
+       kElements,
+       [](std::vector<Vector>& b, size_t from, size_t to) { plain::square(floats(b[0]), floats(b[1]), from, to); }});
+  all.push_back({"saxpy_half",
+                 {halves, halves},
+                 1,
+                 {},
+                 line,
+                 group,
+                 1,
+                 kElements,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   plain::saxpy_half(reinterpret_cast<uint16_t*>(b[0].data()), reinterpret_cast<uint16_t*>(b[1].data()),
+                                     from, to);
+                 },
+                 Case::Kind::half});
+  all.push_back({"sreduce",
+                 {random_floats(kElements, 1), zeros(kElements / kGroup)},
+                 1,
+                 {},
+                 line,
+                 group,
+                 1,
+                 kElements / kGroup,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   plain::sums(floats(b[0]), floats(b[1]), kGroup, from, to);
+                 }});
+  all.push_back({"softmax",
+                 {random_floats(kRows * kColumns, 1), zeros(kRows * kColumns)},
+                 1,
+                 uint32_t{kColumns},
+                 {kRows * kGroup, 1, 1},
+                 group,
+                 1,
+                 kRows,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   plain_softmax(floats(b[0]), floats(b[1]), kColumns, from, to);
+                 }});
+  all.push_back({"matmul",
+                 {random_floats(kMatrix * kMatrix, 1), random_floats(kMatrix * kMatrix, 2), zeros(kMatrix * kMatrix)},
+                 2,
+                 uint32_t{kMatrix},
+                 {kMatrix, kMatrix, 1},
+                 {16, 16, 1},
+                 2,
+                 kMatrix,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   plain::matmul(floats(b[0]), floats(b[1]), floats(b[2]), kMatrix, from, to);
+                 },
+                 Case::Kind::f32,
+                 2});
+  all.push_back({"rope",
+                 {random_floats(kRows * kColumns, 1), zeros(kRows * kColumns)},
+                 1,
+                 uint32_t{kColumns},
+                 {kColumns / 2, kRows, 1},
+                 {64, 1, 1},
+                 2,
+                 kRows,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   plain_rope(floats(b[0]), floats(b[1]), kColumns, from, to);
+                 }});
+  all.push_back({"hist",
+                 {random_integers(kElements), zeros(256)},
+                 1,
+                 {},
+                 line,
+                 group,
+                 1,
+                 kElements,
+                 [](std::vector<Vector>& b, size_t from, size_t to) {
+                   // Two threads cannot share bins without atomics: the second has its own, added at the end.
+                   if (from == 0) return plain::histogram(b[0].data(), b[1].data(), from, to);
+                   uint32_t own[256] = {};
+                   plain::histogram(b[0].data(), own, from, to);
+                   for (size_t i = 0; i < 256; ++i) std::atomic_ref(b[1][i]).fetch_add(own[i]);
+                 },
+                 Case::Kind::u32});
+  return all;
+}
+
+loader::LibraryRef build(const loader::DeviceRef& device) {
+  const std::filesystem::path source = SMELT_SOURCE_DIR;
+  std::vector<Bytes> texts;
+  service::Request request;
+  for (const Case& one : cases()) {
+    const bool shared = one.name == "softmax" || one.name == "matmul" || one.name == "hist" || one.name == "sreduce";
+    const auto folder = shared ? source / "tests/aot/cpu/kernels" : source / "bench/cpu_kernels/ir";
+    texts.push_back(must(read_file(folder / (one.name + ".ll"))));
+    request.sources.push_back({one.name, {}});
+  }
+  for (size_t i = 0; i < texts.size(); ++i) request.sources[i].bytes = texts[i];
+  request.name = "bench";
+  request.options.targets = {must(aot::parse_target("macos15"))};
+  request.levels = {must(aot::host_cpu_level())};
+  return must(loader::Library::load(device, must(service::build_package(request, 1, {}))));
+}
+
+/// Largest difference relative to the largest value.
+double difference(const Case& one, const Vector& found, const Vector& wanted) {
+  if (one.kind != Case::Kind::f32) return found == wanted ? 0 : INFINITY;
+  double largest = 0;
+  double apart = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    float a = 0;
+    float b = 0;
+    std::memcpy(&a, &found[i], 4);
+    std::memcpy(&b, &wanted[i], 4);
+    largest = std::max(largest, std::fabs(double{b}));
+    apart = std::max(apart, std::fabs(double{a} - b));
+  }
+  return apart / largest;
+}
+
+struct Rival {
+  std::function<void()> run;
+  std::function<const Vector&()> result;
+  std::vector<double> rounds;
+};
+
+void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl, Halves& halves, size_t rounds) {
+  // Ours
+  const auto pipeline = must(must(library->function(one.name))->pipeline());
+  const auto encoder = must(loader::Encoder::create(library->device()));
+  must(encoder->set_pipeline(pipeline));
+  std::vector<Vector> mine = one.buffers;
+  uint32_t index = 0;
+  for (Vector& buffer : mine) must(encoder->set_memory(index++, std::as_writable_bytes(std::span(buffer))));
+  if (one.last) must(encoder->set_bytes(index, std::as_bytes(std::span(&*one.last, 1))));
+  std::vector<Vector> theirs = one.buffers;
+  std::vector<Vector> loops = one.buffers;
+  std::vector<Rival> rivals;
+  rivals.push_back({[&] { must(encoder->dispatch_threads(one.grid, one.group, one.rank)); },
+                    [&] { return std::cref(mine[one.result]); },
+                    {}});
+  rivals.push_back({[&] { halves.run(one.items, [&](size_t from, size_t to) { one.plain(loops, from, to); }); },
+                    [&] { return std::cref(loops[one.result]); },
+                    {}});
+  std::unique_ptr<OpenCl::Prepared> prepared;
+  if (opencl != nullptr) {
+    OpenCl::Launch launch{one.name, {}, one.last, {one.grid.x, one.grid.y}, {one.group.x, one.group.y}};
+    for (Vector& buffer : theirs) launch.buffers.push_back({buffer.data(), buffer.size() * 4});
+    prepared = opencl->prepare(launch);
+    rivals.push_back({[&] { prepared->run(); },
+                      [&] {
+                        prepared->read_back();
+                        return std::cref(theirs[one.result]);
+                      },
+                      {}});
+  }
+  for (Rival& rival : rivals) rival.run();
+  double far = 0;
+  for (const size_t other : {size_t{0}, size_t{2}})
+    if (other < rivals.size()) far = std::max(far, difference(one, rivals[other].result(), rivals[1].result()));
+  if (far > 1e-4) fmt::print("{}: RESULTS DIFFER by {}\n", one.name, far);
+
+  for (size_t round = 0; round < rounds; ++round)
+    for (Rival& rival : rivals) {
+      double fastest = 1e9;
+      for (unsigned i = 0; i < one.launches; ++i) fastest = std::min(fastest, timed(rival.run));
+      rival.rounds.push_back(fastest * 1e6);
+    }
+  const auto ratio = [&](size_t over) {
+    return fmt::format("{:5.2f} {:5.2f}", least(rivals[0].rounds) / least(rivals[over].rounds),
+                       median(rivals[0].rounds) / median(rivals[over].rounds));
+  };
+  fmt::print("{:11} {:9.1f} {:9.1f} {:>9}   {}   {}\n", one.name, least(rivals[0].rounds), least(rivals[1].rounds),
+             rivals.size() > 2 ? fmt::format("{:.1f}", least(rivals[2].rounds)) : "-", ratio(1),
+             rivals.size() > 2 ? ratio(2) : "-");
+  std::fflush(stdout);
+}
+
+int run(unsigned threads, size_t rounds) {
+  ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(threads).c_str(), 1);
+  loader::DeviceOptions options;
+  options.threads = threads;
+  const auto device = must(loader::Device::open(loader::DeviceKind::cpu, options));
+  const loader::LibraryRef library = build(device);
+  const std::unique_ptr<OpenCl> opencl = OpenCl::open();
+  Halves halves(threads);
+  fmt::print("\n{}; rival: {}; {} rounds\n", device->name(), opencl ? opencl->name() : "no OpenCL device", rounds);
+  fmt::print("{:11} {:>9} {:>9} {:>9}   {:>11}   {:>11}\n", "fastest, us", "smelt", "loop", "PoCL", "smelt/loop",
+             "smelt/PoCL");
+  for (const Case& one : cases()) measure(one, library, opencl.get(), halves, rounds);
+  return 0;
+}
+
+int run_all(const std::string& rounds) {
+  for (const char* threads : {"1", "2"}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl("/proc/self/exe", "bench_cpu_kernels", "--threads", threads, rounds.c_str(), nullptr);
+      ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (status != 0) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace smelt::bench
+
+int main(int count, char** arguments) {
+  try {
+    if (count == 4 && std::string_view(arguments[1]) == "--threads")
+      return smelt::bench::run(static_cast<unsigned>(std::stoul(arguments[2])), std::stoul(arguments[3]));
+    return smelt::bench::run_all(count > 1 ? arguments[1] : "15");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_cpu_kernels: {}\n", error.what());
+    return 1;
+  }
+}

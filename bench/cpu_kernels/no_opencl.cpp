@@ -1,0 +1,10 @@
+// Built where there is no OpenCL to compare with.
+#include "opencl.hpp"
+
+namespace smelt::bench {
+
+std::unique_ptr<OpenCl> OpenCl::open() {
+  return nullptr;
+}
+
+}  // namespace smelt::bench
