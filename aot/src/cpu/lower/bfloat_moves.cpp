@@ -132,27 +132,37 @@ class BfloatMoves {
 
 namespace {
 
-// InstCombine narrows fptrunc(maxnum(fpext x, fpext y)) to maxnum of half, which x86 makes a call of fmaxf.
-void widen_half_extremes(llvm::Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (call == nullptr || !call->getType()->getScalarType()->isHalfTy()) continue;
-    const llvm::Intrinsic::ID id = call->getIntrinsicID();
-    if (id != llvm::Intrinsic::maxnum && id != llvm::Intrinsic::minnum && id != llvm::Intrinsic::maximum &&
-        id != llvm::Intrinsic::minimum)
+// InstCombine narrows comparisons, minima and maxima of widened halves to half again, and code generation makes a call
+// of fmaxf of a half that is compared and selected.
+void widen_half_comparisons(llvm::Function& function) {
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (instruction.getNumOperands() == 0 || !instruction.getOperand(0)->getType()->getScalarType()->isHalfTy())
       continue;
-    llvm::IRBuilder<> b(call);
-    llvm::Value* wide =
-        b.CreateBinaryIntrinsic(id, emit_to_float(b, call->getArgOperand(0)), emit_to_float(b, call->getArgOperand(1)));
-    call->replaceAllUsesWith(emit_from_float(b, wide, call->getType()));
-    call->eraseFromParent();
+    llvm::IRBuilder<> b(&instruction);
+    Value* wide = nullptr;
+    if (const auto* comparison = llvm::dyn_cast<llvm::FCmpInst>(&instruction)) {
+      wide = b.CreateFCmp(comparison->getPredicate(), emit_to_float(b, comparison->getOperand(0)),
+                          emit_to_float(b, comparison->getOperand(1)));
+    } else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+      const llvm::Intrinsic::ID id = call->getIntrinsicID();
+      if (id != llvm::Intrinsic::maxnum && id != llvm::Intrinsic::minnum && id != llvm::Intrinsic::maximum &&
+          id != llvm::Intrinsic::minimum)
+        continue;
+      wide = b.CreateBinaryIntrinsic(id, emit_to_float(b, call->getArgOperand(0)),
+                                     emit_to_float(b, call->getArgOperand(1)));
+      wide = emit_from_float(b, wide, call->getType());
+    } else {
+      continue;
+    }
+    instruction.replaceAllUsesWith(wide);
+    instruction.eraseFromParent();
   }
 }
 
 }  // namespace
 
 void move_bfloats_as_integers(llvm::Function& function) {
-  widen_half_extremes(function);
+  widen_half_comparisons(function);
   if (!function.isDeclaration()) BfloatMoves(function).run();
 }
 

@@ -67,8 +67,8 @@ void plain_threadgroup_atomics(llvm::Function& function);
 void lower_small_floats(llvm::Function& function, SmallFloatRounding rounding);
 
 /// Part of lower_air_operations; to be run once more before code is generated, because optimisers bring bfloat phis and
-/// selects back, and on x86 those need a library call; likewise minima and maxima of half, which are widened again.
-/// Leaves matrices (<64 x bfloat>) alone.
+/// selects back, and on x86 those need a library call; likewise comparisons, minima and maxima of half, which are
+/// widened again. Leaves matrices (<64 x bfloat>) alone.
 void move_bfloats_as_integers(llvm::Function& function);
 
 }  // namespace smelt::aot::cpu
