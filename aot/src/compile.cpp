@@ -136,6 +136,12 @@ Result<Built> build(const Unit& unit, const Target& target, const air::LegaliseO
   return built;
 }
 
+/// A library of Metal source may hold instantiations that no GPU can run; Metal says so when a pipeline is made of
+/// them.
+bool leaves_out(const Unit& unit, const Plan& plan, const Error& error) {
+  return unit.msl && plan.units.size() > 1 && error.code == Errc::threadgroup_memory_too_large;
+}
+
 std::string printed(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -159,6 +165,10 @@ Result<Compiled> compile(std::span<const Source> sources, const CompileOptions& 
   SMELT_TRY_VOID(run_tasks(built.size(), options.threads, [&](size_t i) -> Result<void> {
     const Unit& unit = plan.units[i / plan.targets.size()];
     auto result = build(unit, plan.targets[i % plan.targets.size()], legalising);
+    if (!result && leaves_out(unit, plan, result.error())) {
+      built[i].warnings.push_back(fmt::format("{}: left out: {}", sources[unit.source].name, result.error().message));
+      return {};
+    }
     if (!result) return tl::unexpected(placed(std::move(result).error(), sources[unit.source]));
     built[i] = std::move(*result);
     if (options.progress) {

@@ -1,5 +1,6 @@
 #include "msl/optimise.hpp"
 
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -21,6 +22,10 @@ constexpr unsigned kThread = 0;
 class Pipeline {
  public:
   Pipeline() : builder_(nullptr, tuning()) {
+    // No C library: a loop that copies stays a loop, and does not become memmove.
+    llvm::TargetLibraryInfoImpl library;
+    library.disableAllFunctions();
+    functions_.registerPass([library] { return llvm::TargetLibraryAnalysis(library); });
     builder_.registerModuleAnalyses(modules_);
     builder_.registerCGSCCAnalyses(sccs_);
     builder_.registerFunctionAnalyses(functions_);
@@ -57,11 +62,13 @@ class Pipeline {
 
 /// Clang copies unions, and so vectors, with memmove: source and destination may be the same object. They overlap in no
 /// other way, and then memcpy does as well; it exists between address spaces too.
-void copy_objects_plainly(llvm::Module& module) {
+void copy_objects_plainly(llvm::Module& module, bool only_between_spaces) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* move = llvm::dyn_cast<llvm::MemMoveInst>(&instruction);
       if (move == nullptr || !llvm::isa<llvm::ConstantInt>(move->getLength())) continue;
+      const unsigned from = move->getSourceAddressSpace(), to = move->getDestAddressSpace();
+      if (only_between_spaces && (from == to || from == kThread || to == kThread)) continue;
       llvm::IRBuilder<> builder(move);
       builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
                            move->getLength(), move->isVolatile());
@@ -72,7 +79,7 @@ void copy_objects_plainly(llvm::Module& module) {
 }  // namespace
 
 void prepare_operations(llvm::Module& module) {
-  copy_objects_plainly(module);
+  copy_objects_plainly(module, false);
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.isShift()) continue;
@@ -117,6 +124,8 @@ void optimise(llvm::Module& module) {
   pipeline.add(std::move(last));
   pipeline.add_module(llvm::GlobalDCEPass());
   pipeline.run(module);
+  // The optimiser joins two copies through a variable into one move.
+  copy_objects_plainly(module, true);
 }
 
 }  // namespace smelt::aot::msl

@@ -99,6 +99,7 @@ void TokenFilter::step() {
   if (token.isOneOf(tok::semi, tok::l_brace)) drop_constexpr_ = false;
   if (unsupported_word()) return;
   if (token.is(tok::numeric_constant) && number()) return;
+  if (token.is(tok::identifier) && swizzle()) return;
   if (token.is(tok::identifier) &&
       word({token.getIdentifierInfo()->getName().data(), token.getIdentifierInfo()->getName().size()}))
     return;
@@ -112,6 +113,7 @@ std::vector<clang::SourceLocation::UIntTy> TokenFilter::take_thread_words() {
 
 void TokenFilter::run() {
   read_all();
+  find_own_swizzles();
   out_.reserve(in_.size() * 2);
   while (in_[at_].isNot(tok::eof)) step();
   out_.push_back(in_[at_]);

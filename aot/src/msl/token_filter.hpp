@@ -11,6 +11,7 @@
 //   1.0h, 1.0bf, 0.5                      half(1.0f), __bf16(1.0f), 0.5f: Metal has no double
 //   c ? a : b                             each arm in ::__msl_arm(), which gives class values with a space by value
 //   static_cast<T>                        ::__msl_cast<T>, which also converts half <-> bfloat
+//   v.xy, where it is read                v.__get_xy(), the getter of the property
 //   is_function_constant_defined(c)       ::__smelt_function_constant_defined(&c)
 //
 // Only the user's tokens change; those of system headers pass. What is put in has the place of what it stands for, so
@@ -72,6 +73,8 @@ class TokenFilter {
   // Expressions: token_filter_expressions.cpp.
   bool number();
   bool conditional();
+  void find_own_swizzles();
+  bool swizzle();
   bool is_simple_arm(size_t at) const;
   void open_arm(clang::SourceLocation at, bool is_false_arm);
   void close_arm(clang::SourceLocation at);
@@ -89,6 +92,7 @@ class TokenFilter {
   std::vector<Arm> arms_;
   bool drop_constexpr_ = false;
   std::vector<clang::SourceLocation::UIntTy> thread_words_;
+  std::set<std::string> own_swizzles_;
   std::set<size_t> star_before_;
   std::unordered_map<size_t, size_t> skip_to_;
   std::unordered_map<std::string, std::vector<Token>> fragments_;

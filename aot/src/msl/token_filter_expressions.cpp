@@ -43,6 +43,48 @@ bool TokenFilter::number() {
   return true;
 }
 
+namespace {
+
+/// "xy", "bgra": two to four letters of one set.
+bool is_swizzle(std::string_view name) {
+  return name.size() >= 2 && name.size() <= 4 &&
+         (name.find_first_not_of("xyzw") == std::string_view::npos ||
+          name.find_first_not_of("rgba") == std::string_view::npos);
+}
+
+std::string_view text_of(const clang::Token& token) {
+  const llvm::StringRef name = token.getIdentifierInfo()->getName();
+  return {name.data(), name.size()};
+}
+
+}  // namespace
+
+/// Words that look like swizzles and are the user's own names: of variables or members.
+void TokenFilter::find_own_swizzles() {
+  for (size_t i = 1; i < in_.size(); ++i)
+    if (in_[i].is(tok::identifier) && is_swizzle(text_of(in_[i])) && !in_[i - 1].isOneOf(tok::period, tok::arrow))
+      own_swizzles_.emplace(text_of(in_[i]));
+}
+
+/// A swizzle that is read becomes the call that it stands for: Clang cannot instantiate an operator on a property.
+bool TokenFilter::swizzle() {
+  if (out_.empty() || !out_.back().isOneOf(tok::period, tok::arrow)) return false;
+  std::string name(text_of(in_[at_]));
+  if (!is_swizzle(name) || own_swizzles_.count(name) != 0) return false;
+  const Token& next = in_[at_ + 1];
+  if (next.isOneOf(tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal, tok::percentequal) ||
+      next.isOneOf(tok::ampequal, tok::pipeequal, tok::caretequal, tok::lesslessequal, tok::greatergreaterequal) ||
+      next.isOneOf(tok::plusplus, tok::minusminus, tok::l_paren))
+    return false;
+  for (char& letter : name) {
+    const size_t colour = std::string_view("rgba").find(letter);
+    if (colour != std::string_view::npos) letter = "xyzw"[colour];
+  }
+  put(fmt::format("__get_{}()", name), in_[at_].getLocation());
+  ++at_;
+  return true;
+}
+
 /// Arms that must stay bare: a lone name as a template argument, and literals (null pointer constants).
 bool TokenFilter::is_simple_arm(size_t at) const {
   if (in_[at].isOneOf(tok::identifier, tok::numeric_constant) && in_[at + 1].is(tok::greater) &&

@@ -181,6 +181,31 @@ kernel void f(device Pair* pairs, device float* out, uint i [[thread_position_in
   }
 }
 
+TEST_CASE("swizzles in templates, read and written") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Own { float xy; };
+template <typename T> T mixed(vec<T, 4> v, T s) {
+  v.xy = v.yx * s;
+  v.zw += v.xy + v.bg;
+  vec<T, 2> w = s * v.wz - T(1);
+  Own own = {float(w.x)};
+  return own.xy + w.y;
+}
+kernel void f(device const float4* in, device float* out, uint i [[thread_position_in_grid]]) {
+  out[i] = mixed(in[i], 2.0f);
+}
+)");
+  std::vector<float> in = ramp(8), out(2);
+  source.run("f", Launch{.grid = {2, 1, 1}, .group = {2, 1, 1}}.bind(0, in).bind(1, out));
+  for (size_t i = 0; i < 2; ++i) {
+    const float x = 2 * in[4 * i + 1], y = 2 * in[4 * i], b = in[4 * i + 2];
+    const float z = in[4 * i + 2] + x + b, w = in[4 * i + 3] + y + y;
+    CHECK(out[i] == (2 * w - 1) + (2 * z - 1));
+  }
+}
+
 TEST_CASE("shift amounts count modulo the width; division by zero stays in its lane") {
   const Msl source(R"(
 #include <metal_stdlib>
