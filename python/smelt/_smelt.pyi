@@ -7,7 +7,9 @@ _Buffer = Union[bytes, bytearray, memoryview]
 _Size = Union[int, Sequence[int]]
 
 class Device:
-    def __init__(self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "") -> None: ...
+    def __init__(
+        self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "", target: str | None = None
+    ) -> None: ...
     @property
     def kind(self) -> str: ...
     @property

@@ -2,12 +2,15 @@
 // else there is to know about one are functions of this module.
 #include "smelt/loader/library.hpp"
 
+#include "smelt/aot/target.hpp"
+
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
 
 #include <pybind11/stl.h>
 
+#include <optional>
 #include <unordered_map>
 
 namespace smelt::python {
@@ -141,10 +144,31 @@ py::dict function_info(const Library& library, const std::string& name) {
                   "reason"_a = usable ? std::string() : usable.error().message);
 }
 
-loader::DeviceRef open_device(const std::string& kind, unsigned threads, const std::string& cpu_level) {
+/// What an offline device pretends to be: the oldest machine that the target is for.
+loader::DeviceProfile profile_of(const std::string& name) {
+  const aot::Target target = unwrap(aot::parse_target(name));
+  const auto version = [](const aot::Version& from) { return loader::Version{from.major, from.minor, from.patch}; };
+  loader::DeviceProfile profile;
+  profile.name = "offline " + target.name;
+  profile.target = {
+      target.name,         target.platform == aot::Platform::ios ? loader::Platform::ios : loader::Platform::macos,
+      version(target.os),  version(target.language),
+      version(target.air), profile.target.family};
+  return profile;
+}
+
+loader::DeviceRef open_device(const std::string& kind, unsigned threads, const std::string& cpu_level,
+                              const std::optional<std::string>& target) {
   loader::DeviceOptions options;
   options.threads = threads;
   options.cpu_level = cpu_level;
+  loader::DeviceProfile profile;
+  if (target) {
+    if (kind != "offline")
+      raise(Errc::invalid_argument, "target: only an offline device pretends; got kind '{}'", kind);
+    profile = profile_of(*target);
+    options.profile = &profile;
+  }
   for (const auto known :
        {loader::DeviceKind::automatic, loader::DeviceKind::metal, loader::DeviceKind::cpu, loader::DeviceKind::offline})
     if (kind == loader::to_string(known)) {
@@ -158,7 +182,8 @@ loader::DeviceRef open_device(const std::string& kind, unsigned threads, const s
 
 void bind_device(py::module_& module) {
   py::class_<loader::Device, loader::DeviceRef>(module, "Device")
-      .def(py::init(&open_device), "kind"_a = "automatic", py::kw_only(), "threads"_a = 0, "cpu_level"_a = "")
+      .def(py::init(&open_device), "kind"_a = "automatic", py::kw_only(), "threads"_a = 0, "cpu_level"_a = "",
+           "target"_a = py::none())
       .def_property_readonly("kind", [](const loader::Device& device) { return text(to_string(device.kind())); })
       .def_property_readonly("name", [](const loader::Device& device) { return text(device.name()); })
       .def_property_readonly("target", [](const loader::Device& device) { return device.target().name; })
