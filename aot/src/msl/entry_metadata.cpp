@@ -75,7 +75,9 @@ llvm::MDNode* buffer_node(const llvm::Argument& argument, const ParameterFact& f
   node.text("air.buffer");
   if (fact.is_reference && fact.space == 2) node.text("air.buffer_size").number(fact.size);
   node.text("air.location_index").number(fact.slot.value_or(0)).number(1);
-  node.text(fact.is_const || fact.space == 2 ? "air.read" : "air.read_write");
+  // Apple's compiler says read_write of `device const void*` too (seen in its ggml library).
+  const bool is_void = fact.size == 0;
+  node.text((fact.is_const && !is_void) || fact.space == 2 ? "air.read" : "air.read_write");
   if (target.air >= Version{2, 5}) node.text("air.address_space").number(fact.space);
   if (!fact.fields.empty()) {
     Node fields(module.getContext());

@@ -127,6 +127,8 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
     if (target.hasAddressSpace() || target->isFunctionType() || target->getContainedAutoType() != nullptr ||
         pointee.IgnoreParens().getAs<clang::FunctionTypeLoc>())
       return;
+    // Apple's compiler takes `device T*& p`, although the reference names no space.
+    if (reference && target->isPointerType()) return;
     // The name of a type may bring its space along, and so may a template parameter.
     if (target->getAs<clang::TypedefType>() != nullptr && target.getCanonicalType().hasAddressSpace()) return;
     if (target->isDependentType() && target->getAs<clang::TemplateTypeParmType>() == nullptr) return;

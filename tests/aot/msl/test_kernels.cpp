@@ -228,6 +228,26 @@ kernel void f(device const int* in, device int* out, uint i [[thread_position_in
   }
 }
 
+TEST_CASE("void pointers, references to pointers, and what Apple says of them") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+void skip(const device float*& x, device float*& y, uint n) { x += n; y += n; }
+kernel void f(device const void* in, device void* out, uint i [[thread_position_in_grid]]) {
+  const device float* x = (const device float*)in;
+  device float* y = (device float*)out;
+  skip(x, y, i);
+  *y = *x;
+}
+)");
+  std::vector<float> in = ramp(8), out(8);
+  source.run("f", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, in).bind(1, out));
+  CHECK(in == out);
+  const aot::KernelInfo& info = source.info("f");
+  CHECK(info.arguments[0].type_name == "void");
+  CHECK(info.arguments[0].access == aot::ArgumentAccess::read_write);
+}
+
 TEST_CASE("only the kernels that are asked for are made") {
   aot::CompileOptions options = msl_options();
   options.functions = {"b"};
