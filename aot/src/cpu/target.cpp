@@ -3,6 +3,9 @@
 #include "cpu/lower/lower.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -175,11 +178,44 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target) {
   }
 }
 
+namespace {
+
+/// Block length from which on instructions stay in the order of the IR: LLVM's machine scheduler compares memory
+/// accesses pairwise, and takes most of the time of such kernels (matrix products by lanes). The processor reorders
+/// them anyway.
+constexpr size_t kLongBlock = 3000;
+
+bool has_long_block(const llvm::Module& module) {
+  for (const llvm::Function& function : module)
+    for (const llvm::BasicBlock& block : function)
+      if (block.size() > kLongBlock) return true;
+  return false;
+}
+
+/// What TargetMachine::addPassesToEmitFile does, with a way to leave a pass out.
+bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
+                        llvm::raw_pwrite_stream& stream, bool schedule) {
+  llvm::TargetPassConfig* config = target.createPassConfig(passes);
+  if (!schedule) config->disablePass(&llvm::MachineSchedulerID);
+  passes.add(config);
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&target);
+  passes.add(info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (target.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
+}  // namespace
+
 Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, !has_long_block(module)))
     return fail(Errc::toolchain_missing, "LLVM cannot emit objects for this target");
   passes.run(module);
   const auto* data = reinterpret_cast<const std::byte*>(buffer.data());
