@@ -241,9 +241,11 @@ class Preparation {
       : library_(library), orders_(std::move(orders)), progress_(progress) {}
 
   Result<size_t> run() {
-    const size_t most = std::max(1u, library_.impl().build_threads());
-    // Small enough to share and to report, large enough that kernels share their memory.
-    batch_ = std::clamp<size_t>(orders_.size() / (4 * most), 16, 128);
+    const size_t most =
+        std::min<uint64_t>(std::max(1u, library_.impl().build_threads()), 1 + code_bytes() / kBytesWorthAThread);
+    // Small enough to share and to report, large enough that kernels share their memory: all of them if nobody asks.
+    const bool at_once = most == 1 && !progress_;
+    batch_ = at_once ? std::max<size_t>(orders_.size(), 1) : std::clamp<size_t>(orders_.size() / (4 * most), 16, 128);
     const size_t wanted = std::min<size_t>((orders_.size() + batch_ - 1) / batch_, most);
     std::vector<std::thread> helpers;
     for (size_t i = 1; i < wanted; ++i) helpers.emplace_back([this] { work(); });
@@ -254,6 +256,16 @@ class Preparation {
   }
 
  private:
+  /// Waking a thread and waiting for it costs as much as copying and hashing this, and far more on a busy machine.
+  static constexpr uint64_t kBytesWorthAThread = 4 << 20;
+
+  /// About what is copied and hashed: each slice in proportion to how many of its kernels are wanted.
+  uint64_t code_bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& slice : library_.slices) bytes += slice->facts.bytes.size();
+    return library_.names.empty() ? 0 : bytes / library_.names.size() * orders_.size();
+  }
+
   void work() {
     for (size_t begin; !stopped_ && (begin = next_.fetch_add(batch_)) < orders_.size();) {
       const size_t end = std::min(begin + batch_, orders_.size());

@@ -4,13 +4,31 @@
 #include "features.hpp"
 
 #if defined(__x86_64__)
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>  // glibc 2.33: what the dynamic linker found out at start-up
+#else
 #include <cpuid.h>
+#endif
 #endif
 
 namespace smelt::loader {
 namespace {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+// A CPUID instruction leaves a virtual machine and costs it ten microseconds, as much as loading a kernel; glibc has
+// asked already. "Active" includes what the operating system saves.
+uint32_t x86_level() {
+  const bool v2 = CPU_FEATURE_ACTIVE(SSE3) && CPU_FEATURE_ACTIVE(SSSE3) && CPU_FEATURE_ACTIVE(CMPXCHG16B) &&
+                  CPU_FEATURE_ACTIVE(SSE4_1) && CPU_FEATURE_ACTIVE(SSE4_2) && CPU_FEATURE_ACTIVE(POPCNT) &&
+                  CPU_FEATURE_ACTIVE(LAHF64_SAHF64);
+  const bool v3 = v2 && CPU_FEATURE_ACTIVE(FMA) && CPU_FEATURE_ACTIVE(MOVBE) && CPU_FEATURE_ACTIVE(AVX) &&
+                  CPU_FEATURE_ACTIVE(F16C) && CPU_FEATURE_ACTIVE(BMI1) && CPU_FEATURE_ACTIVE(AVX2) &&
+                  CPU_FEATURE_ACTIVE(BMI2) && CPU_FEATURE_ACTIVE(LZCNT);
+  const bool v4 = v3 && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) && CPU_FEATURE_ACTIVE(AVX512CD) &&
+                  CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512VL);
+  return v4 ? 4 : v3 ? 3 : 0;
+}
+#elif defined(__x86_64__)
 struct Registers {
   uint32_t a = 0, b = 0, c = 0, d = 0;
 };
