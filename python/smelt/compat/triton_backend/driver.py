@@ -205,7 +205,8 @@ class SmeltDriver(base.DriverBase):  # type: ignore[misc]
         return GPUTarget("smelt", os.environ.get("SMELT_TRITON_ARCH") or "gfx1100", _WARP)
 
     def get_current_device(self) -> int:
-        return 0
+        # No GPU's number: kernels that Triton has compiled for one are filed under it.
+        return -1
 
     def set_current_device(self, device: int) -> None:
         pass
