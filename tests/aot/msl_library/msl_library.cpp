@@ -29,6 +29,7 @@ Result<aot::Compiled> compile_text(std::string_view text, const MslSettings& set
   aot::CompileOptions options;
   options.targets = {aot::parse_target(settings.target).value()};
   options.fast_math = settings.fast_math;
+  options.language = settings.language;
   options.cache_folder = header_folder();
   options.threads = 2;
   options.include_folders = settings.include_folders;

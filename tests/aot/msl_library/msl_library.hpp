@@ -2,8 +2,11 @@
 // through on a machine without Metal.
 #pragma once
 
+#include "smelt/aot/target.hpp"
+
 #include "launch.hpp"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,7 +16,8 @@ namespace smelt::test {
 struct MslSettings {
   bool fast_math = false;
   std::string target = "macos15";
-  std::string name = "kernel.metal";  ///< of the source: its folder is where includes are looked up first
+  std::optional<aot::Version> language;  ///< the target's when empty
+  std::string name = "kernel.metal";     ///< of the source: its folder is where includes are looked up first
   std::vector<std::string> include_folders;
   std::vector<std::string> functions;  ///< empty: all
 };

@@ -266,5 +266,25 @@ TEST_CASE("further seeds") {
       "kernel void k(device float* p [[buffer(0)]]) { float forward = erf(p[0]); p[0] = log1p(forward); }");
 }
 
+TEST_CASE("every version of the language has its library") {
+  const std::string kernel = std::string(kHead) +
+                             "kernel void k(device float4* p [[buffer(0)]]) { p[0] = exp(p[1].wzyx) + "
+                             "simd_sum(p[2]); }";
+  for (const aot::Version language : {aot::Version{2, 4}, aot::Version{3, 0}, aot::Version{3, 1}, aot::Version{4, 0}}) {
+    if (!full_sweep() && (language.major == 3)) continue;
+    const std::string errors = msl_errors(kernel, {.target = "macos26", .language = language});
+    CHECK_MESSAGE(errors.empty(), language.major, ".", language.minor, "\n", errors);
+  }
+  // What a version does not have is not there.
+  CHECK(
+      !msl_errors(std::string(kHead) + "kernel void k(device float* p [[buffer(0)]]) { p[0] = nextafter(p[0], p[1]); }",
+                  {.language = aot::Version{2, 4}})
+           .empty());
+  CHECK(!msl_errors(std::string(kHead) + "kernel void k(device atomic_float* p [[buffer(0)]]) { "
+                                         "atomic_thread_fence(mem_flags::mem_device, memory_order_relaxed); }",
+                    {.language = aot::Version{2, 4}})
+             .empty());
+}
+
 }  // namespace
 }  // namespace smelt::test
