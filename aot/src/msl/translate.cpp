@@ -84,7 +84,6 @@ class TranslateAction final : public clang::ASTFrontendAction {
                                               compiler.getCodeGenOpts(), llvm_));
     auto consumer = std::make_unique<HoldingConsumer>(*generator_);
     consumer_ = consumer.get();
-    compiler.addDependencyCollector(dependencies_);
     return consumer;
   }
 
@@ -192,6 +191,7 @@ Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_
   messages.set_main_name(std::string(name));
   const auto compiler = make_compiler(text, name, options, messages, headers.get());
   TranslateAction action(options, *module);
+  if (compiler != nullptr) compiler->addDependencyCollector(action.dependencies());
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();
   if (!done || messages.error_count() != 0) {
@@ -199,8 +199,9 @@ Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_
     return fail(Errc::compile_failed, "{}", errors.empty() ? "the source does not compile" : errors);
   }
   module->warnings = messages.warnings();
+  const std::string main_file = compiler->getFrontendOpts().Inputs[0].getFile().str();
   for (const std::string& file : action.dependencies()->getDependencies())
-    if (!llvm::StringRef(file).starts_with("/smelt/")) module->dependencies.push_back(file);
+    if (!llvm::StringRef(file).starts_with("/smelt/") && file != main_file) module->dependencies.push_back(file);
   return module;
 }
 
