@@ -10,6 +10,7 @@
 #include "input/ir_lexer.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
+#include "launch_metadata.hpp"
 #include "msl/entry_points.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -128,6 +129,8 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
   Gathered gathered;
   input::InputOptions reading{.kernels = options.kernels, .threads_per_threadgroup = threads};
   reading.missing_kernels = &gathered.missing_kernels;
+  SMELT_TRY(const LaunchMetadata launch, parse_launch_metadata(options.metadata_json));
+  reading.hidden_pointers = launch.hidden_pointers;
   SMELT_TRY(const KernelModule module, input::read_input(source.bytes, source.name, reading));
   Unit unit{.source = index, .bitcode = to_bitcode(*module.module), .all = entry_points(*module.module)};
   if (unit.all.empty()) return fail(Errc::compile_failed, "{}: there is no entry point in it", source.name);

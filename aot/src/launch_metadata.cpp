@@ -35,6 +35,10 @@ Result<LaunchMetadata> parse_launch_metadata(std::string_view json) {
     if (bytes && *bytes != 0)
       return fail(Errc::unsupported, "the kernel wants {} bytes of \"{}\", which nobody would give it", *bytes, key);
   }
+  if (object.contains("profile_scratch_size"))
+    result.hidden_pointers = 2;
+  else if (object.contains("global_scratch_size"))
+    result.hidden_pointers = 1;
   return result;
 }
 

@@ -13,6 +13,8 @@ namespace smelt::aot {
 struct LaunchMetadata {
   std::optional<uint64_t> threadgroup_memory;       ///< `shared`
   std::optional<uint32_t> threads_per_threadgroup;  ///< `num_warps` x `warp_size` (32 when absent)
+  /// Scratch pointers that Triton adds behind a kernel's arguments, whatever their size: one, and from 3.5 on two.
+  std::optional<uint32_t> hidden_pointers;
 };
 
 /// Triton's metadata. Absent keys are absent answers; a key of the wrong type, a warp that is not 32 lanes and scratch

@@ -246,6 +246,76 @@ TEST_CASE("buffers: past the end a load is 0 and a store is nothing") {
   for (uint32_t i = 25; i < 40; ++i) CHECK(out[i] == (i == 33 ? 9 + 16 * 3 : 9));
 }
 
+TEST_CASE("WMMA: f16, bf16, iu8, iu4 in the registers' own layout") {
+  struct Form {
+    std::string operand, result, operation, signs;
+    unsigned bits;
+    bool is_float;
+  };
+  const Form forms[] = {
+      {"<16 x half>", "<8 x float>", "f32.16x16x16.f16.v8f32.v16f16", "", 16, true},
+      {"<16 x i16>", "<8 x float>", "f32.16x16x16.bf16.v8f32.v16i16", "", 16, true},
+      {"<4 x i32>", "<8 x i32>", "i32.16x16x16.iu8.v8i32.v4i32", "i1 true, ", 8, false},
+      {"<2 x i32>", "<8 x i32>", "i32.16x16x16.iu4.v8i32.v2i32", "i1 true, ", 4, false},
+  };
+  for (const Form& form : forms) {
+    CAPTURE(form.operation);
+    const std::string tail = form.is_float ? "" : ", i1 false";
+    const std::string text = fmt::format(
+        "target triple = \"amdgcn-amd-amdhsa\"\n"
+        "define amdgpu_kernel void @k(ptr addrspace(1) %pa, ptr addrspace(1) %pb, ptr addrspace(1) %pc) {{\n"
+        "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
+        "  %qa = getelementptr {0}, ptr addrspace(1) %pa, i32 %t\n  %a = load {0}, ptr addrspace(1) %qa\n"
+        "  %qb = getelementptr {0}, ptr addrspace(1) %pb, i32 %t\n  %b = load {0}, ptr addrspace(1) %qb\n"
+        "  %qc = getelementptr {1}, ptr addrspace(1) %pc, i32 %t\n  %c = load {1}, ptr addrspace(1) %qc\n"
+        "  %d = call {1} @llvm.amdgcn.wmma.{2}({3}{0} %a, {3}{0} %b, {1} %c{4})\n"
+        "  store {1} %d, ptr addrspace(1) %qc\n  ret void\n}}\n"
+        "declare i32 @llvm.amdgcn.workitem.id.x()\ndeclare {1} @llvm.amdgcn.wmma.{2}({5}{0}, {5}{0}, {1}{6}) "
+        "convergent\n",
+        form.operand, form.result, form.operation, form.signs, tail, form.signs.empty() ? "" : "i1, ",
+        form.is_float ? "" : ", i1");
+    const test::LoadedSlice slice = load(text);
+    // Small whole numbers, so that every order of summation gives the same.
+    const auto value = [&](unsigned major, unsigned k, unsigned salt) {
+      return static_cast<int>((major * 7 + k * 5 + salt) % 13) - (form.bits == 4 ? 6 : 5);
+    };
+    const auto encode = [&](int number) -> uint32_t {
+      if (form.bits < 16) return static_cast<uint32_t>(number) & ((1u << form.bits) - 1);
+      const uint32_t single = std::bit_cast<uint32_t>(static_cast<float>(number));
+      if (form.operand != "<16 x half>") return single >> 16;
+      if (number == 0) return 0;
+      return (single >> 16 & 0x8000) | ((single >> 23 & 0xff) - 127 + 15) << 10 | (single >> 13 & 0x3ff);
+    };
+    const unsigned words = 16 * form.bits / 32;
+    std::vector<uint32_t> a(32 * words), b(32 * words), c(32 * 8);
+    const auto c_value = [](unsigned row, unsigned column) { return static_cast<int>(row * 3 + column); };
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      for (unsigned k = 0; k < 16; ++k) {
+        const unsigned word = lane * words + k * form.bits / 32, shift = k * form.bits % 32;
+        a[word] |= encode(value(lane & 15, k, 1)) << shift;
+        b[word] |= encode(value(lane & 15, k, 4)) << shift;
+      }
+      for (unsigned e = 0; e < 8; ++e) {
+        const int number = c_value(2 * e + (lane >> 4), lane & 15);
+        c[lane * 8 + e] =
+            form.is_float ? std::bit_cast<uint32_t>(static_cast<float>(number)) : static_cast<uint32_t>(number);
+      }
+    }
+    test::Launch launch;
+    launch.grid = launch.group = {32, 1, 1};
+    launch.bind(0, a).bind(1, b).bind(2, c);
+    slice.run("k", launch);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned e = 0; e < 8; ++e) {
+        const unsigned row = 2 * e + (lane >> 4), column = lane & 15;
+        int wanted = c_value(row, column);
+        for (unsigned k = 0; k < 16; ++k) wanted += value(row, k, 1) * value(column, k, 4);
+        const uint32_t bits = c[lane * 8 + e];
+        CHECK((form.is_float ? static_cast<int>(std::bit_cast<float>(bits)) : static_cast<int>(bits)) == wanted);
+      }
+  }
+}
+
 TEST_CASE("sizes of the launch") {
   const std::string text =
       "target triple = \"amdgcn-amd-amdhsa\"\n"

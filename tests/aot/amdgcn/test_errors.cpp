@@ -80,6 +80,27 @@ TEST_CASE("waves of 64 lanes, scratch memory, metadata") {
   check_says(refused(wide), {"line 2", "'k'", "64 lanes"});
 }
 
+TEST_CASE("hidden pointers: as many as the metadata says, and unused") {
+  const std::string text = kernel("  %r = add i32 %t, 1", "");
+  const auto buffers = [&](const std::string& metadata) {
+    const std::vector<Source> sources = {{"kernel.llir", as_bytes(std::string_view(text))}};
+    CompileOptions options;
+    options.metadata_json = metadata;
+    const auto compiled = compile(sources, options);
+    REQUIRE(compiled);
+    size_t count = 0;
+    for (const ArgumentInfo& argument : compiled->targets[0].functions[0].info.arguments)
+      count += argument.kind == ArgumentKind::buffer;
+    return count;
+  };
+  CHECK(buffers("") == 1);
+  CHECK(buffers("{\"profile_scratch_size\": 0}") == 1);
+  CHECK(buffers("{\"global_scratch_size\": 0}") == 2);  // Triton before 3.5: the other is the user's own
+  std::string uses = text;
+  uses.replace(uses.find("store i32 %r, ptr addrspace(1) %out"), 35, "store i32 %r, ptr addrspace(1) %p  ");
+  check_says(refused(uses, "{\"profile_scratch_size\": 0}"), {"line 2", "'k'", "hidden"});
+}
+
 TEST_CASE("the hidden arguments that nobody would fill") {
   check_says(
       refused(kernel("  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
