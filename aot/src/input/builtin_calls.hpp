@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
 
 #include <string>
 #include <string_view>
