@@ -5,6 +5,9 @@
 
 #if defined(__x86_64__)
 #if __has_include(<sys/platform/x86.h>)
+#ifndef _Bool
+#define _Bool bool  // a C header, and outside GCC nobody says this for C++
+#endif
 #include <sys/platform/x86.h>  // glibc 2.33: what the dynamic linker found out at start-up
 #else
 #include <cpuid.h>
