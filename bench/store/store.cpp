@@ -475,10 +475,11 @@ void stampede() {
       }
       auto store = open(folder);
       const auto there = [&] { return store->find(key_of(5)).value().has_value(); };
+      const auto ready = [&] { return store->indexed(key_of(5)); };
       ++page->ready;
       while (!page->go) std::this_thread::sleep_for(std::chrono::microseconds(200));
       if (!there()) {
-        auto flight = cache::Flight::acquire(folder, key_of(5), std::chrono::seconds(30), there);
+        auto flight = cache::Flight::acquire(folder, key_of(5), std::chrono::seconds(30), ready);
         if (flight && flight->held() && !there()) {
           ++page->compiles;
           std::this_thread::sleep_for(std::chrono::milliseconds(40));

@@ -3,10 +3,13 @@
 #include "smelt/schema/store_schema.hpp"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace smelt::cache {
 namespace {
+
+constexpr off_t kShortLogBytes = 2 << 20;
 
 tl::unexpected<Error> sqlite_error(sqlite3* database, int code, std::string_view doing) {
   const char* text = database ? sqlite3_errmsg(database) : sqlite3_errstr(code);
@@ -121,6 +124,15 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
 void Database::close() {
   for (auto& [sql, statement] : prepared_) sqlite3_finalize(statement);
   prepared_.clear();
+  if (database_) {
+    // The last connection of all to close moves the log into the database, with two syncs, and removes it; the next
+    // process that writes then syncs a new log's header. That is 30 ms on a disk, for each process that published one
+    // kernel. A short log may stay: whoever opens it next reads it in a millisecond.
+    struct stat log{};
+    const char* path = sqlite3_filename_wal(sqlite3_db_filename(database_, "main"));
+    const bool keep_log = path && ::stat(path, &log) == 0 && log.st_size < kShortLogBytes;
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_log ? 1 : 0, nullptr);
+  }
   sqlite3_close(database_);
   database_ = nullptr;
 }

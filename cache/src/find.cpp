@@ -210,6 +210,11 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
   return std::optional<Entry>();
 }
 
+bool Store::indexed(const Digest& key) {
+  Index* shared = state_->current_index();
+  return shared && shared->find(key, current_hour());
+}
+
 Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Digest>& keys) {
   StoreState& state = *state_;
   std::vector<std::optional<Entry>> found(keys.size());

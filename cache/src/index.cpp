@@ -61,25 +61,34 @@ uint32_t current_hour() {
   return static_cast<uint32_t>(::time(nullptr) / 3600);
 }
 
-std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writable) {
+std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writable, bool header_only) {
   static_assert(sizeof(Header) == 128 && sizeof(Slot) == 64);
   const int fd = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (fd < 0) return nullptr;
   struct stat status{};
+  uint64_t bytes = 0;
   void* base = MAP_FAILED;
-  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header))
-    base = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd,
-                  0);
+  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header)) {
+    bytes = header_only ? sizeof(Header) : static_cast<uint64_t>(status.st_size);
+    base = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+  }
   ::close(fd);
   if (base == MAP_FAILED) return nullptr;
   std::unique_ptr<Index> index(new Index);
   index->header_ = static_cast<Header*>(base);
-  index->mapped_ = static_cast<uint64_t>(status.st_size);
+  index->mapped_ = bytes;
   index->writable_ = writable;
+  if (index->header_->magic != kMagic || index->header_->format != kFormat) return nullptr;
+  return index;
+}
+
+std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writable) {
+  auto index = map(path, writable, false);
+  if (!index) return nullptr;
   const Header& header = *index->header_;
-  if (header.magic != kMagic || header.format != kFormat || header.schema != schema::store_migrations().size() ||
-      std::abs(header.boot_time - boot_time()) > kClockSlack || header.slots_log2 > 40 ||
-      index->mapped_ != sizeof(Header) + (sizeof(Slot) << header.slots_log2) || index->superseded())
+  if (header.schema != schema::store_migrations().size() || std::abs(header.boot_time - boot_time()) > kClockSlack ||
+      header.slots_log2 > 40 || index->mapped_ != sizeof(Header) + (sizeof(Slot) << header.slots_log2) ||
+      index->superseded())
     return nullptr;
   index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
   index->mask_ = (uint64_t{1} << header.slots_log2) - 1;
@@ -87,20 +96,7 @@ std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writa
 }
 
 std::unique_ptr<Index> Index::open_outdated(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return nullptr;
-  struct stat status{};
-  void* base = MAP_FAILED;
-  if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header))
-    base = ::mmap(nullptr, sizeof(Header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  ::close(fd);
-  if (base == MAP_FAILED) return nullptr;
-  std::unique_ptr<Index> index(new Index);
-  index->header_ = static_cast<Header*>(base);
-  index->mapped_ = sizeof(Header);
-  index->writable_ = true;
-  if (index->header_->magic != kMagic || index->header_->format != kFormat) return nullptr;
-  return index;
+  return map(path, true, true);
 }
 
 Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,

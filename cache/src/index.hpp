@@ -72,6 +72,7 @@ class Index {
 
  private:
   Index() = default;
+  static std::unique_ptr<Index> map(const std::filesystem::path& path, bool writable, bool header_only);
   Slot* locate(const Digest& key) const;
   Header* header_ = nullptr;
   Slot* slots_ = nullptr;

@@ -290,10 +290,7 @@ void bind_store(py::module_& module) {
           [](StoreHandle& store, const std::string& key, uint64_t milliseconds) {
             const Digest digest = key_from(key);
             return store.with([&](cache::Store& on) {
-              const auto ready = [&] {
-                const auto found = on.find(digest);
-                return found && *found;
-              };
+              const auto ready = [&] { return on.indexed(digest); };
               return cache::Flight::acquire(on.folder(), digest, std::chrono::milliseconds(milliseconds), ready);
             });
           },

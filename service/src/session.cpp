@@ -96,10 +96,15 @@ struct Session::State {
     return from_entry(std::move(**found), key);
   }
 
-  void publish(cache::Store& to, const Digest& key, ByteView package, std::chrono::microseconds cost) {
+  /// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once.
+  void publish(cache::Store& to, std::initializer_list<Digest> keys, ByteView package, std::chrono::microseconds cost) {
     if (to.read_only()) return;
-    if (auto put = to.put(key, {{kPackagePart, package}}, cost); !put) warn(put.error().message);
-    note_use(key);
+    std::vector<cache::Store::Put> puts;
+    for (const Digest& key : keys) {
+      puts.push_back({key, {{kPackagePart, package}}, cost});
+      note_use(key);
+    }
+    if (auto put = to.put_all(puts); !put) warn(put.error().message);
   }
 };
 
@@ -153,7 +158,7 @@ Result<Made> Session::make(const Request& request, const Progress& progress) {
   if (store) {
     SMELT_TRY(normal, aot::normalised_fingerprint(request.sources, request.options, more));
     if (auto made = state_->find(*store, *normal)) {
-      state_->publish(*store, raw, made->package, {});  // equal bytes are kept once
+      state_->publish(*store, {raw}, made->package, {});
       made->key = raw;
       made->took = since(start);
       return std::move(*made);
@@ -165,28 +170,23 @@ Result<Made> Session::make(const Request& request, const Progress& progress) {
                 store ? store->folder().string() : "(none)");
   std::optional<cache::Flight> flight;
   if (store && !store->read_only()) {
-    std::optional<Made> there;
-    const auto ready = [&] {
-      auto found = store->find(*normal);
-      if (!found || !*found || !(*found)->part(kPackagePart)) return false;
-      there = from_entry(std::move(**found), *normal);
-      return true;
-    };
+    const auto ready = [&] { return store->indexed(*normal); };
     auto acquired = cache::Flight::acquire(store->folder(), *normal, state_->options.wait_for_others, ready);
     if (acquired) flight = std::move(*acquired);
-    if (there || (flight && flight->waited() && ready())) {
-      state_->publish(*store, raw, there->package, {});
-      there->key = raw;
-      there->took = since(start);
-      return std::move(*there);
+    if (flight && flight->waited()) {
+      if (auto there = state_->find(*store, *normal)) {
+        if (!store->indexed(raw)) state_->publish(*store, {raw}, there->package, {});
+        there->key = raw;
+        there->took = since(start);
+        return std::move(*there);
+      }
     }
   }
   Made made;
   SMELT_TRY(Bytes package, build_package(request, state_->options.threads, progress, &made.warnings));
   made.took = since(start);
   if (store) {
-    state_->publish(*store, *normal, package, made.took);
-    state_->publish(*store, raw, package, made.took);
+    state_->publish(*store, {*normal, raw}, package, made.took);
   }
   auto owner = std::make_shared<const Bytes>(std::move(package));
   made.package = *owner;

@@ -124,9 +124,9 @@ TEST_CASE("16 processes, one missing key: one compile") {
       ++shared.ready;
       while (!shared.go) std::this_thread::sleep_for(std::chrono::microseconds(100));
       if (check(**store, 5) == 1) return 2;
-      const auto there = [&] { return check(**store, 5) == 1; };
-      auto flight = Flight::acquire(where, key_of(5), std::chrono::seconds(20), there);
-      if (!flight || (!flight->held() && !there())) return 3;
+      const auto ready = [&] { return (*store)->indexed(key_of(5)); };
+      auto flight = Flight::acquire(where, key_of(5), std::chrono::seconds(20), ready);
+      if (!flight || (!flight->held() && !ready())) return 3;
       if (check(**store, 5) == 0) {
         ++shared.compiles;
         std::this_thread::sleep_for(kCompile);

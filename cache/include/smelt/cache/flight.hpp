@@ -17,8 +17,8 @@ class Flight {
   /// Waits until the key is free or `timeout` has passed. On a time-out the flight is not `held()` and the caller makes
   /// the key anyway. Two keys may share a lock (2^24 of them): only a needless wait, so look in the store again after
   /// it.
-  /// `ready`, when given, is asked between tries (is the key in the store now?): true ends the wait at once, not held,
-  /// so that waiters need not take turns just to see that the work is done.
+  /// `ready`, when given, is asked between tries, up to 2,000 times a second (Store::indexed()): true ends the wait at
+  /// once, not held, so that waiters need not take turns just to see that the work is done.
   static Result<Flight> acquire(const std::filesystem::path& folder, const Digest& key,
                                 std::chrono::milliseconds timeout, const std::function<bool()>& ready = {});
   Flight(Flight&&) noexcept;

@@ -126,6 +126,10 @@ class Store {
   /// The entry, or nothing. A damaged entry is dropped, counted and reported as absent.
   Result<std::optional<Entry>> find(const Digest& key);
 
+  /// The index's word alone, for those who wait for a key (Flight): never opens the database, counts nothing. True: a
+  /// find will hit, unless the bytes are damaged. False: absent, or only the database knows.
+  bool indexed(const Digest& key);
+
   /// Several at once, in the order of the keys: what the index does not have is looked up in one read transaction.
   Result<std::vector<std::optional<Entry>>> find_all(const std::vector<Digest>& keys);
 
