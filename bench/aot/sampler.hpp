@@ -3,7 +3,6 @@
 // LLVM's. Samples in LLVM are told apart by the entry point of LLVM that is on the stack.
 #pragma once
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
@@ -11,7 +10,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
