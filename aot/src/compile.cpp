@@ -60,6 +60,26 @@ Result<void> check_names(std::span<const Source> sources, const std::vector<Unit
   return {};
 }
 
+/// Every kernel and function that the options name is in some input.
+Result<void> check_found(std::span<const Source> sources, const std::vector<Gathered>& gathered,
+                         const CompileOptions& options) {
+  const auto first_missing = [&](const std::vector<std::string>& names,
+                                 std::vector<std::string> Gathered::* missing) -> const std::string* {
+    for (const std::string& name : names)
+      if (std::all_of(gathered.begin(), gathered.end(), [&](const Gathered& one) {
+            return std::find((one.*missing).begin(), (one.*missing).end(), name) != (one.*missing).end();
+          }))
+        return &name;
+    return nullptr;
+  };
+  const std::string where = sources.size() == 1 ? sources[0].name : "no input has it";
+  if (const std::string* kernel = first_missing(options.kernels, &Gathered::missing_kernels))
+    return fail(Errc::compile_failed, "{}: there is no function '{}' to make a kernel of", where, *kernel);
+  if (const std::string* function = first_missing(options.functions, &Gathered::missing_functions))
+    return fail(Errc::function_not_found, "{}: there is no kernel '{}'", where, *function);
+  return {};
+}
+
 Result<Plan> make_plan(std::span<const Source> sources, const CompileOptions& options) {
   if (sources.empty()) return fail(Errc::invalid_argument, "nothing to compile: no input was given");
   Plan plan;
@@ -69,27 +89,10 @@ Result<Plan> make_plan(std::span<const Source> sources, const CompileOptions& op
 
   std::vector<Gathered> gathered(sources.size());
   SMELT_TRY_VOID(run_tasks(sources.size(), options.threads, [&](size_t i) -> Result<void> {
-    SMELT_TRY(gathered[i], gather(sources[i], i, options, plan.launch.threads_per_threadgroup.value_or(0)));
+    SMELT_TRY(gathered[i], gather(sources[i], i, options, plan.launch));
     return {};
   }));
-  for (const std::string& kernel : options.kernels) {
-    const bool missing = std::all_of(gathered.begin(), gathered.end(), [&](const Gathered& one) {
-      return std::find(one.missing_kernels.begin(), one.missing_kernels.end(), kernel) != one.missing_kernels.end();
-    });
-    if (missing)
-      return fail(Errc::compile_failed, "{}: there is no function '{}' to make a kernel of",
-                  sources.size() == 1 ? sources[0].name : "no input has it", kernel);
-  }
-
-  for (const std::string& function : options.functions) {
-    const bool missing = std::all_of(gathered.begin(), gathered.end(), [&](const Gathered& one) {
-      return std::find(one.missing_functions.begin(), one.missing_functions.end(), function) !=
-             one.missing_functions.end();
-    });
-    if (missing)
-      return fail(Errc::function_not_found, "{}: there is no kernel '{}'",
-                  sources.size() == 1 ? sources[0].name : "no input has it", function);
-  }
+  SMELT_TRY_VOID(check_found(sources, gathered, options));
 
   plan.targets = options.targets;
   if (plan.targets.empty()) {

@@ -10,7 +10,6 @@
 #include "input/ir_lexer.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
-#include "launch_metadata.hpp"
 #include "msl/entry_points.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -119,18 +118,19 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   if (module->all_kernels.empty())
     return fail(Errc::compile_failed, "{}: there is no kernel function in it", source.name);
   Unit unit{.source = index, .msl = module, .count = 1};
-  for (const msl::KernelFact& kernel : module->kernels) unit.all.push_back({kernel.name, "kernel"});
+  for (const msl::MslKernel& kernel : module->kernels) unit.all.push_back({kernel.fact.name, "kernel"});
   for (; unit.first < unit.all.size(); ++unit.first) gathered.units.push_back(unit);
   keep_asked_for(gathered, options, module->all_kernels);
   return gathered;
 }
 
-Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOptions& options, uint32_t threads) {
+Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOptions& options,
+                           const LaunchMetadata& launch) {
   Gathered gathered;
-  input::InputOptions reading{.kernels = options.kernels, .threads_per_threadgroup = threads};
-  reading.missing_kernels = &gathered.missing_kernels;
-  SMELT_TRY(const LaunchMetadata launch, parse_launch_metadata(options.metadata_json));
-  reading.hidden_pointers = launch.hidden_pointers;
+  const input::InputOptions reading{.kernels = options.kernels,
+                                    .missing_kernels = &gathered.missing_kernels,
+                                    .threads_per_threadgroup = launch.threads_per_threadgroup.value_or(0),
+                                    .hidden_pointers = launch.hidden_pointers};
   SMELT_TRY(const KernelModule module, input::read_input(source.bytes, source.name, reading));
   Unit unit{.source = index, .bitcode = to_bitcode(*module.module), .all = entry_points(*module.module)};
   if (unit.all.empty()) return fail(Errc::compile_failed, "{}: there is no entry point in it", source.name);
@@ -223,7 +223,8 @@ void keep_own_entries(llvm::Module& module, const Unit& unit) {
 
 }  // namespace
 
-Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options, uint32_t threads) {
+Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
+                        const LaunchMetadata& launch) {
   switch (input::detect_kind(source.bytes)) {
     case input::Kind::metallib:
     case input::Kind::universal: {
@@ -236,16 +237,12 @@ Result<Gathered> gather(const Source& source, size_t index, const CompileOptions
     case input::Kind::msl:
       return gather_msl(source, index, options);
     default:
-      return gather_ir(source, index, options, threads);
+      return gather_ir(source, index, options, launch);
   }
 }
 
 Result<KernelModule> open_unit(const Unit& unit, const Target& target) {
-  if (unit.msl) {
-    std::vector<size_t> kernels;
-    for (size_t i = unit.first; i < unit.first + unit.count; ++i) kernels.push_back(i);
-    return msl::make_kernels(*unit.msl, kernels, target);
-  }
+  if (unit.msl) return msl::make_kernel(unit.msl->kernels[unit.first], target);
   if (unit.from_metallib()) return input::read_input(unit.original, unit.all.front().name);
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();

@@ -5,6 +5,7 @@
 #include "smelt/metallib/writer.hpp"
 
 #include "kernel_module.hpp"
+#include "launch_metadata.hpp"
 #include "msl/frontend.hpp"
 
 #include <functional>
@@ -44,7 +45,8 @@ struct Gathered {
   std::vector<std::string> warnings;
   std::vector<std::string> dependencies;
 };
-Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options, uint32_t threads_per_group);
+Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
+                        const LaunchMetadata& launch);
 
 /// The unit's module with only its own entry points. Metal source comes out for one target.
 Result<KernelModule> open_unit(const Unit& unit, const Target& target);

@@ -23,46 +23,6 @@ llvm::StringRef to_ref(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// Reads the bodies that `roots` reach, and takes all other definitions out. Returns what was reached.
-Result<std::set<std::string>> read_reachable(llvm::Module& module, const std::vector<llvm::Function*>& roots) {
-  std::vector<llvm::Function*> work(roots.begin(), roots.end());
-  std::set<llvm::Value*> seen(work.begin(), work.end());
-  std::set<std::string> called;
-  llvm::SmallVector<llvm::Value*, 32> values;
-  const auto reach = [&](llvm::Value* value) {
-    values.push_back(value);
-    while (!values.empty()) {
-      llvm::Value* one = values.pop_back_val();
-      if (!llvm::isa<llvm::Constant>(one) || !seen.insert(one).second) continue;
-      if (auto* function = llvm::dyn_cast<llvm::Function>(one)) {
-        called.insert(function->getName().str());
-        work.push_back(function);
-      } else {
-        for (llvm::Use& operand : llvm::cast<llvm::Constant>(one)->operands()) values.push_back(operand.get());
-      }
-    }
-  };
-  // What runs before the kernel: initialisers of derived constants.
-  if (llvm::GlobalVariable* constructors = module.getGlobalVariable("llvm.global_ctors")) reach(constructors);
-  while (!work.empty()) {
-    llvm::Function* function = work.back();
-    work.pop_back();
-    if (llvm::Error error = function->materialize())
-      return fail(Errc::compile_failed, "{}", llvm::toString(std::move(error)));
-    for (llvm::BasicBlock& block : *function)
-      for (llvm::Instruction& instruction : block)
-        for (llvm::Use& operand : instruction.operands()) reach(operand.get());
-  }
-  for (llvm::Function& function : module) {
-    if (seen.count(&function) != 0) continue;
-    function.deleteBody();
-    function.setComdat(nullptr);
-  }
-  if (llvm::Error error = module.materializeAll())
-    return fail(Errc::compile_failed, "{}", llvm::toString(std::move(error)));
-  return called;
-}
-
 /// AIR's own functions take bool as a plain i1.
 void clean_declarations(llvm::Module& module) {
   for (llvm::Function& function : module) {
@@ -92,11 +52,12 @@ bool is_position(std::string_view builtin) {
 
 /// Hardware values that helpers of the library read by call, which the kernel does not have as parameters: they become
 /// parameters behind its own.
-void add_called_builtins(const std::set<std::string>& called, KernelFact& kernel) {
-  for (std::string_view name : called) {
-    if (!name.starts_with(kBuiltinCall)) continue;
-    name.remove_prefix(kBuiltinCall.size());
-    const std::string attribute(name.substr(0, name.find('.')));
+void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
+  std::set<std::string> attributes;
+  for (const llvm::Function& function : module)
+    if (llvm::StringRef name = function.getName(); name.consume_front(to_ref(kBuiltinCall)))
+      attributes.insert(name.split('.').first.str());
+  for (const std::string& attribute : attributes) {
     const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
     if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
     ParameterFact fact;
@@ -116,6 +77,7 @@ void add_called_builtins(const std::set<std::string>& called, KernelFact& kernel
 Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kernel, size_t own_parameters) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Function* body = module.getFunction(kernel.symbol);
+  if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
   std::vector<llvm::Type*> types;
   for (const ParameterFact& parameter : kernel.parameters)
     types.push_back(parameter.kind == ParameterKind::builtin
@@ -168,11 +130,9 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
 }
 
 /// Everything else becomes internal and is inlined.
-void make_internal(llvm::Module& module, const std::set<const llvm::Function*>& entries) {
+void make_internal(llvm::Module& module, const llvm::Function& entry) {
   for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
-    function.setComdat(nullptr);
-    if (entries.count(&function) != 0) continue;
+    if (function.isDeclaration() || &function == &entry) continue;
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.removeFnAttr(llvm::Attribute::NoInline);
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
@@ -180,7 +140,6 @@ void make_internal(llvm::Module& module, const std::set<const llvm::Function*>& 
   }
   for (llvm::GlobalVariable& global : module.globals()) {
     if (global.isDeclaration() || global.getName().starts_with("llvm.")) continue;
-    global.setComdat(nullptr);
     global.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
 }
@@ -216,42 +175,27 @@ void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
 
 }  // namespace
 
-Result<KernelModule> make_kernels(const MslModule& source, std::span<const size_t> kernels, const Target& target) {
+Result<KernelModule> make_kernel(const MslKernel& source, const Target& target) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   input::install_diagnostics(*result.context, std::make_shared<std::string>());
   const llvm::StringRef bytes(reinterpret_cast<const char*>(source.bitcode.data()), source.bitcode.size());
-  auto read = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, ""), *result.context);
+  auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, ""), *result.context);
   if (!read) return fail(Errc::compile_failed, "{}", llvm::toString(read.takeError()));
   result.module = std::move(*read);
   llvm::Module& module = *result.module;
 
-  std::vector<llvm::Function*> roots;
-  for (const size_t index : kernels) {
-    llvm::Function* function = module.getFunction(source.kernels[index].symbol);
-    if (function == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", source.kernels[index].name);
-    roots.push_back(function);
-  }
-  SMELT_TRY(const auto called, read_reachable(module, roots));
   clean_declarations(module);
-  std::vector<KernelFact> facts;
-  std::set<const llvm::Function*> entries;
-  std::vector<llvm::Function*> ordered;
-  for (const size_t index : kernels) {
-    KernelFact& fact = facts.emplace_back(source.kernels[index]);
-    const size_t own = fact.parameters.size();
-    add_called_builtins(called, fact);
-    SMELT_TRY(llvm::Function * entry, make_entry(module, fact, own));
-    entries.insert(entry);
-    ordered.push_back(entry);
-  }
-  make_internal(module, entries);
+  KernelFact fact = source.fact;
+  add_called_builtins(module, fact);
+  SMELT_TRY(llvm::Function * entry, make_entry(module, fact, source.fact.parameters.size()));
+  make_internal(module, *entry);
   prepare_operations(module);
   inline_all(module);
-  for (size_t i = 0; i < facts.size(); ++i) replace_builtin_calls(*ordered[i], facts[i]);
-  SMELT_TRY_VOID(bind_constants(module, source.constants, ordered));
+  replace_builtin_calls(*entry, fact);
+  SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   optimise(module);
-  for (size_t i = 0; i < facts.size(); ++i) describe_entry(*ordered[i], facts[i], source.constants, target);
+  describe_entry(*entry, fact, source.constants, target);
   describe_constants(module, source.constants);
   return result;
 }

@@ -7,13 +7,10 @@
 #include "kernel_module.hpp"
 #include "msl/frontend.hpp"
 
-#include <span>
-
 namespace smelt::aot::msl {
 
-/// The kernels `kernels` (indices into module.kernels) as one module of kernel IR (kernel_module.hpp), with metadata
-/// for `target`. Reads only what they need of the bitcode. Errors: compile_failed, naming the kernel. Threads: any
-/// number at once on one MslModule.
-Result<KernelModule> make_kernels(const MslModule& module, std::span<const size_t> kernels, const Target& target);
+/// As one module of kernel IR (kernel_module.hpp), with metadata for `target`. Errors: compile_failed, naming the
+/// kernel. Threads: any number at once.
+Result<KernelModule> make_kernel(const MslKernel& kernel, const Target& target);
 
 }  // namespace smelt::aot::msl

@@ -5,10 +5,12 @@
 //   token_filter.hpp               Metal's words to C++ that Clang parses
 //   read_facts.hpp, strictness.hpp the tree: what the kernels are; what Metal forbids
 //   diagnostics.hpp                messages in Metal's words, at the user's line
+//   cut_kernels.hpp                each kernel as a module of its own
 #pragma once
 
 #include "smelt/aot/target.hpp"
 #include "smelt/base/bytes.hpp"
+#include "smelt/base/digest.hpp"
 
 #include "msl/kernel_facts.hpp"
 
@@ -31,11 +33,19 @@ struct MslOptions {
   std::string cache_folder;              ///< where the precompiled headers are kept; empty: in this process alone
 };
 
-/// A translated source: every kernel asked for, unoptimised, as LLVM 19 bitcode. Immutable, shared between threads.
+/// One kernel, unoptimised. The rest of its way depends on nothing else.
+struct MslKernel {
+  KernelFact fact;
+  std::vector<ConstantFact> constants;  ///< those that it may read
+  Bytes bitcode;                        ///< LLVM 19's: the kernel and what it reaches (cut_kernels.hpp)
+};
+
+/// The same kernel from whatever source gives the same digest.
+Digest digest_of(const MslKernel& kernel);
+
+/// A translated source. Immutable, shared between threads.
 struct MslModule {
-  Bytes bitcode;
-  std::vector<KernelFact> kernels;
-  std::vector<ConstantFact> constants;
+  std::vector<MslKernel> kernels;         ///< all that were asked for
   std::vector<std::string> all_kernels;   ///< names in the source, asked for or not
   std::vector<std::string> warnings;      ///< "x.metal:3:5: warning: ..."
   std::vector<std::string> dependencies;  ///< files that were included, as found; not those of the standard library

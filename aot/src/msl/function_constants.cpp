@@ -107,44 +107,41 @@ std::string constant_storage_name(const ConstantFact& constant) {
                      type_letter(constant.type_name));
 }
 
-Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact>& constants,
-                            const std::vector<llvm::Function*>& entries) {
+Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact>& constants, llvm::Function& entry) {
   give_storage(module, constants);
   const std::vector<llvm::Function*> constructors = take_constructors(module);
   if (constructors.empty()) return {};
-  for (llvm::Function* entry : entries) {
-    // The constructors run first thing; those whose result the entry does not read fold away.
-    llvm::IRBuilder<> builder(&*entry->getEntryBlock().getFirstInsertionPt());
-    std::vector<llvm::CallInst*> calls;
-    for (llvm::Function* constructor : constructors) calls.push_back(builder.CreateCall(constructor));
-    for (llvm::CallInst* call : calls) {
-      llvm::InlineFunctionInfo info;
-      if (!llvm::InlineFunction(*call, info).isSuccess())
-        return fail(Errc::compile_failed, "kernel '{}': a program-scope constant cannot be computed",
-                    std::string(entry->getName()));
-    }
-    for (llvm::GlobalVariable& global : llvm::make_early_inc_range(module.globals())) {
-      if (global.isConstant() || global.isDeclaration() || global.isExternallyInitialized() ||
-          global.getAddressSpace() == 3 || global.getName().starts_with("llvm."))
-        continue;
-      llvm::convertUsersOfConstantsToInstructions({&global}, entry);
-      llvm::SmallVector<llvm::Use*, 8> uses;
-      for (llvm::Use& use : global.uses())
-        if (auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
-            user != nullptr && user->getFunction() == entry)
-          uses.push_back(&use);
-      if (uses.empty()) continue;
-      llvm::IRBuilder<> head(&*entry->getEntryBlock().getFirstInsertionPt());
-      llvm::AllocaInst* own = head.CreateAlloca(global.getValueType());
-      own->setAlignment(global.getAlign().valueOrOne());
-      head.CreateStore(global.getInitializer(), own);
-      // A placeholder of the global's own type takes the uses along.
-      auto* seen =
-          llvm::cast<llvm::Instruction>(head.Insert(new llvm::FreezeInst(llvm::PoisonValue::get(global.getType()))));
-      for (llvm::Use* use : uses) use->set(seen);
-      SMELT_TRY_VOID(rebase(seen, own));
-      seen->eraseFromParent();
-    }
+  // The constructors run first thing; those whose result the entry does not read fold away.
+  llvm::IRBuilder<> builder(&*entry.getEntryBlock().getFirstInsertionPt());
+  std::vector<llvm::CallInst*> calls;
+  for (llvm::Function* constructor : constructors) calls.push_back(builder.CreateCall(constructor));
+  for (llvm::CallInst* call : calls) {
+    llvm::InlineFunctionInfo info;
+    if (!llvm::InlineFunction(*call, info).isSuccess())
+      return fail(Errc::compile_failed, "kernel '{}': a program-scope constant cannot be computed",
+                  std::string(entry.getName()));
+  }
+  for (llvm::GlobalVariable& global : llvm::make_early_inc_range(module.globals())) {
+    if (global.isConstant() || global.isDeclaration() || global.isExternallyInitialized() ||
+        global.getAddressSpace() == 3 || global.getName().starts_with("llvm."))
+      continue;
+    llvm::convertUsersOfConstantsToInstructions({&global}, &entry);
+    llvm::SmallVector<llvm::Use*, 8> uses;
+    for (llvm::Use& use : global.uses())
+      if (auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+          user != nullptr && user->getFunction() == &entry)
+        uses.push_back(&use);
+    if (uses.empty()) continue;
+    llvm::IRBuilder<> head(&*entry.getEntryBlock().getFirstInsertionPt());
+    llvm::AllocaInst* own = head.CreateAlloca(global.getValueType());
+    own->setAlignment(global.getAlign().valueOrOne());
+    head.CreateStore(global.getInitializer(), own);
+    // A placeholder of the global's own type takes the uses along.
+    auto* seen =
+        llvm::cast<llvm::Instruction>(head.Insert(new llvm::FreezeInst(llvm::PoisonValue::get(global.getType()))));
+    for (llvm::Use* use : uses) use->set(seen);
+    SMELT_TRY_VOID(rebase(seen, own));
+    seen->eraseFromParent();
   }
   for (llvm::Function* constructor : constructors)
     if (constructor->use_empty()) constructor->eraseFromParent();

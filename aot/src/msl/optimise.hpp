@@ -21,10 +21,9 @@ void prepare_operations(llvm::Module& module);
 /// Helpers into the entries; what nobody uses goes.
 void inline_all(llvm::Module& module);
 
-/// Function constants get their AIR storage, and constants derived from them are computed at the head of the entries
-/// that read them. Runs when everything is inlined.
-Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact>& constants,
-                            const std::vector<llvm::Function*>& entries);
+/// Function constants get their AIR storage, and constants derived from them are computed at the head of the entry.
+/// Runs when everything is inlined.
+Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact>& constants, llvm::Function& entry);
 
 void optimise(llvm::Module& module);
 

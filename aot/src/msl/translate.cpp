@@ -1,4 +1,5 @@
 #include "msl/compiler.hpp"
+#include "msl/cut_kernels.hpp"
 #include "msl/read_facts.hpp"
 #include "msl/safely.hpp"
 #include "msl/strictness.hpp"
@@ -13,7 +14,6 @@
 #include "clang/Sema/EnterExpressionEvaluationContext.h"
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
@@ -142,12 +142,14 @@ class TranslateAction final : public clang::ASTFrontendAction {
     std::erase_if(facts.kernels, [&](const KernelSource& kernel) { return !is_wanted(kernel); });
   }
 
-  /// Names become symbols; the module becomes bytes.
+  /// Names become symbols; each kernel becomes bytes.
   void finish(Facts& facts) {
+    std::vector<ConstantFact> constants;
     for (ConstantSource& constant : facts.constants) {
       constant.fact.symbol = generator_->GetAddrOfGlobal(clang::GlobalDecl(constant.variable), false)->getName().str();
-      result_.constants.push_back(constant.fact);
+      constants.push_back(constant.fact);
     }
+    std::vector<llvm::Function*> functions;
     for (KernelSource& kernel : facts.kernels) {
       auto* function = llvm::dyn_cast<llvm::Function>(
           generator_->GetAddrOfGlobal(clang::GlobalDecl(kernel.function), false)->stripPointerCasts());
@@ -155,10 +157,11 @@ class TranslateAction final : public clang::ASTFrontendAction {
       kernel.fact.symbol = function->getName().str();
       for (ParameterFact& parameter : kernel.fact.parameters) {
         if (parameter.condition.empty()) continue;
-        for (const ConstantSource& constant : facts.constants)
-          if (constant.fact.name == parameter.condition) parameter.condition = constant.fact.symbol;
+        for (const ConstantFact& constant : constants)
+          if (constant.name == parameter.condition) parameter.condition = constant.symbol;
       }
-      result_.kernels.push_back(std::move(kernel.fact));
+      functions.push_back(function);
+      result_.kernels.push_back({.fact = std::move(kernel.fact)});
     }
     const std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
     std::string broken;
@@ -169,10 +172,18 @@ class TranslateAction final : public clang::ASTFrontendAction {
           << broken;
       return;
     }
-    llvm::SmallVector<char, 0> bytes;
-    llvm::raw_svector_ostream out(bytes);
-    llvm::WriteBitcodeToFile(*module, out);
-    result_.bitcode = to_bytes(as_bytes({bytes.data(), bytes.size()}));
+    KernelCutter cutter(*module);
+    for (size_t i = 0; i < functions.size(); ++i) {
+      MslKernel& kernel = result_.kernels[i];
+      KernelCutter::Cut cut = cutter.cut_out(*functions[i]);
+      kernel.bitcode = std::move(cut.bitcode);
+      const auto may_read = [&](const ConstantFact& constant) {
+        return cut.names.count(constant.symbol) != 0 ||
+               std::any_of(kernel.fact.parameters.begin(), kernel.fact.parameters.end(),
+                           [&](const ParameterFact& one) { return one.condition == constant.symbol; });
+      };
+      std::copy_if(constants.begin(), constants.end(), std::back_inserter(kernel.constants), may_read);
+    }
   }
 
   const MslOptions& options_;

@@ -1,0 +1,63 @@
+// What makes two kernels the same: their code and every fact about them. Records are taken apart by name, so that one
+// more member does not compile until it is counted here.
+#include "msl/frontend.hpp"
+
+namespace smelt::aot::msl {
+namespace {
+
+void add(Hasher& hasher, const std::optional<unsigned>& value) {
+  hasher.field(uint64_t{value.has_value()});
+  hasher.field(uint64_t{value.value_or(0)});
+}
+
+void add(Hasher& hasher, const FieldFact& fact) {
+  const auto& [offset, size, count, type_name, name] = fact;
+  for (const uint64_t number : {offset, size, count}) hasher.field(number);
+  for (const std::string& text : {type_name, name}) hasher.field(text);
+}
+
+void add(Hasher& hasher, const ConstantFact& fact) {
+  const auto& [name, symbol, type_name, index] = fact;
+  for (const std::string& text : {name, symbol, type_name}) hasher.field(text);
+  hasher.field(uint64_t{index});
+}
+
+void add(Hasher& hasher, const ParameterFact& fact);
+
+template <class Fact>
+void add(Hasher& hasher, const std::vector<Fact>& facts) {
+  hasher.field(uint64_t{facts.size()});
+  for (const Fact& fact : facts) add(hasher, fact);
+}
+
+void add(Hasher& hasher, const ParameterFact& fact) {
+  const auto& [kind, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields, builtin,
+               lanes, bits] = fact;
+  for (const uint64_t number : {static_cast<uint64_t>(kind), uint64_t{space}, uint64_t{is_reference},
+                                uint64_t{is_const}, size, align, uint64_t{lanes}, uint64_t{bits}})
+    hasher.field(number);
+  for (const std::string& text : {name, type_name, condition, builtin}) hasher.field(text);
+  add(hasher, slot);
+  add(hasher, fields);
+}
+
+void add(Hasher& hasher, const KernelFact& fact) {
+  const auto& [name, symbol, max_threads, parameters] = fact;
+  for (const std::string& text : {name, symbol}) hasher.field(text);
+  add(hasher, max_threads);
+  add(hasher, parameters);
+}
+
+}  // namespace
+
+Digest digest_of(const MslKernel& kernel) {
+  const auto& [fact, constants, bitcode] = kernel;
+  Hasher hasher;
+  hasher.field("metal kernel");
+  add(hasher, fact);
+  add(hasher, constants);
+  hasher.field(ByteView(bitcode));
+  return hasher.finish();
+}
+
+}  // namespace smelt::aot::msl
