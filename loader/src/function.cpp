@@ -26,8 +26,17 @@ ArgInfo to_info(const schema::ArgumentView& argument) {
   return info;
 }
 
+/// Slots 0..30 as bits; an argument that claims more is cut off, as nothing can be bound there.
+uint32_t slot_mask(const schema::ArgumentView& argument) {
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < argument.array_size && argument.location + uint64_t{i} < 31; ++i)
+    mask |= 1u << (argument.location + i);
+  return mask;
+}
+
 void read_rows(const Library::Data& library, FunctionRows& function) {
   const schema::Package& package = library.package->data().package;
+  function.package = &package;
   const schema::FunctionView row = package.function(library.rows.functions.first + function.index);
   function.name = row.name;
   function.kind = FunctionKind(uint8_t(row.kind));
@@ -35,9 +44,14 @@ void read_rows(const Library::Data& library, FunctionRows& function) {
   function.threadgroup_bytes = row.threadgroup_bytes;
   if (row.required_group[0] != 0)
     function.required_group = Size3{row.required_group[0], row.required_group[1], row.required_group[2]};
-  function.args.reserve(row.arguments.count);
-  for (uint32_t i = 0; i < row.arguments.count; ++i)
-    function.args.push_back(to_info(package.argument(row.arguments.first + i)));
+  function.arguments = row.arguments;
+  for (uint32_t i = 0; i < row.arguments.count; ++i) {
+    const schema::ArgumentView argument = package.argument(row.arguments.first + i);
+    if (argument.unused || argument.conditional) continue;
+    if (argument.kind == schema::ArgumentKind::buffer || argument.kind == schema::ArgumentKind::indirect_buffer)
+      function.needed_buffers |= slot_mask(argument);
+    if (argument.kind == schema::ArgumentKind::threadgroup) function.needed_threadgroups |= slot_mask(argument);
+  }
   for (uint32_t i = 0; i < row.constants.count; ++i) {
     const schema::ConstantView constant = package.constant(row.constants.first + i);
     function.constants.push_back({constant.name, constant.type_name, constant.index, constant.required});
@@ -71,15 +85,15 @@ void read_container_row(const Library::Data& library, FunctionRows& function) {
         "metal device";
 }
 
-/// Slots 0..30 as bits; an argument that claims more is cut off, as nothing can be bound there.
-uint32_t slot_mask(const ArgInfo& argument) {
-  uint32_t mask = 0;
-  for (uint32_t i = 0; i < argument.array_size && argument.index + uint64_t{i} < 31; ++i)
-    mask |= 1u << (argument.index + i);
-  return mask;
-}
-
 }  // namespace
+
+std::span<const ArgInfo> FunctionRows::args() const {
+  std::call_once(args_once_, [this] {
+    args_.reserve(arguments.count);
+    for (uint32_t i = 0; i < arguments.count; ++i) args_.push_back(to_info(package->argument(arguments.first + i)));
+  });
+  return args_;
+}
 
 Result<FunctionRef> Library::function(std::string_view name) const {
   const auto index = data_->find(name);
@@ -115,6 +129,10 @@ Function::Function(std::unique_ptr<Data> data) : data_(std::move(data)) {}
 Function::~Function() = default;
 PipelineState::~PipelineState() = default;
 
+std::span<const ArgInfo> PipelineState::args() const {
+  return facts_.function->args();
+}
+
 std::string_view Function::name() const {
   return data_->rows->name;
 }
@@ -125,7 +143,7 @@ Version Function::metal_version() const {
   return data_->rows->metal;
 }
 std::span<const ArgInfo> Function::args() const {
-  return data_->rows->args;
+  return data_->rows->args();
 }
 std::span<const ConstantInfo> Function::constants() const {
   return data_->rows->constants;
@@ -164,8 +182,7 @@ Result<PipelineOrder> order_pipeline(const Library::Data& library, const Functio
   PipelineState::Facts& facts = order.request.facts;
   facts.name = function.name;
   facts.device = library.device;
-  facts.owner = rows;
-  facts.args = function.args;
+  facts.function = rows;
   const Limits& limits = library.device->limits();
   facts.max_threads = limits.max_threads_per_threadgroup;
   if (function.max_threads != 0) facts.max_threads = std::min<uint64_t>(facts.max_threads, function.max_threads);
@@ -173,12 +190,8 @@ Result<PipelineOrder> order_pipeline(const Library::Data& library, const Functio
   facts.threadgroup_bytes = function.threadgroup_bytes;
   facts.required_group = function.required_group;
   facts.limits_estimated = library.device->limits_estimated();
-  for (const ArgInfo& argument : function.args) {
-    if (argument.unused || argument.conditional) continue;
-    if (argument.kind == ArgumentKind::buffer || argument.kind == ArgumentKind::indirect_buffer)
-      facts.needed_buffers |= slot_mask(argument);
-    if (argument.kind == ArgumentKind::threadgroup) facts.needed_threadgroups |= slot_mask(argument);
-  }
+  facts.needed_buffers = function.needed_buffers;
+  facts.needed_threadgroups = function.needed_threadgroups;
   return order;
 }
 

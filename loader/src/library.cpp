@@ -233,20 +233,19 @@ std::optional<uint32_t> Library::Data::find(std::string_view function) const {
 
 namespace {
 
-/// The work of prepare(): batches of orders, taken by several threads.
+/// The work of prepare(): batches of functions, taken by several threads.
 class Preparation {
  public:
-  Preparation(const Library::Data& library, std::vector<PipelineOrder> orders,
+  Preparation(const Library::Data& library, std::vector<FunctionRowsRef> functions,
               const std::function<bool(size_t, size_t)>& progress)
-      : library_(library), orders_(std::move(orders)), progress_(progress) {}
+      : library_(library), functions_(std::move(functions)), progress_(progress) {}
 
   Result<size_t> run() {
     const size_t most =
         std::min<uint64_t>(std::max(1u, library_.impl().build_threads()), 1 + code_bytes() / kBytesWorthAThread);
-    // Small enough to share and to report, large enough that kernels share their memory: all of them if nobody asks.
-    const bool at_once = most == 1 && !progress_;
-    batch_ = at_once ? std::max<size_t>(orders_.size(), 1) : std::clamp<size_t>(orders_.size() / (4 * most), 16, 128);
-    const size_t wanted = std::min<size_t>((orders_.size() + batch_ - 1) / batch_, most);
+    // Small enough to share, to report and to use memory again that is warm, large enough that kernels share theirs.
+    batch_ = std::clamp<size_t>(functions_.size() / (4 * most), 16, 128);
+    const size_t wanted = std::min<size_t>((functions_.size() + batch_ - 1) / batch_, most);
     std::vector<std::thread> helpers;
     for (size_t i = 1; i < wanted; ++i) helpers.emplace_back([this] { work(); });
     work();
@@ -263,46 +262,54 @@ class Preparation {
   uint64_t code_bytes() const {
     uint64_t bytes = 0;
     for (const auto& slice : library_.slices) bytes += slice->facts.bytes.size();
-    return library_.names.empty() ? 0 : bytes / library_.names.size() * orders_.size();
+    return library_.names.empty() ? 0 : bytes / library_.names.size() * functions_.size();
   }
 
   void work() {
-    for (size_t begin; !stopped_ && (begin = next_.fetch_add(batch_)) < orders_.size();) {
-      const size_t end = std::min(begin + batch_, orders_.size());
+    for (size_t begin; !stopped_ && (begin = next_.fetch_add(batch_)) < functions_.size();) {
+      const size_t end = std::min(begin + batch_, functions_.size());
       std::optional<Error> error;
-      const size_t made = build(begin, end, error);
+      const size_t made = build(std::span(functions_).subspan(begin, end - begin), error);
       const std::lock_guard lock(mutex_);
       made_ += made;
       done_ += end - begin;
       if (error && !error_) error_ = std::move(error);
-      if (progress_ && !stopped_ && !progress_(done_, orders_.size())) stopped_ = true;
+      if (progress_ && !stopped_ && !progress_(done_, functions_.size())) stopped_ = true;
     }
   }
 
-  /// How many of the orders have their pipeline now.
-  size_t build(size_t begin, size_t end, std::optional<Error>& error) {
+  /// How many of the functions have their pipeline now.
+  size_t build(std::span<const FunctionRowsRef> functions, std::optional<Error>& error) {
     size_t made = 0;
-    std::map<UsableSlice*, std::vector<size_t>> missing;
-    for (size_t i = begin; i < end; ++i) {
-      if (library_.pipelines().find(orders_[i].index, orders_[i].constants_key))
+    struct Wanted {
+      std::vector<uint32_t> indexes;
+      std::vector<PipelineRequest> requests;
+    };
+    std::map<UsableSlice*, Wanted> wanted;
+    for (const FunctionRowsRef& function : functions) {
+      if (library_.pipelines().find(function->index, {})) {
         ++made;
-      else
-        missing[orders_[i].slice].push_back(i);
+        continue;
+      }
+      auto order = order_pipeline(library_, function, {});
+      if (!order) {
+        if (!error) error = std::move(order).error();
+        continue;
+      }
+      Wanted& of_slice = wanted[order->slice];
+      of_slice.indexes.push_back(order->index);
+      of_slice.requests.push_back(std::move(order->request));
     }
-    for (auto& [slice, indexes] : missing) {
+    for (auto& [slice, of_slice] : wanted) {
       auto open = open_slice(library_, *slice);
       if (!open) {
         error = std::move(open).error();
         continue;
       }
-      std::vector<PipelineRequest> requests;
-      requests.reserve(indexes.size());
-      for (const size_t i : indexes) requests.push_back(std::move(orders_[i].request));
-      auto pipelines = (*open)->make_pipelines(std::move(requests));
-      for (size_t k = 0; k < indexes.size(); ++k) {
-        const PipelineOrder& order = orders_[indexes[k]];
+      auto pipelines = (*open)->make_pipelines(std::move(of_slice.requests));
+      for (size_t k = 0; k < pipelines.size(); ++k) {
         if (pipelines[k]) {
-          library_.pipelines().add(order.index, order.constants_key, std::move(*pipelines[k]));
+          library_.pipelines().add(of_slice.indexes[k], {}, std::move(*pipelines[k]));
           ++made;
         } else if (!error) {
           error = std::move(pipelines[k]).error();
@@ -313,7 +320,7 @@ class Preparation {
   }
 
   const Library::Data& library_;
-  std::vector<PipelineOrder> orders_;
+  const std::vector<FunctionRowsRef> functions_;
   const std::function<bool(size_t, size_t)>& progress_;
   size_t batch_ = 1;
   std::atomic<size_t> next_{0};
@@ -328,26 +335,27 @@ class Preparation {
 
 Result<size_t> Library::prepare(std::span<const std::string_view> names,
                                 const std::function<bool(size_t, size_t)>& progress) const {
-  // Orders first: a wrong name fails before any work is done.
-  std::vector<PipelineOrder> orders;
-  const bool all = names.empty();
-  for (size_t i = 0; i < (all ? data_->names.size() : names.size()); ++i) {
-    FunctionRowsRef rows;
-    if (all) {
-      rows = read_function(*data_, static_cast<uint32_t>(i));
+  // Functions first: a wrong name fails before any work is done.
+  std::vector<FunctionRowsRef> functions;
+  if (names.empty()) {
+    functions.reserve(data_->names.size());
+    for (uint32_t i = 0; i < data_->names.size(); ++i) {
+      FunctionRowsRef rows = read_function(*data_, i);
       if (rows->kind != FunctionKind::kernel || rows->slice == nullptr) continue;
-    } else {
-      SMELT_TRY(const FunctionRef named, function(names[i]));
-      rows = named->data().rows;
+      // Asked for everything: kernels that need values only their user has are left to him.
+      if (std::any_of(rows->constants.begin(), rows->constants.end(), [](const auto& c) { return c.required; }))
+        continue;
+      SMELT_TRY_VOID(check_usable(*data_, *rows));
+      functions.push_back(std::move(rows));
     }
-    SMELT_TRY_VOID(check_usable(*data_, *rows));
-    auto order = order_pipeline(*data_, rows, {});
-    // Asked for everything: kernels that need values only their user has are left to him.
-    if (!order && all && order.error().code == Errc::constant_missing) continue;
-    if (!order) return tl::unexpected(std::move(order).error());
-    orders.push_back(std::move(*order));
   }
-  return Preparation(*data_, std::move(orders), progress).run();
+  for (const std::string_view name : names) {
+    SMELT_TRY(const FunctionRef named, function(name));
+    SMELT_TRY_VOID(check_usable(*data_, *named->data().rows));
+    SMELT_TRY_VOID(bind_constants(name, named->constants(), {}));
+    functions.push_back(named->data().rows);
+  }
+  return Preparation(*data_, std::move(functions), progress).run();
 }
 
 }  // namespace smelt::loader

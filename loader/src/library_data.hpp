@@ -30,18 +30,28 @@ struct UsableSlice {
 
 /// One function as the library's bytes describe it. Holds no library: pipelines keep it, and the library keeps them.
 struct FunctionRows {
-  std::shared_ptr<const void> owner;  ///< of the bytes that the text lies in
-  uint32_t index = 0;                 ///< in the library
+  std::shared_ptr<const void> owner;         ///< of the bytes that the text lies in, and of `package`
+  const schema::Package* package = nullptr;  ///< null for a plain metallib
+  uint32_t index = 0;                        ///< in the library
   std::string_view name;
   FunctionKind kind = FunctionKind::kernel;
   Version metal;
-  std::vector<ArgInfo> args;
+  schema::Range arguments;  ///< rows of the package
+  uint32_t needed_buffers = 0;
+  uint32_t needed_threadgroups = 0;
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;
   uint32_t threadgroup_bytes = 0;
   std::optional<Size3> required_group;
   UsableSlice* slice = nullptr;  ///< best usable slice that holds it; null when none does
   std::string missing;           ///< then why
+
+  /// Made when first asked for: a launch does without, and for hundreds of kernels they are what loading costs most.
+  std::span<const ArgInfo> args() const;
+
+ private:
+  mutable std::once_flag args_once_;
+  mutable std::vector<ArgInfo> args_;
 };
 using FunctionRowsRef = std::shared_ptr<const FunctionRows>;
 

@@ -243,7 +243,7 @@ TEST_CASE("code for another processor or of a newer format is refused with its r
   CHECK(code_of(Library::load(device, package_of(model))) == Errc::corrupt);
 
   Bytes newer = cpu_slice(kernels, built_arch(), built_level());
-  newer[4] = newer[6] = std::byte{2};
+  newer[4] = newer[6] = std::byte{schema::kCpuSliceFormat + 1};
   model.slices = {cpu_slice_entry(model, newer, built_arch(), built_level())};
   CHECK(code_of(Library::load(device, package_of(model))) == Errc::format_newer);
 }

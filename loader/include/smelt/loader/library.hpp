@@ -147,6 +147,8 @@ class Function : public std::enable_shared_from_this<Function> {
   std::unique_ptr<Data> data_;
 };
 
+struct FunctionRows;
+
 /// Ready to dispatch. Immutable, thread-safe; keeps its code and what the text of args() lies in.
 class PipelineState {
  public:
@@ -156,7 +158,7 @@ class PipelineState {
 
   const std::string& name() const { return facts_.name; }
   const DeviceRef& device() const { return facts_.device; }
-  std::span<const ArgInfo> args() const { return facts_.args; }
+  std::span<const ArgInfo> args() const;
   uint64_t max_threads_per_threadgroup() const { return facts_.max_threads; }
   uint64_t thread_execution_width() const { return facts_.execution_width; }
   uint64_t static_threadgroup_memory_length() const { return facts_.threadgroup_bytes; }
@@ -167,8 +169,7 @@ class PipelineState {
   struct Facts {
     std::string name;
     DeviceRef device;
-    std::shared_ptr<const void> owner;  ///< of what `args` lies in
-    std::span<const ArgInfo> args;
+    std::shared_ptr<const FunctionRows> function;  ///< what args() reads
     uint64_t max_threads = 1024;
     uint64_t execution_width = 32;
     uint64_t threadgroup_bytes = 0;

@@ -12,7 +12,11 @@
 namespace smelt::loader {
 namespace {
 
+#if defined(__aarch64__)
+constexpr size_t kAlignment = 4096;  // its code addresses data by page, so a blob keeps its place within one
+#else
 constexpr size_t kAlignment = 64;
+#endif
 
 size_t round_up(size_t value, size_t to) {
   return (value + to - 1) / to * to;
