@@ -1,7 +1,7 @@
 // Eight kernels as CPU slices, against the plain loop at -O3 and against PoCL, on 1 and 2 threads: ratios from one run.
 //
 //   bench_cpu_kernels [rounds]            one process for each number of threads
-//   bench_cpu_kernels --threads N rounds
+//   bench_cpu_kernels --threads N rounds [kernel]
 //
 // The three take turns in every round; a round is the fastest of a few launches. Ratios are of the fastest rounds and
 // of the medians: on a machine that does other work too, the first is the one that repeats. Results are compared first.
@@ -294,7 +294,7 @@ void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl,
   std::fflush(stdout);
 }
 
-int run(unsigned threads, size_t rounds) {
+int run(unsigned threads, size_t rounds, std::string_view only) {
   ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(threads).c_str(), 1);
   loader::DeviceOptions options;
   options.threads = threads;
@@ -305,7 +305,8 @@ int run(unsigned threads, size_t rounds) {
   fmt::print("\n{}; rival: {}; {} rounds\n", device->name(), opencl ? opencl->name() : "no OpenCL device", rounds);
   fmt::print("{:11} {:>9} {:>9} {:>9}   {:>11}   {:>11}\n", "fastest, us", "smelt", "loop", "PoCL", "smelt/loop",
              "smelt/PoCL");
-  for (const Case& one : cases()) measure(one, library, opencl.get(), halves, rounds);
+  for (const Case& one : cases())
+    if (only.empty() || one.name == only) measure(one, library, opencl.get(), halves, rounds);
   return 0;
 }
 
@@ -328,8 +329,9 @@ int run_all(const std::string& rounds) {
 
 int main(int count, char** arguments) {
   try {
-    if (count == 4 && std::string_view(arguments[1]) == "--threads")
-      return smelt::bench::run(static_cast<unsigned>(std::stoul(arguments[2])), std::stoul(arguments[3]));
+    if (count >= 4 && std::string_view(arguments[1]) == "--threads")
+      return smelt::bench::run(static_cast<unsigned>(std::stoul(arguments[2])), std::stoul(arguments[3]),
+                               count > 4 ? arguments[4] : "");
     return smelt::bench::run_all(count > 1 ? arguments[1] : "15");
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_cpu_kernels: {}\n", error.what());

@@ -4,6 +4,8 @@
 #include "cpu/fatal_guard.hpp"
 #include "cpu/flat_link.hpp"
 #include "cpu/private_buffers.hpp"
+#include "cpu/sites.hpp"
+#include "cpu/uniformity.hpp"
 #include "input/reader.hpp"
 #include "kernel_module.hpp"
 
@@ -12,6 +14,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -44,6 +47,15 @@ bool has_loop(llvm::Function& function) {
   return !llvm::LoopInfo(dominators).empty();
 }
 
+/// LLVM 19 thinks that x86 converts eight halves one by one, and vectorises such loops four wide.
+bool converts_halves(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return (llvm::isa<llvm::FPExtInst>(instruction) &&
+            instruction.getOperand(0)->getType()->getScalarType()->isHalfTy()) ||
+           (llvm::isa<llvm::FPTruncInst>(instruction) && instruction.getType()->getScalarType()->isHalfTy());
+  });
+}
+
 class KernelCompiler {
  public:
   KernelCompiler(const AirModuleView& view, const CpuOptions& options) : view_(view), options_(options) {}
@@ -56,7 +68,7 @@ class KernelCompiler {
               make_work_item(*module_, info, *target_, {.level = options_.level, .checked = options_.checked}));
     SMELT_TRY_VOID(check("making the work item"));
     CompiledKernel result;
-    result.row.private_buffers = find_private_buffers(prepared.item);
+    result.row.private_buffers = split_private_atomics(prepared.item);
     SMELT_TRY(const DrivenKernel driven, drive(prepared));
     SMELT_TRY_VOID(check("making the driver"));
     for (llvm::Function& function : *module_)
@@ -98,7 +110,7 @@ class KernelCompiler {
     const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes};
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (host-vectorizer.md 5).
-    const bool straight = item.grid_only && !has_loop(*item.function);
+    const bool straight = item.grid_only && !has_loop(*item.function) && !converts_halves(*item.function);
     const bool lanes = options_.method == CpuMethod::lanes || (options_.method == CpuMethod::automatic && !straight);
     if (lanes && !options_.checked) return drive_by_lanes(context, item);
     if (options_.method == CpuMethod::loop && !item.grid_only)
@@ -114,8 +126,9 @@ class KernelCompiler {
     lanes.verify = options_.verify_ir;
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
     SMELT_TRY_VOID(check("vectorising"));
+    const bool in_step = barriers_are_uniform(item, Uniformity(item));
     item.function->eraseFromParent();
-    return drive_gangs(context, std::move(variants));
+    return drive_gangs(context, std::move(variants), in_step);
   }
 
   const AirModuleView& view_;

@@ -1,6 +1,8 @@
 // Gangs: each runs from barrier to barrier as one piece of straight vector code, so a gang is to this driver what a
-// thread is to the others, only that its values are vectors. Each gang remembers the site it waits at: gangs that ended
-// early, or wait elsewhere, hold nobody up.
+// thread is to the others, only that its values are vectors.
+//
+// Gangs that cannot disagree about the next barrier run in step: for each region one loop over the gangs. Else each
+// gang remembers the site it waits at: gangs that ended early, or wait elsewhere, hold nobody up.
 //
 // A kernel comes in up to three layouts; a threadgroup picks the one that suits its width (host-vectorizer.md 2):
 //   no lane-bound operation:  row32 if wider than 16 or one-dimensional, row16 if 8 to 16 wide, else linear32
@@ -19,6 +21,10 @@ std::string name_of(LaneLayout layout) {
 uint64_t least_threads_per_gang(LaneLayout layout) {
   return layout == LaneLayout::row16 ? 8 : layout == LaneLayout::row32 ? 16 : 32;
 }
+
+/// Instructions of all regions together up to which a kernel becomes one function: what a threadgroup sets up then
+/// costs more than its work, and belongs before the loop over threadgroups.
+constexpr size_t kSmallKernel = 1200;
 
 class GangDriver {
  public:
@@ -41,9 +47,14 @@ class GangDriver {
   }
 
   /// Runs the threadgroup at numbers 0..2.
-  Frame make_group() {
-    const Frame frame(context_, variant_.full, llvm::Type::getVoidTy(ir_), 3,
-                      "smelt.group." + name_of(variant_.layout));
+  Frame make_group(bool in_step) {
+    const std::string name = "smelt.group." + name_of(variant_.layout);
+    if (in_step && sites_ != 0) {
+      std::map<unsigned, llvm::Function*> runs;
+      for (const auto& [number, body] : full_.regions.bodies) runs[number] = make_run(number);
+      return make_group_in_step(context_, variant_.full, name, runs);
+    }
+    const Frame frame(context_, variant_.full, llvm::Type::getVoidTy(ir_), 3, name);
     make_steps(frame);
     FlowBuilder builder(frame.entry());
     BuiltinValues builtins;
@@ -79,6 +90,14 @@ class GangDriver {
 
   const WorkItem& item() const { return variant_.full; }
 
+  /// Before make_group: instructions in all regions.
+  size_t instruction_count() const {
+    size_t count = 0;
+    for (const Cut* cut : {&full_, &partial_})
+      for (const auto& [number, body] : cut->regions.bodies) count += body->getInstructionCount();
+    return count;
+  }
+
  private:
   struct Cut {
     std::vector<Site> sites;
@@ -87,7 +106,7 @@ class GangDriver {
   };
 
   Result<void> cut(WorkItem& item, Cut& cut) {
-    plain_threadgroup_atomics(*item.function);
+    plain_single_thread_atomics(*item.function);
     auto sites = find_numbered_sites(item);
     if (!sites) return fail(Errc::unsupported, "vectorising left a barrier in two places");
     cut.sites = std::move(*sites);
@@ -158,6 +177,22 @@ class GangDriver {
     return builder.CreateExtractValue(builder.CreateCall(cut.regions.bodies.at(site), operands), 0);
   }
 
+  /// Runs one region for every gang of the group at numbers 0..2; gives the site where they wait.
+  llvm::Function* make_run(unsigned number) {
+    const Frame frame(context_, variant_.full, i32_, 3, variant_.full.function->getName().str() + ".run");
+    FlowBuilder builder(frame.entry());
+    BuiltinValues builtins;
+    llvm::Value* threads =
+        load_group_builtins(builder, frame.dispatch(), {frame.number(0), frame.number(1), frame.number(2)}, builtins);
+    llvm::AllocaInst* next = builder.variable(i32_, "next");
+    for_each_gang(builder, builtins, threads, [&](llvm::Value* gang, llvm::Value* lanes_on) {
+      llvm::Value* context = context_of(builder, frame, gang);
+      builder.CreateStore(run_region(builder, frame, builtins, number, context, lanes_on), next);
+    });
+    builder.CreateRet(builder.get(next));
+    return frame.function();
+  }
+
   /// One function for each site and kind of gang, so that each is optimised on its own.
   void make_steps(const Frame& model) {
     if (sites_ == 0) return;
@@ -208,20 +243,7 @@ class GangDriver {
     operands[1] = context;
     for (llvm::Value* value : frame.work_item_operands(builder, item, builtins, lanes_on))
       operands.push_back(value->getType() == i32_ ? value : llvm::PoisonValue::get(i32_));
-    llvm::BasicBlock* join = builder.block("join");
-    llvm::BasicBlock* never = builder.block("never");
-    new llvm::UnreachableInst(ir_, never);
-    llvm::AllocaInst* next = builder.variable(i32_, "next");
-    auto* choice = builder.CreateSwitch(site, never, static_cast<unsigned>(steps.size()));
-    for (const auto& [number, step] : steps) {
-      llvm::BasicBlock* block = builder.block("site" + std::to_string(number));
-      choice->addCase(builder.getInt32(number), block);
-      builder.SetInsertPoint(block);
-      builder.CreateStore(builder.CreateCall(step, operands), next);
-      builder.CreateBr(join);
-    }
-    builder.SetInsertPoint(join);
-    return builder.get(next);
+    return call_for_site(builder, site, steps, operands);
   }
 
   const DriverContext& context_;
@@ -239,8 +261,10 @@ class GangDriver {
 /// Kernels without a group: rows of 32 along x over a box of threads.
 Result<DrivenKernel> drive_box(const DriverContext& context, const GangVariant& variant) {
   llvm::LLVMContext& ir = context.module.getContext();
-  for (const WorkItem* item : {&variant.full, &variant.partial})
+  for (const WorkItem* item : {&variant.full, &variant.partial}) {
+    plain_single_thread_atomics(*item->function);
     item->function->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
   const Frame frame(context, variant.full, llvm::Type::getVoidTy(ir), 6, "smelt.box");
   FlowBuilder builder(frame.entry());
   BuiltinValues builtins;
@@ -270,7 +294,7 @@ Result<DrivenKernel> drive_box(const DriverContext& context, const GangVariant& 
 
 }  // namespace
 
-Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangVariant> variants) {
+Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangVariant> variants, bool in_step) {
   if (variants.empty()) return fail(Errc::unsupported, "the vectoriser made no variant");
   if (variants.front().full.grid_only) return drive_box(context, variants.front());
 
@@ -279,13 +303,15 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
   std::vector<GangDriver> drivers;
   std::map<LaneLayout, llvm::Function*> groups;
   uint64_t bytes_per_thread = 0;
+  size_t instructions = 0;
   drivers.reserve(variants.size());
   for (GangVariant& variant : variants) {
     const LaneLayout layout = variant.layout;
     drivers.emplace_back(context, std::move(variant));
     SMELT_TRY_VOID(drivers.back().cut());
     bytes_per_thread = std::max(bytes_per_thread, drivers.back().bytes_per_thread());
-    groups[layout] = drivers.back().make_group().function();
+    instructions += drivers.back().instruction_count();
+    groups[layout] = drivers.back().make_group(in_step).function();
   }
   if (!groups.contains(LaneLayout::row32) || !groups.contains(LaneLayout::linear32))
     return fail(Errc::unsupported, "the vectoriser made no {} variant",
@@ -311,6 +337,10 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
             [&] { run(LaneLayout::linear32); });
       });
   builder.CreateRetVoid();
+  if (instructions <= kSmallKernel)
+    for (llvm::Function& function : context.module)
+      if (function.hasLocalLinkage() && !function.hasFnAttribute(llvm::Attribute::Cold))
+        function.removeFnAttr(llvm::Attribute::NoInline);
   const auto context_offset = static_cast<uint32_t>(llvm::alignTo(context.threadgroup_bytes, 64));
   make_entry(context, drivers.front().item(), choose, schema::CpuRangeKind::groups, context_offset, context_offset);
   return DrivenKernel{schema::CpuRangeKind::groups, context_offset,

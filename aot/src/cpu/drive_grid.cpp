@@ -1,10 +1,12 @@
 // Kernels that need nothing of their threadgroup: the range is a box of threads, cut as the loader likes. The x loop is
 // innermost and its iterations are independent, so LLVM's vectoriser takes it.
 #include "cpu/frame.hpp"
+#include "cpu/lower/lower.hpp"
 
 namespace smelt::aot::cpu {
 
 Result<DrivenKernel> drive_grid(const DriverContext& context, const WorkItem& item) {
+  plain_single_thread_atomics(*item.function);
   llvm::LLVMContext& ir = context.module.getContext();
   auto* access_group = llvm::MDNode::getDistinct(ir, {});
   mark_parallel(*item.function, access_group);

@@ -38,9 +38,9 @@ class InStep {
     }
     const auto context_offset = static_cast<uint32_t>(llvm::alignTo(uniforms_offset + uniform_bytes, 64));
 
-    std::map<unsigned, Frame> runs;
-    for (const auto& [number, body] : regions_.bodies) runs.emplace(number, make_run(number, body));
-    const Frame group = make_group(runs);
+    std::map<unsigned, llvm::Function*> runs;
+    for (const auto& [number, body] : regions_.bodies) runs[number] = make_run(number, body);
+    const Frame group = make_group_in_step(context_, item_, "smelt.group", runs);
     make_entry(context_, item_, group, schema::CpuRangeKind::groups, uniforms_offset, context_offset);
     return DrivenKernel{schema::CpuRangeKind::groups, context_offset, static_cast<uint32_t>(layout_.bytes()),
                         sites_.empty() ? "loop" : "regions"};
@@ -52,7 +52,7 @@ class InStep {
   }
 
   /// Runs one region for every thread of the group at numbers 0..2; gives the site where they wait.
-  Frame make_run(unsigned number, llvm::Function* body) {
+  llvm::Function* make_run(unsigned number, llvm::Function* body) {
     const Frame frame(context_, item_, llvm::Type::getInt32Ty(ir_), 3, "smelt.run." + std::to_string(number));
     FlowBuilder builder(frame.entry());
     BuiltinValues builtins;
@@ -88,33 +88,7 @@ class InStep {
       builder.CreateStore(builder.CreateExtractValue(answer, static_cast<unsigned>(i) + 1),
                           uniform_address(builder, frame, i));
     builder.CreateRet(builder.CreateExtractValue(answer, 0));
-    return frame;
-  }
-
-  /// site = 0; do site = run[site](); while (site is no end).
-  Frame make_group(const std::map<unsigned, Frame>& runs) {
-    const Frame frame(context_, item_, llvm::Type::getVoidTy(ir_), 3, "smelt.group");
-    FlowBuilder builder(frame.entry());
-    llvm::AllocaInst* site = builder.variable(builder.getInt32Ty(), "site", builder.getInt32(0));
-    builder.repeat_while([&] {
-      llvm::BasicBlock* join = builder.block("join");
-      llvm::BasicBlock* never = builder.block("never");
-      new llvm::UnreachableInst(ir_, never);
-      auto* choice = builder.CreateSwitch(builder.get(site), never, static_cast<unsigned>(runs.size()));
-      for (const auto& [number, run] : runs) {
-        llvm::BasicBlock* block = builder.block("site" + std::to_string(number));
-        choice->addCase(builder.getInt32(number), block);
-        builder.SetInsertPoint(block);
-        auto operands = frame.values();
-        for (unsigned i = 0; i < 3; ++i) operands.push_back(frame.number(i));
-        builder.CreateStore(builder.CreateCall(run.function(), operands), site);
-        builder.CreateBr(join);
-      }
-      builder.SetInsertPoint(join);
-      return builder.CreateICmpNE(builder.get(site), builder.getInt32(kEnded));
-    });
-    builder.CreateRetVoid();
-    return frame;
+    return frame.function();
   }
 
   const DriverContext& context_;
@@ -133,7 +107,7 @@ bool has_lane_sites(const std::vector<Site>& sites) {
 }  // namespace
 
 Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem& item) {
-  plain_threadgroup_atomics(*item.function);
+  plain_single_thread_atomics(*item.function);
   std::vector<Site> sites = find_sites(item, false);
   const Uniformity uniformity(item);
   if (!has_lane_sites(sites) && sites_are_uniform(item, uniformity))

@@ -36,7 +36,7 @@ Result<DrivenKernel> drive_grid(const DriverContext& context, const WorkItem& it
 /// Thread by thread, cut into regions (method "regions"; "loop" when there is nothing to cut).
 Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem& item);
 
-/// Gang by gang (method "lanes").
-Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangVariant> variants);
+/// Gang by gang (method "lanes"). `in_step`: gangs of a threadgroup never disagree about the barrier they reach.
+Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangVariant> variants, bool in_step);
 
 }  // namespace smelt::aot::cpu

@@ -41,7 +41,8 @@ class FlowBuilder : public llvm::IRBuilder<> {
     SetInsertPoint(after);
   }
 
-  /// The same for any `low` and `high`, in steps.
+  /// The same for any `low` and `high`, in steps. Bodies of such loops are whole units of vector code: LLVM is told not
+  /// to unroll or vectorise them once more.
   template <class Body>
   void loop(llvm::Value* low, llvm::Value* high, uint32_t step, Body body) {
     llvm::BasicBlock* before = GetInsertBlock();
@@ -56,7 +57,7 @@ class FlowBuilder : public llvm::IRBuilder<> {
     SetInsertPoint(inside);
     body(index);
     index->addIncoming(CreateAdd(index, llvm::ConstantInt::get(low->getType(), step), "i.next"), GetInsertBlock());
-    CreateBr(head);
+    CreateBr(head)->setMetadata(llvm::LLVMContext::MD_loop, as_it_is());
     SetInsertPoint(after);
   }
 
@@ -96,6 +97,17 @@ class FlowBuilder : public llvm::IRBuilder<> {
     otherwise();
     CreateBr(after);
     SetInsertPoint(after);
+  }
+
+ private:
+  llvm::MDNode* as_it_is() {
+    llvm::LLVMContext& context = getContext();
+    auto* no_unroll = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
+    auto* no_vectors = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.vectorize.enable"),
+                                                   llvm::ConstantAsMetadata::get(getFalse())});
+    auto* loop = llvm::MDNode::getDistinct(context, {nullptr, no_unroll, no_vectors});
+    loop->replaceOperandWith(0, loop);
+    return loop;
   }
 };
 

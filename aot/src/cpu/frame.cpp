@@ -130,6 +130,41 @@ void set_thread_builtins(llvm::IRBuilderBase& builder, const std::array<llvm::Va
   values.set(Builtin::simdgroup_index_in_threadgroup, builder.CreateLShr(index, 5));
 }
 
+llvm::Value* call_for_site(FlowBuilder& builder, llvm::Value* site,
+                           const std::map<unsigned, llvm::Function*>& functions,
+                           llvm::ArrayRef<llvm::Value*> operands) {
+  llvm::BasicBlock* join = builder.block("join");
+  llvm::BasicBlock* never = builder.block("never");
+  new llvm::UnreachableInst(builder.getContext(), never);
+  llvm::AllocaInst* next = builder.variable(builder.getInt32Ty(), "next");
+  auto* choice = builder.CreateSwitch(site, never, static_cast<unsigned>(functions.size()));
+  for (const auto& [number, function] : functions) {
+    llvm::BasicBlock* block = builder.block("site" + std::to_string(number));
+    choice->addCase(builder.getInt32(number), block);
+    builder.SetInsertPoint(block);
+    builder.CreateStore(builder.CreateCall(function, operands), next);
+    builder.CreateBr(join);
+  }
+  builder.SetInsertPoint(join);
+  return builder.get(next);
+}
+
+Frame make_group_in_step(const DriverContext& context, const WorkItem& item, const std::string& name,
+                         const std::map<unsigned, llvm::Function*>& runs) {
+  const Frame frame(context, item, llvm::Type::getVoidTy(context.module.getContext()), 3, name);
+  FlowBuilder builder(frame.entry());
+  llvm::AllocaInst* site = builder.variable(builder.getInt32Ty(), "site", builder.getInt32(0));
+  auto operands = frame.values();
+  for (unsigned i = 0; i < 3; ++i) operands.push_back(frame.number(i));
+  builder.repeat_while([&] {
+    llvm::Value* next = call_for_site(builder, builder.get(site), runs, operands);
+    builder.CreateStore(next, site);
+    return builder.CreateICmpNE(next, builder.getInt32(kEnded));
+  });
+  builder.CreateRetVoid();
+  return frame;
+}
+
 llvm::Value* load_capacity(llvm::IRBuilderBase& builder, llvm::Value* dispatch) {
   return builder.CreateZExt(SMELT_DISPATCH_FIELD(builder, builder.getInt32Ty(), dispatch, nominal_threads),
                             builder.getInt64Ty());

@@ -6,6 +6,7 @@
 #include "cpu/flow_builder.hpp"
 
 #include <array>
+#include <map>
 
 namespace smelt::aot::cpu {
 
@@ -60,6 +61,15 @@ llvm::Value* load_group_builtins(llvm::IRBuilderBase& builder, llvm::Value* disp
 /// The builtins of one thread from its place in the group and its index.
 void set_thread_builtins(llvm::IRBuilderBase& builder, const std::array<llvm::Value*, 3>& place, llvm::Value* index,
                          BuiltinValues& values);
+
+/// Calls the function of `site`, which must be one of them; gives its answer, the next site.
+llvm::Value* call_for_site(FlowBuilder& builder, llvm::Value* site,
+                           const std::map<unsigned, llvm::Function*>& functions, llvm::ArrayRef<llvm::Value*> operands);
+
+/// The function of a threadgroup whose units never disagree about the site they wait at (numbers: its position):
+/// site = 0; do site = runs[site](frame, position); while (site is no end).
+Frame make_group_in_step(const DriverContext& context, const WorkItem& item, const std::string& name,
+                         const std::map<unsigned, llvm::Function*>& runs);
 
 /// Capacity of the context in threads, i64: the dispatch block's nominal_threads.
 llvm::Value* load_capacity(llvm::IRBuilderBase& builder, llvm::Value* dispatch);

@@ -1,5 +1,10 @@
 #include "cpu/private_buffers.hpp"
 
+#include "cpu/dispatch_block.hpp"
+
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
 #include <optional>
 #include <set>
 
@@ -37,32 +42,59 @@ std::optional<Operation> operation_of(const llvm::AtomicRMWInst& atomic) {
   }
 }
 
-std::optional<Operation> only_operation(const llvm::Value& buffer) {
-  std::optional<Operation> found;
-  std::vector<const llvm::Value*> work{&buffer};
+struct Accesses {
+  Operation operation;
+  std::vector<llvm::AtomicRMWInst*> atomics;
+};
+
+/// All that is done to `buffer`, if that is atomics of one kind only.
+std::optional<Accesses> only_atomics(llvm::Value& buffer) {
+  std::optional<Accesses> found;
+  std::vector<llvm::Value*> work{&buffer};
   std::set<const llvm::Value*> seen{&buffer};
   while (!work.empty()) {
-    const llvm::Value* pointer = work.back();
+    llvm::Value* pointer = work.back();
     work.pop_back();
-    for (const llvm::Use& use : pointer->uses()) {
-      const llvm::User* user = use.getUser();
+    for (llvm::Use& use : pointer->uses()) {
+      llvm::User* user = use.getUser();
       if (llvm::isa<llvm::GetElementPtrInst>(user) && use.getOperandNo() == 0) {
         if (seen.insert(user).second) work.push_back(user);
         continue;
       }
-      const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(user);
+      auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(user);
       if (atomic == nullptr || !atomic->use_empty() || use.getOperandNo() != 0) return std::nullopt;
       const std::optional<Operation> operation = operation_of(*atomic);
-      if (!operation || (found && *found != *operation)) return std::nullopt;
-      found = operation;
+      if (!operation || (found && found->operation != *operation)) return std::nullopt;
+      if (!found) found = Accesses{*operation, {}};
+      found->atomics.push_back(atomic);
     }
   }
   return found;
 }
 
+void add_private_form(llvm::AtomicRMWInst& atomic, llvm::Value* dispatch, uint32_t buffer) {
+  llvm::IRBuilder<> builder(&atomic);
+  llvm::Value* copies = SMELT_DISPATCH_FIELD(builder, builder.getInt32Ty(), dispatch, private_buffers);
+  llvm::Value* is_private = builder.CreateICmpNE(builder.CreateAnd(copies, uint32_t{1} << buffer), builder.getInt32(0));
+  llvm::Instruction* own = nullptr;
+  llvm::Instruction* shared = nullptr;
+  llvm::SplitBlockAndInsertIfThenElse(is_private, &atomic, &own, &shared);
+  auto* plain = llvm::cast<llvm::AtomicRMWInst>(atomic.clone());
+  plain->setSyncScopeID(llvm::SyncScope::SingleThread);
+  plain->insertBefore(own);
+  atomic.moveBefore(shared);
+}
+
+llvm::Value* dispatch_of(const WorkItem& item) {
+  for (size_t i = 0; i < item.parameters.size(); ++i)
+    if (item.parameters[i].kind == WorkParameter::Kind::dispatch)
+      return item.function->getArg(static_cast<unsigned>(i));
+  return nullptr;
+}
+
 }  // namespace
 
-std::vector<schema::CpuPrivateBuffer> find_private_buffers(const WorkItem& item) {
+std::vector<schema::CpuPrivateBuffer> split_private_atomics(const WorkItem& item) {
   std::vector<schema::CpuPrivateBuffer> result;
   for (size_t i = 0; i < item.parameters.size(); ++i) {
     if (item.parameters[i].kind != WorkParameter::Kind::buffer) continue;
@@ -72,8 +104,10 @@ std::vector<schema::CpuPrivateBuffer> find_private_buffers(const WorkItem& item)
     for (const WorkParameter& other : item.parameters)
       same += other.kind == WorkParameter::Kind::buffer && other.index == index;
     if (same != 1) continue;
-    if (const auto operation = only_operation(*item.function->getArg(static_cast<unsigned>(i))))
-      result.push_back({index, *operation});
+    const auto accesses = only_atomics(*item.function->getArg(static_cast<unsigned>(i)));
+    if (!accesses) continue;
+    result.push_back({index, accesses->operation});
+    for (llvm::AtomicRMWInst* atomic : accesses->atomics) add_private_form(*atomic, dispatch_of(item), index);
   }
   return result;
 }

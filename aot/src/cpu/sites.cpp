@@ -112,6 +112,15 @@ bool sites_are_uniform(const WorkItem& item, const Uniformity& uniformity) {
   return true;
 }
 
+bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity) {
+  for (const llvm::Instruction& instruction : llvm::instructions(*item.function)) {
+    const auto site = classify(instruction, true);
+    if (site && site->kind == Site::Kind::barrier && uniformity.is_under_divergence(instruction.getParent()))
+      return false;
+  }
+  return true;
+}
+
 void add_reconvergence(const WorkItem& item) {
   llvm::Function& function = *item.function;
   const Uniformity uniformity(item);

@@ -32,6 +32,9 @@ struct Site {
 /// True when threads cannot disagree about which barrier they reach, so that one answer stands for all.
 bool sites_are_uniform(const WorkItem& item, const Uniformity& uniformity);
 
+/// The same for barriers of the threadgroup alone, which is what gangs stop at.
+bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity);
+
 /// In kernels whose lanes wait for each other: a reconvergence call at the latch of every divergent loop that holds a
 /// site. Without it, lanes of different iterations could meet at one site and take each other for neighbours.
 void add_reconvergence(const WorkItem& item);

@@ -127,6 +127,7 @@ void LoadedSlice::run(const std::string& name, const Launch& launch) const {
   dispatch.constants = constants.data();
   dispatch.fault = launch.fault;
   dispatch.services = launch.services;
+  dispatch.private_buffers = launch.private_buffers;
 
   const uint32_t* extent = kernel->range == schema::CpuRangeKind::threads ? dispatch.grid : dispatch.groups;
   const int cut = static_cast<int>(std::max_element(extent, extent + 3) - extent);

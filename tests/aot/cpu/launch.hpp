@@ -32,6 +32,7 @@ struct Launch {
   smelt_cpu_fault* fault = nullptr;
   const smelt_cpu_services* services = nullptr;
   uint8_t scratch_filling = 0xcd;  ///< what scratch holds before the launch
+  uint32_t private_buffers = 0;    ///< bit i: nobody else sees buffer i
   unsigned pieces = 1;             ///< ranges that the launch is cut into along its longest dimension
 
   template <class T>

@@ -170,13 +170,16 @@ TEST_CASE("hist: device atomics; the histogram may be privatised") {
     REQUIRE(private_buffers.size() == 1);
     CHECK(private_buffers[0].buffer == 1);
     CHECK(private_buffers[0].operation == schema::CpuPrivateBuffer::Operation::add_i32);
-    std::vector<uint32_t> bins(256);
-    Launch launch;
-    launch.grid = {kThreads, 1, 1};
-    launch.group = {256, 1, 1};
-    launch.bind(0, in).bind(1, bins);
-    slice.run("hist", launch);
-    CHECK(bins == want);
+    for (const uint32_t private_mask : {0u, 1u << 1}) {
+      std::vector<uint32_t> bins(256);
+      Launch launch;
+      launch.grid = {kThreads, 1, 1};
+      launch.group = {256, 1, 1};
+      launch.private_buffers = private_mask;
+      launch.bind(0, in).bind(1, bins);
+      slice.run("hist", launch);
+      CHECK(bins == want);
+    }
   });
 }
 

@@ -87,7 +87,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
   for (llvm::Function& function : module) {
-    aot::cpu::plain_threadgroup_atomics(function);
+    aot::cpu::plain_single_thread_atomics(function);
     aot::cpu::move_bfloats_as_integers(function);
   }
 }

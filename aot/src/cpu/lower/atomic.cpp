@@ -4,7 +4,7 @@
 //   air.atomic.<global|local>.cmpxchg.weak.<T>(T* p, T* expected, T desired, i32 success, i32 failure, i32 scope,
 //                                              [i32 flags,] i1 volatile) -> the value seen
 // The flags operand is there from AIR 2.9 on. Device atomics are ordered as they ask, relaxed in practice. Threadgroup
-// atomics get syncscope("singlethread") and become plain accesses at the end (plain_threadgroup_atomics).
+// atomics get syncscope("singlethread") and become plain accesses at the end.
 #include "cpu/lower/lower.hpp"
 #include "cpu/lower/operation.hpp"
 
@@ -162,7 +162,7 @@ std::span<const Operation> memory_operations() {
   return kOperations;
 }
 
-void plain_threadgroup_atomics(llvm::Function& function) {
+void plain_single_thread_atomics(llvm::Function& function) {
   const auto single = llvm::SyncScope::SingleThread;
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {

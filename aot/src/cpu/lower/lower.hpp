@@ -52,15 +52,16 @@ inline bool is_supported(std::string_view name) {
 /// to float. On error the module is half lowered and good for nothing. The result is deterministic.
 ///
 /// Threadgroup atomics become atomicrmw, cmpxchg, load and store of syncscope("singlethread"), so that a vectoriser can
-/// see them for what they are; plain_threadgroup_atomics takes them apart at the end of the pipeline.
+/// see them for what they are; plain_single_thread_atomics takes them apart at the end of the pipeline.
 ///
 /// The code generator must run with FPOpFusion::Standard: the runtime contains error-free transformations, which
 /// contraction outside `contract` flags would break. It is right with denormals flushed and with denormals kept.
 Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& options = {});
 
-/// Turns the atomics of syncscope("singlethread") into plain volatile accesses: one OS thread runs a whole threadgroup,
-/// one thread after another. Call it when nothing after it runs several lanes at once.
-void plain_threadgroup_atomics(llvm::Function& function);
+/// Turns the atomics of syncscope("singlethread") into plain volatile accesses: threadgroup memory and private copies
+/// of buffers (private_buffers.hpp) are seen by one OS thread, which runs one thread of the kernel after another. Call
+/// it when nothing after it runs several lanes at once.
+void plain_single_thread_atomics(llvm::Function& function);
 
 /// Part of lower_air_operations; public for code that is made after it (reductions, matrices). Leaves half and bfloat
 /// only where values are moved, and `fpext`/`fptrunc` between half and float.
