@@ -129,6 +129,7 @@ class Launch final : public Pool::Job {
       copy.copies[i].resize(dispatch.buffer_bytes[buffer.buffer]);
       fill_neutral(buffer.operation, copy.copies[i]);
       copy.addresses[buffer.buffer] = copy.copies[i].data();
+      dispatch.private_buffers |= uint32_t{1} << buffer.buffer;
     }
     dispatch.buffers = copy.addresses.data();
   }
@@ -148,7 +149,8 @@ bool can_privatise(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispat
   for (const schema::CpuPrivateBuffer& buffer : pipeline.private_buffers) {
     const auto low = reinterpret_cast<uintptr_t>(dispatch.buffers[buffer.buffer]);
     const uint64_t bytes = dispatch.buffer_bytes[buffer.buffer];
-    if (low == 0 || bytes > kMostPrivateBytes || static_cast<double>(bytes / sizeof(uint32_t)) > threads) return false;
+    if (low == 0 || low % sizeof(uint32_t) != 0 || bytes > kMostPrivateBytes) return false;
+    if (static_cast<double>(bytes / sizeof(uint32_t)) > threads) return false;
     for (uint32_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
       const auto other = reinterpret_cast<uintptr_t>(dispatch.buffers[i]);
       if (i != buffer.buffer && other < low + bytes && low < other + dispatch.buffer_bytes[i]) return false;
@@ -242,6 +244,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   LogContext log_context{&cpu_, &pipeline};
   const smelt_cpu_services services{&log_context, receive_log};
   dispatch.services = &services;
+  dispatch.private_buffers = 0;
   if (pipeline.checked) {
     std::memset(&fault, 0, sizeof(fault));
     dispatch.fault = &fault;
@@ -268,8 +271,11 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   const float cost = pipeline.thread_cost.load(std::memory_order_relaxed);
   const float expected = (cost == 0 ? kGuessedCost : cost) * static_cast<float>(all_threads);
 
+  // Copies spare one worker its locks, too.
+  const bool privatise = expected >= kWorthWaking && can_privatise(pipeline, dispatch, all_threads);
+
   const FloatMode mode;
-  if (expected < kWorthWaking || cpu_.pool().threads() == 1) {
+  if (expected < kWorthWaking || (cpu_.pool().threads() == 1 && !privatise)) {
     void* const scratch = scratch_of_thread.at_least(scratch_bytes);
     if (scratch == nullptr)
       return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch", pipeline.name(),
@@ -286,8 +292,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     const unsigned limit = cpu_.pool().threads();
     const auto wanted = static_cast<uint64_t>(std::min(expected / kChunkTime, float(limit * kChunksPerThread)));
     const Tiling tiling(extent, std::max<uint64_t>(wanted, 2), by_thread ? 64 : 1);
-    Launch launch(pipeline, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit,
-                  can_privatise(pipeline, dispatch, all_threads));
+    Launch launch(pipeline, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit, privatise);
     cpu_.pool().run(launch, limit);
     launch.merge();
     if (launch.out_of_memory())

@@ -1,6 +1,7 @@
 #include "private_buffers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -64,12 +65,15 @@ void fill_neutral(Operation operation, std::span<std::byte> copy) {
 }
 
 void merge_private(Operation operation, std::span<std::byte> into, std::span<const std::byte> from) {
+  const uint32_t nothing = neutral(operation);
   for (size_t at = 0; at + sizeof(uint32_t) <= into.size(); at += sizeof(uint32_t)) {
-    uint32_t a = 0, b = 0;
-    std::memcpy(&a, into.data() + at, sizeof(a));
-    std::memcpy(&b, from.data() + at, sizeof(b));
-    a = apply(operation, a, b);
-    std::memcpy(into.data() + at, &a, sizeof(a));
+    uint32_t own = 0;
+    std::memcpy(&own, from.data() + at, sizeof(own));
+    if (own == nothing) continue;
+    const std::atomic_ref place(*reinterpret_cast<uint32_t*>(into.data() + at));
+    uint32_t old = place.load(std::memory_order_relaxed);
+    while (!place.compare_exchange_weak(old, apply(operation, old, own), std::memory_order_relaxed)) {
+    }
   }
 }
 

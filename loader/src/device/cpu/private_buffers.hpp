@@ -1,5 +1,5 @@
-// Private copies of buffers that a kernel only feeds by atomics: each worker counts for itself, the sums are joined at
-// the end. Contended atomics cost 15 times a plain loop (docs/host-backend.md 6), private bins 1.4 times.
+// Private copies of buffers that a kernel only feeds by atomics: each worker counts for itself, without locks, and the
+// sums are joined at the end (docs/host-backend.md 4).
 #pragma once
 
 #include "smelt/schema/cpu_slice.hpp"
@@ -12,7 +12,8 @@ namespace smelt::loader {
 /// What changes nothing when it is merged: 0, the largest, the smallest, all ones.
 void fill_neutral(schema::CpuPrivateBuffer::Operation operation, std::span<std::byte> copy);
 
-/// into[i] = into[i] op from[i], in elements of 4 bytes; a tail of fewer is left alone.
+/// into[i] = into[i] op from[i], in elements of 4 bytes; a tail of fewer is left alone. `into` is aligned to 4 and is
+/// changed by atomic operations: another launch may be at it too.
 void merge_private(schema::CpuPrivateBuffer::Operation operation, std::span<std::byte> into,
                    std::span<const std::byte> from);
 

@@ -44,6 +44,7 @@ struct smelt_cpu_dispatch {
   uint32_t group[3];                          ///< +68  nominal threads per threadgroup (edge groups are trimmed)
   uint32_t groups[3];                         ///< +80  threadgroups per grid, edge groups included
   uint32_t nominal_threads;                   ///< +92  product of `group`, rounded up to 32
+  uint32_t private_buffers;                   ///< +96  bit i: buffers[i] is this worker's own copy (format 2)
 };
 
 /// A half-open box: of threads for kernels of kind `threads`, of threadgroups for kind `groups`.

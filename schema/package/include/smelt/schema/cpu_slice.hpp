@@ -10,11 +10,11 @@
 
 namespace smelt::schema {
 
-// Slice, format 1. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 2. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
-//    4     2  format    1
+//    4     2  format    2
 //    6     2  oldest    lowest reader that may open this slice
 //    8     4  arch      CpuArch
 //   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
@@ -27,10 +27,13 @@ namespace smelt::schema {
 // lies: the loader copies a kernel's blob to a multiple of 4096 (aarch64 addresses its constants by page), checks the
 // copy's digest, and only then makes that copy executable.
 //
+// Format 2 code may read smelt_cpu_dispatch::private_buffers, which a loader of format 1 does not give; else the two
+// are the same.
+//
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 1;
-inline constexpr uint16_t kCpuSliceOldest = 1;
+inline constexpr uint16_t kCpuSliceFormat = 2;
+inline constexpr uint16_t kCpuSliceOldest = 2;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
@@ -38,8 +41,9 @@ enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
 /// What one call of the entry point covers (smelt_cpu_range).
 enum class CpuRangeKind : uint8_t { threads = 0, groups = 1 };
 
-/// A buffer that the kernel touches only by order-insensitive atomics whose result is unused: with several workers the
-/// loader may give each a private copy (filled with the operation's neutral element) and merge them at the end.
+/// A buffer that the kernel touches only by order-insensitive atomics whose result is unused: the loader may give each
+/// worker a private copy (filled with the operation's neutral element), say so in smelt_cpu_dispatch::private_buffers,
+/// so that the code does without locks, and merge the copies at the end.
 struct CpuPrivateBuffer {
   enum class Operation : uint8_t { add_i32, add_f32, min_s32, max_s32, min_u32, max_u32, and_i32, or_i32, xor_i32 };
   static constexpr Operation kLastOperation = Operation::xor_i32;
