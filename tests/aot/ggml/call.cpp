@@ -69,26 +69,21 @@ struct Ggml {
   metallib::Library library;
 };
 
+/// Apple's build, or the library that SMELT_GGML_LIBRARY names: one made of the same source by smelt, say.
 const std::optional<Ggml>& ggml() {
   static const std::optional<Ggml> opened = []() -> std::optional<Ggml> {
-    const auto folder = corpus("llama.rn");
-    if (!folder) return {};
     Ggml result;
-    result.image = must_read(*folder / "cpp/ggml-metal/ggml-llama.metallib");
+    if (const char* own = std::getenv("SMELT_GGML_LIBRARY"); own != nullptr) {
+      result.image = must_read(own);
+    } else {
+      const auto folder = corpus("llama.rn");
+      if (!folder) return {};
+      result.image = must_read(*folder / "cpp/ggml-metal/ggml-llama.metallib");
+    }
     result.library = metallib::read(result.image).value();
     return result;
   }();
   return opened;
-}
-
-/// Apple's module as our reader and writer leave it.
-Bytes rewritten(const std::string& name, ByteView bitcode) {
-  aot::CompileOptions options;
-  options.targets = {aot::parse_target("ios18").value()};
-  const aot::Source source{name, bitcode};
-  auto compiled = aot::compile(std::span(&source, 1), options);
-  if (!compiled) throw std::runtime_error(name + ": " + compiled.error().message);
-  return compiled->targets.at(0).functions.at(0).bitcode;
 }
 
 struct Way {
@@ -98,16 +93,20 @@ struct Way {
 };
 
 /// Every way and level with SMELT_FULL; otherwise the usual way, and for every fourth kernel one of the others.
-/// SMELT_WAY names one alone: compiling large kernels is what takes the time.
+/// SMELT_WAY names some of them, SMELT_LEVEL one level: compiling large kernels is what takes the time.
 std::vector<Way> ways_of(const std::string& kernel) {
   uint32_t hash = 0;
   for (const char c : kernel) hash = hash * 31 + static_cast<unsigned char>(c);
   const char* const only = std::getenv("SMELT_WAY");
+  const char* const only_level = std::getenv("SMELT_LEVEL");
   const std::string sampled = hash / 7 % 8 == 0 ? "rewritten" : hash / 7 % 8 == 1 ? "regions" : "";
   std::vector<Way> ways;
   for (const aot::CpuLevel level : runnable_levels()) {
+    if (only_level != nullptr && to_string(level) != only_level) continue;
     for (const std::string way : {"automatic", "rewritten", "regions"}) {
-      if (only != nullptr ? way != only : !full() && way != "automatic" && way != sampled) continue;
+      if (only != nullptr ? std::string_view(only).find(way) == std::string_view::npos
+                          : !full() && way != "automatic" && way != sampled)
+        continue;
       aot::CpuOptions options;
       options.level = level;
       if (way == "regions") options.method = aot::CpuMethod::regions;
@@ -119,6 +118,15 @@ std::vector<Way> ways_of(const std::string& kernel) {
 }
 
 }  // namespace
+
+Bytes rewritten(const std::string& name, ByteView bitcode) {
+  aot::CompileOptions options;
+  options.targets = {aot::parse_target("ios18").value()};
+  const aot::Source source{name, bitcode};
+  auto compiled = aot::compile(std::span(&source, 1), options);
+  if (!compiled) throw std::runtime_error(name + ": " + compiled.error().message);
+  return compiled->targets.at(0).functions.at(0).bitcode;
+}
 
 struct Call::Kernel {
   std::map<std::string, Field> fields;
@@ -134,6 +142,11 @@ struct Call::Kernel {
 bool full() {
   static const bool value = std::getenv("SMELT_FULL") != nullptr;
   return value;
+}
+
+bool wanted(const std::string& kernel, bool always) {
+  if (const char* part = std::getenv("SMELT_KERNEL")) return kernel.find(part) != std::string::npos;
+  return always || full();
 }
 
 bool have_ggml() {

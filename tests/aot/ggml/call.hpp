@@ -27,6 +27,12 @@ bool have_ggml();
 
 /// Whether SMELT_FULL asks for everything.
 bool full();
+/// Whether this kernel is to be run: those that are not `always` only with SMELT_FULL; SMELT_KERNEL asks for the ones
+/// whose name it is part of.
+bool wanted(const std::string& kernel, bool always);
+
+/// Apple's module of one kernel as our reader and writer leave it.
+Bytes rewritten(const std::string& name, ByteView bitcode);
 
 class Call {
  public:

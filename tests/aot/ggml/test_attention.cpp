@@ -51,6 +51,11 @@ class AttentionCase {
 
   void run() {
     const bool vectors = kind_.queries < 20;
+    const std::string name = (vectors ? "kernel_flash_attn_ext_vec_" : "kernel_flash_attn_ext_") + suffix();
+    if (!wanted(name, false)) {
+      MESSAGE("SKIPPED: ", name, " takes half a minute to compile; SMELT_FULL=1 does it");
+      return;
+    }
     const int64_t unit = vectors ? 32 : 64;
     const bool tail = kind_.entries % unit != 0;
     if (tail) make_tail(unit);
@@ -217,10 +222,6 @@ class AttentionCase {
 
 TEST_CASE("flash attention for many queries") {
   if (!have_ggml()) return;
-  if (!full()) {
-    MESSAGE("SKIPPED: its kernels take half a minute to compile; SMELT_FULL=1 does it");
-    return;
-  }
   AttentionCase({.queries = 24, .entries = 128, .type = Type::f16}).run();
   AttentionCase(
       {.queries = 21, .entries = 200, .type = Type::f16, .mask = true, .sinks = true, .max_bias = 8, .soft_cap = 10})
@@ -230,10 +231,6 @@ TEST_CASE("flash attention for many queries") {
 
 TEST_CASE("flash attention for few queries") {
   if (!have_ggml()) return;
-  if (!full()) {
-    MESSAGE("SKIPPED: its kernels take half a minute to compile; SMELT_FULL=1 does it");
-    return;
-  }
   AttentionCase({.queries = 3, .entries = 64, .type = Type::f16}).run();
   AttentionCase(
       {.queries = 5, .entries = 150, .type = Type::f16, .mask = true, .sinks = true, .max_bias = 8, .soft_cap = 10})

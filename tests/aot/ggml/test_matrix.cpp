@@ -59,13 +59,14 @@ const MatVec kMatVecs[] = {
 TEST_CASE("mat-vec in every format") {
   if (!have_ggml()) return;
   for (const MatVec& kind : kMatVecs) {
-    if (!full() && !kind.always) continue;
+    const std::string name = "kernel_mul_mv_" + name_of(kind.a) + "_" + name_of(kind.b) + kind.suffix;
+    if (!wanted(name, kind.always)) continue;
     Tensor a(kind.a, {kind.columns, 19, 2, 1});
     a.fill(81);
     Tensor b(kind.b, {kind.columns, 3, 4, 1});
     b.fill(82);
     const Tensor out(Type::f32, {19, 3, 4, 1});
-    Call call("kernel_mul_mv_" + name_of(kind.a) + "_" + name_of(kind.b) + kind.suffix);
+    Call call(name);
     describe_product(call, a, b, out).set("nr0", kind.rows).threadgroup(0, 32 * 4 * kind.rows);
     if (kind.suffix != std::string("_short")) call.constant("FC_mul_mv_nsg", kind.simdgroups);
     call.groups({parts(19, kind.rows * (kind.rows_each ? kind.simdgroups : 1)), 3, 4}, {32, kind.simdgroups, 1}).run();
@@ -82,7 +83,8 @@ TEST_CASE("small batches: several vectors at once") {
   };
   for (const Kind& kind : {Kind{Type::f32, 2}, Kind{Type::f16, 3}, Kind{Type::q4_0, 4}, Kind{Type::q8_0, 5},
                            Kind{Type::q4_K, 4}, Kind{Type::q6_K, 4}}) {
-    if (!full() && kind.a != Type::q4_0) continue;
+    const std::string name = "kernel_mul_mv_ext_" + name_of(kind.a) + "_f32_r1_" + std::to_string(kind.vectors);
+    if (!wanted(name, kind.a == Type::q4_0)) continue;
     constexpr uint32_t kSimdgroups = 2;
     const int64_t columns = kind.a == Type::q4_K || kind.a == Type::q6_K ? 512 : 256;
     const uint32_t across = kind.vectors < 3 ? 16 : 8;  // threads along a row
@@ -91,7 +93,7 @@ TEST_CASE("small batches: several vectors at once") {
     Tensor b(Type::f32, {columns, kind.vectors, 2, 1});
     b.fill(84);
     const Tensor out(Type::f32, {21, kind.vectors, 2, 1});
-    Call call("kernel_mul_mv_ext_" + name_of(kind.a) + "_f32_r1_" + std::to_string(kind.vectors));
+    Call call(name);
     describe_product(call, a, b, out).constant("FC_mul_mv_nsg", kSimdgroups).constant("FC_mul_mv_nxpsg", across);
     call.groups({parts(21, 32 / across * kSimdgroups), 1, 2}, {32, kSimdgroups, 1}).run();
     call.expect(3, [&](int64_t i0, int64_t i1, int64_t i2, int64_t i3) { return product(a, b, i0, i1, i2, i3); },
@@ -119,7 +121,8 @@ TEST_CASE("mat-mat by simdgroup_matrix tiles, whole and cut") {
                         {Type::q8_0, Type::f32, 64, 64, 32},  {Type::q5_1, Type::f16, 96, 64, 17},
                         {Type::q4_K, Type::f32, 256, 65, 11}, {Type::q6_K, Type::f32, 256, 20, 32}};
   for (const Kind& kind : kinds) {
-    if (!full() && kind.a != Type::f16 && kind.a != Type::q4_0) continue;
+    const std::string name = "kernel_mul_mm_" + name_of(kind.a) + "_" + name_of(kind.b);
+    if (!wanted(name, kind.a == Type::f16 || kind.a == Type::q4_0)) continue;
     Tensor a(kind.a, {kind.columns, kind.rows, 1, 1});
     a.fill(85);
     Tensor b(kind.b, {kind.columns, kind.vectors, 2, 1});
@@ -127,7 +130,7 @@ TEST_CASE("mat-mat by simdgroup_matrix tiles, whole and cut") {
     const Tensor out(Type::f32, {kind.rows, kind.vectors, 2, 1});
     const bool cut_in = kind.columns % 32 != 0;
     const bool cut_out = kind.rows % 64 != 0 || kind.vectors % 32 != 0;
-    Call call("kernel_mul_mm_" + name_of(kind.a) + "_" + name_of(kind.b));
+    Call call(name);
     describe_product(call, a, b, out).constant("FC_mul_mm_bc_inp", cut_in).constant("FC_mul_mm_bc_out", cut_out);
     call.threadgroup(0, cut_out ? 8192 : 6144);
     call.groups({parts(kind.vectors, 32), parts(kind.rows, 64), 2}, {128, 1, 1}).run();
