@@ -1,6 +1,7 @@
 #include "msl/diagnostics.hpp"
 
 #include "clang/Basic/SourceManager.h"
+#include "clang/Lex/LexDiagnostic.h"
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/SmallString.h"
 
@@ -38,6 +39,26 @@ void replace_templates(std::string& text) {
       text = text.substr(0, at) + std::string(row.after) + text.substr(first, comma - first) + numbers +
              text.substr(close + 1);
     }
+}
+
+/// Headers of Metal that are not served, since what they declare is not supported. Not served means that
+/// __has_include() is false, which code asks.
+std::string_view feature_of_header(llvm::StringRef name) {
+  struct Row {
+    llvm::StringRef header;
+    std::string_view feature;
+  };
+  const Row rows[] = {{"MetalPerformancePrimitives/", "Metal Performance Primitives (mpp::tensor_ops)"},
+                      {"metal_tensor", "tensors"},
+                      {"metal_cooperative_tensor", "tensors"},
+                      {"metal_raytracing", "ray tracing functions"},
+                      {"metal_mesh", "mesh stages"},
+                      {"metal_imageblocks", "imageblocks"},
+                      {"metal_command_buffer", "indirect command buffers"},
+                      {"metal_tessellation", "tessellation stages"}};
+  for (const Row& row : rows)
+    if (name.starts_with(row.header)) return row.feature;
+  return {};
 }
 
 }  // namespace
@@ -140,6 +161,9 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   llvm::SmallString<256> formatted;
   diagnostic.FormatDiagnostic(formatted);
   std::string text = in_metal_words(formatted.str().str());
+  if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
+    if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
+      text += fmt::format(": {} are not supported", feature);
   Place place = place_of(diagnostic);
   if (level == Level::Note) {
     if (!has_last_ || !place.is_user) return;

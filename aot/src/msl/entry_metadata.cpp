@@ -63,6 +63,35 @@ llvm::MDNode* constant_node(llvm::Module& module, const ConstantFact& constant, 
       .finish();
 }
 
+std::string_view access_of(bool is_const, unsigned space) {
+  return is_const || space == 2 ? "air.read" : "air.read_write";
+}
+
+/// A member of an argument buffer, described as an argument of its own. Of an array of pointers the count is inferred.
+llvm::MDNode* member_node(llvm::LLVMContext& context, const FieldFact& field) {
+  Node node(context);
+  node.number(field.id).text(field.space != 0 ? "air.buffer" : "air.indirect_constant");
+  node.text("air.location_index").number(field.id).number(std::max<uint64_t>(field.count, 1));
+  if (field.space != 0) {
+    node.text(access_of(field.is_const, field.space)).text("air.address_space").number(field.space);
+    if (field.target_size != 0)
+      node.text("air.arg_type_size")
+          .number(field.target_size)
+          .text("air.arg_type_align_size")
+          .number(field.target_align);
+  }
+  return node.text("air.arg_type_name").text(field.type_name).text("air.arg_name").text(field.name).finish();
+}
+
+llvm::MDNode* fields_node(llvm::LLVMContext& context, const ParameterFact& fact) {
+  Node fields(context);
+  for (const FieldFact& field : fact.fields) {
+    fields.number(field.offset).number(field.size).number(field.count).text(field.type_name).text(field.name);
+    if (fact.is_argument_buffer) fields.text("air.indirect_argument").metadata(member_node(context, field));
+  }
+  return fields.finish();
+}
+
 llvm::MDNode* buffer_node(const llvm::Argument& argument, const ParameterFact& fact,
                           const std::vector<ConstantFact>& constants, const Target& target) {
   llvm::Module& module = *const_cast<llvm::Module*>(argument.getParent()->getParent());
@@ -72,19 +101,14 @@ llvm::MDNode* buffer_node(const llvm::Argument& argument, const ParameterFact& f
     if (!fact.condition.empty() && constant.symbol == fact.condition)
       if (llvm::MDNode* condition = constant_node(module, constant, true))
         node.text("air.function_constant").metadata(condition);
-  node.text("air.buffer");
+  node.text(fact.is_argument_buffer ? "air.indirect_buffer" : "air.buffer");
   if (fact.is_reference && fact.space == 2) node.text("air.buffer_size").number(fact.size);
   node.text("air.location_index").number(fact.slot.value_or(0)).number(1);
   // Apple's compiler says read_write of `device const void*` too (seen in its ggml library).
   const bool is_void = fact.size == 0;
-  node.text((fact.is_const && !is_void) || fact.space == 2 ? "air.read" : "air.read_write");
+  node.text(access_of(fact.is_const && !is_void, fact.space));
   if (target.air >= Version{2, 5}) node.text("air.address_space").number(fact.space);
-  if (!fact.fields.empty()) {
-    Node fields(module.getContext());
-    for (const FieldFact& field : fact.fields)
-      fields.number(field.offset).number(field.size).number(field.count).text(field.type_name).text(field.name);
-    node.text("air.struct_type_info").metadata(fields.finish());
-  }
+  if (!fact.fields.empty()) node.text("air.struct_type_info").metadata(fields_node(module.getContext(), fact));
   if (fact.size != 0)
     node.text("air.arg_type_size").number(fact.size).text("air.arg_type_align_size").number(fact.align);
   node.text("air.arg_type_name").text(fact.type_name).text("air.arg_name").text(fact.name);

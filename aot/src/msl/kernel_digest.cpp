@@ -11,8 +11,10 @@ void add(Hasher& hasher, const std::optional<unsigned>& value) {
 }
 
 void add(Hasher& hasher, const FieldFact& fact) {
-  const auto& [offset, size, count, type_name, name] = fact;
-  for (const uint64_t number : {offset, size, count}) hasher.field(number);
+  const auto& [offset, size, count, type_name, name, id, space, is_const, target_size, target_align] = fact;
+  for (const uint64_t number :
+       {offset, size, count, id, uint64_t{space}, uint64_t{is_const}, target_size, target_align})
+    hasher.field(number);
   for (const std::string& text : {type_name, name}) hasher.field(text);
 }
 
@@ -31,10 +33,11 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 }
 
 void add(Hasher& hasher, const ParameterFact& fact) {
-  const auto& [kind, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields, builtin,
-               lanes, bits] = fact;
-  for (const uint64_t number : {static_cast<uint64_t>(kind), uint64_t{space}, uint64_t{is_reference},
-                                uint64_t{is_const}, size, align, uint64_t{lanes}, uint64_t{bits}})
+  const auto& [kind, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
+               is_argument_buffer, builtin, lanes, bits] = fact;
+  for (const uint64_t number :
+       {static_cast<uint64_t>(kind), uint64_t{space}, uint64_t{is_reference}, uint64_t{is_const}, size, align,
+        uint64_t{is_argument_buffer}, uint64_t{lanes}, uint64_t{bits}})
     hasher.field(number);
   for (const std::string& text : {name, type_name, condition, builtin}) hasher.field(text);
   add(hasher, slot);

@@ -111,9 +111,13 @@ void inline_all(llvm::Module& module) {
 void optimise(llvm::Module& module) {
   Pipeline pipeline;
   llvm::FunctionPassManager first;
+  // Spaces first, each time: InstCombine makes one load of two that only seem to read the same space, by a pointer to
+  // either.
+  first.addPass(llvm::InferAddressSpacesPass(kThread));
   first.addPass(llvm::InstCombinePass());
   first.addPass(llvm::InferAddressSpacesPass(kThread));
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  first.addPass(llvm::InferAddressSpacesPass(kThread));
   first.addPass(llvm::InstCombinePass());
   first.addPass(llvm::SimplifyCFGPass());
   pipeline.add(std::move(first));

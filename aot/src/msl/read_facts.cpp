@@ -92,7 +92,7 @@ class Reader {
     const clang::Expr* value = *attribute.args_begin();
     clang::Expr::EvalResult result;
     if (value->isValueDependent() || !value->EvaluateAsInt(result, context_)) return std::nullopt;
-    return result.Val.getInt().getExtValue();
+    return result.Val.getInt().tryExtValue();
   }
 
   std::string text(const AnnotateAttr& attribute) {
@@ -292,25 +292,69 @@ class Reader {
     const auto* record = pointee->getAsCXXRecordDecl();
     if (record == nullptr || record->isUnion() || is_library(*record)) return true;
     const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
+    uint64_t next_id = 0;
     for (const clang::FieldDecl* field : record->fields()) {
-      clang::QualType type = field->getType();
       FieldFact made;
       made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
       made.name = field->getNameAsString();
-      if (const auto* array = context_.getAsConstantArrayType(type)) {
-        made.count = array->getSize().getLimitedValue();
-        type = array->getElementType();
-      }
-      if (type->isPointerType() || type->isReferenceType() || find(*field, "id") != nullptr || !beyond(type).empty()) {
-        error(parameter.getLocation(),
-              "parameter '{}': member '{}' of '{}' makes it an argument buffer, which is not supported", fact.name,
-              made.name, fact.type_name);
+      const clang::QualType type = element_of(field->getType(), made.count);
+      if (!beyond(type).empty()) {
+        error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' is a '{}', which is not supported",
+              fact.name, made.name, fact.type_name, beyond(type));
         return false;
       }
+      const AnnotateAttr* id = find(*field, "id");
+      if (id != nullptr) {
+        const auto value = number(*id);
+        if (!value || *value < static_cast<int64_t>(next_id) || *value > UINT32_MAX) {
+          error(id->getLocation(), "'id' attribute of '{}' must be a number that is not below {}", made.name, next_id);
+          return false;
+        }
+        made.id = static_cast<uint64_t>(*value);
+      } else {
+        made.id = next_id;
+      }
+      next_id = made.id + std::max<uint64_t>(made.count, 1);
       made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
-      made.type_name = metal_name(type, context_);
+      if (type->isPointerType() || type->isReferenceType()) {
+        if (!read_target(parameter, type->getPointeeType(), fact, made)) return false;
+      } else {
+        made.type_name = metal_name(type, context_);
+      }
+      fact.is_argument_buffer |= id != nullptr || made.space != 0;
       fact.fields.push_back(std::move(made));
     }
+    return true;
+  }
+
+  /// The element of an array, Metal's or C's, and how many there are; `type` itself when it is none. An array of the
+  /// library that holds no pointers is a struct to AIR.
+  clang::QualType element_of(clang::QualType type, uint64_t& count) {
+    if (const auto* array = context_.getAsConstantArrayType(type)) {
+      count = array->getSize().getLimitedValue();
+      return array->getElementType();
+    }
+    const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (special == nullptr || special->getName() != "array" || !is_library(*special)) return type;
+    const clang::QualType element = special->getTemplateArgs()[0].getAsType();
+    if (!element->isPointerType()) return type;
+    count = special->getTemplateArgs()[1].getAsIntegral().getLimitedValue();
+    return element;
+  }
+
+  bool read_target(const clang::ParmVarDecl& parameter, clang::QualType target, const ParameterFact& fact,
+                   FieldFact& field) {
+    field.space = space_of(target);
+    if (field.space != 1 && field.space != 2) {
+      error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' must point to device or constant memory",
+            fact.name, field.name, fact.type_name);
+      return false;
+    }
+    field.is_const = target.isConstQualified();
+    field.type_name = metal_name(target, context_);
+    if (target->isVoidType() || target->isIncompleteType() || target->isFunctionType()) return true;
+    field.target_size = static_cast<uint64_t>(context_.getTypeSizeInChars(target).getQuantity());
+    field.target_align = static_cast<uint64_t>(context_.getTypeAlignInChars(target).getQuantity());
     return true;
   }
 

@@ -83,7 +83,7 @@ void TokenFilter::step() {
     at_ = skip->second;
     return;
   }
-  if (star_before_.count(at_)) put("*", token.getLocation());
+  if (const auto added = put_before_.find(at_); added != put_before_.end()) put(added->second, token.getLocation());
   const bool opens_attribute = token.is(tok::l_square) && in_[at_ + 1].is(tok::l_square);
   if (opens_attribute && attribute_list()) return;
   if (conditional()) return;

@@ -93,7 +93,7 @@ class TokenFilter {
   bool drop_constexpr_ = false;
   std::vector<clang::SourceLocation::UIntTy> thread_words_;
   std::set<std::string> own_swizzles_;
-  std::set<size_t> star_before_;
+  std::unordered_map<size_t, std::string_view> put_before_;
   std::unordered_map<size_t, size_t> skip_to_;
   std::unordered_map<std::string, std::vector<Token>> fragments_;
   clang::FileID last_file_;

@@ -198,7 +198,8 @@ bool TokenFilter::declares_object(size_t at) const {
   }
 }
 
-/// "constant int s[2]" in a parameter list: a star goes before the name, the extent is skipped.
+/// "constant int s[2]" in a parameter list: a star goes before the name, the extent is skipped. Of "s[2][3]" the first
+/// one is: "(*s)[3]".
 void TokenFilter::find_array_parameter() {
   int angle = 0;
   for (size_t i = at_ + 1; in_[i].isNot(tok::eof); ++i) {
@@ -213,11 +214,13 @@ void TokenFilter::find_array_parameter() {
       return in_[where].is(tok::l_square) && in_[where + 1].isNot(tok::l_square);
     };
     if (token.isNot(tok::identifier) || !opens_extent(i + 1)) continue;
-    const size_t end = skip_balanced(i + 1);
-    if (in_[end].isOneOf(tok::comma, tok::r_paren)) {
-      star_before_.insert(i);
-      skip_to_[i + 1] = end;
-    }
+    const size_t end_of_first = skip_balanced(i + 1);
+    size_t end = end_of_first;
+    while (opens_extent(end)) end = skip_balanced(end);
+    if (!in_[end].isOneOf(tok::comma, tok::r_paren)) return;
+    skip_to_[i + 1] = end_of_first;
+    put_before_[i] = end == end_of_first ? "*" : "(*";
+    if (end != end_of_first) put_before_[end_of_first] = ")";
     return;
   }
 }

@@ -97,8 +97,20 @@ TEST_CASE("bfloat takes no implicit conversion") {
 TEST_CASE("what is beyond compute is named") {
   CHECK(only_error("vertex float4 v(uint i [[vertex_id]]) { return float4(0); }").find("graphics stages") !=
         std::string::npos);
-  CHECK(only_error("struct A { device float* p [[id(0)]]; };\nkernel void f(device A& a) { a.p[0] = 1; }")
-            .find("argument buffer") != std::string::npos);
+  CHECK(only_error("#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n")
+            .find("Metal Performance Primitives (mpp::tensor_ops) are not supported") != std::string::npos);
+}
+
+TEST_CASE("a number too wide for an attribute") {
+  CHECK(only_error("kernel void f(device int* p [[buffer(18446744073709551615ul)]]) {}").find("between 0 and 30") !=
+        std::string::npos);
+}
+
+TEST_CASE("members of argument buffers have numbers that grow, and point to a space that others see") {
+  CHECK(only_error("struct A { device float* p [[id(3)]]; int n [[id(3)]]; };\nkernel void f(constant A& a) {}") ==
+        "3:47: 'id' attribute of 'n' must be a number that is not below 4");
+  CHECK(only_error("struct A { threadgroup float* p; };\nkernel void f(constant A& a) {}") ==
+        "4:27: parameter 'a': member 'p' of 'A' must point to device or constant memory");
 }
 
 TEST_CASE("spaces are named, where C++ has none") {

@@ -73,6 +73,69 @@ kernel void scale(constant Args& args, device const float4* in [[buffer(4)]], de
   CHECK(info.arguments[2].type_name == "float4");
 }
 
+TEST_CASE("an argument buffer: pointers in a struct, alone and in arrays, with and without numbers") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Arguments {
+  metal::array<device float*, 2> outputs [[id(4)]];
+  constant float* input;
+  int width [[id(9)]];
+};
+struct Link { device const int* numbers; };
+kernel void spread(constant Arguments& arguments [[buffer(0)]], constant Link* links [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  if (int(i) >= arguments.width) return;
+  arguments.outputs[0][i] = arguments.input[i] + 1;
+  arguments.outputs[1][i] = float(links[i & 1].numbers[i]);
+}
+)");
+  std::vector<float> first(8), second(8), input = ramp(8);
+  std::vector<int> even(8, 20), odd(8, 30);
+  struct Arguments {
+    float* outputs[2];
+    float* input;
+    int32_t width;
+  };
+  std::vector<Arguments> arguments = {{{first.data(), second.data()}, input.data(), 7}};
+  std::vector<int*> links = {even.data(), odd.data()};
+  source.run("spread", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, arguments).bind(1, links));
+  for (size_t i = 0; i < 8; ++i) {
+    CHECK(first[i] == (i < 7 ? static_cast<float>(i + 1) : 0));
+    CHECK(second[i] == (i < 7 ? (i % 2 == 0 ? 20.0f : 30.0f) : 0));
+  }
+  const aot::KernelInfo& info = source.info("spread");
+  CHECK(info.arguments[0].kind == aot::ArgumentKind::indirect_buffer);
+  CHECK(info.arguments[0].size == 32);
+  CHECK(info.arguments[1].kind == aot::ArgumentKind::indirect_buffer);
+}
+
+TEST_CASE("tables as parameters: two dimensions in threadgroup memory, a constant array's data()") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Shape { metal::array<int, 3> sizes; };
+float diagonal(threadgroup float tile[4][4], uint i) { return tile[i][3 - i]; }
+int volume(constant int* sizes, int count) {
+  int product = 1;
+  for (int i = 0; i < count; ++i) product *= sizes[i];
+  return product;
+}
+kernel void f(constant Shape& shape, device float* out, uint2 at [[thread_position_in_threadgroup]]) {
+  threadgroup float tile[4][4];
+  tile[at.y][at.x] = at.y * 10 + at.x;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  auto sizes = shape.sizes.data();
+  sizes += 1;
+  if (at.y == 0) out[at.x] = diagonal(tile, at.x) + volume(shape.sizes.data(), 3) + volume(sizes, 2) + sizes[1];
+}
+)");
+  std::vector<int32_t> shape = {100, 200, 3};
+  std::vector<float> out(4);
+  source.run("f", Launch{.grid = {4, 4, 1}, .group = {4, 4, 1}}.bind(0, shape).bind(1, out));
+  for (size_t i = 0; i < 4; ++i) CHECK(out[i] == static_cast<float>(i * 10 + 3 - i + 60000 + 600 + 3));
+}
+
 TEST_CASE("threadgroup memory, static and given at dispatch, with a barrier") {
   const Msl source(R"(
 #include <metal_stdlib>

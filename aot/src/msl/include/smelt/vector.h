@@ -99,6 +99,20 @@ struct __components {
   }
 };
 
+/// An array as Clang's vector. Its elements cannot be set one by one in a constant expression.
+template <class T, class K = typename __kept<T>::type>
+__SMELT_INLINE constexpr __native<T, 2> __native_of(const T (&e)[2]) {
+  return {static_cast<K>(e[0]), static_cast<K>(e[1])};
+}
+template <class T, class K = typename __kept<T>::type>
+__SMELT_INLINE constexpr __native<T, 3> __native_of(const T (&e)[3]) {
+  return {static_cast<K>(e[0]), static_cast<K>(e[1]), static_cast<K>(e[2])};
+}
+template <class T, class K = typename __kept<T>::type>
+__SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
+  return {static_cast<K>(e[0]), static_cast<K>(e[1]), static_cast<K>(e[2]), static_cast<K>(e[3])};
+}
+
 // ---- Members of every width. `T`, `N` and `E` are the class's. ------------------------------------------------------
 
 // Swizzles, listed in smelt/swizzles<N>.h: READ(count, name, name in colours, indices), WRITE the same for those that
@@ -151,6 +165,7 @@ struct __components {
   }
 
 #define __SMELT_VECTOR_MEMBERS                                                                                     \
+  using value_type = T;                                                                                            \
   vec() = default;                                                                                                 \
   void operator&()&& = delete; /* a swizzle has no address */                                                      \
   template <class U>                                                                                               \
@@ -167,6 +182,18 @@ struct __components {
     requires __fills<T, N, A...>                                                                                   \
   __SMELT_INLINE constexpr vec(A... parts) : vec(__put_together(parts...), __raw()) {}                             \
                                                                                                                    \
+  template <class... A>                                                                                            \
+  static __SMELT_INLINE constexpr E __put_together(A... parts) {                                                   \
+    __components<T, N> all;                                                                                        \
+    (all.append(parts), ...);                                                                                      \
+    return __native_of<T>(all.e);                                                                                  \
+  }                                                                                                                \
+  __SMELT_INLINE constexpr E __n() const {                                                                         \
+    if (!__builtin_is_constant_evaluated()) return __v;                                                            \
+    T all[N] = {};                                                                                                 \
+    for (int i = 0; i < N; ++i) all[i] = __at(i);                                                                  \
+    return __native_of<T>(all);                                                                                    \
+  }                                                                                                                \
   template <class M>                                                                                               \
   static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                        \
     return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                                  \
@@ -233,7 +260,6 @@ template <class T>
 struct vec<T, 2> {
   static constexpr int N = 2;
   using E = __native<T, 2>;
-  using value_type = T;
   union {
     struct {
       T x, y;
@@ -253,16 +279,6 @@ struct vec<T, 2> {
       __v = __e;
     }
   }
-  template <class... A>
-  static __SMELT_INLINE constexpr E __put_together(A... parts) {
-    __components<T, 2> all;
-    (all.append(parts), ...);
-    return E{all.e[0], all.e[1]};
-  }
-  __SMELT_INLINE constexpr E __n() const {
-    using K = typename __kept<T>::type;
-    return __builtin_is_constant_evaluated() ? E{static_cast<K>(x), static_cast<K>(y)} : __v;
-  }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
 #include "smelt/swizzles2.h"
@@ -273,7 +289,6 @@ template <class T>
 struct vec<T, 3> {
   static constexpr int N = 3;
   using E = __native<T, 3>;
-  using value_type = T;
   union {
     struct {
       T x, y, z;
@@ -294,16 +309,6 @@ struct vec<T, 3> {
       __v = __e;
     }
   }
-  template <class... A>
-  static __SMELT_INLINE constexpr E __put_together(A... parts) {
-    __components<T, 3> all;
-    (all.append(parts), ...);
-    return E{all.e[0], all.e[1], all.e[2]};
-  }
-  __SMELT_INLINE constexpr E __n() const {
-    using K = typename __kept<T>::type;
-    return __builtin_is_constant_evaluated() ? E{static_cast<K>(x), static_cast<K>(y), static_cast<K>(z)} : __v;
-  }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
 #include "smelt/swizzles3.h"
@@ -314,7 +319,6 @@ template <class T>
 struct vec<T, 4> {
   static constexpr int N = 4;
   using E = __native<T, 4>;
-  using value_type = T;
   union {
     struct {
       T x, y, z, w;
@@ -341,18 +345,6 @@ struct vec<T, 4> {
     requires(__is_part<T, X> && __is_part<T, Y> && __is_part<T, Z>)
   __SMELT_INLINE constexpr vec(X __x, Y __y, Z __z)
       : x(static_cast<T>(__x)), y(static_cast<T>(__y)), z(static_cast<T>(__z)), w(T(0)) {}
-  template <class... A>
-  static __SMELT_INLINE constexpr E __put_together(A... parts) {
-    __components<T, 4> all;
-    (all.append(parts), ...);
-    return E{all.e[0], all.e[1], all.e[2], all.e[3]};
-  }
-  __SMELT_INLINE constexpr E __n() const {
-    using K = typename __kept<T>::type;
-    return __builtin_is_constant_evaluated()
-               ? E{static_cast<K>(x), static_cast<K>(y), static_cast<K>(z), static_cast<K>(w)}
-               : __v;
-  }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
 #include "smelt/swizzles4.h"
