@@ -1,9 +1,10 @@
-// The work of one compile() cut into pieces that do not know of each other. Private to compile*.cpp.
+// The work of one compile() cut into pieces that do not know of each other. Private to plan.cpp and compile*.cpp.
 #pragma once
 
-#include "smelt/aot/compile.hpp"
+#include "smelt/aot/plan.hpp"
 #include "smelt/metallib/writer.hpp"
 
+#include "air/legalise.hpp"
 #include "kernel_module.hpp"
 #include "launch_metadata.hpp"
 #include "msl/frontend.hpp"
@@ -51,8 +52,20 @@ Result<Gathered> gather(const Source& source, size_t index, const CompileOptions
 /// The unit's module with only its own entry points. Metal source comes out for one target.
 Result<KernelModule> open_unit(const Unit& unit, const Target& target);
 
-/// The container for one target. `units` in order; each function knows its unit.
-Result<Bytes> make_metallib(const CompiledTarget& compiled, const std::vector<const Unit*>& unit_of);
+/// The unit's functions as a library.
+Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
+
+/// What a Plan is: everything read, nothing built.
+struct PlanState {
+  std::span<const Source> sources;
+  CompileOptions options;
+  std::vector<Unit> units;
+  std::vector<std::string> warnings, dependencies;
+  std::vector<Target> targets;
+  LaunchMetadata launch;
+};
+Result<PlanState> make_plan(std::span<const Source> sources, const CompileOptions& options);
+air::LegaliseOptions legalise_options(const PlanState& plan);
 
 /// Runs `count` tasks on `threads` threads with plenty of stack. Stops early once a task fails; the error is the one
 /// of the lowest task, so it does not depend on the number of threads.

@@ -4,6 +4,7 @@
 #include "smelt/metallib/universal.hpp"
 
 #include "build_identity.hpp"
+#include "fingerprint_fields.hpp"
 #include "input/deep_stack.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
@@ -23,7 +24,7 @@ namespace smelt::aot {
 namespace {
 
 /// Changes when the fields below change their meaning.
-constexpr std::string_view kKeyFormat = "smelt key 1";
+constexpr std::string_view kKeyFormat = "smelt key 2";
 
 void add_version(Hasher& hasher, const Version& version) {
   hasher.field(uint64_t{version.major});
@@ -36,43 +37,21 @@ void add_flag(Hasher& hasher, std::string_view name, bool value) {
   hasher.field(uint64_t{value});
 }
 
-template <class T>
-void add_number(Hasher& hasher, std::string_view name, const std::optional<T>& value) {
-  hasher.field(name);
-  hasher.field(uint64_t{value.has_value()});
-  hasher.field(static_cast<uint64_t>(value.value_or(0)));
-}
-
 void add_options(Hasher& hasher, const CompileOptions& options, std::span<const FingerprintField> more) {
-  hasher.field(kKeyFormat);
-  hasher.field(compiler_identity());
+  add_code_options(hasher, options);
   std::set<std::string_view> done;
   std::vector<const Target*> targets;
   for (const Target& target : options.targets)
     if (done.insert(target.name).second) targets.push_back(&target);
   std::sort(targets.begin(), targets.end(), [](const Target* a, const Target* b) { return a->name < b->name; });
   hasher.field(uint64_t{targets.size()});
-  for (const Target* target : targets) {
-    hasher.field(target->name);
-    hasher.field(target->triple);
-    add_version(hasher, target->os);
-    add_version(hasher, target->air);
-    add_version(hasher, target->language);
-    hasher.field(uint64_t{target->container_patch});
-  }
+  for (const Target* target : targets) add_target(hasher, *target);
   const std::set<std::string_view> kernels(options.kernels.begin(), options.kernels.end());
   hasher.field(uint64_t{kernels.size()});
   for (const std::string_view kernel : kernels) hasher.field(kernel);
   const std::set<std::string_view> functions(options.functions.begin(), options.functions.end());
   hasher.field(uint64_t{functions.size()});
   for (const std::string_view function : functions) hasher.field(function);
-  add_flag(hasher, "fast_math", options.fast_math);
-  add_flag(hasher, "debug_lines", options.debug_lines);
-  add_flag(hasher, "pack_scalars", options.pack_scalars);
-  add_flag(hasher, "buffers_do_not_overlap", options.buffers_do_not_overlap);
-  add_flag(hasher, "relaxed_atomics", options.relaxed_atomics);
-  add_flag(hasher, "language", options.language.has_value());
-  add_version(hasher, options.language.value_or(Version{}));
   std::vector<const FingerprintField*> fields;
   for (const FingerprintField& field : more) fields.push_back(&field);
   std::sort(fields.begin(), fields.end(), [](const FingerprintField* a, const FingerprintField* b) {
@@ -145,6 +124,27 @@ void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options
 }
 
 }  // namespace
+
+void add_target(Hasher& hasher, const Target& target) {
+  hasher.field(target.name);
+  hasher.field(target.triple);
+  add_version(hasher, target.os);
+  add_version(hasher, target.air);
+  add_version(hasher, target.language);
+  hasher.field(uint64_t{target.container_patch});
+}
+
+void add_code_options(Hasher& hasher, const CompileOptions& options) {
+  hasher.field(kKeyFormat);
+  hasher.field(compiler_identity());
+  add_flag(hasher, "fast_math", options.fast_math);
+  add_flag(hasher, "debug_lines", options.debug_lines);
+  add_flag(hasher, "pack_scalars", options.pack_scalars);
+  add_flag(hasher, "buffers_do_not_overlap", options.buffers_do_not_overlap);
+  add_flag(hasher, "relaxed_atomics", options.relaxed_atomics);
+  add_flag(hasher, "language", options.language.has_value());
+  add_version(hasher, options.language.value_or(Version{}));
+}
 
 std::vector<std::string> source_dependencies(const Source& source, const CompileOptions& options) {
   std::vector<std::string> paths;

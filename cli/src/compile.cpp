@@ -134,53 +134,31 @@ Result<void> write_depfile(const Options& options, const service::Request& reque
   return write_file(options.depfile, as_bytes(rule));
 }
 
-Result<void> run(const Options& options) {
-  if (options.verbose) service::log_more();
-  SMELT_TRY(const std::string kind, output_kind(options));
-  std::vector<Bytes> inputs;
-  SMELT_TRY(service::Request request, request_from(options, inputs));
-  if (!options.depfile.empty()) SMELT_TRY_VOID(write_depfile(options, request));
-  if (!options.stop_after.empty() && kind != "ll")
-    return fail(Errc::invalid_argument, "--stop-after {}: what a pass leaves can be shown as text only; --emit ll",
-                options.stop_after);
-  if (kind == "ll") {
-    SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
-    return write_file(options.output, as_bytes(text));
-  }
-  if (kind == "bc") {
-    request.options.threads = options.jobs;
-    SMELT_TRY(const auto compiled, aot::compile(request.sources, request.options));
-    if (compiled.targets.size() != 1 || compiled.targets[0].functions.size() != 1)
-      return fail(Errc::invalid_argument,
-                  "-o {}: one bitcode file holds one kernel for one target; this makes {} kernels for "
-                  "{} targets. Write a .metallib or .smelt, or name the kernel",
-                  options.output, compiled.targets.empty() ? 0 : compiled.targets[0].functions.size(),
-                  compiled.targets.size());
-    return write_file(options.output, compiled.targets[0].functions[0].bitcode);
-  }
-  if (kind == "metallib") {
-    if (request.options.targets.size() > 1)
-      return fail(Errc::invalid_argument, "-o {}: a Metal library is for one target, {} are named; write a .smelt",
-                  options.output, request.options.targets.size());
-    request.cpu = false;
-  }
-  service::SessionOptions with;
-  with.use_store = !options.no_store;
-  with.threads = options.jobs;
-  const auto session = service::Session::open(with);
-  ProgressBar bar;
-  SMELT_TRY(const service::Made made, session->make(request, bar.callback()));
-  bar.done();
-  for (const std::string& warning : made.warnings) Context::warn(warning);
-  service::log_info(fmt::format("{} {} in {:.1f} ms", made.hit ? "hit" : "compiled", to_hex(made.key),
-                                static_cast<double>(made.took.count()) / 1e3));
-  if (!options.tag.empty()) {
-    const size_t at = options.tag.find('@');
-    if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);
-    SMELT_TRY_VOID(session->tag(std::string_view(options.tag).substr(0, at),
-                                std::string_view(options.tag).substr(at + 1), made.key, true));
-  }
-  if (kind == "smelt") return write_file(options.output, made.package);
+Result<void> write_text(const Options& options, const service::Request& request) {
+  SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
+  return write_file(options.output, as_bytes(text));
+}
+
+Result<void> write_bitcode(const Options& options, service::Request& request) {
+  request.options.threads = options.jobs;
+  SMELT_TRY(const auto compiled, aot::compile(request.sources, request.options));
+  if (compiled.targets.size() != 1 || compiled.targets[0].functions.size() != 1)
+    return fail(Errc::invalid_argument,
+                "-o {}: one bitcode file holds one kernel for one target; this makes {} kernels for "
+                "{} targets. Write a .metallib or .smelt, or name the kernel",
+                options.output, compiled.targets.empty() ? 0 : compiled.targets[0].functions.size(),
+                compiled.targets.size());
+  return write_file(options.output, compiled.targets[0].functions[0].bitcode);
+}
+
+std::string said_of(const service::Made& made) {
+  const double milliseconds = static_cast<double>(made.took.count()) / 1e3;
+  if (made.hit) return fmt::format("hit {} in {:.1f} ms", to_hex(made.key), milliseconds);
+  return fmt::format("compiled {} in {:.1f} ms, {} of {} kernels from the store", to_hex(made.key), milliseconds,
+                     made.kernels_kept, made.kernels);
+}
+
+Result<void> write_library(const Options& options, const service::Made& made) {
   SMELT_TRY(const schema::Package package, schema::Package::open(made.package));
   const schema::LibraryView library = package.library(0);
   for (uint32_t i = 0; i < library.slices.count; ++i) {
@@ -190,6 +168,51 @@ Result<void> run(const Options& options) {
     return write_file(options.output, slice.part.bytes);
   }
   return fail(Errc::compile_failed, "no Metal library came out of {}", options.inputs.front());
+}
+
+/// A .metallib or .smelt: through the store.
+Result<void> write_kept(const Options& options, const service::Request& request, bool is_package) {
+  service::SessionOptions with;
+  with.use_store = !options.no_store;
+  with.threads = options.jobs;
+  const auto session = service::Session::open(with);
+  ProgressBar bar;
+  SMELT_TRY(const service::Made made, session->make(request, bar.callback()));
+  bar.done();
+  for (const std::string& warning : made.warnings) Context::warn(warning);
+  service::log_info(said_of(made));
+  if (!options.tag.empty()) {
+    const size_t at = options.tag.find('@');
+    if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);
+    SMELT_TRY_VOID(session->tag(std::string_view(options.tag).substr(0, at),
+                                std::string_view(options.tag).substr(at + 1), made.key, true));
+  }
+  return is_package ? write_file(options.output, made.package) : write_library(options, made);
+}
+
+Result<void> write_output(const Options& options, const std::string& kind, service::Request& request) {
+  if (kind == "ll") return write_text(options, request);
+  if (kind == "bc") return write_bitcode(options, request);
+  if (kind == "metallib") {
+    if (request.options.targets.size() > 1)
+      return fail(Errc::invalid_argument, "-o {}: a Metal library is for one target, {} are named; write a .smelt",
+                  options.output, request.options.targets.size());
+    request.cpu = false;
+  }
+  return write_kept(options, request, kind == "smelt");
+}
+
+Result<void> run(const Options& options) {
+  if (options.verbose) service::log_more();
+  SMELT_TRY(const std::string kind, output_kind(options));
+  std::vector<Bytes> inputs;
+  SMELT_TRY(service::Request request, request_from(options, inputs));
+  if (!options.stop_after.empty() && kind != "ll")
+    return fail(Errc::invalid_argument, "--stop-after {}: what a pass leaves can be shown as text only; --emit ll",
+                options.stop_after);
+  SMELT_TRY_VOID(write_output(options, kind, request));
+  // Last: a rule beside an output that is not there would make the build believe it is up to date.
+  return options.depfile.empty() ? Result<void>() : write_depfile(options, request);
 }
 
 }  // namespace

@@ -1,9 +1,16 @@
-// Compiler output to a package: metallib slices, CPU slices made from the finished metallib, and the manifest.
+// Compiler output to a package: metallib slices, CPU slices made from the finished metallib, and the manifest. Each
+// part of the plan becomes a library of its own, out of the store or fresh, and the package is all of them joined; so
+// it is the same whatever the store had.
+#include "build_package.hpp"
+
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/plan.hpp"
 #include "smelt/schema/package.hpp"
-#include "smelt/service/session.hpp"
+
+#include "join_parts.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -106,22 +113,16 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
     schema::Presence presence;
     presence.metal = version(from.info.language);
     presence.air = version(from.info.air);
-    // The lowest that any function needs: the loader checks each function on its own.
-    if (slice.functions.empty() || presence.metal < slice.metal) slice.metal = presence.metal;
     slice.functions.push_back(std::move(presence));
   }
   slice.bytes = std::move(compiled.metallib);
   return slice;
 }
 
-Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel level, bool checked, unsigned threads) {
+Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel level, bool checked) {
   std::vector<aot::AirModuleView> modules;
   for (const aot::CompiledFunction& made : from.functions) modules.push_back({made.info.name, made.bitcode});
-  aot::CpuOptions options;
-  options.level = level;
-  options.checked = checked;
-  options.threads = threads;
-  SMELT_TRY(auto compiled, aot::compile_cpu(modules, options));
+  SMELT_TRY(auto compiled, aot::compile_cpu(modules, {.level = level, .checked = checked}));
   schema::Slice slice;
   slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked ? "-checked" : "");
   slice.kind = schema::SliceKind::cpu;
@@ -145,53 +146,117 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel l
   return slice;
 }
 
+/// Runs `task(0)` to `task(count - 1)`; the error is that of the lowest that fails.
+Result<void> in_parallel(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task) {
+  std::vector<Result<void>> results(count);
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < count; i = next++) results[i] = task(i);
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (size_t i = 1; i < std::min<size_t>(threads, count); ++i) helpers.emplace_back(work);
+    work();
+  }
+  for (Result<void>& result : results)
+    if (!result) return result;
+  return {};
+}
+
+/// Everything of one part: what the whole library has of it.
+Result<schema::Library> part_library(aot::Compiled part, const Request& request,
+                                     const std::vector<aot::CpuLevel>& levels) {
+  schema::Library library;
+  library.compiler = aot::compiler_identity();
+  // CPU code comes from what a Mac of the newest target would be given.
+  const auto newest = std::max_element(part.targets.begin(), part.targets.end(),
+                                       [](const auto& a, const auto& b) { return a.target.air < b.target.air; });
+  if (newest->functions.empty()) return library;
+  library.name = newest->functions.front().info.name;
+  for (const aot::CompiledFunction& made : newest->functions) library.functions.push_back(function(made.info));
+  std::vector<schema::Slice> native;
+  for (const aot::CpuLevel level : levels) {
+    SMELT_TRY(auto slice, cpu_slice(*newest, level, request.checked));
+    native.push_back(std::move(slice));
+  }
+  for (aot::CompiledTarget& target : part.targets) library.slices.push_back(metallib_slice(target));
+  std::move(native.begin(), native.end(), std::back_inserter(library.slices));
+  return library;
+}
+
 }  // namespace
 
-Result<Bytes> build_package(const Request& request, unsigned threads, const Progress& progress,
-                            std::vector<std::string>* warnings) {
+Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request) {
+  if (!request.cpu) return std::vector<aot::CpuLevel>();
+  if (!request.levels.empty()) return request.levels;
+  SMELT_TRY(const auto host, aot::host_cpu_level());
+  return std::vector{host};
+}
+
+Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
+                            const KernelStore& store) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   aot::CompileOptions options = request.options;
   options.threads = threads;
   if (options.cache_folder.empty()) options.cache_folder = precompiled_folder().string();
   if (progress) options.progress = [&](size_t done, size_t total) { progress("kernels", done, total); };
-  SMELT_TRY(auto compiled, aot::compile(request.sources, options));
-  if (warnings) *warnings = compiled.warnings;
+  SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
+  const auto start = std::chrono::steady_clock::now();
+  SMELT_TRY(const aot::Plan plan, aot::Plan::make(request.sources, options));
 
-  schema::Library library;
+  std::vector<Digest> keys;
+  for (size_t i = 0; i < plan.part_count(); ++i) keys.push_back(kernel_key(plan.key(i), levels, request.checked));
+  std::vector<std::optional<KeptKernel>> parts = store.find(keys);
+  std::vector<size_t> missing;
+  Built result;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    result.kernels += plan.entry_count(i);
+    if (parts[i])
+      result.kernels_kept += plan.entry_count(i);
+    else
+      missing.push_back(i);
+  }
+  SMELT_TRY(std::vector<aot::Compiled> compiled, plan.build(missing));
+  std::mutex lock;
+  size_t done = 0;
+  SMELT_TRY_VOID(in_parallel(missing.size(), threads, [&](size_t i) -> Result<void> {
+    KeptKernel made;
+    made.warnings = std::move(compiled[i].warnings);
+    SMELT_TRY(made.library, part_library(std::move(compiled[i]), request, levels));
+    parts[missing[i]] = std::move(made);
+    const std::lock_guard guard(lock);
+    if (progress && request.cpu) progress("cpu code", ++done, missing.size());
+    return {};
+  }));
+  store.keep(keys, parts, missing,
+             std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start));
+
+  result.warnings = plan.warnings();
+  std::vector<schema::Library> libraries;
+  for (std::optional<KeptKernel>& part : parts) {
+    for (std::string& warning : part->warnings)
+      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
+        result.warnings.push_back(std::move(warning));
+    if (!part->library.functions.empty()) libraries.push_back(std::move(part->library));
+  }
+  if (libraries.empty())
+    return fail(Errc::empty_library, "no kernels in {}",
+                request.sources.empty() ? "no input" : request.sources[0].name);
+  SMELT_TRY(schema::Library library, join_parts(plan.targets(), libraries));
+  if (!request.name.empty()) library.name = request.name;
+  library.version = request.version;
   Hasher source;
   for (const aot::Source& input : request.sources) source.field(input.bytes);
   library.source = source.finish();
-  library.version = request.version;
-  library.compiler = aot::compiler_identity();
-  // CPU code comes from what a Mac of the newest target would be given.
-  const auto newest = std::max_element(
-      compiled.targets.begin(), compiled.targets.end(),
-      [](const aot::CompiledTarget& a, const aot::CompiledTarget& b) { return a.target.air < b.target.air; });
-  if (newest == compiled.targets.end() || newest->functions.empty())
-    return fail(Errc::empty_library, "no kernels in {}",
-                request.sources.empty() ? "no input" : request.sources[0].name);
-  for (const aot::CompiledFunction& made : newest->functions) library.functions.push_back(function(made.info));
-  library.name = request.name.empty() ? newest->functions.front().info.name : request.name;
-  if (request.cpu) {
-    std::vector<aot::CpuLevel> levels = request.levels;
-    if (levels.empty()) {
-      SMELT_TRY(const auto host, aot::host_cpu_level());
-      levels.push_back(host);
-    }
-    size_t done = 0;
-    for (const aot::CpuLevel level : levels) {
-      if (progress) progress("cpu code", done, levels.size());
-      SMELT_TRY(auto slice, cpu_slice(*newest, level, request.checked, threads));
-      library.slices.push_back(std::move(slice));
-      ++done;
-    }
-    if (progress) progress("cpu code", done, levels.size());
-  }
-  std::vector<schema::Slice> metallibs;
-  for (aot::CompiledTarget& target : compiled.targets) metallibs.push_back(metallib_slice(target));
-  library.slices.insert(library.slices.begin(), std::make_move_iterator(metallibs.begin()),
-                        std::make_move_iterator(metallibs.end()));
-  return schema::write_package(std::span(&library, 1));
+  SMELT_TRY(result.package, schema::write_package(std::span(&library, 1)));
+  return result;
+}
+
+Result<Bytes> build_package(const Request& request, unsigned threads, const Progress& progress,
+                            std::vector<std::string>* warnings) {
+  SMELT_TRY(Built built, build_package(request, threads, progress, KernelStore()));
+  if (warnings) *warnings = std::move(built.warnings);
+  return std::move(built.package);
 }
 
 }  // namespace smelt::service

@@ -7,6 +7,8 @@
 #include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
 
+#include "build_package.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -20,8 +22,7 @@ constexpr std::string_view kPackagePart = "library.smelt";
 std::vector<aot::FingerprintField> extras(const Request& request, const std::vector<aot::CpuLevel>& levels) {
   std::vector<aot::FingerprintField> fields{
       {"package", "1"}, {"checked", request.checked ? "1" : "0"}, {"name", request.name}, {"version", request.version}};
-  if (request.cpu)
-    for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
+  for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
   return fields;
 }
 
@@ -138,11 +139,7 @@ Result<std::shared_ptr<cache::Store>> Session::store() {
 
 Result<Made> Session::make(const Request& request, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<aot::CpuLevel> levels = request.levels;
-  if (request.cpu && levels.empty()) {
-    SMELT_TRY(const auto host, aot::host_cpu_level());
-    levels.push_back(host);
-  }
+  SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   // A hit on unchanged bytes parses nothing.
   const auto more = extras(request, levels);
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
@@ -182,13 +179,16 @@ Result<Made> Session::make(const Request& request, const Progress& progress) {
       }
     }
   }
+  const KernelStore kernels =
+      store ? KernelStore(*store, [this](std::string_view text) { state_->warn(text); }) : KernelStore();
+  SMELT_TRY(Built built, build_package(request, state_->options.threads, progress, kernels));
   Made made;
-  SMELT_TRY(Bytes package, build_package(request, state_->options.threads, progress, &made.warnings));
   made.took = since(start);
-  if (store) {
-    state_->publish(*store, {*normal, raw}, package, made.took);
-  }
-  auto owner = std::make_shared<const Bytes>(std::move(package));
+  made.warnings = std::move(built.warnings);
+  made.kernels = built.kernels;
+  made.kernels_kept = built.kernels_kept;
+  if (store) state_->publish(*store, {*normal, raw}, built.package, made.took);
+  auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;
   made.key = raw;

@@ -40,7 +40,6 @@ struct KernelCutter::State {
   using Values = std::vector<llvm::GlobalValue*>;
 
   llvm::Module& whole;
-  std::map<const llvm::GlobalValue*, size_t> places;     // in the module's order; never walked
   std::map<const llvm::GlobalValue*, Values> known;      // what a value refers to itself; never walked
   std::map<const llvm::StructType*, std::string> types;  // their names, while they have none; never walked
   std::vector<llvm::StructType*> all_types;
@@ -50,8 +49,6 @@ struct KernelCutter::State {
       alias.replaceAllUsesWith(alias.getAliasee());
       alias.eraseFromParent();
     }
-    for (const llvm::GlobalVariable& variable : whole.globals()) places.emplace(&variable, places.size());
-    for (const llvm::Function& function : whole) places.emplace(&function, places.size());
     for (llvm::StructType* type : whole.getIdentifiedStructTypes()) {
       types.emplace(type, without_count(type->getName()).str());
       type->setName("");
@@ -85,7 +82,7 @@ struct KernelCutter::State {
     return at->second;
   }
 
-  /// In the module's order.
+  /// In the order in which they are met on the way from `first`: the module's own follows from the rest of the source.
   Values reached_from(llvm::GlobalValue& first) {
     std::set<const llvm::GlobalValue*> seen{&first};
     Values reached{&first};
@@ -101,8 +98,6 @@ struct KernelCutter::State {
       reached.push_back(constructors);
       follow(reached.size() - 1);
     }
-    std::sort(reached.begin(), reached.end(),
-              [&](const llvm::GlobalValue* a, const llvm::GlobalValue* b) { return places.at(a) < places.at(b); });
     return reached;
   }
 

@@ -37,8 +37,10 @@ struct Request {
 struct Made {
   ByteView package;
   std::shared_ptr<const void> owner;
-  Digest key;        ///< of the request; what the store files it under
-  bool hit = false;  ///< nothing was compiled
+  Digest key;               ///< of the request; what the store files it under
+  bool hit = false;         ///< nothing was compiled
+  size_t kernels = 0;       ///< of a miss: entry points of the package,
+  size_t kernels_kept = 0;  ///< ... and how many of them the store had by themselves
   std::chrono::microseconds took{};
   std::vector<std::string> warnings;
 };
@@ -76,6 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Session& operator=(const Session&) = delete;
 
   /// Find, else compile and publish, else the error. Of all threads and processes that want the same, one compiles.
+  /// Kernels are kept one by one besides: what an edit of the source leaves as it was is not compiled again.
   Result<Made> make(const Request& request, const Progress& progress = {});
 
   /// The same, loaded on a device.

@@ -1,0 +1,22 @@
+// A request compiled to a package, kernel by kernel, taking from a store what it has of them. Private to service.
+#pragma once
+
+#include "smelt/service/session.hpp"
+
+#include "kernel_store.hpp"
+
+namespace smelt::service {
+
+struct Built {
+  Bytes package;
+  std::vector<std::string> warnings;
+  size_t kernels = 0, kernels_kept = 0;  ///< entry points of the library, and how many of them the store had
+};
+
+Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
+                            const KernelStore& store);
+
+/// Levels to make CPU code for: the request's, else what this machine can run; none when it wants no CPU code.
+Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request);
+
+}  // namespace smelt::service

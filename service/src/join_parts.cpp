@@ -1,0 +1,53 @@
+#include "join_parts.hpp"
+
+#include "smelt/aot/plan.hpp"
+#include "smelt/schema/cpu_slice.hpp"
+
+namespace smelt::service {
+namespace {
+
+Result<Bytes> join_cpu_slices(const std::vector<ByteView>& slices) {
+  schema::CpuSlice joined;
+  std::vector<Bytes> code;
+  for (const ByteView bytes : slices) {
+    SMELT_TRY(schema::CpuSlice slice, schema::read_cpu_slice(bytes));
+    joined.arch = slice.arch;
+    joined.level = slice.level;
+    for (schema::CpuKernel& kernel : slice.kernels) {
+      code.push_back(to_bytes(bytes.subspan(kernel.code_offset, kernel.code_bytes)));
+      joined.kernels.push_back(std::move(kernel));
+    }
+  }
+  return schema::write_cpu_slice(std::move(joined), code);
+}
+
+}  // namespace
+
+Result<schema::Library> join_parts(const std::vector<aot::Target>& targets, const std::vector<schema::Library>& parts) {
+  schema::Library joined;
+  joined.name = parts.front().name;
+  joined.compiler = parts.front().compiler;
+  for (const schema::Library& part : parts)
+    joined.functions.insert(joined.functions.end(), part.functions.begin(), part.functions.end());
+  for (size_t s = 0; s < parts.front().slices.size(); ++s) {
+    schema::Slice slice;
+    static_cast<schema::BasicSlice<std::string>&>(slice) = parts.front().slices[s];
+    std::vector<ByteView> pieces;
+    for (const schema::Library& part : parts) {
+      pieces.push_back(part.slices[s].bytes);
+      slice.functions.insert(slice.functions.end(), part.slices[s].functions.begin(), part.slices[s].functions.end());
+    }
+    if (slice.kind == schema::SliceKind::cpu) {
+      SMELT_TRY(slice.bytes, join_cpu_slices(pieces));
+    } else {
+      SMELT_TRY(slice.bytes, aot::join_libraries(targets[s], pieces));
+      // The lowest that any function needs: the loader checks each function on its own.
+      slice.metal = slice.functions.front().metal;
+      for (const schema::Presence& presence : slice.functions) slice.metal = std::min(slice.metal, presence.metal);
+    }
+    joined.slices.push_back(std::move(slice));
+  }
+  return joined;
+}
+
+}  // namespace smelt::service

@@ -1,0 +1,15 @@
+// Libraries of single kernels to the library of all of them. Private to service.
+#pragma once
+
+#include "smelt/aot/target.hpp"
+#include "smelt/schema/manifest.hpp"
+
+#include <vector>
+
+namespace smelt::service {
+
+/// `parts` is not empty, and all were made for the same slices: a Metal library for each of `targets`, then CPU code.
+/// The name is the first part's.
+Result<schema::Library> join_parts(const std::vector<aot::Target>& targets, const std::vector<schema::Library>& parts);
+
+}  // namespace smelt::service

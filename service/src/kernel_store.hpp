@@ -1,0 +1,45 @@
+// Kernels in the store, each by itself: an entry per part of a plan (smelt/aot/plan.hpp), which holds a package of that
+// part alone and the warnings it came with. Private to service.
+#pragma once
+
+#include "smelt/aot/cpu.hpp"
+#include "smelt/base/digest.hpp"
+#include "smelt/cache/store.hpp"
+#include "smelt/schema/manifest.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smelt::service {
+
+struct KeptKernel {
+  schema::Library library;  ///< without functions: nothing was made of the part, see aot::Plan::build
+  std::vector<std::string> warnings;
+};
+
+/// The part's key with what counts besides: the CPU code that goes with it.
+Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked);
+
+/// Made without a store it finds nothing and keeps nothing. Borrows the store. Trouble with it is warned of and goes no
+/// further.
+class KernelStore {
+ public:
+  using Warn = std::function<void(std::string_view)>;
+  KernelStore() = default;
+  KernelStore(cache::Store& store, Warn warn) : store_(&store), warn_(std::move(warn)) {}
+
+  /// In the order of the keys.
+  std::vector<std::optional<KeptKernel>> find(const std::vector<Digest>& keys) const;
+
+  /// Publishes parts[i] under keys[i] for each i of `which`, in one transaction. What is not whole is not kept.
+  void keep(const std::vector<Digest>& keys, const std::vector<std::optional<KeptKernel>>& parts,
+            const std::vector<size_t>& which, std::chrono::microseconds cost) const;
+
+ private:
+  cache::Store* store_ = nullptr;
+  Warn warn_;
+};
+
+}  // namespace smelt::service

@@ -1,0 +1,187 @@
+// Kernels are kept one by one: an edit compiles what it changes, and the bytes are those of a compile without a store.
+#include "smelt/service/session.hpp"
+
+#include "files.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace smelt;
+using service::Made;
+using service::Request;
+using service::Session;
+using service::SessionOptions;
+using test::TemporaryFolder;
+
+namespace {
+
+// Ten kernels. 0 and 1 call `helper`; 2 and 3 read a derived constant; all others stand alone. `edits` replaces text.
+std::string source_with(const std::vector<std::pair<std::string, std::string>>& edits = {}) {
+  std::string text = R"(#include <metal_stdlib>
+using namespace metal;
+constant uint width [[function_constant(0)]];
+constant uint twice = is_function_constant_defined(width) ? width * 2 : 2;
+float helper(float x) { return sin(x) + 1.0f; }
+constant float table[4] = {1, 2, 3, 4};
+)";
+  for (int i = 0; i < 10; ++i) {
+    const std::string value = i < 2 ? "helper(x[i])" : i < 4 ? "x[i] * float(twice)" : "x[i] * table[i & 3]";
+    text += fmt::format(
+        "kernel void k{0}(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+        "                 uint i [[thread_position_in_grid]]) {{\n"
+        "  threadgroup float shared[32];\n"
+        "  shared[i & 31] = {1};\n"
+        "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+        "  y[i] = shared[(i + {0}) & 31] + {0}.0f;\n}}\n",
+        i, value);
+  }
+  for (const auto& [from, to] : edits) {
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+Made make(Session& session, const std::string& text, const std::function<void(Request&)>& change = {}) {
+  Request request;
+  request.sources.push_back({"ten.metal", as_bytes(text)});
+  if (change) change(request);
+  auto made = session.make(request);
+  if (!made) FAIL(made.error().message);
+  return std::move(*made);
+}
+
+std::shared_ptr<Session> session_in(const std::filesystem::path& store) {
+  SessionOptions options;
+  options.store = store;
+  options.threads = 2;
+  return Session::open(options);
+}
+
+std::shared_ptr<Session> session_without_store() {
+  SessionOptions options;
+  options.use_store = false;
+  options.threads = 1;
+  return Session::open(options);
+}
+
+bool equal(const Made& a, const Made& b) {
+  return std::equal(a.package.begin(), a.package.end(), b.package.begin(), b.package.end());
+}
+
+}  // namespace
+
+TEST_CASE("an edit compiles the kernels that it changes, and the package is that of a fresh compile") {
+  TemporaryFolder folder;
+  const auto session = session_in(folder / "s");
+  const auto fresh = session_without_store();
+  const auto without_cpu = [](Request& request) { request.cpu = false; };
+  const Made first = make(*session, source_with(), without_cpu);
+  CHECK(first.kernels == 10);
+  CHECK(first.kernels_kept == 0);
+  CHECK(equal(first, make(*fresh, source_with(), without_cpu)));
+
+  struct Case {
+    const char* what;
+    std::vector<std::pair<std::string, std::string>> edits;
+    size_t kept;
+  };
+  const Case cases[] = {
+      {"a kernel's body", {{"+ 7.0f", "+ 7.5f"}}, 9},
+      {"another kernel's body, with a new type", {{"x[i] * table[i & 3]", "float(short3(x[i]).y)"}}, 9},
+      {"a helper of two kernels", {{"+ 1.0f; }", "+ 1.5f; }"}}, 8},
+      {"a helper that nobody calls", {{"float helper", "float unused(float x) { return x; }\nfloat helper"}}, 10},
+      {"the name of a local variable",
+       {{"float helper(float x) { return sin(x)", "float helper(float v) { return sin(v)"}},
+       10},
+      {"a table that six kernels read", {{"{1, 2, 3, 4}", "{1, 2, 3, 5}"}}, 4},
+      {"a constant that two kernels read", {{"width * 2", "width * 3"}}, 8},
+      {"a kernel's name", {{"void k9(", "void k10("}}, 9},
+      {"a kernel in front of the others",
+       {{"kernel void k0(", "kernel void added(device float4* v) { v[0] = v[1].wzyx; }\nkernel void k0("}},
+       10},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(std::string(one.what));
+    const std::string text = source_with(one.edits);
+    const Made edited = make(*session, text, without_cpu);
+    CHECK_FALSE(edited.hit);
+    CHECK(edited.kernels_kept == one.kept);
+    CHECK(equal(edited, make(*fresh, text, without_cpu)));
+  }
+  const std::string commented =
+      source_with({{"using namespace metal;", "using namespace metal;  // said differently"}});
+  CHECK(make(*session, commented, without_cpu).hit);
+}
+
+TEST_CASE("CPU code is joined from kept kernels as it is made at once") {
+  TemporaryFolder folder;
+  const auto session = session_in(folder / "s");
+  make(*session, source_with());
+  const std::string text = source_with({{"+ 7.0f", "+ 7.5f"}});
+  const Made edited = make(*session, text);
+  CHECK(edited.kernels_kept == 9);
+  CHECK(equal(edited, make(*session_without_store(), text)));
+}
+
+TEST_CASE("options and CPU levels that change code compile all kernels again") {
+  TemporaryFolder folder;
+  const auto session = session_in(folder / "s");
+  const std::string text = source_with();
+  const auto make_with = [&](const std::function<void(Request&)>& change) {
+    return make(*session, text, [&](Request& request) {
+      request.cpu = false;
+      change(request);
+    });
+  };
+  make_with([](Request&) {});
+  const auto kept_with = [&](const std::function<void(Request&)>& change) {
+    const Made made = make_with(change);
+    CHECK_FALSE(made.hit);
+    return made.kernels_kept;
+  };
+  CHECK(kept_with([](Request& request) { request.options.fast_math = true; }) == 0);
+  CHECK(kept_with([](Request& request) { request.options.targets = {aot::parse_target("macos15").value()}; }) == 0);
+  CHECK(kept_with([](Request& request) { request.cpu = true; }) == 0);
+  // These change the package, and no code.
+  CHECK(kept_with([](Request& request) { request.version = "2.0"; }) == 10);
+  CHECK(kept_with([](Request& request) { request.options.functions = {"k3"}; }) == 1);
+}
+
+TEST_CASE("warnings come back with a kept kernel, and a kernel no GPU can run is left out each time") {
+  TemporaryFolder folder;
+  const auto session = session_in(folder / "s");
+  const std::string big =
+      "kernel void big(device float* x, uint i [[thread_index_in_threadgroup]]) {\n"
+      "  threadgroup float much[9000];\n  much[i] = x[i];\n  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  x[i] = much[8999 - i];\n}\n";
+  for (const std::string edit : {"", "void nothing() {}\n"}) {
+    const std::string text = source_with() + big + edit;
+    const Made made = make(*session, text, [](Request& request) { request.cpu = false; });
+    CHECK(made.kernels == 11);
+    CHECK(made.kernels_kept == (edit.empty() ? 0 : 10));
+    REQUIRE(made.warnings.size() == 1);
+    CHECK(made.warnings[0].find("left out") != std::string::npos);
+  }
+}
+
+TEST_CASE("kernels of a Metal library are kept one by one too") {
+  TemporaryFolder folder;
+  const auto session = session_in(folder / "s");
+  const auto library_of = [&](const std::string& text) {
+    const aot::Source source{"ten.metal", as_bytes(text)};
+    auto compiled = aot::compile(std::span(&source, 1));
+    if (!compiled) FAIL(compiled.error().message);
+    return std::move(compiled->targets[0].metallib);
+  };
+  const auto make_from = [&](const Bytes& library) {
+    Request request;
+    request.sources.push_back({"ten.metallib", library});
+    request.cpu = false;
+    return session->make(request).value();
+  };
+  CHECK(make_from(library_of(source_with())).kernels_kept == 0);
+  const Made edited = make_from(library_of(source_with({{"+ 7.0f", "+ 7.5f"}})));
+  CHECK(edited.kernels == 10);
+  CHECK(edited.kernels_kept == 9);
+}
