@@ -1,5 +1,6 @@
 #include "cpu/target.hpp"
 
+#include "cpu/analyses.hpp"
 #include "cpu/lower/lower.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -9,7 +10,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -111,25 +111,6 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
   function.addFnAttr("no-builtins");                   // no idiom may become a call to memcpy or memset
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
-
-namespace {
-
-/// The analysis managers of the new pass manager, wired together.
-struct Analyses {
-  explicit Analyses(llvm::PassBuilder& builder) {
-    builder.registerModuleAnalyses(module);
-    builder.registerCGSCCAnalyses(graph);
-    builder.registerFunctionAnalyses(function);
-    builder.registerLoopAnalyses(loop);
-    builder.crossRegisterProxies(loop, function, graph, module);
-  }
-  llvm::LoopAnalysisManager loop;
-  llvm::FunctionAnalysisManager function;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager module;
-};
-
-}  // namespace
 
 Result<void> run_function_passes(llvm::Function& function, llvm::TargetMachine& target, std::string_view pipeline) {
   llvm::PassBuilder builder(&target);

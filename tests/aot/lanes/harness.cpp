@@ -1,5 +1,6 @@
 #include "harness.hpp"
 
+#include "cpu/analyses.hpp"
 #include "cpu/lower/collectives.hpp"
 
 #include "llvm/AsmParser/Parser.h"
@@ -9,13 +10,14 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+
+#include <cstring>
 
 namespace smelt::test {
 namespace {
@@ -54,19 +56,26 @@ WorkParameter parameter_named(llvm::StringRef name) {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::PassBuilder builder(&target);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  aot::cpu::Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.module);
 }
 
 }  // namespace
+
+Buffers random_kernel_inputs(uint32_t threads, uint32_t uniform) {
+  const uint32_t words = 97;
+  Buffers buffers(3);
+  buffers[0].resize(words * 4);
+  for (uint32_t i = 0; i < words; ++i) {
+    const uint32_t value = i * 2654435761u >> 3;
+    std::memcpy(&buffers[0][i * 4], &value, 4);
+  }
+  buffers[1].resize(size_t{threads} * 16, 0x63);
+  buffers[2].resize(8);
+  std::memcpy(&buffers[2][0], &words, 4);
+  std::memcpy(&buffers[2][4], &uniform, 4);
+  return buffers;
+}
 
 LaneKernel::LaneKernel(const std::string& text, const std::string& function, Cpu cpu)
     : context_(std::make_unique<llvm::LLVMContext>()) {

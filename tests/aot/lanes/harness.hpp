@@ -90,6 +90,10 @@ class LaneKernel {
   std::vector<uint8_t> threadgroup_memory_;
 };
 
+/// What kernels of random_kernel.hpp read and write: words at buffer0, 16 bytes for each thread at buffer1, the number
+/// of words and `uniform` at buffer2.
+Buffers random_kernel_inputs(uint32_t threads, uint32_t uniform);
+
 /// Runs `kernel` both ways over the given groups and layouts; returns the first difference in words, or "".
 std::string compare(LaneKernel& kernel, const Buffers& buffers, const std::vector<Group>& groups);
 

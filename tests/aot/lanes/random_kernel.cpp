@@ -1,9 +1,10 @@
 #include "random_kernel.hpp"
 
+#include "cpu/lanes/rewrite.hpp"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 
 #include <functional>
 #include <random>
@@ -394,19 +395,7 @@ std::unique_ptr<llvm::Module> Generator::make() {
       "sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg",
       "sroa,simplifycfg,loop-simplify,lcssa,loop-rotate,instcombine<no-verify-fixpoint>,simplifycfg,jump-threading",
       "simplifycfg,sroa"};
-  llvm::PassBuilder passes;
-  llvm::LoopAnalysisManager loop_analyses;
-  llvm::FunctionAnalysisManager function_analyses;
-  llvm::CGSCCAnalysisManager component_analyses;
-  llvm::ModuleAnalysisManager module_analyses;
-  passes.registerModuleAnalyses(module_analyses);
-  passes.registerCGSCCAnalyses(component_analyses);
-  passes.registerFunctionAnalyses(function_analyses);
-  passes.registerLoopAnalyses(loop_analyses);
-  passes.crossRegisterProxies(loop_analyses, function_analyses, component_analyses, module_analyses);
-  llvm::FunctionPassManager pipeline;
-  llvm::cantFail(passes.parsePassPipeline(pipeline, pipelines[roll(3)]));
-  pipeline.run(*function_, function_analyses);
+  aot::cpu::lanes::run_passes(*function_, pipelines[roll(3)]);
   (void)context;
   return std::move(module_);
 }

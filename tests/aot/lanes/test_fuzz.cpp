@@ -12,21 +12,6 @@ using namespace smelt::test;
 
 namespace {
 
-Buffers inputs(uint32_t threads, uint32_t uniform) {
-  const uint32_t words = 97;
-  Buffers buffers(3);
-  buffers[0].resize(words * 4);
-  for (uint32_t i = 0; i < words; ++i) {
-    const uint32_t value = i * 2654435761u >> 3;
-    std::memcpy(&buffers[0][i * 4], &value, 4);
-  }
-  buffers[1].resize(size_t{threads} * 16, 0x63);
-  buffers[2].resize(8);
-  std::memcpy(&buffers[2][0], &words, 4);
-  std::memcpy(&buffers[2][4], &uniform, 4);
-  return buffers;
-}
-
 struct Tally {
   unsigned equal = 0, refused = 0, different = 0;
 };
@@ -49,7 +34,7 @@ void run_seed(uint32_t seed, bool flat, Cpu cpu, Tally& tally) {
            : std::vector<Group>{{{64, 1, 1}}, {{16, 3, 1}}, {{5, 7, 1}}, {{40, 2, 1}, {8, 4, 0}}};
   std::string difference;
   for (uint32_t uniform : {0u, 5u, 6u}) {
-    if (difference.empty()) difference = compare(kernel, inputs(96, uniform), groups);
+    if (difference.empty()) difference = compare(kernel, random_kernel_inputs(96, uniform), groups);
   }
   CHECK_MESSAGE(difference.empty(), "seed " << seed << ": " << difference);
   ++(difference.empty() ? tally.equal : tally.different);

@@ -35,29 +35,38 @@ void check(const std::string& text, size_t bytes = 1 << 16) {
   }
 }
 
-// Moves one value of `type` per thread, from and to `stride` bytes apart, for all threads or those with a flag.
-std::string move(const std::string& type, unsigned stride, unsigned align, bool flagged) {
+// A kernel whose threads run `work` where their flag is set, or all of them. %i is the thread's index.
+std::string flagged_work(const std::string& before, const std::string& work, bool flagged = true) {
   return fmt::format(R"(
 define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
 entry:
   %i = zext i32 %index to i64
+  {before}
   %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
   %c = load i8, ptr addrspace(1) %pc
   %on = icmp ne i8 %c, {never}
   br i1 %on, label %work, label %end
 work:
-  %o = mul i64 %i, {stride}
-  %from = getelementptr i8, ptr addrspace(1) %buffer0, i64 %o
-  %to = getelementptr i8, ptr addrspace(1) %buffer1, i64 %o
-  %x = load {type}, ptr addrspace(1) %from, align {align}
-  store {type} %x, ptr addrspace(1) %to, align {align}
+  {work}
   br label %end
 end:
   ret void
 }}
 )",
-                     fmt::arg("type", type), fmt::arg("stride", stride), fmt::arg("align", align),
-                     fmt::arg("never", flagged ? 0 : 9));
+                     fmt::arg("before", before), fmt::arg("work", work), fmt::arg("never", flagged ? 0 : 9));
+}
+
+// Moves one value of `type` per thread, from and to `stride` bytes apart, for all threads or those with a flag.
+std::string move(const std::string& type, unsigned stride, unsigned align, bool flagged) {
+  return flagged_work("",
+                      fmt::format(R"(
+  %o = mul i64 %i, {stride}
+  %from = getelementptr i8, ptr addrspace(1) %buffer0, i64 %o
+  %to = getelementptr i8, ptr addrspace(1) %buffer1, i64 %o
+  %x = load {type}, ptr addrspace(1) %from, align {align}
+  store {type} %x, ptr addrspace(1) %to, align {align})",
+                                  fmt::arg("type", type), fmt::arg("stride", stride), fmt::arg("align", align)),
+                      flagged);
 }
 
 }  // namespace
@@ -173,16 +182,7 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 }
 
 TEST_CASE("several lanes write one place: the last one wins") {
-  check(R"(
-define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
-entry:
-  store i32 %index, ptr addrspace(1) %buffer1
-  %i = zext i32 %index to i64
-  %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
-  %c = load i8, ptr addrspace(1) %pc
-  %on = icmp ne i8 %c, 0
-  br i1 %on, label %work, label %end
-work:
+  check(flagged_work("store i32 %index, ptr addrspace(1) %buffer1", R"(
   %second = getelementptr i32, ptr addrspace(1) %buffer1, i64 1
   store i32 %index, ptr addrspace(1) %second
   %third = getelementptr i32, ptr addrspace(1) %buffer1, i64 2
@@ -191,12 +191,7 @@ work:
   %h = lshr i64 %i, 2
   %o = add i64 %h, 8
   %few = getelementptr i32, ptr addrspace(1) %buffer1, i64 %o
-  store i32 %index, ptr addrspace(1) %few
-  br label %end
-end:
-  ret void
-}
-)");
+  store i32 %index, ptr addrspace(1) %few)"));
 }
 
 TEST_CASE("atomics to one place and to many, with and without results") {
@@ -211,32 +206,21 @@ TEST_CASE("atomics to one place and to many, with and without results") {
   for (const auto& one : cases) {
     for (const char* place : {"0", "%few"}) {
       for (bool used : {false, true}) {
-        check(fmt::format(R"(
-define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {{
-entry:
-  %i = zext i32 %index to i64
+        const std::string store = used ? fmt::format("store {} %r, ptr addrspace(1) %to", one.type) : "";
+        check(flagged_work(
+            R"(
   %few = urem i64 %i, 5
   %px = getelementptr i32, ptr addrspace(1) %buffer0, i64 %i
   %x = load i32, ptr addrspace(1) %px
-  %w = zext i32 %x to i64
-  %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
-  %c = load i8, ptr addrspace(1) %pc
-  %on = icmp ne i8 %c, 0
-  br i1 %on, label %work, label %end
-work:
+  %w = zext i32 %x to i64)",
+            fmt::format(R"(
   %p = getelementptr {type}, ptr addrspace(1) %buffer1, i64 {place}
   %r = atomicrmw {operation} ptr addrspace(1) %p, {type} {operand} monotonic
   %o = add i64 %i, 64
   %to = getelementptr {type}, ptr addrspace(1) %buffer1, i64 %o
-  {store}
-  br label %end
-end:
-  ret void
-}}
-)",
-                          fmt::arg("operation", one.operation), fmt::arg("type", one.type),
-                          fmt::arg("operand", one.operand), fmt::arg("place", place),
-                          fmt::arg("store", used ? fmt::format("store {} %r, ptr addrspace(1) %to", one.type) : "")));
+  {store})",
+                        fmt::arg("operation", one.operation), fmt::arg("type", one.type),
+                        fmt::arg("operand", one.operand), fmt::arg("place", place), fmt::arg("store", store))));
       }
     }
   }

@@ -26,21 +26,6 @@ using lanes::Shape;
 
 namespace {
 
-Buffers inputs(uint32_t uniform) {
-  const uint32_t words = 97;
-  Buffers buffers(3);
-  buffers[0].resize(words * 4);
-  for (uint32_t i = 0; i < words; ++i) {
-    const uint32_t value = i * 2654435761u >> 3;
-    std::memcpy(&buffers[0][i * 4], &value, 4);
-  }
-  buffers[1].resize(96 * 16, 0x63);
-  buffers[2].resize(8);
-  std::memcpy(&buffers[2][0], &words, 4);
-  std::memcpy(&buffers[2][4], &uniform, 4);
-  return buffers;
-}
-
 std::string problems_of(const llvm::Function& function) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -85,7 +70,9 @@ TEST_CASE("structured and specialised functions still do what a thread did") {
     }
     // Run it in place of a gang: a gang of one thread, given as a "full" function, thread after thread.
     LaneKernel kernel(std::move(context), std::move(module), "kernel");
-    const std::string difference = kernel.compare_with("changed", {inputs(0), inputs(5), inputs(6)}, {{77, 1, 1}});
+    const std::string difference = kernel.compare_with(
+        "changed", {random_kernel_inputs(96, 0), random_kernel_inputs(96, 5), random_kernel_inputs(96, 6)},
+        {{77, 1, 1}});
     CHECK_MESSAGE(difference.empty(), difference);
   }
   CHECK(rewritten > 5);
@@ -132,7 +119,7 @@ TEST_CASE("broken masks are noticed") {
       kernel.compile();
       std::string difference;
       for (uint32_t uniform : {0u, 5u, 6u}) {
-        if (difference.empty()) difference = compare(kernel, inputs(uniform), {{{77, 1, 1}}});
+        if (difference.empty()) difference = compare(kernel, random_kernel_inputs(96, uniform), {{{77, 1, 1}}});
       }
       noticed += !difference.empty();
     }

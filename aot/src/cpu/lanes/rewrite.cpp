@@ -1,11 +1,12 @@
 #include "cpu/lanes/rewrite.hpp"
 
+#include "cpu/analyses.hpp"
+
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
@@ -13,22 +14,14 @@ namespace smelt::aot::cpu::lanes {
 
 void run_passes(llvm::Function& function, llvm::StringRef pipeline, llvm::TargetMachine* target) {
   llvm::PassBuilder builder(target);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   llvm::FunctionPassManager passes;
   if (llvm::Error error = builder.parsePassPipeline(passes, pipeline)) {
     llvm::consumeError(
         std::move(error));  // pipelines are literals of ours: a misspelt one does nothing, and tests see it
     return;
   }
-  passes.run(function, functions);
+  passes.run(function, analyses.function);
 }
 
 llvm::AllocaInst* Variables::make(llvm::Type* type, llvm::StringRef name) {
