@@ -84,11 +84,62 @@ Result<ConstantValues> parse_constants(const std::vector<std::string>& texts) {
   return values;
 }
 
-Result<Size3> to_size(const std::string& text, std::string_view what, int* rank) {
-  SMELT_TRY(const std::vector<uint64_t> counts, parse_counts(text, what));
-  if (counts.size() > 3) return fail(Errc::invalid_argument, "{} '{}': want X, X,Y or X,Y,Z", what, text);
-  *rank = static_cast<int>(counts.size());
-  return Size3{counts[0], counts.size() > 1 ? counts[1] : 1, counts.size() > 2 ? counts[2] : 1};
+struct Extent {
+  Size3 size;
+  int rank = 1;
+};
+
+Result<Extent> parse_extent(const std::string& text, std::string_view what) {
+  const auto counts = parse_counts(text);
+  if (!counts || counts->size() > 3)
+    return fail(Errc::invalid_argument, "{} '{}': want counts, as X, X,Y or X,Y,Z", what, text);
+  const auto at = [&](size_t i) { return i < counts->size() ? (*counts)[i] : 1; };
+  return Extent{{at(0), at(1), at(2)}, static_cast<int>(counts->size())};
+}
+
+struct ThreadgroupMemory {
+  uint32_t index = 0;
+  uint64_t bytes = 0;
+};
+
+/// BYTES or INDEX=BYTES.
+Result<ThreadgroupMemory> parse_threadgroup_memory(const std::string& text) {
+  const size_t equals = text.find('=');
+  const auto index = parse_counts(equals == text.npos ? "0" : text.substr(0, equals));
+  const auto bytes = parse_counts(equals == text.npos ? text : text.substr(equals + 1));
+  constexpr uint64_t kMostIndex = 30;
+  if (!index || !bytes || index->size() != 1 || bytes->size() != 1 || index->front() > kMostIndex)
+    return fail(Errc::invalid_argument, "--threadgroup-memory '{}': want BYTES or INDEX=BYTES, index at most {}", text,
+                kMostIndex);
+  return ThreadgroupMemory{static_cast<uint32_t>(index->front()), bytes->front()};
+}
+
+/// The command line's words as values, before anything is loaded.
+struct Launch {
+  Extent threads;
+  std::optional<Extent> group;
+  ConstantValues constants;
+  std::vector<RunArgument> arguments;
+  std::vector<ThreadgroupMemory> threadgroup_memory;
+};
+
+Result<Launch> parse(const Options& options) {
+  Launch launch;
+  SMELT_TRY(launch.threads, parse_extent(options.threads, "--threads"));
+  if (!options.group.empty()) {
+    SMELT_TRY(launch.group, parse_extent(options.group, "--group"));
+    if (launch.group->rank != launch.threads.rank)
+      return fail(Errc::rank_mismatch, "--threads has {} components, --group {}; give as many", launch.threads.rank,
+                  launch.group->rank);
+  }
+  SMELT_TRY(launch.constants, parse_constants(options.constants));
+  for (const std::string& text : options.threadgroup_memory) {
+    SMELT_TRY(launch.threadgroup_memory.emplace_back(), parse_threadgroup_memory(text));
+  }
+  for (const std::string& text : options.arguments) {
+    SMELT_TRY(launch.arguments.emplace_back(), parse_argument(text));
+  }
+  return launch;
 }
 
 /// The library that has the function: the named one, else, in a package of several, the only one that fits.
@@ -131,58 +182,40 @@ void print_times(std::vector<double>& microseconds) {
 }
 
 Result<void> run(const Options& options) {
-  int rank = 1, group_rank = 1;
-  SMELT_TRY(const Size3 threads, to_size(options.threads, "--threads", &rank));
-  std::optional<Size3> group;
-  if (!options.group.empty()) {
-    SMELT_TRY(group, to_size(options.group, "--group", &group_rank));
-    if (group_rank != rank)
-      return fail(Errc::rank_mismatch, "--threads has {} components, --group {}; give as many", rank, group_rank);
-  }
-  SMELT_TRY(const ConstantValues constants, parse_constants(options.constants));
-  std::vector<RunArgument> arguments;
-  for (const std::string& text : options.arguments) {
-    SMELT_TRY(arguments.emplace_back(), parse_argument(text));
-  }
-
+  SMELT_TRY(Launch launch, parse(options));
   SMELT_TRY(const DeviceRef device, open_device(options));
   auto library = load(options, device);
   if (!library) return tl::unexpected(std::move(library).error().in(options.file));
   SMELT_TRY(const FunctionRef function, (*library)->function(options.function));
-  SMELT_TRY(const PipelineRef pipeline, function->pipeline(constants));
+  SMELT_TRY(const PipelineRef pipeline, function->pipeline(launch.constants));
   SMELT_TRY(const std::unique_ptr<Encoder> encoder, Encoder::create(device));
   SMELT_TRY_VOID(encoder->set_pipeline(pipeline));
   std::vector<BufferRef> buffers;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    SMELT_TRY_VOID(bind_argument(*encoder, static_cast<uint32_t>(i), arguments[i], buffers));
-  for (const std::string& text : options.threadgroup_memory) {
-    const size_t equals = text.find('=');
-    SMELT_TRY(const auto index,
-              parse_counts(equals == text.npos ? "0" : text.substr(0, equals), "--threadgroup-memory"));
-    SMELT_TRY(const auto bytes,
-              parse_counts(equals == text.npos ? text : text.substr(equals + 1), "--threadgroup-memory"));
-    if (index[0] > 30) return fail(Errc::buffer_index, "--threadgroup-memory {}: index above 30", text);
-    SMELT_TRY_VOID(encoder->set_threadgroup_memory(static_cast<uint32_t>(index[0]), bytes[0]));
-  }
-  SMELT_TRY_VOID(encoder->dispatch_threads(threads, group, rank));
-  SMELT_TRY_VOID(encoder->wait());
+  for (size_t i = 0; i < launch.arguments.size(); ++i)
+    SMELT_TRY_VOID(bind_argument(*encoder, static_cast<uint32_t>(i), launch.arguments[i], buffers));
+  for (const ThreadgroupMemory& memory : launch.threadgroup_memory)
+    SMELT_TRY_VOID(encoder->set_threadgroup_memory(memory.index, memory.bytes));
+  const auto dispatch = [&]() -> Result<void> {
+    const auto group = launch.group ? std::optional(launch.group->size) : std::nullopt;
+    SMELT_TRY_VOID(encoder->dispatch_threads(launch.threads.size, group, launch.threads.rank));
+    return encoder->wait();
+  };
+  SMELT_TRY_VOID(dispatch());
 
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].write_to) continue;
-    const auto contents = buffers[i]->contents().first(arguments[i].array.data.size());
-    arguments[i].array.data.assign(contents.begin(), contents.end());
-    SMELT_TRY_VOID(write_file(*arguments[i].write_to, write_npy(arguments[i].array)));
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    RunArgument& argument = launch.arguments[i];
+    if (!argument.write_to) continue;
+    const auto contents = buffers[i]->contents().first(argument.array.data.size());
+    argument.array.data.assign(contents.begin(), contents.end());
+    SMELT_TRY_VOID(write_file(*argument.write_to, write_npy(argument.array)));
   }
-  if (options.repeat > 0) {
-    std::vector<double> times;
-    for (unsigned i = 0; i < options.repeat; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      SMELT_TRY_VOID(encoder->dispatch_threads(threads, group, rank));
-      SMELT_TRY_VOID(encoder->wait());
-      times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-    }
-    print_times(times);
+  std::vector<double> times;
+  for (unsigned i = 0; i < options.repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    SMELT_TRY_VOID(dispatch());
+    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
   }
+  if (!times.empty()) print_times(times);
   return {};
 }
 
@@ -211,7 +244,11 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
   verb->add_flag("--checked", options->checked, "Check every buffer access (CPU)");
   verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times");
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] {
+    const auto result = run(*options);
+    if (!result && result.error().code == Errc::invalid_argument) return context.asked_wrongly(result.error().message);
+    context.finish(result);
+  });
 }
 
 }  // namespace smelt::cli

@@ -14,7 +14,7 @@ Result<T> parse_number(std::string_view text, std::string_view type) {
   T value{};
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || text.empty())
-    return fail(Errc::argument_type, "'{}' is no {}", text, type);
+    return fail(Errc::invalid_argument, "'{}' is no {}", text, type);
   return value;
 }
 
@@ -76,7 +76,7 @@ Result<RunArgument> parse(const std::string& text) {
   if (bracket != source.npos && source.ends_with(']') && element_bytes(source.substr(0, bracket))) {
     argument.array.type = source.substr(0, bracket);
     const std::string_view extents = std::string_view(source).substr(bracket + 1, source.size() - bracket - 2);
-    SMELT_TRY(argument.array.shape, parse_counts(extents, "shape"));
+    SMELT_TRY(argument.array.shape, parse_counts(extents));
     uint64_t bytes = element_bytes(argument.array.type).value();
     for (const uint64_t extent : argument.array.shape)
       if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > (uint64_t{1} << 40))
@@ -93,7 +93,7 @@ Result<RunArgument> parse(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<uint64_t>> parse_counts(std::string_view text, std::string_view what) {
+Result<std::vector<uint64_t>> parse_counts(std::string_view text) {
   std::vector<uint64_t> counts;
   for (std::string_view rest = text;;) {
     const size_t comma = rest.find(',');
@@ -101,7 +101,6 @@ Result<std::vector<uint64_t>> parse_counts(std::string_view text, std::string_vi
     if (comma == rest.npos) break;
     rest.remove_prefix(comma + 1);
   }
-  if (counts.size() > 8) return fail(Errc::invalid_argument, "{} '{}' has {} components", what, text, counts.size());
   return counts;
 }
 

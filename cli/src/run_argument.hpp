@@ -17,7 +17,7 @@ struct RunArgument {
 /// x.npy | x.npy=y.npy | f32[1024]=y.npy | f32[32,32] | i32:5. Reads files. Errors name the argument.
 Result<RunArgument> parse_argument(const std::string& text);
 
-/// "X", "X,Y" or "X,Y,Z".
-Result<std::vector<uint64_t>> parse_counts(std::string_view text, std::string_view what);
+/// "X", "X,Y", "X,Y,Z" and so on.
+Result<std::vector<uint64_t>> parse_counts(std::string_view text);
 
 }  // namespace smelt::cli

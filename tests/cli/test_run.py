@@ -92,6 +92,12 @@ class RunTest(CliTest):
         self.assertNotEqual(smelt(*run, "f99:1").returncode, 0)
         self.assertIn("device_unavailable", self.fail_with(1, *run, "--device", "metal", *good))
         self.assertEqual(smelt("run", package, "saxpy").returncode, 2, "threads are missing")
+        for asked in (("--threads", "x"), ("--threads", "1,2,3,4"), ("--threads", "4,"), ("--threads", "4", "--group", "-1")):
+            self.assertIn(f"{asked[-2]} '{asked[-1]}': want counts", self.fail_with(2, "run", package, "saxpy", *asked))
+        for memory in ("40=4", "4=x", "1,2"):
+            said = self.fail_with(2, *run, "--threadgroup-memory", memory, *good)
+            self.assertIn(f"'{memory}': want BYTES or INDEX=BYTES", said)
+        self.assertIn("argument 'i32:1.5'", self.fail_with(2, *run, *good[:3], "i32:1.5"))
 
     def test_checked_code_names_kernel_buffer_and_thread(self):
         x = npy.write(self.folder / "x.npy", [1.0] * 4)
