@@ -172,10 +172,13 @@ Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std
     if (!bound.emplace(info->index, std::move(constant)).second)
       return fail(Errc::invalid_argument, "function '{}': constant {} is given twice", function, describe(*info));
   }
+  std::string missing;
   for (const ConstantInfo& constant : declared)
     if (constant.required && !bound.contains(constant.index))
-      return fail(Errc::constant_missing, "function '{}' needs constant {} of type {}, which was not given", function,
-                  describe(constant), constant.type_name);
+      missing += fmt::format("{}{} of type {}", missing.empty() ? "" : ", ", describe(constant), constant.type_name);
+  if (!missing.empty())
+    return fail(Errc::constant_missing, "function '{}' is not given every constant that it needs: missing {}", function,
+                missing);
   std::vector<BoundConstant> result;
   for (auto& [index, constant] : bound) result.push_back(std::move(constant));
   return result;

@@ -77,7 +77,10 @@ Result<ContainerInfo> read_container(ByteView bytes, Verify verify) {
   metallib::ReadOptions options;
   options.check_hashes = verify == Verify::digest || verify == Verify::full;
   options.allow_newer = verify == Verify::none;
-  SMELT_TRY(const metallib::Library library, metallib::read(bytes, options));
+  auto read = metallib::read(bytes, options);
+  if (!read && read.error().code == Errc::not_metallib)
+    read.error().message += ", or a package, which starts with 'SMLT'";
+  SMELT_TRY(const metallib::Library library, std::move(read));
   ContainerInfo info;
   info.target.platform = to_platform(library);
   info.target.min_os = {library.os_major, library.os_minor, library.os_patch};

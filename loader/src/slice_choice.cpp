@@ -87,9 +87,11 @@ Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const Slice
     note.chosen = k == 0;
     note.line = fmt::format("{}: {}", note.target, k == 0 ? "chosen" : "usable, another fits better");
   }
-  if (choice.usable.empty())
-    return fail(most_hopeful, "{}: none of its {} slices runs on {}{}{}", what, slices.size(), device.name(),
-                slices.empty() ? "" : ":\n", choice.report.text());
+  if (choice.usable.empty()) {
+    const std::string remedy = device.remedy(options);
+    return fail(most_hopeful, "{}: none of its {} slices runs on {}{}{}{}{}", what, slices.size(), device.name(),
+                slices.empty() ? "" : ":\n", choice.report.text(), remedy.empty() ? "" : "\n", remedy);
+  }
   return choice;
 }
 

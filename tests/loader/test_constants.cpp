@@ -61,7 +61,7 @@ TEST_CASE("missing, unknown and ill-typed constants") {
   const FunctionRef function = must(library->function("constants"));
   const auto missing = function->pipeline();
   CHECK(code_of(missing) == Errc::constant_missing);
-  CHECK(contains(message_of(missing), "'size' (#0) of type int"));
+  CHECK(contains(message_of(missing), "missing 'size' (#0) of type int"));
   const auto unknown = function->pipeline(ConstantValues().set("sise", int64_t{1}));
   CHECK(code_of(unknown) == Errc::constant_unknown);
   CHECK(contains(message_of(unknown), "'size'"));

@@ -237,6 +237,7 @@ TEST_CASE("code for another processor or of a newer format is refused with its r
   CHECK(code_of(refused) == Errc::unsupported_platform);
   CHECK(contains(message_of(refused), "needs"));
   CHECK(contains(message_of(refused), "device has"));
+  CHECK(contains(message_of(refused), "smelt compile --cpu"));
 
   // A slice that lies about itself in the manifest is caught when it is opened.
   model.slices = {cpu_slice_entry(model, cpu_slice(kernels, foreign, x86 ? 0 : 3), built_arch(), built_level())};
@@ -424,6 +425,7 @@ TEST_CASE("bytes that are no library say what they are") {
                                       "#include <metal_stdlib>\n", "{\"a\": 1}"})
     CHECK(code_of(load(text)) == Errc::not_metallib);
   CHECK(contains(message_of(load("version https://git-lfs.github.com/spec/v1\n")), "LFS"));
+  CHECK(contains(message_of(load("{}")), "'MTLB', or a package, which starts with 'SMLT'"));
   CHECK(code_of(load("MTLB")) == Errc::truncated);
   CHECK(code_of(load("SMLT")) == Errc::corrupt);
 }
@@ -465,7 +467,7 @@ TEST_CASE("a metallib on the cpu: its names are there, and how to get code") {
   CHECK(code_of(Library::load(offline(mac({uint16_t(floor.major - 1), 9}, {4, 0}, 7)), constants)) ==
         Errc::unsupported_os);
   CHECK(code_of(Library::load(offline(mac({26, 0}, {1, 0}, 7)), constants)) == Errc::unsupported_language);
-  for (size_t n = 0; n < constants.size(); n += 7)
+  for (size_t n = 0; n < constants.size(); ++n)  // and so at every boundary of a section
     CHECK_FALSE(Library::load(device, Bytes(constants.begin(), constants.begin() + std::ptrdiff_t(n))));
 }
 

@@ -50,6 +50,8 @@ class DeviceImpl : public Device {
   virtual std::optional<Rejection> reject(const SliceFacts& slice, const LoadOptions& options) const = 0;
   /// Higher is better among slices that the device takes, before the rules of 3.7 decide.
   virtual uint64_t preference(const SliceFacts&) const { return 0; }
+  /// How to get a slice that this device takes, for an error's last line; empty when there is nothing to say.
+  virtual std::string remedy(const LoadOptions&) const { return {}; }
   /// `owner` keeps slice.bytes.
   virtual Result<std::shared_ptr<OpenSlice>> open_slice(const SliceFacts& slice,
                                                         const std::shared_ptr<const void>& owner) = 0;

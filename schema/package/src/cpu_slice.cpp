@@ -229,8 +229,10 @@ Result<CpuSlice> read_cpu_slice(ByteView bytes) {
   SMELT_TRY(const uint16_t format, in.read<uint16_t>());
   SMELT_TRY(const uint16_t oldest, in.read<uint16_t>());
   if (oldest > kCpuSliceFormat)
-    return fail(Errc::format_newer, "CPU slice: format {} needs a reader of format {}; this one reads up to {}", format,
-                oldest, kCpuSliceFormat);
+    return fail(Errc::format_newer,
+                "CPU slice: format {} needs a reader of format {}; this one reads up to {}. Use a newer smelt, or "
+                "build the package with an older one",
+                format, oldest, kCpuSliceFormat);
   if (format == 0 || oldest == 0 || oldest > format)
     return fail(Errc::corrupt, "CPU slice: format {} and oldest reader {} contradict each other", format, oldest);
 

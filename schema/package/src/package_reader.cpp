@@ -62,9 +62,13 @@ class PackageReader {
     if (package_.format_ < kPackageOldestRead || package_.format_ < oldest)
       return corrupt("format {} with oldest reader {} was never written", package_.format_, oldest);
     if (bytes.size() < sizeof(PackageHeader))
-      return corrupt("{} bytes; the header alone has {}", bytes.size(), sizeof(PackageHeader));
+      return fail(Errc::truncated, "package: {} bytes; the header alone has {}: it is cut short; copy it again",
+                  bytes.size(), sizeof(PackageHeader));
     header_ = copy_row<PackageHeader>(bytes.data());
-    if (header_.size != bytes.size())
+    if (bytes.size() < header_.size)
+      return fail(Errc::truncated, "package: the header says {} bytes, there are {}: it is cut short; copy it again",
+                  uint64_t{header_.size}, bytes.size());
+    if (bytes.size() > header_.size)
       return corrupt("the header says {} bytes, there are {}", uint64_t{header_.size}, bytes.size());
     package_.digest_.bytes = header_.digest;
     if (sha256(bytes.first(offsetof(PackageHeader, digest))) != package_.digest_)

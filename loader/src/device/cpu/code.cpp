@@ -58,7 +58,8 @@ std::vector<Result<CodePlace>> load_code(std::span<const CodeBlob> blobs) {
     if (const Digest found = sha256({at, blob.bytes.size()}); found != blob.digest) {
       std::memset(at, 0, blob.bytes.size());
       places[i] = fail(Errc::digest_mismatch,
-                       "kernel '{}': its {} bytes of code hash to {}, the slice lists {}; it will not be executed",
+                       "kernel '{}': its {} bytes of code hash to {}, the slice lists {}; it will not be executed. The "
+                       "package was changed after it was built: copy or build it again",
                        blob.name, blob.bytes.size(), to_hex(found), to_hex(blob.digest));
     } else {
       places[i] = CodePlace{region, at};

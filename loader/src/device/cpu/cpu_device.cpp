@@ -146,6 +146,11 @@ std::optional<Rejection> CpuDevice::reject(const SliceFacts& slice, const LoadOp
   return std::nullopt;
 }
 
+std::string CpuDevice::remedy(const LoadOptions& options) const {
+  return fmt::format("To get one: smelt compile --cpu {}{} SOURCE -o PACKAGE", to_string(level_),
+                     options.checked ? " --checked" : "");
+}
+
 Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice,
                                                          const std::shared_ptr<const void>& owner) {
   SMELT_TRY(schema::CpuSlice parsed, schema::read_cpu_slice(slice.bytes));

@@ -18,6 +18,7 @@ class CpuDevice final : public DeviceImpl {
 
   std::optional<Rejection> reject(const SliceFacts& slice, const LoadOptions& options) const override;
   uint64_t preference(const SliceFacts& slice) const override { return slice.level; }
+  std::string remedy(const LoadOptions& options) const override;
   Result<std::shared_ptr<OpenSlice>> open_slice(const SliceFacts& slice,
                                                 const std::shared_ptr<const void>& owner) override;
   Result<std::unique_ptr<Encoder>> make_encoder() override;

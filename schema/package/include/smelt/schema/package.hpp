@@ -65,7 +65,8 @@ struct LibraryView {
 class Package {
  public:
   /// Checks header, manifest and the place of every part. Costs one pass over the manifest and no hash of parts.
-  /// Errors: `corrupt` (also one byte too few or too many), `format_newer`, `digest_mismatch` (header or manifest).
+  /// Errors: `truncated` (fewer bytes than the header says), `corrupt` (also one byte too many), `format_newer`,
+  /// `digest_mismatch` (header or manifest).
   static Result<Package> open(ByteView bytes);
   /// Whether the bytes begin like a package, whatever their format.
   static bool looks_like(ByteView bytes);
