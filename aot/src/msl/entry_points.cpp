@@ -3,6 +3,7 @@
 #include "input/diagnostics.hpp"
 #include "msl/entry_metadata.hpp"
 #include "msl/optimise.hpp"
+#include "msl/safely.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
 namespace smelt::aot::msl {
@@ -173,9 +175,7 @@ void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
   }
 }
 
-}  // namespace
-
-Result<KernelModule> make_kernel(const MslKernel& source, const Target& target) {
+Result<KernelModule> build_kernel(const MslKernel& source, const Target& target) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   input::install_diagnostics(*result.context, std::make_shared<std::string>());
@@ -198,6 +198,14 @@ Result<KernelModule> make_kernel(const MslKernel& source, const Target& target) 
   describe_entry(*entry, fact, source.constants, target);
   describe_constants(module, source.constants);
   return result;
+}
+
+}  // namespace
+
+Result<KernelModule> make_kernel(const MslKernel& source, const Target& target) {
+  std::optional<Result<KernelModule>> made;
+  SMELT_TRY_VOID(run_safely(source.fact.name, [&] { made = build_kernel(source, target); }));
+  return std::move(*made);
 }
 
 }  // namespace smelt::aot::msl

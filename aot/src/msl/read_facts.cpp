@@ -143,7 +143,11 @@ class Reader {
     KernelSource source{&function, {}};
     source.fact.name = function.getQualifiedNameAsString();
     const AnnotateAttr* host_name = find(function, "host_name");
-    if (host_name != nullptr) source.fact.name = text(*host_name);
+    if (host_name != nullptr) {
+      source.fact.name = text(*host_name);
+      if (source.fact.name.empty())
+        error(host_name->getLocation(), "'host_name' attribute requires a string that is not empty");
+    }
     if (!function.getReturnType()->isVoidType())
       error(function.getReturnTypeSourceRange().isValid() ? function.getReturnTypeSourceRange().getBegin() : at,
             "kernel must have void return type");
@@ -271,6 +275,8 @@ class Reader {
                    : fact.space == 2 ? "constant"
                                      : "device");
     fact.type_name = metal_name(pointee, context_);
+    // Told already; and Clang does not come to an end when it is asked for the layout of a struct that holds itself.
+    if (const auto* record = pointee->getAsCXXRecordDecl(); record != nullptr && record->isInvalidDecl()) return;
     if (!pointee->isVoidType()) {
       if (pointee->isIncompleteType())
         return error(at, "parameter '{}' points to the incomplete type '{}'", fact.name, fact.type_name);

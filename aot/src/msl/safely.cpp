@@ -8,6 +8,8 @@
 #include "llvm/Support/CrashRecoveryContext.h"
 // clang-format on
 
+#include <csignal>
+#include <memory>
 #include <mutex>
 
 namespace smelt::aot::msl {
@@ -18,7 +20,14 @@ class Handlers {
  public:
   Handlers() {
     const std::lock_guard guard(lock());
-    if (count()++ == 0) llvm::CrashRecoveryContext::Enable();
+    if (count()++ != 0) return;
+    llvm::CrashRecoveryContext::Enable();
+    for (const int signal : {SIGSEGV, SIGBUS}) {
+      struct sigaction action{};
+      sigaction(signal, nullptr, &action);
+      action.sa_flags |= SA_ONSTACK;
+      sigaction(signal, &action, nullptr);
+    }
   }
   ~Handlers() {
     const std::lock_guard guard(lock());
@@ -38,12 +47,32 @@ class Handlers {
   }
 };
 
+/// Where a signal is handled on a thread that has used up its own stack: Clang recurses without end on some sources.
+class SpareStack {
+ public:
+  SpareStack() {
+    stack_t stack{};
+    stack.ss_sp = memory_.get();
+    stack.ss_size = kBytes;
+    sigaltstack(&stack, &before_);
+  }
+  ~SpareStack() { sigaltstack(&before_, nullptr); }
+  SpareStack(const SpareStack&) = delete;
+  SpareStack& operator=(const SpareStack&) = delete;
+
+ private:
+  static constexpr size_t kBytes = 64 << 10;
+  std::unique_ptr<char[]> memory_ = std::make_unique<char[]>(kBytes);
+  stack_t before_{};
+};
+
 }  // namespace
 
 Result<void> run_safely(std::string_view what, const std::function<void()>& work) {
   Result<void> contained;
   bool survived = false;
   input::run_deep([&] {
+    const SpareStack spare;
     const Handlers handlers;
     llvm::CrashRecoveryContext recovery;
     survived = recovery.RunSafely([&] { contained = cpu::contain_fatal_errors(work); });

@@ -101,6 +101,17 @@ TEST_CASE("what is beyond compute is named") {
             .find("Metal Performance Primitives (mpp::tensor_ops) are not supported") != std::string::npos);
 }
 
+TEST_CASE("a struct that holds itself") {
+  CHECK(only_error("struct Body { Body at; };\nkernel void f(device Body* p) {}").find("incomplete type 'Body'") !=
+        std::string::npos);
+}
+
+TEST_CASE("a host name is a string, and says something") {
+  for (const std::string name : {"\"\"", "7"})
+    CHECK(only_error("[[host_name(" + name + ")]] kernel void f(device int* p) {}") ==
+          "3:3: 'host_name' attribute requires a string that is not empty");
+}
+
 TEST_CASE("a number too wide for an attribute") {
   CHECK(only_error("kernel void f(device int* p [[buffer(18446744073709551615ul)]]) {}").find("between 0 and 30") !=
         std::string::npos);
