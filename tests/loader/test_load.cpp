@@ -249,6 +249,31 @@ TEST_CASE("code for another processor or of a newer format is refused with its r
   CHECK(code_of(Library::load(device, package_of(model))) == Errc::format_newer);
 }
 
+TEST_CASE("code of the first slice format runs") {
+  const std::vector<KernelSpec> kernels = {kernel_spec("halve")};
+  Bytes slice = cpu_slice(kernels, built_arch(), built_level());
+  // The two formats differ in their numbers and in what code may read; this kernel reads nothing of the newer one.
+  slice[4] = slice[6] = std::byte{1};
+  constexpr size_t kDigestAt = schema::kCpuSliceHeaderBytes - sizeof(Digest);
+  Hasher hasher;
+  hasher.update(ByteView(slice).first(kDigestAt));
+  hasher.update(ByteView(slice).subspan(load_le<uint64_t>(&slice[24]), load_le<uint64_t>(&slice[32])));
+  const Digest digest = hasher.finish();
+  std::copy(digest.bytes.begin(), digest.bytes.end(), slice.begin() + kDigestAt);
+
+  schema::Library model = kernel_library("kernels", kernels);
+  model.slices = {cpu_slice_entry(model, slice, built_arch(), built_level())};
+  const DeviceRef device = cpu_device();
+  const LibraryRef library = must(Library::load(device, package_of(model)));
+  const auto encoder = must(Encoder::create(device));
+  std::vector<float> values = {1, 2, 3}, half = {0.5f};
+  must(encoder->set_pipeline(must(must(library->function("halve"))->pipeline())));
+  must(encoder->set_memory(0, memory(values)));
+  must(encoder->set_memory(1, memory(half)));
+  must(encoder->dispatch_threads({3}));
+  CHECK(values == std::vector<float>{0.5f, 1, 1.5f});
+}
+
 TEST_CASE("the best level is taken, a forced one literally") {
   if (built_arch() != schema::CpuArch::x86_64) return;
   const std::vector<KernelSpec> kernels = {kernel_spec("saxpy"), kernel_spec("count")};
