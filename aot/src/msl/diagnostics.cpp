@@ -164,6 +164,9 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
+  if (text.find("type 'constant char *") != std::string::npos &&
+      text.find("lvalue of type 'const char[") != std::string::npos)
+    text += ": the address of a string literal is not supported; write constant char name[] = \"...\"";
   Place place = place_of(diagnostic);
   if (level == Level::Note) {
     if (!has_last_ || !place.is_user) return;

@@ -1,5 +1,6 @@
 #include "msl/entry_points.hpp"
 
+#include "air/intrinsics.hpp"
 #include "input/diagnostics.hpp"
 #include "msl/entry_metadata.hpp"
 #include "msl/optimise.hpp"
@@ -25,17 +26,38 @@ llvm::StringRef to_ref(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// AIR's own functions take bool as a plain i1.
+/// Clang takes every function for one that lanes must call together. Of AIR's operations those are few, and what is
+/// none of them may be moved and joined like other arithmetic.
+bool is_convergent(llvm::StringRef operation) {
+  const std::vector<air::Signature> forms = air::forms(std::string_view(operation.data(), operation.size()));
+  return forms.empty() || std::any_of(forms.begin(), forms.end(), [](const air::Signature& form) {
+           switch (form.effect) {
+             case air::Effect::pure:
+             case air::Effect::atomic:
+             case air::Effect::out_argument:
+             case air::Effect::texture_read:
+             case air::Effect::texture_write:
+               return form.family_only;
+             default:
+               return true;
+           }
+         });
+}
+
+/// Attributes as AIR's own functions have them: bool is a plain i1 there.
 void clean_declarations(llvm::Module& module) {
+  llvm::AttributeMask extensions;
+  for (const auto kind : {llvm::Attribute::ZExt, llvm::Attribute::SExt, llvm::Attribute::NoUndef})
+    extensions.addAttribute(kind);
   for (llvm::Function& function : module) {
     if (!function.isDeclaration() || !function.getName().starts_with("air.")) continue;
-    llvm::AttributeMask extensions;
-    for (const auto kind : {llvm::Attribute::ZExt, llvm::Attribute::SExt, llvm::Attribute::NoUndef})
-      extensions.addAttribute(kind);
+    const bool convergent = is_convergent(function.getName());
+    if (!convergent) function.removeFnAttr(llvm::Attribute::Convergent);
     function.removeRetAttrs(extensions);
     for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), extensions);
     for (llvm::User* user : function.users())
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+        if (!convergent) call->removeFnAttr(llvm::Attribute::Convergent);
         call->removeRetAttrs(extensions);
         for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, extensions);
       }

@@ -59,6 +59,13 @@ bool TokenFilter::word(std::string_view name) {
     at_ = skip_balanced(at_ + 1);
     return true;
   }
+  const auto is_device = [](const clang::Token& one) {
+    return one.is(tok::identifier) && one.getIdentifierInfo()->isStr("device");
+  };
+  if (name == "coherent" && (is_device(in_[at_ + 1]) || (at_ > 0 && is_device(in_[at_ - 1])))) {
+    ++at_;
+    return true;
+  }
   if (name == "device" || name == "constant" || name == "threadgroup") {
     space(name);
     return true;

@@ -1,5 +1,6 @@
 #include "msl/compiler.hpp"
 #include "msl/cut_kernels.hpp"
+#include "msl/pragmas.hpp"
 #include "msl/read_facts.hpp"
 #include "msl/safely.hpp"
 #include "msl/strictness.hpp"
@@ -112,6 +113,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     sema.Initialize();
     // Before the first token: the parser brings the pragma handlers.
     clang::Parser parser(preprocessor, sema, /*SkipFunctionBodies=*/false);
+    add_metal_pragmas(preprocessor);
     preprocessor.EnterMainSourceFile();
     TokenFilter filter(preprocessor);
     filter.run();

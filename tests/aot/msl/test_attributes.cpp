@@ -1,0 +1,85 @@
+// Attributes of AIR's operations as Apple's modules have them.
+#include "msl.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <regex>
+
+namespace smelt::test {
+
+TEST_CASE("only operations between lanes are convergent") {
+  const std::string text = R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float* x, device atomic_uint* n, uint i [[thread_position_in_grid]]) {
+  float a = sin(x[i]) + fma(x[i], 2.0f, exp2(x[i])) + float(popcount(i));
+  a = simd_sum(a) + quad_broadcast(a, 1);
+  threadgroup_barrier(mem_flags::mem_device);
+  x[i] = clamp(a, 0.0f, 1.0f);
+  atomic_fetch_add_explicit(n, 1u, memory_order_relaxed);
+}
+)";
+  const aot::Source source{"test.metal", as_bytes(text)};
+  const auto made = aot::emit_ll(std::span(&source, 1), msl_options(), "f");
+  REQUIRE(made.has_value());
+  const std::string& ir = *made;
+  std::map<std::string, bool> convergent;  // by operation
+  const auto is_convergent = [&](const std::string& number) {
+    const size_t at = ir.find("attributes #" + number + " = ");
+    return at != std::string::npos && ir.substr(at, ir.find('\n', at) - at).find(" convergent ") != std::string::npos;
+  };
+  const std::regex use(R"((?:call|declare)[^\n]*@air\.(\w+)[^\n]*?(?: #(\d+))?\n)");
+  for (auto at = std::sregex_iterator(ir.begin(), ir.end(), use); at != std::sregex_iterator(); ++at)
+    convergent[(*at)[1]] |= (*at)[2].matched && is_convergent((*at)[2]);
+  for (const char* pure : {"sin", "fma", "exp2", "popcount", "clamp", "atomic"}) {
+    CAPTURE(std::string(pure));
+    REQUIRE(convergent.count(pure) == 1);
+    CHECK_FALSE(convergent[pure]);
+  }
+  for (const char* together : {"simd_sum", "quad_broadcast", "wg"}) {
+    CAPTURE(std::string(together));
+    REQUIRE(convergent.count(together) == 1);
+    CHECK(convergent[together]);
+  }
+}
+
+TEST_CASE("#pragma METAL fp: what it says of contraction is in the code, from there to the end of its block") {
+  const std::string text = R"(
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+kernel void apart(device float* x, uint i [[thread_position_in_grid]]) { x[i] = x[i] * x[i + 1] + x[i + 2]; }
+kernel void joined(device float* x, uint i [[thread_position_in_grid]]) {
+#pragma METAL fp contract(fast) math_mode(relaxed)
+  x[i] = x[i] * x[i + 1] + x[i + 2];
+}
+kernel void after(device float* x, uint i [[thread_position_in_grid]]) { x[i] = x[i] * x[i + 1] + x[i + 2]; }
+)";
+  const aot::Source source{"test.metal", as_bytes(text)};
+  const auto product_of = [&](std::string_view kernel) {
+    const auto ir = aot::emit_ll(std::span(&source, 1), msl_options(), kernel);
+    REQUIRE_MESSAGE(ir.has_value(), (ir ? "" : ir.error().message));
+    const size_t at = ir->find("= fmul ");
+    REQUIRE(at != std::string::npos);
+    return ir->substr(at, ir->find('\n', at) - at);
+  };
+  CHECK(product_of("apart").find("contract") == std::string::npos);
+  CHECK(product_of("joined").find("reassoc arcp contract") != std::string::npos);
+  CHECK(product_of("after").find("contract") == std::string::npos);
+  const std::string said =
+      msl_error("#pragma METAL fp contract(maybe)\nkernel void f(device float* x) { x[0] = 1; }\n");
+  CHECK(said.find("test.metal:1:18: error: '#pragma METAL fp' takes contract(off|on|fast)") != std::string::npos);
+}
+
+TEST_CASE("coherent in front of device and behind it; string literals have no address") {
+  CHECK(compile_msl(
+            "kernel void f(coherent(device) device float* x [[buffer(0)]], device coherent float* y [[buffer(1)]],"
+            " coherent device float* z [[buffer(2)]]) { int coherent = 1; x[0] = y[0] + z[coherent]; }")
+            .has_value());
+  const std::string said =
+      msl_error("constant const char* constant name = \"abc\";\nkernel void f(device char* x) { x[0] = name[0]; }\n");
+  CHECK(said.find("write constant char name[]") != std::string::npos);
+}
+
+}  // namespace smelt::test
