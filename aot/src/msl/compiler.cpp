@@ -136,6 +136,8 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
 
   compiler->setTarget(make_air_target(invocation->TargetOpts));
   compiler->getTarget().adjust(compiler->getDiagnostics(), compiler->getLangOpts());
+  // In SYCL's mode Clang asks the auxiliary target how a bfloat is mangled, in a lambda's signature for one.
+  compiler->setAuxTarget(&compiler->getTarget());
   compiler->createFileManager(files);
   compiler->createSourceManager(compiler->getFileManager());
   return compiler;

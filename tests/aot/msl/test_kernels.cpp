@@ -136,6 +136,22 @@ kernel void f(constant Shape& shape, device float* out, uint2 at [[thread_positi
   for (size_t i = 0; i < 4; ++i) CHECK(out[i] == static_cast<float>(i * 10 + 3 - i + 60000 + 600 + 3));
 }
 
+TEST_CASE("lambdas, also of bfloat") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device bfloat* x, uint i [[thread_position_in_grid]]) {
+  const auto twice = [](bfloat a) { return a + a; };
+  const auto later = [&](int by) { return float(x[i]) + by; };
+  x[i] = bfloat(twice(x[i]) + later(1));
+}
+)");
+  std::vector<uint16_t> x = {0x3f80, 0x4000};  // 1, 2
+  source.run("f", Launch{.grid = {2, 1, 1}, .group = {2, 1, 1}}.bind(0, x));
+  CHECK(x[0] == 0x4080);  // 4
+  CHECK(x[1] == 0x40e0);  // 7
+}
+
 TEST_CASE("threadgroup memory, static and given at dispatch, with a barrier") {
   const Msl source(R"(
 #include <metal_stdlib>
