@@ -7,6 +7,7 @@
 // A kernel comes in up to three layouts; a threadgroup picks the one that suits its width (host-vectorizer.md 2):
 //   no lane-bound operation:  row32 if wider than 16 or one-dimensional, row16 if 8 to 16 wide, else linear32
 //   lanes are simdgroup lanes: row32 if the width is a multiple of 32 or one-dimensional, else linear32
+// A kernel that never asks for a position has linear32 alone.
 #include "cpu/frame.hpp"
 #include "cpu/lower/lower.hpp"
 
@@ -313,9 +314,7 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
     instructions += drivers.back().instruction_count();
     groups[layout] = drivers.back().make_group(in_step).function();
   }
-  if (!groups.contains(LaneLayout::row32) || !groups.contains(LaneLayout::linear32))
-    return fail(Errc::unsupported, "the vectoriser made no {} variant",
-                groups.contains(LaneLayout::row32) ? "linear32" : "row32");
+  if (!groups.contains(LaneLayout::linear32)) return fail(Errc::unsupported, "the vectoriser made no linear32 variant");
 
   const Frame choose(context, drivers.front().item(), llvm::Type::getVoidTy(ir), 3, "smelt.group");
   FlowBuilder builder(choose.entry());
@@ -328,14 +327,20 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
   llvm::Value* wide = lane_bound ? builder.CreateICmpEQ(builder.CreateAnd(size(0), 31), builder.getInt32(0))
                                  : builder.CreateICmpUGT(size(0), builder.getInt32(16));
   const auto run = [&](LaneLayout layout) { builder.CreateCall(groups.at(layout), operands); };
-  builder.if_else(
-      builder.CreateOr(flat, wide), [&] { run(LaneLayout::row32); },
-      [&] {
-        if (!groups.contains(LaneLayout::row16) || lane_bound) return run(LaneLayout::linear32);
-        builder.if_else(
-            builder.CreateICmpUGE(size(0), builder.getInt32(8)), [&] { run(LaneLayout::row16); },
-            [&] { run(LaneLayout::linear32); });
-      });
+  const auto run_rows_or_linear = [&] {
+    builder.if_else(
+        builder.CreateOr(flat, wide), [&] { run(LaneLayout::row32); },
+        [&] {
+          if (!groups.contains(LaneLayout::row16)) return run(LaneLayout::linear32);
+          builder.if_else(
+              builder.CreateICmpUGE(size(0), builder.getInt32(8)), [&] { run(LaneLayout::row16); },
+              [&] { run(LaneLayout::linear32); });
+        });
+  };
+  if (groups.contains(LaneLayout::row32))
+    run_rows_or_linear();
+  else
+    run(LaneLayout::linear32);
   builder.CreateRetVoid();
   if (instructions <= kSmallKernel)
     for (llvm::Function& function : context.module)

@@ -59,7 +59,7 @@ std::string kernel_of(const Operation& operation) {
   return fmt::format(R"(
 declare {type} @air.{name}({declared}) convergent
 define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2,
-                    ptr addrspace(1) %buffer3, i32 %index, i32 %lane) {{
+                    ptr addrspace(1) %buffer3, i32 %index, i32 %lid.x, i32 %lane) {{
 entry:
   %i = zext i32 %index to i64
   %px = getelementptr i32, ptr addrspace(1) %buffer0, i64 %i
@@ -77,7 +77,8 @@ entry:
 work:
   %r = call {type} @air.{name}({operands}) convergent
   {widen}
-  %po = getelementptr i64, ptr addrspace(1) %buffer3, i64 %i
+  %at = zext i32 %lid.x to i64
+  %po = getelementptr i64, ptr addrspace(1) %buffer3, i64 %at
   store i64 %w, ptr addrspace(1) %po
   br label %end
 end:
@@ -334,7 +335,7 @@ end:
       buffers[buffer].resize(source->size() * 4);
       std::memcpy(buffers[buffer].data(), source->data(), source->size() * 4);
     }
-    REQUIRE(kernel.run_gangs(buffers, {{32, 1, 1}}, LaneLayout::row32));
+    REQUIRE(kernel.run_gangs(buffers, {{32, 1, 1}}, LaneLayout::linear32));
     std::memcpy(c.data(), buffers[2].data(), c.size() * 4);
     for (unsigned row = 0; row < 8; ++row) {
       for (unsigned column = 0; column < 8; ++column) {

@@ -229,18 +229,28 @@ Result<GangVariant> Vectoriser::vectorise(LaneLayout layout) {
   return variant;
 }
 
+/// Layouts differ in the positions of threads: a kernel that only counts them needs one.
+std::vector<LaneLayout> layouts_for(const WorkItem& scalar) {
+  if (scalar.grid_only) return {LaneLayout::row32};
+  bool has_positions = false;
+  for (unsigned i = 0; i < scalar.parameters.size(); ++i) {
+    const WorkParameter& parameter = scalar.parameters[i];
+    if (parameter.kind != WorkParameter::Kind::builtin || scalar.function->getArg(i)->use_empty()) continue;
+    has_positions |= parameter.builtin == Builtin::thread_position_in_grid ||
+                     parameter.builtin == Builtin::thread_position_in_threadgroup;
+  }
+  if (!has_positions) return {LaneLayout::linear32};
+  if (scalar.has_collectives) return {LaneLayout::row32, LaneLayout::linear32};
+  return {LaneLayout::row32, LaneLayout::row16, LaneLayout::linear32};
+}
+
 }  // namespace
 
 Result<std::vector<GangVariant>> vectorise_lanes(llvm::Module& module, const WorkItem& scalar,
                                                  const LaneOptions& options) {
-  std::vector<LaneLayout> layouts = {LaneLayout::row32};
-  if (!scalar.grid_only) {
-    if (!scalar.has_collectives) layouts.push_back(LaneLayout::row16);
-    layouts.push_back(LaneLayout::linear32);
-  }
   Vectoriser vectoriser(module, scalar, options);
   std::vector<GangVariant> variants;
-  for (LaneLayout layout : layouts) {
+  for (LaneLayout layout : layouts_for(scalar)) {
     Result<GangVariant> variant = vectoriser.vectorise(layout);
     if (!variant) {
       vectoriser.forget();
