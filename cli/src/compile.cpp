@@ -151,13 +151,6 @@ Result<void> write_bitcode(const Options& options, service::Request& request) {
   return write_file(options.output, compiled.targets[0].functions[0].bitcode);
 }
 
-std::string said_of(const service::Made& made) {
-  const double milliseconds = static_cast<double>(made.took.count()) / 1e3;
-  if (made.hit) return fmt::format("hit {} in {:.1f} ms", to_hex(made.key), milliseconds);
-  return fmt::format("compiled {} in {:.1f} ms, {} of {} kernels from the store", to_hex(made.key), milliseconds,
-                     made.kernels_kept, made.kernels);
-}
-
 Result<void> write_library(const Options& options, const service::Made& made) {
   SMELT_TRY(const schema::Package package, schema::Package::open(made.package));
   const schema::LibraryView library = package.library(0);
@@ -180,7 +173,6 @@ Result<void> write_kept(const Options& options, const service::Request& request,
   SMELT_TRY(const service::Made made, session->make(request, bar.callback()));
   bar.done();
   for (const std::string& warning : made.warnings) Context::warn(warning);
-  service::log_info(said_of(made));
   if (!options.tag.empty()) {
     const size_t at = options.tag.find('@');
     if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);

@@ -138,6 +138,18 @@ Result<std::shared_ptr<cache::Store>> Session::store() {
 }
 
 Result<Made> Session::make(const Request& request, const Progress& progress) {
+  auto made = find_or_compile(request, progress);
+  if (!made) return made;
+  const double milliseconds = static_cast<double>(made->took.count()) / 1e3;
+  if (made->hit)
+    log_info(fmt::format("hit {} in {:.1f} ms", to_hex(made->key), milliseconds));
+  else
+    log_info(fmt::format("compiled {} in {:.1f} ms, {} of {} kernels from the store", to_hex(made->key), milliseconds,
+                         made->kernels_kept, made->kernels));
+  return made;
+}
+
+Result<Made> Session::find_or_compile(const Request& request, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   // A hit on unchanged bytes parses nothing.

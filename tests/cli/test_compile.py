@@ -31,6 +31,45 @@ class CompileTest(CliTest):
         self.assertGreaterEqual(stat["hits"], 1)
         self.assertIn(b"sound", self.succeed("store", "verify"))
 
+    def test_an_edit_says_how_many_kernels_the_store_had(self):
+        source, out = self.folder / "two.metal", self.folder / "two.metallib"
+        text = "kernel void a(device float* x) { x[0] = 1; }\nkernel void b(device float* x) { x[0] = 2; }\n"
+        for edited, said in ((text, b"0 of 2 kernels"), (text.replace("= 2", "= 3"), b"1 of 2 kernels from the store")):
+            source.write_text(edited)
+            self.assertIn(said, smelt("compile", source, "-o", out, "-v").stderr)
+
+    def test_depfile_is_written_when_the_output_is(self):
+        header, source = self.folder / "a b.h", self.folder / "k.metal"
+        out, rule = self.folder / "k.metallib", self.folder / "k.d"
+        header.write_text("#define TWO 2\n")
+        source.write_text('#include "a b.h"\nkernel void a(device float* x) { x[0] = THREE; }\n')
+        self.assertEqual(smelt("compile", source, "-o", out, "--depfile", rule).returncode, 1)
+        self.assertFalse(rule.exists())
+        source.write_text('#include "a b.h"\nkernel void a(device float* x) { x[0] = TWO; }\n')
+        self.succeed("compile", source, "-o", out, "--depfile", rule)
+        name, inputs = rule.read_text().split(":")
+        self.assertEqual(name, str(out))
+        self.assertIn(str(source), inputs)
+        self.assertIn("a\\ b.h", inputs)
+        # Of LLVM IR and Metal libraries: the input itself.
+        self.succeed("compile", SAXPY, "-o", self.folder / "s.metallib", "--depfile", rule)
+        self.assertEqual(rule.read_text(), f"{self.folder / 's.metallib'}: {SAXPY}\n")
+        self.succeed("compile", out, "-o", self.folder / "t.metallib", "--depfile", rule)
+        self.assertEqual(rule.read_text(), f"{self.folder / 't.metallib'}: {out}\n")
+
+    def test_function_picks_kernels_of_every_kind_of_input(self):
+        source, library = self.folder / "k.metal", self.folder / "k.metallib"
+        source.write_text("".join(f"kernel void k{i}(device float* x) {{ x[0] = {i}; }}\n" for i in range(3)))
+        self.succeed("compile", source, "-o", library)
+        out = self.folder / "out.metallib"
+        for given, wanted in ((source, "k1"), (library, "k2"), (SAXPY, "saxpy")):
+            self.succeed("compile", given, "-o", out, "--function", wanted)
+            report = json.loads(self.succeed("inspect", out, "--json"))
+            self.assertEqual([f["name"] for f in report["functions"]], [wanted])
+            said = smelt("compile", given, "-o", out, "--function", "absent")
+            self.assertEqual(said.returncode, 1)
+            self.assertIn(b"there is no kernel 'absent'", said.stderr)
+
     def test_every_output_kind(self):
         for ending, start in ((".metallib", b"MTLB"), (".bc", b"BC\xc0\xde"), (".ll", b";"), (".smelt", b"SMLT")):
             out = self.folder / f"out{ending}"

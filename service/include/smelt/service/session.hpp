@@ -109,6 +109,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   explicit Session(SessionOptions options);
+  Result<Made> find_or_compile(const Request& request, const Progress& progress);
   struct State;
   std::unique_ptr<State> state_;
 };
