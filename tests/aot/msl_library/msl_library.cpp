@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdlib>
+#include <regex>
 #include <stdexcept>
 
 namespace smelt::test {
@@ -66,11 +67,19 @@ LoadedSlice load(const Bytes& image, const aot::Target& target, std::set<std::st
   return LoadedSlice(compiled->slice);
 }
 
+/// Words that are called: in front of a parenthesis, or of template arguments as in as_type<int>(x).
+void note_calls(const std::string& text) {
+  static const std::regex call(R"(((?:fast|precise)::)?\b([a-z]\w*)\s*(?:<[^<>();]*>)?\s*\()");
+  for (auto found = std::sregex_iterator(text.begin(), text.end(), call); found != std::sregex_iterator(); ++found)
+    calls_seen().insert((*found)[1].str() + (*found)[2].str());
+}
+
 LoadedSlice compile_and_load(std::string_view text, const MslSettings& settings, std::set<std::string>& operations) {
   auto compiled = compile_text(text, settings);
   if (!compiled) throw std::runtime_error(compiled.error().message + "\n" + std::string(text));
   LoadedSlice slice = load(compiled->targets.front().metallib, compiled->targets.front().target, operations);
   operations_seen().insert(operations.begin(), operations.end());
+  note_calls(std::string(text));
   return slice;
 }
 
@@ -85,6 +94,11 @@ std::string msl_errors(std::string_view text, const MslSettings& settings) {
 }
 
 std::set<std::string>& operations_seen() {
+  static std::set<std::string> seen;
+  return seen;
+}
+
+std::set<std::string>& calls_seen() {
   static std::set<std::string> seen;
   return seen;
 }

@@ -38,8 +38,12 @@ class MslLibrary {
 /// The compiler's messages, or "" when `text` compiles.
 std::string msl_errors(std::string_view text, const MslSettings& settings = {});
 
-/// All operations that any library of this process has called: test_operations.cpp judges them at the end.
+/// All operations that any library of this process has called: test_what_was_called.cpp judges them at the end.
 std::set<std::string>& operations_seen();
+
+/// Names with a parenthesis behind them in all Metal source that this process has run; `fast::f` and `precise::f` with
+/// their namespace.
+std::set<std::string>& calls_seen();
 
 /// The whole sweep instead of a sample: SMELT_FULL=1.
 bool full_sweep();

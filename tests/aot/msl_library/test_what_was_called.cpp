@@ -1,0 +1,78 @@
+// What the tests of this program have called, judged at the end: this file runs last, by its name.
+//   air.* operations   name and type are those of the table of AIR operations, and of Apple's own bitcode where that
+//   has
+//                      them (tests/aot/data/air-harvest.tsv)
+//   functions          every one that the headers declare (functions.py lists them) was called, or a reason is given
+#include "air/intrinsics.hpp"
+#include "files.hpp"
+#include "harvest.hpp"
+#include "msl_library.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <sstream>
+
+namespace smelt::test {
+namespace {
+
+TEST_CASE("operations: those called are known, with the types that Apple's bitcode has") {
+  const auto& seen = operations_seen();
+  if (seen.empty()) {
+    MESSAGE("SKIPPED: no other test of this program has run");
+    return;
+  }
+  std::map<std::string, std::string> harvested;
+  for (const HarvestRow& row : harvest()) harvested[row.name] = row.type;
+  const aot::Version air = aot::parse_target("macos15").value().air;
+  size_t exact = 0, same_operation = 0, sourced = 0;
+  std::string inferred;
+  for (const std::string& name : seen) {
+    const auto found = aot::air::lookup(name, air);
+    CHECK_MESSAGE(found.has_value(), name);
+    if (!found) continue;
+    if (const auto row = harvested.find(name); row != harvested.end()) {
+      CHECK_MESSAGE(row->second == aot::air::typed_text(*found), name);
+      ++exact;
+    } else if (found->evidence == aot::air::Evidence::harvested) {
+      ++same_operation;
+    } else if (found->evidence == aot::air::Evidence::sourced) {
+      ++sourced;
+    } else {
+      inferred += " " + name;
+    }
+  }
+  MESSAGE(seen.size(), " operations: ", exact, " as in Apple's bitcode, ", same_operation,
+          " of other types of an operation there, ", sourced, " from published compilers");
+  MESSAGE("inferred:", inferred.empty() ? " none" : inferred);
+}
+
+#ifdef SMELT_LIBRARY_FUNCTIONS
+TEST_CASE("functions: every one that the headers declare was called") {
+  if (calls_seen().size() < 100) {
+    MESSAGE("SKIPPED: the other tests of this program have not run");
+    return;
+  }
+  const std::map<std::string, std::string> not_called = {
+      {"declval", "has no value: for unevaluated operands"},
+      {"os_log_default", "an object"},
+  };
+  std::istringstream names(std::string(as_text(must_read(SMELT_LIBRARY_FUNCTIONS))));
+  size_t called = 0;
+  std::string missing;
+  for (std::string name; std::getline(names, name);) {
+    // Of a member its own name counts.
+    const bool variant = name.starts_with("fast::") || name.starts_with("precise::");
+    const size_t scope = variant ? std::string::npos : name.rfind("::");
+    const bool was_called = calls_seen().count(scope == std::string::npos ? name : name.substr(scope + 2)) != 0;
+    CHECK_MESSAGE((!was_called || not_called.count(name) == 0), name << " is called and needs no reason");
+    called += was_called;
+    if (!was_called && not_called.count(name) == 0) missing += " " + name;
+  }
+  CHECK_MESSAGE(missing.empty(), "not called:" << missing);
+  MESSAGE(called, " functions called, ", not_called.size(), " with a reason not to be");
+}
+#endif
+
+}  // namespace
+}  // namespace smelt::test
