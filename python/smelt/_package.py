@@ -122,6 +122,11 @@ class Package(Mapping[str, _smelt.Library]):
         return self._native.hit
 
     @property
+    def kernels_kept(self) -> tuple[int, int]:
+        """Of one that was compiled here: how many of its kernels the store had by themselves, and how many it has."""
+        return self._native.kernels_kept
+
+    @property
     def seconds(self) -> float:
         return self._native.microseconds * 1e-6
 

@@ -37,6 +37,8 @@ class Package {
     package->key_ = made.key;
     package->hit_ = made.hit;
     package->took_ = made.took;
+    package->kernels_ = made.kernels;
+    package->kernels_kept_ = made.kernels_kept;
     package->warnings_ = std::move(made.warnings);
     return package;
   }
@@ -103,6 +105,7 @@ class Package {
   std::optional<Digest> key_;
   bool hit_ = false;
   std::chrono::microseconds took_{};
+  size_t kernels_ = 0, kernels_kept_ = 0;
   std::vector<std::string> warnings_;
 
  private:
@@ -316,6 +319,9 @@ void bind_package(py::module_& module) {
                                return py::str(to_hex(*package.key_));
                              })
       .def_property_readonly("hit", [](const Package& package) { return package.hit_; })
+      .def_property_readonly(
+          "kernels_kept",
+          [](const Package& package) { return py::make_tuple(package.kernels_kept_, package.kernels_); })
       .def_property_readonly("microseconds", [](const Package& package) { return package.took_.count(); })
       .def_property_readonly("warnings", [](const Package& package) { return package.warnings_; });
 }

@@ -35,6 +35,12 @@ class Compiling(unittest.TestCase):
         elsewhere = smelt.compile(text, store=support.temporary("elsewhere"))
         self.assertFalse(elsewhere.hit)
 
+    def test_an_edit_compiles_what_it_changed(self):
+        text = "kernel void a(device float* x) { x[0] = 1; }\nkernel void b(device float* x) { x[0] = 2; }\n"
+        store = support.temporary("edits")
+        self.assertEqual(smelt.compile(text, store=store).kernels_kept, (0, 2))
+        self.assertEqual(smelt.compile(text.replace("= 2", "= 3"), store=store).kernels_kept, (1, 2))
+
     def test_targets(self):
         package = smelt.compile(ONE, targets=["macos14", "ios17"], cpu="x86-64-v3")
         self.assertEqual(package.targets, ["macos14", "ios17", "cpu-x86-64-v3"])
