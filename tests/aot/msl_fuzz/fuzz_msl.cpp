@@ -214,8 +214,9 @@ int main(int count, char** arguments) {
   Settings settings;
   CLI::App app("Mutates Metal source and compiles it; keeps what crashes or hangs the compiler.", "fuzz_msl");
   app.add_option("PATH", settings.sources, "files or folders of Metal source to mutate")->required();
-  app.add_option("--donors", settings.donors, "files or folders that give tokens and lines alone");
-  app.add_option("-I", settings.include_folders, "where the sources find their includes");
+  app.add_option("--donors", settings.donors, "files or folders that give tokens and lines alone")
+      ->allow_extra_args(false);
+  app.add_option("-I", settings.include_folders, "where the sources find their includes")->allow_extra_args(false);
   app.add_option("--seconds", settings.seconds, "processor time of all mutants")->capture_default_str();
   app.add_option("--seed", settings.seed)->capture_default_str();
   app.add_option("--first", settings.first, "number of the first mutant")->capture_default_str();
