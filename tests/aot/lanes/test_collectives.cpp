@@ -296,6 +296,7 @@ declare <64 x float> @air.simdgroup_matrix_8x8_multiply_accumulate.v64f32.v64f32
 declare <64 x float> @air.simdgroup_matrix_8x8_init_filled.v64f32.f32(float) convergent
 define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %lane) {
 entry:
+  %held = alloca [2 x { { <64 x float> } }], align 256
   %a = call <64 x float> @air.simdgroup_matrix_8x8_load.v64f32.p1f32(ptr addrspace(1) %buffer0, i64 24, <2 x i64> zeroinitializer, i1 false)
   %zero = call <64 x float> @air.simdgroup_matrix_8x8_init_filled.v64f32.f32(float 0.0)
   br label %loop
@@ -312,10 +313,14 @@ loop:
   %go = icmp ult i64 %next, 3
   br i1 %go, label %loop, label %end
 end:
-  %own = extractelement <64 x float> %more, i32 1
+  %slot = and i64 %next, 1
+  %place = getelementptr [2 x { { <64 x float> } }], ptr %held, i64 0, i64 %slot, i32 0, i32 0
+  store <64 x float> %more, ptr %place, align 256
+  %back = load <64 x float>, ptr %place, align 256
+  %own = extractelement <64 x float> %back, i32 1
   %f = uitofp i32 %lane to float
   %new = fadd float %own, %f
-  %changed = insertelement <64 x float> %more, float %new, i32 1
+  %changed = insertelement <64 x float> %back, float %new, i32 1
   call void @air.simdgroup_matrix_8x8_store.v64f32.p1f32(<64 x float> %changed, ptr addrspace(1) %buffer2, i64 8, <2 x i64> zeroinitializer, i1 false)
   ret void
 }

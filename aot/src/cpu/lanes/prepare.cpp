@@ -201,9 +201,7 @@ void interleave_private_memory(llvm::Function& function, unsigned lanes) {
     if (alloca && alloca->isStaticAlloca() && !alloca->isArrayAllocation()) found.push_back(alloca);
   }
   for (llvm::AllocaInst* alloca : found) {
-    llvm::Type* held = alloca->getAllocatedType();
-    while (held->isArrayTy()) held = held->getArrayElementType();
-    if (is_matrix_type(held)) continue;
+    if (holds_matrices(alloca->getAllocatedType())) continue;
     PrivateArray array(*alloca, lanes);
     if (array.has_one_element_size()) array.interleave();
   }

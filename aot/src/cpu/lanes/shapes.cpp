@@ -96,6 +96,12 @@ bool is_matrix_type(const llvm::Type* type) {
   return vector && vector->getNumElements() == 64 && vector->getElementType()->isFloatingPointTy();
 }
 
+bool holds_matrices(const llvm::Type* type) {
+  while (type->isArrayTy() || (type->isStructTy() && type->getStructNumElements() == 1))
+    type = type->getContainedType(0);
+  return is_matrix_type(type);
+}
+
 Shapes::Shapes(llvm::Function& function, llvm::LoopInfo& loops, const Levels& levels, llvm::ArrayRef<Shape> arguments,
                unsigned lanes)
     : function_(function),
@@ -362,9 +368,7 @@ Shape Shapes::compute(const llvm::Instruction& instruction) const {
   }
   if (const auto* memory = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
     // One matrix serves the whole gang; anything else exists once per lane, one after another.
-    const llvm::Type* held = memory->getAllocatedType();
-    while (held->isArrayTy()) held = held->getArrayElementType();
-    if (is_matrix_type(held)) return Shape::uniform();
+    if (holds_matrices(memory->getAllocatedType())) return Shape::uniform();
     if (const llvm::MDNode* step = memory->getMetadata(kLaneStep)) {
       return Shape::linear(llvm::mdconst::extract<llvm::ConstantInt>(step->getOperand(0))->getSExtValue());
     }

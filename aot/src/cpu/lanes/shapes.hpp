@@ -62,6 +62,8 @@ inline constexpr char kAllLanes[] = "smelt.lanes.all";
 
 /// `<64 x T>` of half, bfloat or float: a simdgroup matrix and nothing else (docs/air.md 3.9).
 bool is_matrix_type(const llvm::Type* type);
+/// Simdgroup matrices or arrays of them, also as Metal's header wraps them in structs, and nothing else.
+bool holds_matrices(const llvm::Type* type);
 
 class Shapes {
  public:
