@@ -114,8 +114,8 @@ struct LaneOptions {
 };
 
 /// Functions of gangs from a function of a thread: row32, row16 and linear32 as host-vectorizer.md 2 says (grid_only:
-/// row32 alone; without positions in the group or grid: linear32 alone). `scalar.function` is left as it was. The error says why the kernel cannot be vectorised; the module is
-/// then as before. Never aborts. Implemented in lanes/.
+/// row32 alone; without positions in the group or grid: linear32 alone). `scalar.function` is left as it was. The error
+/// says why the kernel cannot be vectorised; the module is then as before. Never aborts. Implemented in lanes/.
 Result<std::vector<GangVariant>> vectorise_lanes(llvm::Module& module, const WorkItem& scalar,
                                                  const LaneOptions& options);
 
