@@ -33,37 +33,45 @@ class HoldingConsumer final : public clang::SemaConsumer {
   explicit HoldingConsumer(clang::CodeGenerator& generator) : generator_(generator) {}
   void Initialize(clang::ASTContext& context) override { generator_.Initialize(context); }
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
-    held_.push_back([this, group] {
+    hold([this, group] {
       if (!skipped(group)) generator_.HandleTopLevelDecl(group);
     });
     return true;
   }
   void HandleInterestingDecl(clang::DeclGroupRef group) override { HandleTopLevelDecl(group); }
   void HandleInlineFunctionDefinition(clang::FunctionDecl* function) override {
-    held_.push_back([this, function] { generator_.HandleInlineFunctionDefinition(function); });
+    hold([this, function] { generator_.HandleInlineFunctionDefinition(function); });
   }
   void HandleTagDeclDefinition(clang::TagDecl* tag) override {
-    held_.push_back([this, tag] { generator_.HandleTagDeclDefinition(tag); });
+    hold([this, tag] { generator_.HandleTagDeclDefinition(tag); });
   }
   void HandleTagDeclRequiredDefinition(const clang::TagDecl* tag) override {
-    held_.push_back([this, tag] { generator_.HandleTagDeclRequiredDefinition(tag); });
+    hold([this, tag] { generator_.HandleTagDeclRequiredDefinition(tag); });
   }
   void HandleCXXStaticMemberVarInstantiation(clang::VarDecl* variable) override {
-    held_.push_back([this, variable] { generator_.HandleCXXStaticMemberVarInstantiation(variable); });
+    hold([this, variable] { generator_.HandleCXXStaticMemberVarInstantiation(variable); });
   }
   void CompleteTentativeDefinition(clang::VarDecl* variable) override {
-    held_.push_back([this, variable] { generator_.CompleteTentativeDefinition(variable); });
+    hold([this, variable] { generator_.CompleteTentativeDefinition(variable); });
   }
 
   /// Code is not made for kernels that nobody asked for.
   void skip(const clang::FunctionDecl* kernel) { skipped_.insert(kernel->getCanonicalDecl()); }
   void release(clang::ASTContext& context) {
+    // Code generation reads more of the headers, and hears of what it reads at once.
+    released_ = true;
     for (const auto& action : held_) action();
     held_.clear();
     generator_.HandleTranslationUnit(context);
   }
 
  private:
+  void hold(std::function<void()> action) {
+    if (released_)
+      action();
+    else
+      held_.push_back(std::move(action));
+  }
   bool skipped(clang::DeclGroupRef group) const {
     if (!group.isSingleDecl()) return false;
     const auto* function = llvm::dyn_cast<clang::FunctionDecl>(group.getSingleDecl());
@@ -71,6 +79,7 @@ class HoldingConsumer final : public clang::SemaConsumer {
   }
   clang::CodeGenerator& generator_;
   std::vector<std::function<void()>> held_;
+  bool released_ = false;
   std::set<const clang::FunctionDecl*> skipped_;
 };
 
