@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <memory>
@@ -175,18 +176,56 @@ Result<void> bind_argument(Encoder& encoder, uint32_t index, const RunArgument& 
   return encoder.set_buffer(index, buffers.back());
 }
 
+struct Element {
+  std::string_view name;
+  uint32_t bytes;
+  bool floating;
+};
+constexpr Element kElements[] = {{"float", 4, true}, {"half", 2, true},  {"short", 2, false}, {"ushort", 2, false},
+                                 {"int", 4, false},  {"uint", 4, false}, {"long", 8, false},  {"ulong", 8, false}};
+
+/// Of "float4" that of "float"; null for what may stand for anything: structures, and the char of IR without types.
+const Element* element_of(std::string_view type_name) {
+  if (!type_name.empty() && type_name.back() >= '2' && type_name.back() <= '4') type_name.remove_suffix(1);
+  for (const Element& element : kElements)
+    if (element.name == type_name) return &element;
+  return nullptr;
+}
+
+/// Metal takes any bytes for a buffer, and so does the loader. In a shell another type is more often a mistake.
+void warn_of_mismatches(const Function& function, const Options& options, const std::vector<RunArgument>& arguments,
+                        Context& context) {
+  if (!function.library()->has_reflection()) return;
+  const auto args = function.args();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
+      return one.kind == ArgumentKind::buffer && one.index == i;
+    });
+    const std::string& type = arguments[i].array.type;
+    if (wants == args.end()) {
+      context.warn(fmt::format("argument '{}': '{}' has no buffer {}", options.arguments[i], function.name(), i));
+    } else if (const Element* element = element_of(wants->type_name);
+               element != nullptr &&
+               (element->bytes != element_bytes(type).value_or(0) || element->floating != (type.front() == 'f'))) {
+      context.warn(fmt::format("argument '{}' is {}; '{}' wants {} in buffer {} '{}'", options.arguments[i], type,
+                               function.name(), wants->type_name, i, wants->name));
+    }
+  }
+}
+
 void print_times(std::vector<double>& microseconds) {
   std::sort(microseconds.begin(), microseconds.end());
   fmt::print(stderr, "{} more runs: fastest {:.2f} us, median {:.2f} us\n", microseconds.size(), microseconds.front(),
              microseconds[microseconds.size() / 2]);
 }
 
-Result<void> run(const Options& options) {
+Result<void> run(const Options& options, Context& context) {
   SMELT_TRY(Launch launch, parse(options));
   SMELT_TRY(const DeviceRef device, open_device(options));
   auto library = load(options, device);
   if (!library) return tl::unexpected(std::move(library).error().in(options.file));
   SMELT_TRY(const FunctionRef function, (*library)->function(options.function));
+  warn_of_mismatches(*function, options, launch.arguments, context);
   SMELT_TRY(const PipelineRef pipeline, function->pipeline(launch.constants));
   SMELT_TRY(const std::unique_ptr<Encoder> encoder, Encoder::create(device));
   SMELT_TRY_VOID(encoder->set_pipeline(pipeline));
@@ -245,7 +284,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_flag("--checked", options->checked, "Check every buffer access (CPU)");
   verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times");
   verb->callback([options, &context] {
-    const auto result = run(*options);
+    const auto result = run(*options, context);
     if (!result && result.error().code == Errc::invalid_argument) return context.asked_wrongly(result.error().message);
     context.finish(result);
   });

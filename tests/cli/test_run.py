@@ -99,6 +99,15 @@ class RunTest(CliTest):
             self.assertIn(f"'{memory}': want BYTES or INDEX=BYTES", said)
         self.assertIn("argument 'i32:1.5'", self.fail_with(2, *run, *good[:3], "i32:1.5"))
 
+    def test_a_type_that_the_kernel_does_not_expect_is_a_warning(self):
+        package = self.folder / "metal.smelt"
+        self.succeed("compile", SOURCE / "examples" / "saxpy.metal", "-o", package)
+        run = ("run", package, "saxpy", "--threads", 4)
+        self.assertEqual(smelt(*run, "f32[4]", "f32[4]", "f32:2").stderr, b"")
+        said = smelt(*run, "i32[4]", "f32[4]", "f32:2", "u32:1").stderr.decode()
+        self.assertIn("argument 'i32[4]' is i32; 'saxpy' wants float in buffer 0 'x'", said)
+        self.assertIn("argument 'u32:1': 'saxpy' has no buffer 3", said)
+
     def test_checked_code_names_kernel_buffer_and_thread(self):
         x = npy.write(self.folder / "x.npy", [1.0] * 4)
         said = self.fail_with(
