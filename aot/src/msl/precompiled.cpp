@@ -8,6 +8,7 @@
 
 #include "msl/compiler.hpp"
 #include "msl/headers.hpp"
+#include "msl/private_member.hpp"
 
 #include "clang/Basic/Version.h"
 #include "clang/Frontend/FrontendActions.h"
@@ -21,18 +22,14 @@
 #include <mutex>
 
 namespace smelt::aot::msl {
-namespace {
 
-// The set is private to Sema; an explicit instantiation may name it (as in target_info.cpp).
 struct PutOffMember {
   using Type = llvm::SmallSetVector<clang::Decl*, 4> clang::Sema::*;
-  friend Type address_of(PutOffMember);
 };
-template <class Tag, typename Tag::Type Member>
-struct Opened {
-  friend typename Tag::Type address_of(Tag) { return Member; }
-};
-template struct Opened<PutOffMember, &clang::Sema::DeclsToCheckForDeferredDiags>;
+PutOffMember::Type address_of(PutOffMember);
+template struct PrivateMember<PutOffMember, &clang::Sema::DeclsToCheckForDeferredDiags>;
+
+namespace {
 
 /// Clang notes each function of a SYCL source, to look through it for diagnostics that were put off until the end.
 /// Every source would read all of the headers' functions for that, 40 % of its time; nothing is put off in our headers.

@@ -2,6 +2,8 @@
 
 #include "smelt/aot/target.hpp"
 
+#include "msl/private_member.hpp"
+
 #include "clang/Basic/Builtins.h"
 #include "clang/Basic/MacroBuilder.h"
 #include "llvm/TargetParser/Triple.h"
@@ -9,6 +11,14 @@
 #include <string>
 
 namespace smelt::aot::msl {
+
+// Only Clang's own factory fills it, although every target needs it.
+struct TargetOptsMember {
+  using Type = std::shared_ptr<clang::TargetOptions> clang::TargetInfo::*;
+};
+TargetOptsMember::Type address_of(TargetOptsMember);
+template struct PrivateMember<TargetOptsMember, &clang::TargetInfo::TargetOpts>;
+
 namespace {
 
 /// Clang's language spaces to AIR's numbers (docs/msl-frontend.md 3). The headers and the token filter spell spaces
@@ -20,18 +30,6 @@ constexpr clang::LangASMap kSpaces = {
     1, 1, 2, 3, 0,        // sycl_{global, global_device, global_host, local, private}
     0, 0, 0, 0, 0,        // ptr32_sptr, ptr32_uptr, ptr64, hlsl_groupshared, wasm_funcref
 };
-
-// TargetInfo::TargetOpts is private and only Clang's own factory fills it, although every target needs it. An explicit
-// instantiation may name a private member; this one carries its address out.
-struct TargetOptsMember {
-  using Type = std::shared_ptr<clang::TargetOptions> clang::TargetInfo::*;
-  friend Type address_of(TargetOptsMember);
-};
-template <class Tag, typename Tag::Type Member>
-struct Opened {
-  friend typename Tag::Type address_of(Tag) { return Member; }
-};
-template struct Opened<TargetOptsMember, &clang::TargetInfo::TargetOpts>;
 
 class AirTarget final : public clang::TargetInfo {
  public:
