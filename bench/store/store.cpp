@@ -463,6 +463,7 @@ void stampede() {
     struct Page {
       std::atomic<int> compiles, ready;
       std::atomic<bool> go;
+      std::atomic<double> has_it[16];  // when; the end of a process is not the store's
     };
     auto* page =
         static_cast<Page*>(::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -486,15 +487,17 @@ void stampede() {
           put(*store, key_of(5), payload(5, 32768));
         }
       }
-      ::_exit(there() ? 0 : 1);
+      const bool found = there();
+      page->has_it[i] = now();
+      ::_exit(found ? 0 : 1);
     }
     while (page->ready < 16) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const double took = timed([&] {
-      page->go = true;
-      for (const pid_t child : children) ::waitpid(child, nullptr, 0);
-    });
+    const double start = now();
+    page->go = true;
+    for (const pid_t child : children) ::waitpid(child, nullptr, 0);
     compiles_wrong += page->compiles != 1;
-    ratios.push_back(took / 0.040);
+    const double last = *std::max_element(std::begin(page->has_it), std::end(page->has_it));
+    ratios.push_back((last - start) / 0.040);
     std::filesystem::remove_all(folder);
   }
   row(10, "16 processes, one key, last ready / one 40 ms compile", median(ratios), "<= 1.15x",
