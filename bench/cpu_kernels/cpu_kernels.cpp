@@ -200,8 +200,8 @@ std::vector<Case> cases() {
                  1,
                  kElements,
                  [](std::vector<Vector>& b, size_t from, size_t to) {
-                   // Two threads cannot share bins without atomics: the second has its own, added at the end.
-                   if (from == 0) return plain::histogram(b[0].data(), b[1].data(), from, to);
+                   // Two threads cannot share bins without atomics: each has its own, added at the end.
+                   if (to - from == kElements) return plain::histogram(b[0].data(), b[1].data(), from, to);
                    uint32_t own[256] = {};
                    plain::histogram(b[0].data(), own, from, to);
                    for (size_t i = 0; i < 256; ++i) std::atomic_ref(b[1][i]).fetch_add(own[i]);
