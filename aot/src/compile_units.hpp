@@ -52,7 +52,7 @@ Result<Gathered> gather(const Source& source, size_t index, const CompileOptions
 /// The unit's module with only its own entry points. Metal source comes out for one target.
 Result<KernelModule> open_unit(const Unit& unit, const Target& target);
 
-/// The unit's functions as a library.
+/// The unit's functions as a library (libraries.cpp, as is join_libraries).
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
 
 /// What a Plan is: everything read, nothing built.

@@ -22,7 +22,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 
@@ -35,12 +34,6 @@ namespace {
 struct Cost {
   double wall = 0, cpu = 0;  ///< milliseconds
 };
-
-double cpu_ms() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-}
 
 double children_cpu_ms() {
   rusage used{};

@@ -13,7 +13,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <vector>
 
 using namespace smelt::bench;
@@ -24,12 +23,6 @@ void check(cl_int status, const char* what) {
   if (status == CL_SUCCESS) return;
   fmt::print(stderr, "OpenCL: {}: {}\n", what, status);
   std::exit(1);
-}
-
-double cpu_ms() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 struct Rival {

@@ -199,7 +199,8 @@ void warn_of_mismatches(const Function& function, const Options& options, const 
   const auto args = function.args();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
-      return one.kind == ArgumentKind::buffer && one.index == i;
+      const bool is_buffer = one.kind == ArgumentKind::buffer || one.kind == ArgumentKind::indirect_buffer;
+      return is_buffer && one.index <= i && i < one.index + std::max<size_t>(one.array_size, 1);
     });
     const std::string& type = arguments[i].array.type;
     if (wants == args.end()) {

@@ -126,7 +126,7 @@ class KernelCompiler {
     lanes.verify = options_.verify_ir;
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
     SMELT_TRY_VOID(check("vectorising"));
-    const bool in_step = barriers_are_uniform(item, Uniformity(item));
+    const bool in_step = barriers_are_uniform(item, Uniformity(item), true);
     item.function->eraseFromParent();
     return drive_gangs(context, std::move(variants), in_step);
   }

@@ -110,7 +110,7 @@ Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem&
   plain_single_thread_atomics(*item.function);
   std::vector<Site> sites = find_sites(item, false);
   const Uniformity uniformity(item);
-  if (!has_lane_sites(sites) && sites_are_uniform(item, uniformity))
+  if (!has_lane_sites(sites) && barriers_are_uniform(item, uniformity, false))
     return InStep(context, item, std::move(sites)).drive(uniformity);
   SMELT_TRY_VOID(narrow_matrices(*item.function));
   return drive_lanes(context, item);

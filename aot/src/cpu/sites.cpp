@@ -106,15 +106,9 @@ class LoopOrder {
 
 }  // namespace
 
-bool sites_are_uniform(const WorkItem& item, const Uniformity& uniformity) {
-  for (const llvm::Instruction& instruction : llvm::instructions(*item.function))
-    if (classify(instruction, false) && uniformity.is_under_divergence(instruction.getParent())) return false;
-  return true;
-}
-
-bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity) {
+bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity, bool lanes) {
   for (const llvm::Instruction& instruction : llvm::instructions(*item.function)) {
-    const auto site = classify(instruction, true);
+    const auto site = classify(instruction, lanes);
     if (site && site->kind == Site::Kind::barrier && uniformity.is_under_divergence(instruction.getParent()))
       return false;
   }

@@ -29,11 +29,9 @@ struct Site {
   llvm::BasicBlock* continuation = nullptr;  ///< set by split_at_sites
 };
 
-/// True when threads cannot disagree about which barrier they reach, so that one answer stands for all.
-bool sites_are_uniform(const WorkItem& item, const Uniformity& uniformity);
-
-/// The same for barriers of the threadgroup alone, which is what gangs stop at.
-bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity);
+/// True when threads cannot disagree about which barrier they reach, so that one answer stands for all. `lanes`: those
+/// of a simdgroup run as one, so that only barriers of the threadgroup count.
+bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity, bool lanes);
 
 /// In kernels whose lanes wait for each other: a reconvergence call at the latch of every divergent loop that holds a
 /// site. Without it, lanes of different iterations could meet at one site and take each other for neighbours.

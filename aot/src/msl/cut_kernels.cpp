@@ -42,7 +42,6 @@ struct KernelCutter::State {
   llvm::Module& whole;
   std::map<const llvm::GlobalValue*, Values> known;      // what a value refers to itself; never walked
   std::map<const llvm::StructType*, std::string> types;  // their names, while they have none; never walked
-  std::vector<llvm::StructType*> all_types;
 
   explicit State(llvm::Module& module) : whole(module) {
     for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(whole.aliases())) {

@@ -136,7 +136,7 @@ Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact
     llvm::AllocaInst* own = head.CreateAlloca(global.getValueType());
     own->setAlignment(global.getAlign().valueOrOne());
     head.CreateStore(global.getInitializer(), own);
-    // A placeholder of the global's own type takes the uses along.
+    // rebase() follows the uses of one instruction; an alloca has another type of pointer than the global.
     auto* seen =
         llvm::cast<llvm::Instruction>(head.Insert(new llvm::FreezeInst(llvm::PoisonValue::get(global.getType()))));
     for (llvm::Use* use : uses) use->set(seen);
