@@ -61,15 +61,18 @@ Cast Casts::of(size_t index) const {
   return all_;
 }
 
-void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts) {
+void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
+                     std::span<const Parameter> parameters) {
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
   bound_.clear();
-  first_count_.reset();
+  first_array_.reset();
   for (size_t i = 0; i < count; ++i)
-    bind_one(encoder, static_cast<uint32_t>(i), PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i)), casts.of(i));
+    bind_one(encoder, static_cast<uint32_t>(i), PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i)), casts.of(i),
+             i < parameters.size() ? parameters[i] : Parameter());
 }
 
-void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast) {
+void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
+                         const Parameter& parameter) {
   if (const auto scalar = scalar_bytes(value, cast, index)) {
     unwrap(encoder.set_bytes(index, {scalar->bytes.data(), scalar->size}));
     const ElementKind element = element_of(cast, PyFloat_Check(value.ptr()) != 0);
@@ -85,17 +88,18 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
     raise(Errc::argument_type,
           "argument {}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
           index, type_name(value));
-  if (!first_count_) first_count_ = tensor.count;
-  bind_tensor(encoder, index, tensor);
+  if (!first_array_) first_array_ = tensors_.size() - 1;
+  bind_tensor(encoder, index, tensor, parameter);
 }
 
-void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor) {
-  if (tensor.rank == 0) {  // a scalar in array's clothing: its bytes, inline
-    unwrap(encoder.set_bytes(index, {tensor.data, tensor.bytes}));
-    bound_.push_back({Bound::Kind::inlined, tensor.kind, false, tensor.item, tensor.bytes});
+void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor,
+                            const Parameter& parameter) {
+  // Only what is certainly not written to may be a copy: a result would be lost.
+  if (tensor.rank == 0 && parameter.known && !parameter.writes) {
+    bind_number(encoder, index, tensor, parameter);
     return;
   }
-  bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes});
+  bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps()});
   if (shares_memory(encoder)) {
     unwrap(encoder.set_memory(index, {tensor.data, tensor.bytes}));
     return;
@@ -104,6 +108,24 @@ void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tens
   std::memcpy(buffer->contents().data(), tensor.data, tensor.bytes);
   unwrap(encoder.set_buffer(index, buffer));
   if (tensor.writable) copied_.push_back({std::move(buffer), static_cast<size_t>(&tensor - tensors_.data())});
+}
+
+/// A number in an array's clothing: its bytes, inline. As PyTorch does, 64-bit floating point becomes 32-bit.
+void Arguments::bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor,
+                            const Parameter& parameter) {
+  const bool is_double = tensor.kind == ElementKind::floating && tensor.item == sizeof(double);
+  const bool is_double_complex = tensor.kind == ElementKind::complex && tensor.item == 2 * sizeof(double);
+  if ((is_double || is_double_complex) && !parameter.takes_double()) {
+    double wide[2];
+    std::memcpy(wide, tensor.data, tensor.bytes);
+    const float narrow[2] = {static_cast<float>(wide[0]), is_double ? 0.0f : static_cast<float>(wide[1])};
+    const uint32_t size = tensor.item / 2;
+    unwrap(encoder.set_bytes(index, {reinterpret_cast<const std::byte*>(narrow), size}));
+    bound_.push_back({Bound::Kind::inlined, tensor.kind, false, size, size});
+    return;
+  }
+  unwrap(encoder.set_bytes(index, {tensor.data, tensor.bytes}));
+  bound_.push_back({Bound::Kind::inlined, tensor.kind, false, tensor.item, tensor.bytes});
 }
 
 void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast) {
@@ -159,6 +181,17 @@ void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle l
   }
   unwrap(encoder.set_bytes(index, bytes));
   bound_.push_back({Bound::Kind::list, ElementKind::other, writable, 8, bytes.size()});
+}
+
+std::optional<uint64_t> Arguments::first_count() const {
+  if (!first_array_) return std::nullopt;
+  const Tensor& first = tensors_[*first_array_];
+  if (first.overlaps())
+    raise(Errc::argument_type,
+          "threads was not given, and the first array has {} elements in {} bytes (a broadcast view has stride 0): a "
+          "thread for each would read past it. Pass threads=, or a contiguous copy (numpy.ascontiguousarray)",
+          first.count, first.bytes);
+  return first.count;
 }
 
 void Arguments::finish() {

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace smelt::python {
@@ -24,6 +25,19 @@ class Casts {
   std::vector<std::pair<size_t, Cast>> some_;
 };
 
+/// What a kernel declares of the buffer at one index.
+struct Parameter {
+  bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
+  bool writes = false;  ///< the kernel may write to it
+  bool is_constant = false;
+  ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
+  uint32_t size = 0;                      ///< bytes of one pointee
+  std::string_view type_name;             ///< lives as long as the pipeline
+
+  /// Whether it takes 64-bit floating point: declared so, or bytes of any kind. No Metal type is.
+  bool takes_double() const { return !known || kind == ElementKind::other || type_name.starts_with("double"); }
+};
+
 /// What was bound to one index, for checks against what the kernel declares.
 struct Bound {
   enum class Kind : uint8_t { array, inlined, list };
@@ -32,6 +46,7 @@ struct Bound {
   bool writable;
   uint32_t item;
   uint64_t bytes;
+  bool overlaps = false;  ///< an array with less memory than elements
 };
 
 /// Keeps what a call borrows until it has run. One thread at a time; reused from call to call.
@@ -40,15 +55,17 @@ class Arguments {
   static constexpr size_t kMost = 31;
 
   /// Binds every value; throws what the table of 1.3 says. On a device that does not share the caller's memory, arrays
-  /// are copied to buffers, and back by finish().
-  void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts);
+  /// are copied to buffers, and back by finish(). `parameters[i]` is what the kernel declares of buffer i; past their
+  /// end nothing is known.
+  void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts, std::span<const Parameter> parameters);
   /// After the dispatch has run: what a device kept in buffers of its own comes back into the caller's arrays.
   void finish();
   void release();
 
   std::span<const Bound> bound() const { return bound_; }
-  /// Elements of the first array that was passed directly.
-  std::optional<uint64_t> first_count() const { return first_count_; }
+  /// Elements of the first array that was passed directly; throws when it has less memory than elements, since a thread
+  /// for each would leave it.
+  std::optional<uint64_t> first_count() const;
 
  private:
   struct CopiedBack {
@@ -56,14 +73,15 @@ class Arguments {
     size_t tensor;
   };
 
-  void bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast);
+  void bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
   void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast);
-  void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor);
+  void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
+  void bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
 
   std::vector<Tensor> tensors_;
   std::vector<CopiedBack> copied_;
   std::vector<Bound> bound_;
-  std::optional<uint64_t> first_count_;
+  std::optional<size_t> first_array_;  ///< into tensors_
 };
 
 }  // namespace smelt::python

@@ -9,6 +9,7 @@ namespace smelt::python::dlpack {
 constexpr int32_t kCpu = 1;
 constexpr int32_t kCudaHost = 3;  // pinned memory: the CPU's own
 constexpr uint64_t kReadOnly = 1;
+constexpr uint8_t kOpaqueHandle = 3;  // a type code: a pointer into somebody's program
 
 struct Device {
   int32_t type;

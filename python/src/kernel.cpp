@@ -19,7 +19,7 @@ ElementKind kind_of_type(std::string_view name) {
   if (name == "float" || name == "half" || name == "double") return ElementKind::floating;
   if (name == "bfloat") return ElementKind::bfloat;
   if (name == "int" || name == "short" || name == "long") return ElementKind::integer;
-  if (name == "uint" || name == "ushort" || name == "ulong") return ElementKind::unsigned_integer;
+  if (name == "uint" || name == "ushort" || name == "ulong" || name == "uchar") return ElementKind::unsigned_integer;
   if (name == "bool") return ElementKind::boolean;
   return ElementKind::other;  // structures; and char, which is what IR without types says of everything
 }
@@ -201,7 +201,7 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     : function_(std::move(function)), pipeline_(std::move(pipeline)), as_upstream_(as_upstream) {
   for (const loader::ArgInfo& argument : pipeline_->args()) {
     if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
-    Declared& declared = declared_[argument.index];
+    Parameter& declared = declared_[argument.index];
     declared.known = argument.array_size == 1;
     declared.writes = argument.access == loader::Access::write || argument.access == loader::Access::read_write;
     declared.is_constant = argument.address_space == 2;
@@ -224,7 +224,7 @@ void Kernel::call(py::handle args, py::handle options) {
     launch.leftovers = false;
   }
   launch.bound = count;
-  launch.arguments.bind(*launch.encoder, args, with.casts);
+  launch.arguments.bind(*launch.encoder, args, with.casts, std::span(declared_).first(declared_count_));
   check(launch.arguments.bound(), with.check);
   for (const auto& [index, bytes] : with.threadgroup_memory) {
     unwrap(launch.encoder->set_threadgroup_memory(index, bytes));
@@ -271,11 +271,20 @@ void Kernel::dispatch(Launch& launch, const Options& options) {
 }
 
 void Kernel::check(std::span<const Bound> bound, Check how) const {
-  for (size_t i = 0; i < bound.size(); ++i)
-    if (bound[i].kind == Bound::Kind::array && !bound[i].writable && i < declared_count_ && declared_[i].known &&
-        declared_[i].writes)
+  for (size_t i = 0; i < bound.size() && i < declared_count_; ++i) {
+    if (bound[i].kind != Bound::Kind::array || !declared_[i].known) continue;
+    if (!bound[i].writable && declared_[i].writes)
       raise(Errc::argument_type, "argument {}: kernel '{}' may write to it, and the array is read-only; pass a copy", i,
             pipeline_->name());
+    const uint32_t doubles = bound[i].element == ElementKind::complex ? 16 : 8;
+    const bool wide = bound[i].element == ElementKind::floating || bound[i].element == ElementKind::complex;
+    if (wide && bound[i].item == doubles && !declared_[i].takes_double())
+      raise(
+          Errc::argument_mismatch,
+          "argument {}: kernel '{}' wants {}, and the array holds 64-bit floating point, which Metal has not; convert "
+          "it (float32 or complex64)",
+          i, pipeline_->name(), declared_[i].type_name);
+  }
   if (how == Check::off || declared_count_ == 0) return;
   const std::string text = mismatch(bound);
   if (text.empty()) return;
@@ -289,9 +298,9 @@ std::string Kernel::mismatch(std::span<const Bound> bound) const {
     return fmt::format("kernel '{}' has {} buffer arguments, the call passes {}", pipeline_->name(), declared_count_,
                        bound.size());
   for (size_t i = 0; i < bound.size(); ++i) {
-    const Declared& want = declared_[i];
+    const Parameter& want = declared_[i];
     const Bound& given = bound[i];
-    if (!want.known || given.kind == Bound::Kind::list || want.kind == ElementKind::other) continue;
+    if (!want.known || given.kind == Bound::Kind::list) continue;
     const uint32_t element = want.size / components(want.type_name);
     const auto differs = [&](const std::string& what) {
       return fmt::format("kernel '{}', argument {}: wants {} ({} bytes){}", pipeline_->name(), i, want.type_name,
@@ -299,6 +308,12 @@ std::string Kernel::mismatch(std::span<const Bound> bound) const {
     };
     if (given.kind == Bound::Kind::inlined && !want.is_constant && want.writes)
       return differs(" in memory that it may write to, the call passes a scalar");
+    if (given.overlaps)
+      return differs(
+          fmt::format(", the call passes an array whose elements overlap ({} bytes; a broadcast view has "
+                      "stride 0), and a kernel sees the memory, not the view",
+                      given.bytes));
+    if (want.kind == ElementKind::other) continue;
     if (given.bytes < want.size && given.bytes != 0)
       return differs(fmt::format(", the call passes {} bytes", given.bytes));
     // One-byte elements are raw bytes to anybody; whole numbers of more bytes than wanted still begin with the value.

@@ -40,15 +40,6 @@ class Kernel {
     std::vector<std::byte> reports;
   };
   class Borrowed;
-  struct Declared {
-    bool known = false;
-    bool writes = false;
-    bool is_constant = false;
-    ElementKind kind = ElementKind::other;
-    uint32_t size = 0;  ///< of one pointee
-    std::string_view type_name;
-  };
-
   void dispatch(Launch& launch, const Options& options);
   void check(std::span<const Bound> bound, Check how) const;
   std::string mismatch(std::span<const Bound> bound) const;
@@ -57,7 +48,7 @@ class Kernel {
   loader::FunctionRef function_;
   loader::PipelineRef pipeline_;
   bool as_upstream_;
-  std::array<Declared, Arguments::kMost> declared_;
+  std::array<Parameter, Arguments::kMost> declared_;
   size_t declared_count_ = 0;  ///< one past the last buffer
   std::vector<std::unique_ptr<Launch>> free_;
 };

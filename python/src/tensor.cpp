@@ -33,6 +33,48 @@ uint64_t extent(int rank, const Shape* shape, const Strides* strides, int64_t un
   return strides == nullptr ? compact : reach + static_cast<uint64_t>(item);
 }
 
+/// Throws for elements that no kernel can read: pointers into the interpreter, text, and numbers in the other byte
+/// order or wider than any of Metal's. `format` is of PEP 3118; names of fields stand between colons.
+void refuse_foreign(const char* format, py::handle value, size_t index) {
+  if (format == nullptr) return;
+  const auto refuse = [&](std::string_view what) {
+    raise(Errc::argument_type,
+          "argument {}: a {} of {} (format '{}'); a kernel takes whole numbers, floating point, bool, complex, and "
+          "structures of these",
+          index, type_name(value), what, format);
+  };
+  for (const char* at = format; *at != '\0'; ++at) {
+    switch (*at) {
+      case ':':
+        at = std::strchr(at + 1, ':');
+        if (at == nullptr) return;
+        break;
+      case 'O':
+      case 'P':
+      case '&':
+        refuse("Python objects or pointers");
+        break;
+      case 'w':
+      case 'u':
+        refuse("text");
+        break;
+      case 's':
+      case 'p':
+        if (format[0] != 'T') refuse("text");
+        break;
+      case 'g':
+        refuse("extended floating point");
+        break;
+      case '>':
+      case '!':
+        refuse("big-endian numbers");
+        break;
+      default:
+        break;
+    }
+  }
+}
+
 ElementKind kind_of_format(const char* format) {
   if (format == nullptr) return ElementKind::unsigned_integer;  // bytes
   if (*format == '@' || *format == '=' || *format == '<' || *format == '|') ++format;
@@ -95,7 +137,12 @@ void check_device(const dlpack::Device& device, py::handle value, size_t index) 
 
 void fill(Tensor& tensor, const dlpack::TensorLayout& layout, size_t index) {
   tensor.rank = layout.rank;
-  tensor.item = (uint32_t{layout.type.bits} * layout.type.lanes + 7) / 8;
+  tensor.item = uint32_t{layout.type.bits} * layout.type.lanes / 8;
+  if (layout.type.bits % 8 != 0 || layout.type.code == dlpack::kOpaqueHandle)
+    raise(Errc::argument_type,
+          "argument {}: an array of DLPack type code {}, {} bits; a kernel takes elements of whole bytes that are "
+          "numbers",
+          index, layout.type.code, layout.type.bits);
   tensor.kind = kind_of(layout.type);
   tensor.data = static_cast<std::byte*>(layout.data) + layout.byte_offset;
   tensor.count = 1;
@@ -167,6 +214,7 @@ bool Tensor::take_buffer(py::handle value, size_t index) {
     }
   }
   held_ = Held::buffer;
+  refuse_foreign(buffer_.format, value, index);
   data = static_cast<std::byte*>(buffer_.buf);
   rank = buffer_.ndim;
   item = static_cast<uint32_t>(buffer_.itemsize);

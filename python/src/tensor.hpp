@@ -39,6 +39,9 @@ class Tensor {
   ElementKind kind = ElementKind::other;
   bool writable = true;
 
+  /// Whether one element stands in several places (a broadcast view has stride 0): there is less memory than elements.
+  bool overlaps() const { return bytes < count * item; }
+
  private:
   enum class Held : uint8_t { nothing, buffer, dlpack, dlpack_versioned };
 

@@ -277,7 +277,7 @@ class Checks(unittest.TestCase):
 
     def test_kind_and_size(self):
         a, b, c = self.arrays
-        self.assertIn("argument 0", self.mismatch(a.astype(numpy.float64), b, c))
+        self.assertIn("argument 0", self.mismatch(a.astype(numpy.float16), b, c))
         self.assertIn("argument 1", self.mismatch(a, b.astype(numpy.int32), c))
         self.assertIn("scalar", self.mismatch(a, b, 1.0))
 

@@ -164,31 +164,36 @@ class Emitter {
       llvm::Value* modulo = fills ? load_lanes(operands_[3]) : nullptr;
       source = emit_source_lane(builder_, collective_, lane_numbers(), amount, modulo);
     }
-    // A lane that does not take part has nothing to give: its readers keep their own value.
+    // A lane that does not take part gives 0, and its readers fill from themselves (lower/collectives.hpp).
     llvm::Value* gives = builder_.CreateTrunc(builder_.CreateLShr(splat(mask_), source.index),
                                               llvm::FixedVectorType::get(builder_.getInt1Ty(), kSimdWidth));
     llvm::Value* index = builder_.CreateSelect(gives, source.index, lane_numbers());
     llvm::AllocaInst* indices = builder_.variable(index->getType(), "indices", index);
-    llvm::AllocaInst* fills = nullptr;
     llvm::Type* bytes = llvm::FixedVectorType::get(builder_.getInt8Ty(), kSimdWidth);
-    if (source.from_fill != nullptr)
-      fills = builder_.variable(bytes, "fills", builder_.CreateZExt(source.from_fill, bytes));
+    const auto flags = [&](llvm::Value* bits, const char* name) -> llvm::AllocaInst* {
+      return bits != nullptr ? builder_.variable(bytes, name, builder_.CreateZExt(bits, bytes)) : nullptr;
+    };
+    llvm::AllocaInst* given = flags(gives, "given");
+    llvm::AllocaInst* fills = flags(source.from_fill, "fills");
     const uint64_t size = data_layout_.getTypeAllocSize(result_.type);
     const auto element = [&](const LaneArray& array, llvm::Value* lane) {
       return builder_.CreateInBoundsGEP(builder_.getInt8Ty(), array.address,
                                         builder_.CreateMul(lane, builder_.getInt64(size)));
+    };
+    const auto flag = [&](llvm::AllocaInst* of, llvm::Value* lane) {
+      llvm::Value* at = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), of, lane);
+      return builder_.CreateIsNotNull(builder_.CreateLoad(builder_.getInt8Ty(), at));
     };
     builder_.loop(builder_.getInt64(0), builder_.getInt64(kSimdWidth), 1, [&](llvm::Value* lane) {
       llvm::Value* at = builder_.CreateInBoundsGEP(builder_.getInt32Ty(), indices, lane);
       llvm::Value* from = builder_.CreateZExt(builder_.CreateLoad(builder_.getInt32Ty(), at), builder_.getInt64Ty());
       llvm::Value* value =
           builder_.CreateAlignedLoad(result_.type, element(operands_[0], from), element_alignment(result_.type));
+      value = builder_.CreateSelect(flag(given, lane), value, llvm::Constant::getNullValue(result_.type));
       if (fills != nullptr) {
-        llvm::Value* flag =
-            builder_.CreateLoad(builder_.getInt8Ty(), builder_.CreateInBoundsGEP(builder_.getInt8Ty(), fills, lane));
         llvm::Value* fill =
             builder_.CreateAlignedLoad(result_.type, element(operands_[1], from), element_alignment(result_.type));
-        value = builder_.CreateSelect(builder_.CreateIsNotNull(flag), fill, value);
+        value = builder_.CreateSelect(flag(fills, lane), fill, value);
       }
       builder_.CreateAlignedStore(value, element(result_, lane), element_alignment(result_.type));
     });

@@ -24,7 +24,7 @@ struct Lanes {
   std::vector<bool> on;
 };
 
-// What lane `lane` gets; nothing where the result is not defined (a lane that is off was read).
+// What lane `lane` gets; nothing where the result is not defined (a fold of no lanes).
 using Model = std::function<std::optional<uint64_t>(const Lanes&, unsigned lane)>;
 
 struct Operation {
@@ -70,6 +70,7 @@ entry:
   %pd = getelementptr i16, ptr addrspace(1) %buffer1, i64 %i
   %d = load i16, ptr addrspace(1) %pd
   %u = load i16, ptr addrspace(1) %buffer1
+  %i.fill = add i32 %lane, 1000
   %pc = getelementptr i8, ptr addrspace(1) %buffer2, i64 %i
   %c = load i8, ptr addrspace(1) %pc
   %on = icmp ne i8 %c, 0
@@ -110,13 +111,23 @@ Model prefix(const std::function<uint64_t(uint64_t, uint64_t)>& combine, uint64_
   };
 }
 
-// A move: from which lane, or -1 to keep one's own.
+// A move: from which lane, or -1 to keep one's own. A lane that is off reads as 0.
 Model from(const std::function<int(const Lanes&, int)>& source) {
   return [=](const Lanes& lanes, unsigned lane) -> std::optional<uint64_t> {
     const int at = source(lanes, static_cast<int>(lane));
     const unsigned read = at < 0 ? lane : static_cast<unsigned>(at);
-    if (!lanes.on[read]) return std::nullopt;
-    return lanes.value[read];
+    return lanes.on[read] ? lanes.value[read] : 0;
+  };
+}
+
+// A move by `distance` that fills with 1000 + the number of the lane whose fill is taken; with one's own where that
+// lane is off.
+Model fill_of(int distance) {
+  return [=](const Lanes& lanes, unsigned lane) -> std::optional<uint64_t> {
+    const int at = static_cast<int>(lane) + distance;
+    const auto source = static_cast<unsigned>(at) % 32;
+    if (at >= 0 && at < 32) return lanes.on[source] ? lanes.value[source] : 0;
+    return 1000 + (lanes.on[source] ? source : lane);
   };
 }
 
@@ -155,8 +166,7 @@ std::vector<Operation> operations() {
       {"simd_shuffle.u.i32", "i32 %x, i16 %d", "i32", from(amount)},
       {"simd_shuffle.u.i16", "i16 %h, i16 %d", "i16",
        [=](const Lanes& l, unsigned lane) -> std::optional<uint64_t> {
-         if (!l.on[l.amount[lane]]) return std::nullopt;
-         return l.value[l.amount[lane]] & 0xffff;
+         return l.on[l.amount[lane]] ? l.value[l.amount[lane]] & 0xffff : 0;
        }},
       {"simd_shuffle_xor.u.i32", "i32 %x, i16 5", "i32", from([](const Lanes&, int lane) { return lane ^ 5; })},
       {"simd_shuffle_xor.u.i32", "i32 %x, i16 %d", "i32",
@@ -165,6 +175,8 @@ std::vector<Operation> operations() {
        from([](const Lanes&, int lane) { return lane + 8 < 32 ? lane + 8 : -1; })},
       {"simd_shuffle_up.u.i32", "i32 %x, i16 %u", "i32",
        from([](const Lanes& l, int lane) { return lane - int(l.amount[0]) >= 0 ? lane - int(l.amount[0]) : -1; })},
+      {"simd_shuffle_and_fill_up.u.i32", "i32 %x, i32 %i.fill, i16 4, i16 32", "i32", fill_of(-4)},
+      {"simd_shuffle_and_fill_down.u.i32", "i32 %x, i32 %i.fill, i16 16, i16 32", "i32", fill_of(16)},
       {"simd_shuffle_rotate_down.u.i32", "i32 %x, i16 3", "i32",
        from([](const Lanes&, int lane) { return (lane + 3) % 32; })},
       {"simd_broadcast_first.u.i32", "i32 %x", "i32",

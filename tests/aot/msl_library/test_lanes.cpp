@@ -33,8 +33,9 @@ struct LaneCase {
 };
 
 std::optional<long double> lane(const Lanes& lanes, int from) {
-  if (from < 0 || from >= lanes.width() || !lanes.active[static_cast<size_t>(from)]) return std::nullopt;
-  return lanes.value[static_cast<size_t>(from)];
+  if (from < 0 || from >= lanes.width()) return std::nullopt;
+  // Metal leaves what an inactive lane gives undefined; here it is 0 (aot: collectives.hpp says why).
+  return lanes.active[static_cast<size_t>(from)] ? lanes.value[static_cast<size_t>(from)] : 0;
 }
 Reference fold(long double start, std::function<long double(long double, long double)> f) {
   return [=](const Lanes& lanes) {
@@ -62,15 +63,15 @@ Reference shifted(int by) {
 Reference rotated(int by) {
   return [=](const Lanes& lanes) { return lane(lanes, (lanes.at + by + lanes.width()) % lanes.width()); };
 }
-/// Lanes without a source take their value from `filling`: the other end of the same section of `modulo` lanes.
+/// Lanes without a source take their value from `filling`: the other end of the same section of `modulo` lanes; their
+/// own where that lane is inactive.
 Reference filled(int by, int modulo) {
   return [=](const Lanes& lanes) -> std::optional<long double> {
     const int section = lanes.at / modulo * modulo;
     const int from = lanes.at + by;
     if (from >= section && from < section + modulo) return lane(lanes, from);
     const int wrapped = section + (from - section + modulo) % modulo;
-    if (!lanes.active[static_cast<size_t>(wrapped)]) return std::nullopt;
-    return lanes.filling[static_cast<size_t>(wrapped)];
+    return lanes.filling[static_cast<size_t>(lanes.active[static_cast<size_t>(wrapped)] ? wrapped : lanes.at)];
   };
 }
 

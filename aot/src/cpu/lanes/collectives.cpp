@@ -158,7 +158,10 @@ llvm::Value* Emitter::pick_lanes(llvm::Value* values, llvm::Value* sources) {
 }
 
 Parts Emitter::move_lanes(llvm::CallInst& call, const Collective& collective) {
-  const Parts data = parts(call.getArgOperand(0));
+  Parts data = parts(call.getArgOperand(0));
+  if (collective.kind != CollectiveKind::broadcast_first) {
+    for (llvm::Value*& one : data) one = active_or(one, llvm::Constant::getNullValue(one->getType()));
+  }
   Parts result;
   const bool quads = collective.group_width == kQuadWidth;
   if (shape(&call).is_uniform()) {
@@ -194,12 +197,17 @@ Parts Emitter::move_lanes(llvm::CallInst& call, const Collective& collective) {
   const SourceLane source = emit_source_lane(builder_, collective, lane, amount, modulo);
   const auto known = constant_lanes(source.index);
   const Parts fill = fills ? parts(call.getArgOperand(1)) : Parts();
+  const auto moved = [&](llvm::Value* values) {
+    return known ? builder_.CreateShuffleVector(values, *known) : pick_lanes(values, source.index);
+  };
+  llvm::Value* source_is_on = fills && mask() ? moved(mask()) : nullptr;
   for (unsigned i = 0; i < data.size(); ++i) {
-    const auto moved = [&](llvm::Value* values) {
-      return known ? builder_.CreateShuffleVector(values, *known) : pick_lanes(values, source.index);
-    };
     llvm::Value* picked = moved(data[i]);
-    if (source.from_fill) picked = builder_.CreateSelect(source.from_fill, moved(fill[i]), picked);
+    if (fills) {
+      llvm::Value* filled = moved(fill[i]);
+      if (source_is_on) filled = builder_.CreateSelect(source_is_on, filled, fill[i]);
+      picked = builder_.CreateSelect(source.from_fill, filled, picked);
+    }
     result.push_back(picked);
   }
   return result;

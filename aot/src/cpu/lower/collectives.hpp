@@ -122,6 +122,11 @@ llvm::Value* emit_combine(llvm::IRBuilderBase& builder, const Collective& collec
 
 // ---- Shuffles -------------------------------------------------------------------------------------------------------
 
+// A lane that does not take part (it has no thread, in a group that does not fill its simdgroup, or its thread is in
+// another branch) reads as 0. Metal leaves the value undefined; the kernels that PyTorch publishes read such lanes
+// (c10/metal/reduction_utils.h, simd_sum of long), and 0 is what they get on M1 and M2 (pytorch/pytorch#187788). Where
+// fill_up and fill_down would take the fill of such a lane, a lane takes its own.
+
 /// Where a lane's result comes from. Indices are lanes of the *simdgroup* (0 to 31), also for quads.
 struct SourceLane {
   llvm::Value* index = nullptr;      ///< i32 or vector of i32: lane whose operand is the result

@@ -343,15 +343,8 @@ class Emitter {
     return let("call {} @{}({}) #1", result, name, operands);
   }
 
-  /// The value that lane `source` passes, or 7 when that lane is not here.
-  std::string guarded_shuffle(const std::string& name, const std::string& a, const std::string& source,
-                              const std::string& operand, const std::string& in_range) {
-    const std::string everyone = call("i64", "air.simd_ballot.i64", "i1", "i1 true");
-    const std::string moved = let("lshr i64 {}, {}", everyone, wide(source));
-    const std::string here = let("and i1 {}, {}", let("trunc i64 {} to i1", moved), in_range);
-    const std::string narrow = let("trunc i32 {} to i16", operand);
-    const std::string got = call("i32", name, "i32, i16", fmt::format("i32 {}, i16 {}", a, narrow));
-    return let("select i1 {}, i32 {}, i32 7", here, got);
+  std::string shuffle(const std::string& name, const std::string& a, const std::string& operand) {
+    return call("i32", name, "i32, i16", fmt::format("i32 {}, i16 {}", a, let("trunc i32 {} to i16", operand)));
   }
 
   void collective(const Statement& s) {
@@ -400,25 +393,20 @@ class Emitter {
       case Operation::broadcast_first:
         result = unary("air.simd_broadcast_first.u.i32");
         break;
-      case Operation::shuffle: {
-        const std::string source = let("and i32 {}, 31", b);
-        result = guarded_shuffle("air.simd_shuffle.u.i32", a, source, source, "true");
+      case Operation::shuffle:
+        result = shuffle("air.simd_shuffle.u.i32", a, let("and i32 {}, 31", b));
         break;
-      }
       case Operation::shuffle_xor:
-        result = guarded_shuffle("air.simd_shuffle_xor.u.i32", a, let("xor i32 %lane, 5"), "5", "true");
+        result = shuffle("air.simd_shuffle_xor.u.i32", a, "5");
         break;
-      case Operation::shuffle_down: {
-        const std::string source = let("add i32 %lane, 3");
-        const std::string in_range = let("icmp ult i32 {}, 32", source);
-        result = guarded_shuffle("air.simd_shuffle_down.u.i32", a, source, "3", in_range);
+      case Operation::shuffle_down:
+        result = shuffle("air.simd_shuffle_down.u.i32", a, "3");
         break;
-      }
       case Operation::quad_sum:
         result = unary("air.quad_sum.u.i32");
         break;
       case Operation::quad_shuffle_xor:
-        result = guarded_shuffle("air.quad_shuffle_xor.u.i32", a, let("xor i32 %lane, 2"), "2", "true");
+        result = shuffle("air.quad_shuffle_xor.u.i32", a, "2");
         break;
       case Operation::barrier:
         declare("air.simdgroup.barrier", "void @air.simdgroup.barrier(i32, i32)");

@@ -251,7 +251,7 @@ class Group {
       return result;
     };
     const auto add = [](uint32_t x, uint32_t y) { return x + y; };
-    const auto from = [&](uint32_t source) { return active >> source & 1 ? a[source] : 7u; };
+    const auto from = [&](uint32_t source) { return active >> source & 1 ? a[source] : 0u; };
     uint32_t lowest = 0;
     while (!(active >> lowest & 1)) ++lowest;
     uint32_t votes = 0;
@@ -288,7 +288,7 @@ class Group {
       case Operation::shuffle_xor:
         return from(lane ^ 5);
       case Operation::shuffle_down:
-        return lane + 3 < kSimd ? from(lane + 3) : 7u;
+        return from(lane + 3 < kSimd ? lane + 3 : lane);
       case Operation::quad_sum:
         return fold(0, lane & ~3u, (lane & ~3u) + 4, add);
       case Operation::quad_shuffle_xor:
