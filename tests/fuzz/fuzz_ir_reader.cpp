@@ -2,8 +2,8 @@
 //
 // Text is expected to hold. LLVM's bitcode reader is not made for hostile input; what is closed in front of it and what
 // is not is in docs/reading.md, "What is not promised".
-#include "input/deep_stack.hpp"
 #include "input/reader.hpp"
+#include "llvm_support/deep_stack.hpp"
 
 #include <cstdlib>
 #include <random>

@@ -6,7 +6,7 @@
 #include "smelt/aot/target.hpp"
 #include "smelt/base/result.hpp"
 
-#include "kernel_module.hpp"
+#include "kernel_ir/kernel_module.hpp"
 
 #include <cstdint>
 #include <functional>

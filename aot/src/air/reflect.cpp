@@ -1,4 +1,4 @@
-#include "reflect.hpp"
+#include "air/reflect.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Metadata.h"

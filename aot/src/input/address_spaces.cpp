@@ -1,8 +1,8 @@
 // One numbering of address spaces to another. In LLVM the number is part of every pointer type, hence of function
 // types, globals, structs and constants; changing it in place means rebuilding all of them. The text form says it in
 // one word, everywhere alike, so the module goes through text: print, change the words, read.
-#include "dialect.hpp"
-#include "ir_lexer.hpp"
+#include "input/dialect.hpp"
+#include "input/text/ir_lexer.hpp"
 
 #include "llvm/AsmParser/LLParser.h"
 #include "llvm/IR/Instructions.h"

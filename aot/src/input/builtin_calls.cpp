@@ -1,4 +1,4 @@
-#include "builtin_calls.hpp"
+#include "input/builtin_calls.hpp"
 
 #include "smelt/base/result.hpp"
 

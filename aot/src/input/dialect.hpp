@@ -5,7 +5,7 @@
 #include "smelt/base/result.hpp"
 
 #include "input/reader.hpp"
-#include "kernel_module.hpp"
+#include "kernel_ir/kernel_module.hpp"
 
 #include <map>
 #include <string>

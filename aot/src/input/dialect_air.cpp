@@ -1,5 +1,5 @@
 // IR that is AIR already: Apple's, ours, or another back end's before it writes metadata.
-#include "dialect.hpp"
+#include "input/dialect.hpp"
 
 #include "llvm/IR/Module.h"
 

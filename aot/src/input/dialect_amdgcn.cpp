@@ -1,8 +1,8 @@
 // AMD's IR as Triton writes it (docs/triton-amdgcn.md). Text arrives with the intrinsics renamed to plain functions
 // amdgcn.* (spelling.cpp); bitcode has llvm.amdgcn.*. The lowerings are in amdgcn/, one file a subject.
-#include "amdgcn/convergence.hpp"
-#include "amdgcn/site.hpp"
-#include "dialect.hpp"
+#include "input/amdgcn/convergence.hpp"
+#include "input/amdgcn/site.hpp"
+#include "input/dialect.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"

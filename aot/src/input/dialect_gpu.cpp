@@ -1,6 +1,6 @@
 // GPU-style IR of other targets: OpenCL C by Clang (spir, spirv), NVVM, or IR of no target at all whose kernels are
 // named by the caller. Address spaces follow the triple; AIR's numbers are kept when it says nothing.
-#include "dialect.hpp"
+#include "input/dialect.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"

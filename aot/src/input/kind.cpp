@@ -1,4 +1,4 @@
-#include "kind.hpp"
+#include "input/kind.hpp"
 
 #include <algorithm>
 

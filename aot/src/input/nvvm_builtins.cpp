@@ -1,7 +1,7 @@
 // NVVM's intrinsics that have a plain counterpart: thread ids, barriers, warp shuffles of a whole warp. Warps have 32
 // lanes, as SIMD-groups of every Apple GPU do.
-#include "builtin_calls.hpp"
-#include "dialect.hpp"
+#include "input/builtin_calls.hpp"
+#include "input/dialect.hpp"
 
 #include "llvm/IR/Module.h"
 

@@ -1,7 +1,7 @@
 // OpenCL C's builtin functions, as Clang declares them for spir and spirv: Itanium names, _Z13get_global_idj. What AIR
 // has a word for becomes that word; the rest stays a call, which the legaliser refuses by name.
-#include "builtin_calls.hpp"
-#include "dialect.hpp"
+#include "input/builtin_calls.hpp"
+#include "input/dialect.hpp"
 
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"

@@ -1,12 +1,12 @@
 // Bytes to a verified module, by LLVM's own readers behind our checks.
 #include "smelt/aot/target.hpp"
 
-#include "bitstream_check.hpp"
-#include "deep_stack.hpp"
-#include "diagnostics.hpp"
-#include "ir_lexer.hpp"
-#include "reader.hpp"
-#include "spelling.hpp"
+#include "input/reader.hpp"
+#include "input/text/ir_lexer.hpp"
+#include "input/text/spelling.hpp"
+#include "llvm_support/bitstream_check.hpp"
+#include "llvm_support/deep_stack.hpp"
+#include "llvm_support/diagnostics.hpp"
 
 #include "llvm/AsmParser/LLParser.h"
 #include "llvm/Bitcode/BitcodeReader.h"

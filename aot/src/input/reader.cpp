@@ -1,8 +1,8 @@
-#include "reader.hpp"
+#include "input/reader.hpp"
 
-#include "deep_stack.hpp"
-#include "dialect.hpp"
-#include "ir_lexer.hpp"
+#include "input/dialect.hpp"
+#include "input/text/ir_lexer.hpp"
+#include "llvm_support/deep_stack.hpp"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"

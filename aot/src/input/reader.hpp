@@ -11,7 +11,7 @@
 #include "smelt/base/bytes.hpp"
 
 #include "input/kind.hpp"
-#include "kernel_module.hpp"
+#include "kernel_ir/kernel_module.hpp"
 
 #include <optional>
 #include <string>

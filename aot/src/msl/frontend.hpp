@@ -12,7 +12,7 @@
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 
-#include "msl/kernel_facts.hpp"
+#include "msl/facts/kernel_facts.hpp"
 
 #include <memory>
 #include <span>

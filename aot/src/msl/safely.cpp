@@ -1,7 +1,7 @@
 #include "msl/safely.hpp"
 
-#include "cpu/fatal_guard.hpp"
-#include "input/deep_stack.hpp"
+#include "llvm_support/deep_stack.hpp"
+#include "llvm_support/fatal_guard.hpp"
 
 // clang-format off: LLVM's header needs <utility> in front of it, and does not include it.
 #include <utility>

@@ -6,8 +6,8 @@
 #include "smelt/metallib/universal.hpp"
 
 #include "air/stamp.hpp"
-#include "input/bitstream_check.hpp"
-#include "input/deep_stack.hpp"
+#include "llvm_support/bitstream_check.hpp"
+#include "llvm_support/deep_stack.hpp"
 #include "verify/checks.hpp"
 #include "verify/guarded.hpp"
 

@@ -1,8 +1,8 @@
 // The flat linker refuses whatever would tie code to a place or to a library, by name.
-#include "cpu/fatal_guard.hpp"
-#include "cpu/flat_link.hpp"
-#include "cpu/target.hpp"
+#include "cpu/codegen/flat_link.hpp"
+#include "cpu/codegen/target.hpp"
 #include "launch.hpp"
+#include "llvm_support/fatal_guard.hpp"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"

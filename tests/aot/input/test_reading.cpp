@@ -1,9 +1,9 @@
 // Whole inputs: the 26 Triton files, every kind of bytes that is not IR, bitcode cut anywhere.
 #include "files.hpp"
-#include "input/bitstream_check.hpp"
-#include "input/deep_stack.hpp"
 #include "input/reader.hpp"
-#include "input/spelling.hpp"
+#include "input/text/spelling.hpp"
+#include "llvm_support/bitstream_check.hpp"
+#include "llvm_support/deep_stack.hpp"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"

@@ -1,7 +1,7 @@
 // Every rule of the spelling table, on text that LLVM 19 refuses as it is and reads after. The examples were accepted
 // by LLVM 22 (or, for older spellings, by the LLVM that printed them).
 #include "input/reader.hpp"
-#include "input/spelling.hpp"
+#include "input/text/spelling.hpp"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"

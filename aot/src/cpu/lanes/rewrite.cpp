@@ -1,6 +1,6 @@
 #include "cpu/lanes/rewrite.hpp"
 
-#include "cpu/analyses.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"

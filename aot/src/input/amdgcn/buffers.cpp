@@ -1,8 +1,8 @@
 // Memory behind a buffer resource (docs/triton-amdgcn.md 4.2): an access past the resource's length reads 0 and writes
 // nothing. Triton's masks rely on it (the offset of a lane that is off lies far outside), so it is a branch here, and
 // LLVM folds the test to the mask.
-#include "convergence.hpp"
-#include "site.hpp"
+#include "input/amdgcn/convergence.hpp"
+#include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"

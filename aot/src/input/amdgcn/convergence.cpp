@@ -2,7 +2,7 @@
 // or from anything that varies. A branch on such a value parts the lanes up to its post-dominator, with one exception:
 // when that stretch holds a barrier of the whole group, all threads take it together, or the program has no meaning.
 // (Triton branches on scalars that a reduction made: equal in all lanes, though nothing in the IR says so.)
-#include "convergence.hpp"
+#include "input/amdgcn/convergence.hpp"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"

@@ -1,7 +1,7 @@
 // Places in the grid and lane numbers (docs/triton-amdgcn.md 3), and the sizes of the launch, which AMD's code reads
 // from hidden arguments or from the packet of the dispatch.
-#include "convergence.hpp"
-#include "site.hpp"
+#include "input/amdgcn/convergence.hpp"
+#include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/InstIterator.h"

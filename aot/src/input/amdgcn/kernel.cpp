@@ -1,6 +1,6 @@
 // The interface of a kernel (docs/triton-amdgcn.md 3): Python's run-time arguments in order, then hidden pointers to
 // scratch memory that nobody would bind here. They go; that they are unused is checked, not assumed.
-#include "site.hpp"
+#include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/DebugInfoMetadata.h"

@@ -1,4 +1,4 @@
-#include "lane_map.hpp"
+#include "input/amdgcn/lane_map.hpp"
 
 namespace smelt::aot::input::amdgcn {
 namespace {

@@ -1,7 +1,7 @@
 // Moves between the lanes of a wave, as AIR's shuffles (docs/triton-amdgcn.md 4.1, 5 and 5.2). A move whose map is
 // constant takes the cheapest form that says it; constant exclusive-or maps stay recognisable as such.
-#include "lane_map.hpp"
-#include "site.hpp"
+#include "input/amdgcn/lane_map.hpp"
+#include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/Constants.h"
 

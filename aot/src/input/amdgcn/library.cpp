@@ -1,6 +1,6 @@
 // AMD's device library. Triton links its bodies before it writes a module; what other compilers leave as a call by name
 // is done here where AIR has the operation. __ocml_<function>_<f16|f32>, __ockl_get_<what>(dimension).
-#include "site.hpp"
+#include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/Module.h"
 

@@ -1,4 +1,4 @@
-#include "packed.hpp"
+#include "input/amdgcn/packed.hpp"
 
 namespace smelt::aot::input::amdgcn {
 

@@ -1,4 +1,4 @@
-#include "site.hpp"
+#include "input/amdgcn/site.hpp"
 
 namespace smelt::aot::input::amdgcn {
 

@@ -5,8 +5,8 @@
 //
 // Every lane has its column of B, and fetches the rows of A that its elements of D need: 8 rows, two numbers (or four
 // bytes) a shuffle. Exactly the layout of the instruction, so registers pass through unchanged.
-#include "packed.hpp"
-#include "site.hpp"
+#include "input/amdgcn/packed.hpp"
+#include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/Constants.h"
 

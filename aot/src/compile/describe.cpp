@@ -1,0 +1,14 @@
+#include "smelt/aot/kernel_info.hpp"
+
+#include "air/reflect.hpp"
+#include "input/reader.hpp"
+#include "kernel_ir/kernel_module.hpp"
+
+namespace smelt::aot {
+
+Result<std::vector<KernelInfo>> describe(ByteView bitcode, std::string_view name) {
+  SMELT_TRY(const KernelModule parsed, input::parse_module(bitcode, name));
+  return air::reflect(*parsed.module);
+}
+
+}  // namespace smelt::aot

@@ -1,0 +1,206 @@
+#include "smelt/aot/fingerprint.hpp"
+
+#include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/universal.hpp"
+
+#include "build_identity.hpp"
+#include "compile/fingerprint_fields.hpp"
+#include "compile/launch_metadata.hpp"
+#include "input/kind.hpp"
+#include "input/reader.hpp"
+#include "llvm_support/deep_stack.hpp"
+#include "msl/headers.hpp"
+#include "msl/syntax/includes.hpp"
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <set>
+
+namespace smelt::aot {
+namespace {
+
+/// Changes when the fields below change their meaning.
+constexpr std::string_view kKeyFormat = "smelt key 2";
+
+void add_version(Hasher& hasher, const Version& version) {
+  hasher.field(uint64_t{version.major});
+  hasher.field(uint64_t{version.minor});
+  hasher.field(uint64_t{version.patch});
+}
+
+void add_flag(Hasher& hasher, std::string_view name, bool value) {
+  hasher.field(name);
+  hasher.field(uint64_t{value});
+}
+
+void add_options(Hasher& hasher, const CompileOptions& options, std::span<const FingerprintField> more) {
+  add_code_options(hasher, options);
+  std::set<std::string_view> done;
+  std::vector<const Target*> targets;
+  for (const Target& target : options.targets)
+    if (done.insert(target.name).second) targets.push_back(&target);
+  std::sort(targets.begin(), targets.end(), [](const Target* a, const Target* b) { return a->name < b->name; });
+  hasher.field(uint64_t{targets.size()});
+  for (const Target* target : targets) add_target(hasher, *target);
+  const std::set<std::string_view> kernels(options.kernels.begin(), options.kernels.end());
+  hasher.field(uint64_t{kernels.size()});
+  for (const std::string_view kernel : kernels) hasher.field(kernel);
+  const std::set<std::string_view> functions(options.functions.begin(), options.functions.end());
+  hasher.field(uint64_t{functions.size()});
+  for (const std::string_view function : functions) hasher.field(function);
+  std::vector<const FingerprintField*> fields;
+  for (const FingerprintField& field : more) fields.push_back(&field);
+  std::sort(fields.begin(), fields.end(), [](const FingerprintField* a, const FingerprintField* b) {
+    return std::tie(a->name, a->value) < std::tie(b->name, b->value);
+  });
+  hasher.field(uint64_t{fields.size()});
+  for (const FingerprintField* field : fields) {
+    hasher.field(field->name);
+    hasher.field(field->value);
+  }
+}
+
+/// A module's text without what names its origin.
+Result<void> add_ir(Hasher& hasher, const Source& source, const CompileOptions& options, uint32_t threads) {
+  std::vector<std::string> missing;
+  SMELT_TRY(
+      const KernelModule module,
+      input::read_input(source.bytes, source.name,
+                        {.kernels = options.kernels, .missing_kernels = &missing, .threads_per_threadgroup = threads}));
+  if (!options.debug_lines) llvm::StripDebugInfo(*module.module);
+  module.module->setModuleIdentifier("");
+  module.module->setSourceFileName("");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  input::run_deep([&] { module.module->print(stream, nullptr); });
+  hasher.field("ir");
+  hasher.field(stream.str());
+  return {};
+}
+
+/// A library's functions and modules; not its UUID, embedded sources or paths.
+Result<void> add_library(Hasher& hasher, const Source& source) {
+  SMELT_TRY(const std::vector<metallib::Image> images, metallib::find_images(source.bytes));
+  SMELT_TRY(const metallib::Library library, metallib::read(images.front().bytes));
+  hasher.field("metallib");
+  hasher.field(uint64_t{library.patch});
+  hasher.field(uint64_t{library.functions.size()});
+  for (const metallib::Function& function : library.functions) {
+    hasher.field(function.name);
+    hasher.field(uint64_t{function.type.value_or(255)});
+    hasher.field(uint64_t{function.versions.air_major} << 48 | uint64_t{function.versions.air_minor} << 32 |
+                 uint64_t{function.versions.language_major} << 16 | function.versions.language_minor);
+    hasher.field(library.module_of(function).bitcode());
+    for (const metallib::Tag& tag : library.public_of(function).tags) {
+      hasher.field(tag.name.text());
+      hasher.field(tag.payload);
+    }
+  }
+  return {};
+}
+
+/// Metal source: what it includes counts as much as its own text, and so do the headers of the standard library.
+void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options, bool normalised) {
+  hasher.field("msl");
+  hasher.field(msl::smelt_embedded_headers_sha256);
+  hasher.field(uint64_t{options.definitions.size()});
+  for (const std::string& definition : options.definitions) hasher.field(definition);
+  const msl::Includes includes = msl::scan_includes(as_text(source.bytes), source.name, options.include_folders);
+  const bool keeps_lines = options.debug_lines || as_text(source.bytes).find("__LINE__") != std::string_view::npos;
+  const auto add = [&](ByteView bytes) {
+    if (normalised && !keeps_lines)
+      hasher.field(msl::without_comments(as_text(bytes)));
+    else
+      hasher.field(bytes);
+  };
+  add(source.bytes);
+  hasher.field(uint64_t{includes.files.size()});
+  for (const msl::IncludedFile& file : includes.files) add(file.bytes);
+  for (const std::string& missing : includes.missing) hasher.field(missing);
+}
+
+}  // namespace
+
+void add_target(Hasher& hasher, const Target& target) {
+  hasher.field(target.name);
+  hasher.field(target.triple);
+  add_version(hasher, target.os);
+  add_version(hasher, target.air);
+  add_version(hasher, target.language);
+  hasher.field(uint64_t{target.container_patch});
+}
+
+void add_code_options(Hasher& hasher, const CompileOptions& options) {
+  hasher.field(kKeyFormat);
+  hasher.field(compiler_identity());
+  add_flag(hasher, "fast_math", options.fast_math);
+  add_flag(hasher, "debug_lines", options.debug_lines);
+  add_flag(hasher, "pack_scalars", options.pack_scalars);
+  add_flag(hasher, "buffers_do_not_overlap", options.buffers_do_not_overlap);
+  add_flag(hasher, "relaxed_atomics", options.relaxed_atomics);
+  add_flag(hasher, "language", options.language.has_value());
+  add_version(hasher, options.language.value_or(Version{}));
+}
+
+std::vector<std::string> source_dependencies(const Source& source, const CompileOptions& options) {
+  std::vector<std::string> paths;
+  if (input::detect_kind(source.bytes) != input::Kind::msl) return paths;
+  msl::Includes includes = msl::scan_includes(as_text(source.bytes), source.name, options.include_folders);
+  for (msl::IncludedFile& file : includes.files) paths.push_back(std::move(file.path));
+  return paths;
+}
+
+std::string_view compiler_identity() {
+  static const std::string identity =
+      fmt::format("smelt {} ({}) LLVM {}", SMELT_VERSION, SMELT_SOURCE_IDENTITY, LLVM_VERSION_STRING);
+  return identity;
+}
+
+Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& options,
+                       std::span<const FingerprintField> more) {
+  Hasher hasher;
+  hasher.field("raw");
+  add_options(hasher, options, more);
+  add_number(hasher, "threadgroup_memory", options.threadgroup_memory);
+  add_number(hasher, "threads_per_threadgroup", options.threads_per_threadgroup);
+  hasher.field(options.metadata_json);
+  hasher.field(uint64_t{sources.size()});
+  for (const Source& source : sources) {
+    if (input::detect_kind(source.bytes) == input::Kind::msl)
+      add_msl(hasher, source, options, false);
+    else
+      hasher.field(source.bytes);
+  }
+  return hasher.finish();
+}
+
+Result<Digest> normalised_fingerprint(std::span<const Source> sources, const CompileOptions& options,
+                                      std::span<const FingerprintField> more) {
+  SMELT_TRY(LaunchMetadata launch, parse_launch_metadata(options.metadata_json));
+  if (options.threadgroup_memory) launch.threadgroup_memory = options.threadgroup_memory;
+  if (options.threads_per_threadgroup) launch.threads_per_threadgroup = options.threads_per_threadgroup;
+  Hasher hasher;
+  hasher.field("normalised");
+  add_options(hasher, options, more);
+  add_number(hasher, "threadgroup_memory", launch.threadgroup_memory);
+  add_number(hasher, "threads_per_threadgroup", launch.threads_per_threadgroup);
+  hasher.field(uint64_t{sources.size()});
+  for (const Source& source : sources) {
+    const input::Kind kind = input::detect_kind(source.bytes);
+    if (kind == input::Kind::metallib || kind == input::Kind::universal) {
+      auto added = add_library(hasher, source);
+      if (!added) return tl::unexpected(std::move(added).error().in(source.name));
+    } else if (kind == input::Kind::msl) {
+      add_msl(hasher, source, options, true);
+    } else {
+      SMELT_TRY_VOID(add_ir(hasher, source, options, launch.threads_per_threadgroup.value_or(0)));
+    }
+  }
+  return hasher.finish();
+}
+
+}  // namespace smelt::aot

@@ -1,0 +1,73 @@
+// Finished functions in Metal's container.
+#include "smelt/metallib/names.hpp"
+#include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/writer.hpp"
+
+#include "compile/units.hpp"
+
+namespace smelt::aot {
+namespace {
+
+Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunction> functions) {
+  metallib::NewLibrary library;
+  library.patch = target.container_patch;
+  library.platform = target.platform == Platform::ios ? metallib::Platform::ios : metallib::Platform::macos;
+  library.os_major = target.os.major;
+  library.os_minor = static_cast<uint8_t>(target.os.minor);
+  library.os_patch = static_cast<uint8_t>(target.os.patch);
+  library.functions = std::move(functions);
+  SMELT_TRY(const metallib::Library made, metallib::make_library(library));
+  return metallib::write(made);
+}
+
+}  // namespace
+
+Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
+  std::vector<metallib::NewFunction> functions;
+  for (const CompiledFunction& function : compiled.functions) {
+    metallib::NewFunction added;
+    added.name = function.info.name;
+    const auto type = metallib::parse_function_type(function.info.stage);
+    added.type = type ? static_cast<metallib::FunctionType>(*type) : metallib::FunctionType::unqualified;
+    added.bitcode = function.bitcode;
+    added.versions = {function.info.air.major, function.info.air.minor, function.info.language.major,
+                      function.info.language.minor};
+    added.constants = unit.constants;
+    added.vertex_attributes = unit.vertex_attributes;
+    if (!unit.from_metallib()) {
+      for (const ConstantInfo& constant : function.info.constants) {
+        metallib::Constant entry{.name = constant.name, .index = static_cast<uint16_t>(constant.index)};
+        for (unsigned number = 0; number < 256; ++number)
+          if (metallib::data_type_name(static_cast<uint8_t>(number)) == constant.type_name)
+            entry.type = static_cast<uint8_t>(number);
+        added.constants.push_back(std::move(entry));
+      }
+    }
+    functions.push_back(std::move(added));
+  }
+  return write_library(compiled.target, std::move(functions));
+}
+
+Result<Bytes> join_libraries(const Target& target, std::span<const ByteView> libraries) {
+  std::vector<metallib::NewFunction> functions;
+  std::vector<metallib::Library> read;  // the functions point into them
+  read.reserve(libraries.size());
+  for (const ByteView bytes : libraries) {
+    SMELT_TRY(metallib::Library library, metallib::read(bytes));
+    read.push_back(std::move(library));
+    for (const metallib::Function& function : read.back().functions) {
+      metallib::NewFunction added;
+      added.name = function.name;
+      added.type = static_cast<metallib::FunctionType>(
+          function.type.value_or(static_cast<uint8_t>(metallib::FunctionType::unqualified)));
+      added.bitcode = read.back().module_of(function).bitcode();
+      added.versions = function.versions;
+      SMELT_TRY(added.constants, metallib::constants_of(read.back().public_of(function)));
+      SMELT_TRY(added.vertex_attributes, metallib::vertex_attributes_of(read.back().public_of(function)));
+      functions.push_back(std::move(added));
+    }
+  }
+  return write_library(target, std::move(functions));
+}
+
+}  // namespace smelt::aot

@@ -1,0 +1,77 @@
+// The work of one compile() cut into pieces that do not know of each other. Private to compile/
+#pragma once
+
+#include "smelt/aot/plan.hpp"
+#include "smelt/metallib/writer.hpp"
+
+#include "air/legalise.hpp"
+#include "compile/launch_metadata.hpp"
+#include "kernel_ir/kernel_module.hpp"
+#include "msl/frontend.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smelt::aot {
+
+struct EntryPoint {
+  std::string name;
+  std::string stage;
+};
+
+/// Some entry points of one module, as bitcode: what is read again for each target, in a context of its own. Always
+/// read again, even for a single target, so that the result does not depend on how many there are.
+struct Unit {
+  size_t source = 0;
+  std::shared_ptr<const Bytes> bitcode;       ///< LLVM 19's, written here; null for a module of a Metal library
+  ByteView original;                          ///< ... which is read as it lies there
+  std::shared_ptr<const msl::MslModule> msl;  ///< set for Metal source, instead of both; `all` are its kernels
+  std::vector<EntryPoint> all;                ///< of the module
+  size_t first = 0, count = 0;                ///< which of them are this unit's
+  /// What a Metal library says of its function besides the module.
+  std::vector<metallib::Constant> constants;
+  std::vector<metallib::VertexAttribute> vertex_attributes;
+  bool from_metallib() const { return !bitcode && !msl; }
+};
+
+/// A source's units, and the target that it was built for when it is a Metal library.
+struct Gathered {
+  std::vector<Unit> units;
+  std::optional<Target> target;
+  std::vector<std::string> missing_kernels;    ///< names from the options that it does not have
+  std::vector<std::string> missing_functions;  ///< likewise, of CompileOptions::functions
+  std::vector<std::string> warnings;
+  std::vector<std::string> dependencies;
+};
+Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
+                        const LaunchMetadata& launch);
+
+/// The unit's module with only its own entry points. Metal source comes out for one target.
+Result<KernelModule> open_unit(const Unit& unit, const Target& target);
+
+/// The unit's functions as a library (library.cpp, as is join_libraries).
+Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
+
+/// What a Plan is: everything read, nothing built.
+struct PlanState {
+  std::span<const Source> sources;
+  CompileOptions options;
+  std::vector<Unit> units;
+  std::vector<std::string> warnings, dependencies;
+  std::vector<Target> targets;
+  LaunchMetadata launch;
+};
+Result<PlanState> make_plan(std::span<const Source> sources, const CompileOptions& options);
+air::LegaliseOptions legalise_options(const PlanState& plan);
+
+/// Runs `count` tasks on `threads` threads with plenty of stack. Stops early once a task fails; the error is the one
+/// of the lowest task, so it does not depend on the number of threads.
+Result<void> run_tasks(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task);
+
+/// `error` with the source's name and, for text, the line of the operation or function that it quotes.
+Error placed(Error error, const Source& source);
+
+}  // namespace smelt::aot

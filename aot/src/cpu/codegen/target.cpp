@@ -1,0 +1,206 @@
+#include "cpu/codegen/target.hpp"
+
+#include "cpu/lower/lower.hpp"
+#include "llvm_support/analyses.hpp"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+
+#include <mutex>
+
+namespace smelt::aot {
+namespace {
+
+struct LevelRow {
+  CpuLevel level;
+  const char* name;
+  const char* triple;
+  const char* processor;
+  const char* features;
+};
+constexpr LevelRow kLevels[] = {
+    {CpuLevel::x86_64_v3, "x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", ""},
+    {CpuLevel::x86_64_v4, "x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", ""},
+    {CpuLevel::aarch64, "aarch64", "aarch64-unknown-linux-gnu", "generic", "+v8.2a,+neon,+fp-armv8,+fullfp16"},
+};
+
+const LevelRow& row_of(CpuLevel level) {
+  return kLevels[static_cast<size_t>(level)];
+}
+
+}  // namespace
+
+Result<CpuLevel> parse_cpu_level(std::string_view name) {
+  for (const LevelRow& row : kLevels)
+    if (name == row.name) return row.level;
+  return fail(Errc::invalid_argument, "processor level '{}' is not known; known are x86-64-v3, x86-64-v4, aarch64",
+              name);
+}
+
+std::string_view to_string(CpuLevel level) {
+  return row_of(level).name;
+}
+
+Result<CpuLevel> host_cpu_level() {
+#if defined(__aarch64__)
+  return CpuLevel::aarch64;
+#elif defined(__x86_64__)
+  const auto features = llvm::sys::getHostCPUFeatures();
+  const auto has_all = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (!features.lookup(name)) return false;
+    return true;
+  };
+  if (!has_all({"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "cx16"}))
+    return fail(Errc::unsupported, "this processor ({}) lacks part of x86-64-v3; CPU slices need at least that",
+                llvm::sys::getHostCPUName().str());
+  return has_all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? CpuLevel::x86_64_v4
+                                                                              : CpuLevel::x86_64_v3;
+#else
+  return fail(Errc::unsupported, "CPU slices exist for x86-64 and aarch64; this machine is neither");
+#endif
+}
+
+}  // namespace smelt::aot
+
+namespace smelt::aot::cpu {
+
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+  });
+  const LevelRow& row = row_of(level);
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(row.triple, error);
+  if (target == nullptr) return fail(Errc::toolchain_missing, "LLVM has no target {}: {}", row.triple, error);
+
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // contraction follows each operation's own flags
+  options.EmitAddrsig = false;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(row.triple, row.processor, row.features, options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine) return fail(Errc::toolchain_missing, "LLVM cannot make code for {}", row.name);
+  return machine;
+}
+
+void set_function_attributes(llvm::Function& function, const llvm::TargetMachine& target, CpuLevel level) {
+  function.addFnAttr("target-cpu", target.getTargetCPU());
+  if (!target.getTargetFeatureString().empty()) function.addFnAttr("target-features", target.getTargetFeatureString());
+  if (level == CpuLevel::x86_64_v4) function.addFnAttr("prefer-vector-width", "512");
+  function.addFnAttr("no-trapping-math", "true");
+  function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  function.addFnAttr("reciprocal-estimates", "none");  // a real division is as fast and within Metal's bounds
+  function.addFnAttr("no-builtins");                   // no idiom may become a call to memcpy or memset
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+Result<void> run_function_passes(llvm::Function& function, llvm::TargetMachine& target, std::string_view pipeline) {
+  llvm::PassBuilder builder(&target);
+  Analyses analyses(builder);
+  llvm::FunctionPassManager passes;
+  if (auto error = builder.parsePassPipeline(passes, pipeline))
+    return fail(Errc::compile_failed, "pass pipeline '{}': {}", pipeline, llvm::toString(std::move(error)));
+  passes.run(function, analyses.function);
+  return {};
+}
+
+namespace {
+
+constexpr uint64_t kInlineMemoryBytes = 128;  // both code generators expand constant lengths up to this in place
+
+void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
+  llvm::SmallVector<llvm::MemIntrinsic*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
+      const auto* length = llvm::dyn_cast<llvm::ConstantInt>(memory->getLength());
+      if (length == nullptr || length->getZExtValue() > kInlineMemoryBytes) found.push_back(memory);
+    }
+  for (llvm::MemIntrinsic* memory : found) {
+    if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(memory))
+      llvm::expandMemCpyAsLoop(copy, costs);
+    else if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(memory))
+      llvm::expandMemSetAsLoop(set);
+    else if (!llvm::expandMemMoveAsLoop(llvm::cast<llvm::MemMoveInst>(memory), costs))
+      continue;
+    memory->eraseFromParent();
+  }
+}
+
+}  // namespace
+
+void optimise(llvm::Module& module, llvm::TargetMachine& target) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
+  llvm::PassBuilder builder(&target, tuning);
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.module);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    expand_memory_intrinsics(function, target.getTargetTransformInfo(function));
+    move_bfloats_as_integers(function);  // a bfloat phi would be a library call on x86
+  }
+}
+
+namespace {
+
+/// Block length from which on instructions stay in the order of the IR: LLVM's machine scheduler compares memory
+/// accesses pairwise, and takes most of the time of such kernels (matrix products by lanes). The processor reorders
+/// them anyway.
+constexpr size_t kLongBlock = 3000;
+
+bool has_long_block(const llvm::Module& module) {
+  for (const llvm::Function& function : module)
+    for (const llvm::BasicBlock& block : function)
+      if (block.size() > kLongBlock) return true;
+  return false;
+}
+
+/// What TargetMachine::addPassesToEmitFile does, with a way to leave a pass out.
+bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
+                        llvm::raw_pwrite_stream& stream, bool schedule) {
+  llvm::TargetPassConfig* config = target.createPassConfig(passes);
+  if (!schedule) config->disablePass(&llvm::MachineSchedulerID);
+  passes.add(config);
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&target);
+  passes.add(info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (target.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
+}  // namespace
+
+Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target) {
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, !has_long_block(module)))
+    return fail(Errc::toolchain_missing, "LLVM cannot emit objects for this target");
+  passes.run(module);
+  const auto* data = reinterpret_cast<const std::byte*>(buffer.data());
+  return Bytes(data, data + buffer.size());
+}
+
+}  // namespace smelt::aot::cpu

@@ -1,0 +1,119 @@
+// Kernels with threadgroups, one thread after another. Two ways:
+//
+//   in step   Threads cannot disagree about the next barrier. Each region is three nested loops over the group's
+//             threads, the innermost for LLVM's vectoriser; the last thread's answer says where all of them wait.
+//             Values that all threads share are passed on once for the group.
+//   by lanes  Lanes exchange values, or may reach different barriers. drive_simdgroups.cpp.
+#include "cpu/drivers/drive_simdgroups.hpp"
+#include "cpu/drivers/frame.hpp"
+#include "cpu/drivers/matrices.hpp"
+#include "cpu/lower/lower.hpp"
+#include "cpu/regions/uniformity.hpp"
+
+namespace smelt::aot::cpu {
+namespace {
+
+class InStep {
+ public:
+  InStep(const DriverContext& context, const WorkItem& item, std::vector<Site> sites)
+      : context_(context),
+        ir_(context.module.getContext()),
+        item_(item),
+        sites_(std::move(sites)),
+        layout_(Unit::thread) {}
+
+  DrivenKernel drive(const Uniformity& uniformity) {
+    split_at_sites(sites_);
+    LiveState state = keep_live_values(*item_.function, sites_, &uniformity);
+    compute_liveness(*item_.function, sites_, state);
+    regions_ = make_regions(item_, sites_, state, layout_, "smelt.region");
+
+    const auto uniforms_offset = static_cast<uint32_t>(llvm::alignTo(context_.threadgroup_bytes, 64));
+    const llvm::DataLayout& data_layout = context_.module.getDataLayout();
+    uint64_t uniform_bytes = 0;
+    for (llvm::Type* type : regions_.uniform_types) {
+      uniform_bytes = llvm::alignTo(uniform_bytes, data_layout.getABITypeAlign(type));
+      uniform_offsets_.push_back(uniform_bytes);
+      uniform_bytes += data_layout.getTypeAllocSize(type);
+    }
+    const auto context_offset = static_cast<uint32_t>(llvm::alignTo(uniforms_offset + uniform_bytes, 64));
+
+    std::map<unsigned, llvm::Function*> runs;
+    for (const auto& [number, body] : regions_.bodies) runs[number] = make_run(number, body);
+    const Frame group = make_group_in_step(context_, item_, "smelt.group", runs);
+    make_entry(context_, item_, group, schema::CpuRangeKind::groups, uniforms_offset, context_offset);
+    return DrivenKernel{schema::CpuRangeKind::groups, context_offset, static_cast<uint32_t>(layout_.bytes()),
+                        sites_.empty() ? "loop" : "regions"};
+  }
+
+ private:
+  llvm::Value* uniform_address(llvm::IRBuilderBase& builder, const Frame& frame, size_t i) {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), frame.uniforms(), uniform_offsets_[i]);
+  }
+
+  /// Runs one region for every thread of the group at numbers 0..2; gives the site where they wait.
+  llvm::Function* make_run(unsigned number, llvm::Function* body) {
+    const Frame frame(context_, item_, llvm::Type::getInt32Ty(ir_), 3, "smelt.run." + std::to_string(number));
+    FlowBuilder builder(frame.entry());
+    BuiltinValues builtins;
+    load_group_builtins(builder, frame.dispatch(), {frame.number(0), frame.number(1), frame.number(2)}, builtins);
+    llvm::Value* capacity = load_capacity(builder, frame.dispatch());
+    llvm::SmallVector<llvm::Value*> uniforms;
+    for (size_t i = 0; i < regions_.uniform_types.size(); ++i) {
+      llvm::Type* type = regions_.uniform_types[i];
+      const auto live = regions_.uniform_live.find(number);
+      if (live != regions_.uniform_live.end() && live->second[i])
+        uniforms.push_back(builder.CreateLoad(type, uniform_address(builder, frame, i)));
+      else
+        uniforms.push_back(llvm::PoisonValue::get(type));
+    }
+    const auto size = [&](unsigned i) { return builtins.get(Builtin::threads_per_threadgroup, i); };
+    llvm::Value* answer = nullptr;
+    builder.loop_at_least_once(builder.getInt32(0), size(2), nullptr, [&](llvm::Value* z) {
+      builder.loop_at_least_once(builder.getInt32(0), size(1), nullptr, [&](llvm::Value* y) {
+        llvm::Value* row = builder.CreateMul(builder.CreateAdd(builder.CreateMul(z, size(1), "", true), y, "", true),
+                                             size(0), "", true);
+        builder.loop_at_least_once(
+            builder.getInt32(0), size(0), unit_loop_properties(ir_, regions_.access_group), [&](llvm::Value* x) {
+              llvm::Value* index = builder.CreateAdd(row, x, "", true);
+              set_thread_builtins(builder, {x, y, z}, index, builtins);
+              auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
+              operands.append({frame.context(), builder.CreateZExt(index, builder.getInt64Ty()), capacity});
+              operands.append(uniforms);
+              answer = builder.CreateCall(body, operands);
+            });
+      });
+    });
+    for (size_t i = 0; i < regions_.uniform_types.size(); ++i)
+      builder.CreateStore(builder.CreateExtractValue(answer, static_cast<unsigned>(i) + 1),
+                          uniform_address(builder, frame, i));
+    builder.CreateRet(builder.CreateExtractValue(answer, 0));
+    return frame.function();
+  }
+
+  const DriverContext& context_;
+  llvm::LLVMContext& ir_;
+  const WorkItem& item_;
+  std::vector<Site> sites_;
+  ContextLayout layout_;
+  Regions regions_;
+  std::vector<uint64_t> uniform_offsets_;
+};
+
+bool has_lane_sites(const std::vector<Site>& sites) {
+  return llvm::any_of(sites, [](const Site& site) { return site.kind == Site::Kind::collective; });
+}
+
+}  // namespace
+
+Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem& item) {
+  plain_single_thread_atomics(*item.function);
+  std::vector<Site> sites = find_sites(item, false);
+  const Uniformity uniformity(item);
+  if (!has_lane_sites(sites) && barriers_are_uniform(item, uniformity, false))
+    return InStep(context, item, std::move(sites)).drive(uniformity);
+  SMELT_TRY_VOID(narrow_matrices(*item.function));
+  return drive_lanes(context, item);
+}
+
+}  // namespace smelt::aot::cpu

@@ -1,0 +1,34 @@
+// From a finished AIR module to the function of one thread (work_item.hpp).
+#pragma once
+
+#include "smelt/schema/cpu_slice.hpp"
+
+#include "cpu/codegen/target.hpp"
+#include "cpu/kernel_info.hpp"
+#include "cpu/work_item.hpp"
+
+namespace smelt::aot::cpu {
+
+struct PreparedKernel {
+  WorkItem item;
+  uint32_t threadgroup_bytes = 0;  ///< static threadgroup memory
+  uint32_t constants_bytes = 0;
+  std::vector<schema::CpuConstant> constants;
+};
+
+struct PrepareOptions {
+  CpuLevel level = CpuLevel::x86_64_v3;
+  bool checked = false;
+};
+
+/// Lowers, inlines and simplifies the module's kernel; every other function of the module is gone afterwards.
+Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelInfo& info, llvm::TargetMachine& target,
+                                      const PrepareOptions& options);
+
+/// Sets grid_only and has_collectives from what the function does now; numbers its threadgroup barriers in reverse
+/// post-order (metadata !smelt.site).
+void describe_sites(WorkItem& item);
+
+inline constexpr char kSiteMetadata[] = "smelt.site";
+
+}  // namespace smelt::aot::cpu

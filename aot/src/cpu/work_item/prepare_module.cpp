@@ -1,0 +1,153 @@
+#include "cpu/work_item/prepare_module.hpp"
+
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <map>
+#include <set>
+
+namespace smelt::aot::cpu {
+namespace {
+
+/// AIR's layout and the processors' agree on everything that kernels store; this makes sure of it.
+Result<void> check_same_shape(const llvm::Module& module, const llvm::DataLayout& to) {
+  const llvm::DataLayout& from = module.getDataLayout();
+  for (llvm::StructType* type : module.getIdentifiedStructTypes()) {
+    if (!type->isSized()) continue;
+    const llvm::StructLayout* before = from.getStructLayout(type);
+    const llvm::StructLayout* after = to.getStructLayout(type);
+    bool same = before->getSizeInBytes() == after->getSizeInBytes();
+    for (unsigned i = 0; same && i < type->getNumElements(); ++i)
+      same = before->getElementOffset(i) == after->getElementOffset(i);
+    if (!same)
+      return fail(Errc::unsupported, "struct {} is laid out differently on the processor", type->getName().str());
+  }
+  return {};
+}
+
+/// Apple's GPUs load and store vectors from buffers and threadgroup memory at any multiple of the element's size, and
+/// kernels count on it: ggml stores float4 to rows of any length. So what AIR says of a vector's alignment is not
+/// believed; the element's own is. Vectors of three are left: their padding is theirs only where they are aligned.
+void expect_element_alignment(llvm::Instruction& instruction, const llvm::DataLayout& layout) {
+  const auto cap = [&](auto& access, llvm::Type* type) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    if (access.getPointerAddressSpace() == 0 || vector == nullptr || vector->getNumElements() == 3) return;
+    const llvm::Align element = layout.getABITypeAlign(vector->getElementType());
+    access.setAlignment(std::min(access.getAlign(), element));
+  };
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) cap(*load, load->getType());
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) cap(*store, store->getValueOperand()->getType());
+}
+
+}  // namespace
+
+Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target) {
+  const llvm::DataLayout layout = target.createDataLayout();
+  SMELT_TRY_VOID(check_same_shape(module, layout));
+  llvm::StripDebugInfo(module);
+  module.setDataLayout(layout);
+  module.setTargetTriple(target.getTargetTriple().str());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  for (const char* name : {"llvm.module.flags", "llvm.ident"})
+    if (llvm::NamedMDNode* node = module.getNamedMetadata(name)) module.eraseNamedMetadata(node);
+  for (const char* name : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable* global = module.getGlobalVariable(name)) global->eraseFromParent();
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) {
+      // Sync sites must stay where they are: not merged, not duplicated, not moved across control flow.
+      if (function.getName().starts_with("air.")) function.addFnAttr(llvm::Attribute::NoMerge);
+      continue;
+    }
+    function.setSection("");
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::OptimizeNone})
+      function.removeFnAttr(attribute);
+    for (llvm::Argument& argument : function.args()) argument.removeAttr(llvm::Attribute::Alignment);
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      // Kernels pun types at will (docs/air.md 1.6: every access through i8 pointers).
+      instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
+      instruction.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);
+      expect_element_alignment(instruction, layout);
+    }
+  }
+  return {};
+}
+
+Result<void> refuse_recursion(const llvm::Module& module) {
+  enum class State { unseen, open, done };
+  std::map<const llvm::Function*, State> states;
+  // Depth first by hand: call chains come from outside and must not use up our stack.
+  for (const llvm::Function& root : module) {
+    if (root.isDeclaration() || states[&root] == State::done) continue;
+    std::vector<std::pair<const llvm::Function*, bool>> work{{&root, false}};
+    while (!work.empty()) {
+      const auto [function, leaving] = work.back();
+      work.pop_back();
+      if (leaving) {
+        states[function] = State::done;
+        continue;
+      }
+      if (states[function] == State::done) continue;
+      if (states[function] == State::open)
+        return fail(Errc::unsupported, "{} calls itself: recursion is not on the CPU", function->getName().str());
+      states[function] = State::open;
+      work.emplace_back(function, true);
+      for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
+        const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (call == nullptr) continue;
+        if (call->isInlineAsm()) return fail(Errc::unsupported, "inline assembly is not on the CPU");
+        const llvm::Function* callee = call->getCalledFunction();
+        if (callee == nullptr)
+          return fail(Errc::unsupported, "{} calls through a function pointer: not on the CPU",
+                      function->getName().str());
+        if (callee->isDeclaration() || states[callee] == State::done) continue;
+        if (states[callee] == State::open)
+          return fail(Errc::unsupported, "{} and {} call each other: recursion is not on the CPU",
+                      function->getName().str(), callee->getName().str());
+        work.emplace_back(callee, false);
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> inline_calls(llvm::Function& function) {
+  for (;;) {
+    llvm::SmallVector<llvm::CallBase*> calls;
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        if (const llvm::Function* callee = call->getCalledFunction(); callee != nullptr && !callee->isDeclaration())
+          calls.push_back(call);
+    if (calls.empty()) return {};
+    for (llvm::CallBase* call : calls) {
+      const std::string name = call->getCalledFunction()->getName().str();
+      llvm::InlineFunctionInfo info;
+      const llvm::InlineResult done = llvm::InlineFunction(*call, info);
+      if (!done.isSuccess()) return fail(Errc::unsupported, "{} cannot be inlined: {}", name, done.getFailureReason());
+    }
+  }
+}
+
+void remove_all_but(llvm::Module& module, llvm::Function& kept) {
+  for (const char* name : {"air.kernel", "air.function_constants", "air.visible", "air.sampler_states"})
+    if (llvm::NamedMDNode* node = module.getNamedMetadata(name)) module.eraseNamedMetadata(node);
+  if (llvm::GlobalVariable* list = module.getGlobalVariable("llvm.global_ctors")) list->eraseFromParent();
+  for (bool again = true; again;) {
+    again = false;
+    for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+      if (&function == &kept) continue;
+      function.removeDeadConstantUsers();
+      if (!function.use_empty()) continue;
+      function.eraseFromParent();
+      again = true;
+    }
+  }
+  for (llvm::GlobalVariable& global : llvm::make_early_inc_range(module.globals())) {
+    global.removeDeadConstantUsers();
+    if (global.use_empty()) global.eraseFromParent();
+  }
+}
+
+}  // namespace smelt::aot::cpu

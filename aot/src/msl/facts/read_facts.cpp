@@ -1,0 +1,460 @@
+#include "msl/facts/read_facts.hpp"
+
+#include "msl/syntax/attributes.hpp"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecordLayout.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Sema/Sema.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+namespace smelt::aot::msl {
+namespace {
+
+using clang::AnnotateAttr;
+
+constexpr unsigned kMostBuffers = 31;
+constexpr unsigned kMostThreads = 1024;
+
+llvm::StringRef metal_attribute(const AnnotateAttr& attribute) {
+  llvm::StringRef name = attribute.getAnnotation();
+  return name.consume_front("msl.") ? name : llvm::StringRef();
+}
+
+const AnnotateAttr* find(const clang::Decl& decl, llvm::StringRef name) {
+  for (const auto* attribute : decl.specific_attrs<AnnotateAttr>())
+    if (metal_attribute(*attribute) == name) return attribute;
+  return nullptr;
+}
+
+std::string_view view(llvm::StringRef text) {
+  return {text.data(), text.size()};
+}
+
+/// Kernels (definitions, no implicit instantiations) and function constants, in the order of the source.
+class Collector : public clang::RecursiveASTVisitor<Collector> {
+ public:
+  std::vector<const clang::FunctionDecl*> kernels;
+  std::vector<const clang::VarDecl*> constants;
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool TraverseStmt(clang::Stmt*) { return true; }
+  bool VisitFunctionDecl(clang::FunctionDecl* function) {
+    if (function->isDependentContext() || !function->isThisDeclarationADefinition()) return true;
+    if (function->isInvalidDecl()) return true;
+    if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
+    for (const char* stage : {"kernel", "vertex", "fragment"})
+      if (find(*function, stage) != nullptr) {
+        kernels.push_back(function);
+        break;
+      }
+    return true;
+  }
+  bool VisitVarDecl(clang::VarDecl* variable) {
+    if (!variable->isInvalidDecl() && variable->hasGlobalStorage() && find(*variable, "function_constant") != nullptr)
+      constants.push_back(variable);
+    return true;
+  }
+};
+
+class Reader {
+ public:
+  explicit Reader(clang::Sema& sema) : sema_(sema), context_(sema.getASTContext()) {}
+
+  Facts read() {
+    Collector collector;
+    for (clang::Decl* decl : context_.getTranslationUnitDecl()->noload_decls())
+      if (!decl->isFromASTFile()) collector.TraverseDecl(decl);
+    Facts facts;
+    for (const clang::VarDecl* variable : collector.constants) read_constant(*variable, facts);
+    std::set<const clang::FunctionDecl*> seen;
+    for (const clang::FunctionDecl* kernel : collector.kernels)
+      if (seen.insert(kernel->getCanonicalDecl()).second) read_kernel(*kernel, facts);
+    check_names(facts);
+    return facts;
+  }
+
+ private:
+  template <class... Args>
+  void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
+    clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
+    const unsigned id = engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0");
+    engine.Report(at, id) << fmt::format(format, std::forward<Args>(args)...);
+  }
+
+  std::optional<int64_t> number(const AnnotateAttr& attribute) {
+    if (attribute.args_size() == 0) return std::nullopt;
+    const clang::Expr* value = *attribute.args_begin();
+    clang::Expr::EvalResult result;
+    if (value->isValueDependent() || !value->EvaluateAsInt(result, context_)) return std::nullopt;
+    return result.Val.getInt().tryExtValue();
+  }
+
+  std::string text(const AnnotateAttr& attribute) {
+    if (attribute.args_size() == 0) return {};
+    const clang::Expr* value = (*attribute.args_begin())->IgnoreParenImpCasts();
+    if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(value))
+      value = constant->getSubExpr()->IgnoreParenImpCasts();
+    const auto* literal = llvm::dyn_cast<clang::StringLiteral>(value);
+    return literal != nullptr ? literal->getString().str() : std::string();
+  }
+
+  void read_constant(const clang::VarDecl& variable, Facts& facts) {
+    if (variable.getDescribedVarTemplate() != nullptr || variable.getType()->isDependentType()) return;
+    const AnnotateAttr& attribute = *find(variable, "function_constant");
+    const auto index = number(attribute);
+    if (!index || *index < 0 || *index > 65535)
+      return error(attribute.getLocation(), "'function_constant' attribute requires an index from 0 to 65535");
+    const clang::QualType type = variable.getType();
+    const VectorShape shape = vector_shape(type);
+    if (!type->isArithmeticType() && shape.lanes == 0)
+      return error(variable.getLocation(), "function constant '{}' has type '{}'; it must be a scalar or a vector",
+                   view(variable.getName()), metal_name(type, context_));
+    if (space_of(type) != 2)
+      return error(variable.getLocation(), "function constant '{}' must be in address space 'constant'",
+                   view(variable.getName()));
+    if (variable.hasInit())
+      return error(variable.getLocation(), "function constant '{}' cannot have an initializer",
+                   view(variable.getName()));
+    for (const ConstantSource& other : facts.constants)
+      if (other.fact.index == *index && other.fact.name != variable.getName())
+        return error(variable.getLocation(), "function constants '{}' and '{}' have the same index {}", other.fact.name,
+                     view(variable.getName()), *index);
+    for (const ConstantSource& other : facts.constants)
+      if (other.variable->getCanonicalDecl() == variable.getCanonicalDecl()) return;
+    ConstantSource source{&variable, {}};
+    source.fact.name = variable.getNameAsString();
+    source.fact.type_name = metal_name(type, context_);
+    source.fact.index = static_cast<unsigned>(*index);
+    facts.constants.push_back(std::move(source));
+  }
+
+  void read_kernel(const clang::FunctionDecl& function, Facts& facts) {
+    const clang::SourceLocation at = function.getLocation();
+    for (const char* stage : {"vertex", "fragment"})
+      if (find(function, stage) != nullptr)
+        return error(at, "'{}' is a {} function; graphics stages are not supported, only kernels are",
+                     view(function.getName()), stage);
+    KernelSource source{&function, {}};
+    source.fact.name = function.getQualifiedNameAsString();
+    const AnnotateAttr* host_name = find(function, "host_name");
+    if (host_name != nullptr) {
+      source.fact.name = text(*host_name);
+      if (source.fact.name.empty())
+        error(host_name->getLocation(), "'host_name' attribute requires a string that is not empty");
+    }
+    if (!function.getReturnType()->isVoidType())
+      error(function.getReturnTypeSourceRange().isValid() ? function.getReturnTypeSourceRange().getBegin() : at,
+            "kernel must have void return type");
+    if (function.isVariadic()) error(at, "kernel '{}' cannot take variable arguments", view(function.getName()));
+    if (llvm::isa<clang::CXXMethodDecl>(function))
+      error(at, "kernel '{}' cannot be a member function", view(function.getName()));
+    if (function.getName() == "main" && host_name == nullptr) error(at, "function cannot be called 'main' in Metal");
+    for (const char* name : {"max_total_threads_per_threadgroup", "required_threads_per_threadgroup"}) {
+      const AnnotateAttr* limit = find(function, name);
+      if (limit == nullptr) continue;
+      uint64_t threads = 1;
+      for (const clang::Expr* value : limit->args()) {
+        clang::Expr::EvalResult result;
+        if (value->isValueDependent() || !value->EvaluateAsInt(result, context_))
+          threads = 0;
+        else
+          threads *= result.Val.getInt().getLimitedValue(kMostThreads + 1);
+      }
+      if (threads == 0 || threads > kMostThreads || limit->args_size() == 0)
+        error(limit->getLocation(), "'{}' attribute requires a number from 1 to {}", name, kMostThreads);
+      else
+        source.fact.max_threads = static_cast<unsigned>(threads);
+    }
+    for (const clang::ParmVarDecl* parameter : function.parameters()) read_parameter(*parameter, source.fact);
+    assign_slots(function, source.fact);
+    check_positions(function, source.fact);
+    facts.kernels.push_back(std::move(source));
+  }
+
+  void read_parameter(const clang::ParmVarDecl& parameter, KernelFact& kernel) {
+    if (parameter.isInvalidDecl()) return;
+    ParameterFact fact;
+    fact.name = parameter.getNameAsString();
+    const AnnotateAttr* resource = nullptr;
+    const AnnotateAttr* hardware = nullptr;
+    for (const auto* attribute : parameter.specific_attrs<AnnotateAttr>()) {
+      const llvm::StringRef name = metal_attribute(*attribute);
+      if (name.empty()) continue;
+      const AttributeRow* row = find_attribute(view(name));
+      if (row == nullptr) continue;
+      switch (row->kind) {
+        case AttributeKind::resource:
+          resource = attribute;
+          break;
+        case AttributeKind::position:
+        case AttributeKind::index:
+          hardware = attribute;
+          break;
+        case AttributeKind::constant:
+          fact.condition = text(*attribute);
+          break;
+        case AttributeKind::graphics:
+          error(attribute->getLocation(), "'{}' attribute is of graphics stages, which are not supported", view(name));
+          break;
+        default:
+          break;
+      }
+    }
+    if (hardware != nullptr) return read_builtin(parameter, *hardware, std::move(fact), kernel);
+    read_buffer(parameter, resource, std::move(fact), kernel);
+  }
+
+  void read_builtin(const clang::ParmVarDecl& parameter, const AnnotateAttr& attribute, ParameterFact fact,
+                    KernelFact& kernel) {
+    const std::string name = metal_attribute(attribute).str();
+    const bool is_position = find_attribute(name)->kind == AttributeKind::position;
+    const clang::QualType type = parameter.getType();
+    const VectorShape shape = vector_shape(type);
+    const clang::QualType element = shape.lanes != 0 ? shape.element : type;
+    const auto* builtin = element.getCanonicalType()->getAs<clang::BuiltinType>();
+    const bool is_uint = builtin != nullptr && builtin->getKind() == clang::BuiltinType::UInt;
+    const bool is_ushort = builtin != nullptr && builtin->getKind() == clang::BuiltinType::UShort;
+    const unsigned lanes = shape.lanes != 0 ? shape.lanes : 1;
+    if ((!is_uint && !is_ushort) || lanes > (is_position ? 3u : 1u))
+      return error(parameter.getLocation(), "type '{}' is not valid for attribute '{}': it must be {}",
+                   metal_name(type, context_), name,
+                   is_position ? "ushort, ushort2, ushort3, uint, uint2 or uint3" : "ushort or uint");
+    fact.kind = ParameterKind::builtin;
+    fact.builtin = name;
+    fact.lanes = lanes;
+    fact.bits = is_uint ? 32 : 16;
+    fact.type_name = metal_name(type, context_);
+    kernel.parameters.push_back(std::move(fact));
+  }
+
+  /// The name of a library type that is not for compute alone: textures, samplers, tables.
+  static std::string beyond(clang::QualType type) {
+    const auto* record = type->getAsCXXRecordDecl();
+    if (record == nullptr) return {};
+    const llvm::StringRef name = record->getName();
+    for (const char* prefix : {"texture", "depth", "sampler", "visible_function_table", "intersection_function_table",
+                               "acceleration_structure", "tensor", "command_buffer", "imageblock"})
+      if (name.starts_with(prefix)) return name.str();
+    return {};
+  }
+
+  void read_buffer(const clang::ParmVarDecl& parameter, const AnnotateAttr* resource, ParameterFact fact,
+                   KernelFact& kernel) {
+    const clang::QualType type = parameter.getType();
+    const clang::SourceLocation at = parameter.getLocation();
+    const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
+    if (const std::string feature = beyond(type); !feature.empty() || kind == "texture" || kind == "sampler")
+      return error(at, "parameter '{}': {} are not supported; kernels work on buffers here", fact.name,
+                   feature.empty() ? kind + "s" : "'" + feature + "' objects");
+    if (!type->isPointerType() && !type->isReferenceType()) {
+      if (resource == nullptr)
+        return error(at, "invalid type '{}' for input declaration in a kernel function", metal_name(type, context_));
+      return error(at, "'{}' attribute only applies to pointers and references, not to a value of type '{}'", kind,
+                   metal_name(type, context_));
+    }
+    const clang::QualType pointee = type->getPointeeType();
+    fact.space = space_of(pointee);
+    fact.is_reference = type->isReferenceType();
+    fact.is_const = pointee.isConstQualified();
+    if (fact.space == 0)
+      return error(at, "{} type must have explicit address space qualifier",
+                   fact.is_reference ? "reference" : "pointer");
+    if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
+    if (pointee->isPointerType())
+      return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
+    fact.kind = fact.space == 3 ? ParameterKind::threadgroup : ParameterKind::buffer;
+    if (!kind.empty() && (kind == "threadgroup") != (fact.space == 3))
+      return error(resource->getLocation(), "'{}' attribute does not go on a parameter in address space '{}'", kind,
+                   fact.space == 3   ? "threadgroup"
+                   : fact.space == 2 ? "constant"
+                                     : "device");
+    fact.type_name = metal_name(pointee, context_);
+    // Told already; and Clang does not come to an end when it is asked for the layout of a struct that holds itself.
+    if (const auto* record = pointee->getAsCXXRecordDecl(); record != nullptr && record->isInvalidDecl()) return;
+    if (!pointee->isVoidType()) {
+      if (pointee->isIncompleteType())
+        return error(at, "parameter '{}' points to the incomplete type '{}'", fact.name, fact.type_name);
+      fact.size = static_cast<uint64_t>(context_.getTypeSizeInChars(pointee).getQuantity());
+      fact.align = static_cast<uint64_t>(context_.getTypeAlignInChars(pointee).getQuantity());
+      if (!read_fields(parameter, pointee, fact)) return;
+    }
+    if (resource != nullptr) {
+      const auto slot = number(*resource);
+      if (!slot || *slot < 0 || *slot >= kMostBuffers)
+        return error(resource->getLocation(), "'{}' attribute parameter is out of bounds: must be between 0 and {}",
+                     kind, kMostBuffers - 1);
+      fact.slot = static_cast<unsigned>(*slot);
+    }
+    kernel.parameters.push_back(std::move(fact));
+  }
+
+  bool read_fields(const clang::ParmVarDecl& parameter, clang::QualType pointee, ParameterFact& fact) {
+    const auto* record = pointee->getAsCXXRecordDecl();
+    if (record == nullptr || record->isUnion() || is_library(*record)) return true;
+    const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
+    uint64_t next_id = 0;
+    for (const clang::FieldDecl* field : record->fields()) {
+      FieldFact made;
+      made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
+      made.name = field->getNameAsString();
+      const clang::QualType type = element_of(field->getType(), made.count);
+      if (!beyond(type).empty()) {
+        error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' is a '{}', which is not supported",
+              fact.name, made.name, fact.type_name, beyond(type));
+        return false;
+      }
+      const AnnotateAttr* id = find(*field, "id");
+      if (id != nullptr) {
+        const auto value = number(*id);
+        if (!value || *value < static_cast<int64_t>(next_id) || *value > UINT32_MAX) {
+          error(id->getLocation(), "'id' attribute of '{}' must be a number that is not below {}", made.name, next_id);
+          return false;
+        }
+        made.id = static_cast<uint64_t>(*value);
+      } else {
+        made.id = next_id;
+      }
+      next_id = made.id + std::max<uint64_t>(made.count, 1);
+      made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
+      if (type->isPointerType() || type->isReferenceType()) {
+        if (!read_target(parameter, type->getPointeeType(), fact, made)) return false;
+      } else {
+        made.type_name = metal_name(type, context_);
+      }
+      fact.is_argument_buffer |= id != nullptr || made.space != 0;
+      fact.fields.push_back(std::move(made));
+    }
+    return true;
+  }
+
+  /// The element of an array, Metal's or C's, and how many there are; `type` itself when it is none. An array of the
+  /// library that holds no pointers is a struct to AIR.
+  clang::QualType element_of(clang::QualType type, uint64_t& count) {
+    if (const auto* array = context_.getAsConstantArrayType(type)) {
+      count = array->getSize().getLimitedValue();
+      return array->getElementType();
+    }
+    const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (special == nullptr || special->getName() != "array" || !is_library(*special)) return type;
+    const clang::QualType element = special->getTemplateArgs()[0].getAsType();
+    if (!element->isPointerType()) return type;
+    count = special->getTemplateArgs()[1].getAsIntegral().getLimitedValue();
+    return element;
+  }
+
+  bool read_target(const clang::ParmVarDecl& parameter, clang::QualType target, const ParameterFact& fact,
+                   FieldFact& field) {
+    field.space = space_of(target);
+    if (field.space != 1 && field.space != 2) {
+      error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' must point to device or constant memory",
+            fact.name, field.name, fact.type_name);
+      return false;
+    }
+    field.is_const = target.isConstQualified();
+    field.type_name = metal_name(target, context_);
+    if (target->isVoidType() || target->isIncompleteType() || target->isFunctionType()) return true;
+    field.target_size = static_cast<uint64_t>(context_.getTypeSizeInChars(target).getQuantity());
+    field.target_align = static_cast<uint64_t>(context_.getTypeAlignInChars(target).getQuantity());
+    return true;
+  }
+
+  static bool is_library(const clang::CXXRecordDecl& record) {
+    const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(record.getDeclContext()->getEnclosingNamespaceContext());
+    return space != nullptr && space->getName() == "metal" && space->getParent()->isTranslationUnit();
+  }
+
+  /// Explicit indices first; the others take, in order, the first that nobody has.
+  void assign_slots(const clang::FunctionDecl& function, KernelFact& kernel) {
+    std::set<unsigned> used[2];
+    std::map<unsigned, const ParameterFact*> first[2];
+    for (const ParameterFact& parameter : kernel.parameters) {
+      if (!parameter.slot) continue;
+      const size_t group = parameter.kind == ParameterKind::threadgroup;
+      used[group].insert(*parameter.slot);
+      const auto [other, added] = first[group].emplace(*parameter.slot, &parameter);
+      if (!added && (parameter.condition.empty() || other->second->condition.empty()))
+        error(place_of(function, parameter.name), "cannot reserve '{}' resource location at index {}: '{}' has it",
+              group ? "threadgroup" : "buffer", *parameter.slot, other->second->name);
+    }
+    for (ParameterFact& parameter : kernel.parameters) {
+      if (parameter.slot || parameter.kind == ParameterKind::builtin) continue;
+      auto& taken = used[parameter.kind == ParameterKind::threadgroup];
+      unsigned slot = 0;
+      while (taken.count(slot)) ++slot;
+      taken.insert(slot);
+      if (slot >= kMostBuffers)
+        error(place_of(function, parameter.name), "no buffer is left for parameter '{}': there are {}", parameter.name,
+              kMostBuffers);
+      parameter.slot = slot;
+    }
+  }
+
+  clang::SourceLocation place_of(const clang::FunctionDecl& function, std::string_view name) {
+    for (const clang::ParmVarDecl* parameter : function.parameters())
+      if (view(parameter->getName()) == name) return parameter->getLocation();
+    return function.getLocation();
+  }
+
+  void check_positions(const clang::FunctionDecl& function, const KernelFact& kernel) {
+    const ParameterFact* first = nullptr;
+    std::map<std::string, const ParameterFact*> seen;
+    for (const ParameterFact& parameter : kernel.parameters) {
+      if (parameter.kind != ParameterKind::builtin) continue;
+      if (!seen.emplace(parameter.builtin, &parameter).second)
+        error(place_of(function, parameter.name), "attribute '{}' is on two parameters", parameter.builtin);
+      if (find_attribute(parameter.builtin)->kind != AttributeKind::position) continue;
+      if (first == nullptr) first = &parameter;
+      if (first->lanes != parameter.lanes)
+        error(place_of(function, parameter.name),
+              "expected input declarations with either all scalar types or all vector types with the same number of "
+              "elements: '{}' is {}, '{}' is {}",
+              first->name, first->type_name, parameter.name, parameter.type_name);
+    }
+  }
+
+  void check_names(const Facts& facts) {
+    std::map<std::string, const KernelSource*> seen;
+    for (const KernelSource& kernel : facts.kernels) {
+      const auto [other, added] = seen.emplace(kernel.fact.name, &kernel);
+      if (added) continue;
+      error(kernel.function->getLocation(),
+            "two kernels have the name '{}'; give each instantiation a [[host_name(\"...\")]] of its own",
+            kernel.fact.name);
+    }
+  }
+
+  clang::Sema& sema_;
+  clang::ASTContext& context_;
+};
+
+struct Dropper : clang::RecursiveASTVisitor<Dropper> {
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool VisitVarDecl(clang::VarDecl* variable) {
+    // Metal leaves threadgroup memory uninitialised; Clang would run constructors.
+    if (variable->isStaticLocal() && space_of(variable->getType()) == 3) variable->setInit(nullptr);
+    return true;
+  }
+  bool VisitDecl(clang::Decl* decl) {
+    if (decl->hasAttr<AnnotateAttr>()) decl->dropAttr<AnnotateAttr>();
+    return true;
+  }
+};
+
+}  // namespace
+
+Facts read_facts(clang::Sema& sema) {
+  return Reader(sema).read();
+}
+
+void drop_annotations(clang::ASTContext& context) {
+  for (clang::Decl* decl : context.getTranslationUnitDecl()->noload_decls())
+    if (!decl->isFromASTFile()) Dropper().TraverseDecl(decl);
+}
+
+}  // namespace smelt::aot::msl

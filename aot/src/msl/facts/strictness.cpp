@@ -1,0 +1,164 @@
+// The rules (docs/msl-library.md 1.4, 2.1, 2.2):
+//
+//   * bfloat takes no implicit conversion from another floating type;
+//   * a pointer or reference names its space, thread included; array parameters and pointers to functions need not;
+//   * variables at program scope are in space `constant`; functions have no static variables.
+#include "msl/facts/strictness.hpp"
+
+#include "msl/facts/read_facts.hpp"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/TypeLoc.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Sema/Sema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smelt::aot::msl {
+namespace {
+
+class Checker : public clang::RecursiveASTVisitor<Checker> {
+ public:
+  Checker(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words)
+      : sema_(sema), context_(sema.getASTContext()), sources_(sema.getSourceManager()), thread_words_(thread_words) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool VisitVarDecl(clang::VarDecl* variable) {
+    if (variable->isImplicit() || variable->isInvalidDecl()) return true;
+    check_storage(*variable);
+    check_space(*variable, variable->getTypeSourceInfo());
+    if (!llvm::isa<clang::ParmVarDecl>(variable) && variable->hasInit() && !variable->getInit()->isValueDependent())
+      check_conversion(variable->getInit(), Form::variable);
+    return true;
+  }
+  bool VisitFieldDecl(clang::FieldDecl* field) {
+    if (!field->isInvalidDecl() && !field->getParent()->isLambda()) check_space(*field, field->getTypeSourceInfo());
+    return true;
+  }
+  bool VisitReturnStmt(clang::ReturnStmt* statement) {
+    if (statement->getRetValue() != nullptr) check_conversion(statement->getRetValue(), Form::result);
+    return true;
+  }
+  bool VisitBinaryOperator(clang::BinaryOperator* operation) {
+    if (operation->getOpcode() == clang::BO_Assign) check_conversion(operation->getRHS(), Form::assignment);
+    return true;
+  }
+  bool VisitCallExpr(clang::CallExpr* call) {
+    for (clang::Expr* argument : call->arguments()) check_conversion(argument, Form::parameter);
+    return true;
+  }
+  bool VisitInitListExpr(clang::InitListExpr* list) {
+    for (clang::Expr* element : list->inits())
+      if (element != nullptr) check_conversion(element, Form::variable);
+    return true;
+  }
+
+ private:
+  enum class Form { variable, assignment, result, parameter };
+
+  template <class... Args>
+  void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
+    clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
+    engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
+        << fmt::format(format, std::forward<Args>(args)...);
+  }
+
+  static bool is_bfloat(clang::QualType type) { return type->isBFloat16Type(); }
+
+  void check_conversion(const clang::Expr* expression, Form form) {
+    const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression->IgnoreParens());
+    if (cast == nullptr || cast->getCastKind() != clang::CK_FloatingCast || cast->isPartOfExplicitCast()) return;
+    if (!is_bfloat(cast->getType()) || is_bfloat(cast->getSubExpr()->getType())) return;
+    const clang::Expr* from = cast->getSubExpr();
+    if (const auto* load = llvm::dyn_cast<clang::ImplicitCastExpr>(from);
+        load != nullptr && load->getCastKind() == clang::CK_LValueToRValue)
+      from = load->getSubExpr();
+    if (sources_.isInSystemHeader(sources_.getExpansionLoc(from->getExprLoc()))) return;
+    const std::string to = metal_name(cast->getType(), context_);
+    const std::string type = metal_name(from->getType(), context_);
+    const char* category = from->isLValue() ? "lvalue" : "rvalue";
+    switch (form) {
+      case Form::assignment:
+        return error(from->getExprLoc(), "assigning to '{}' from incompatible type '{}'", to, type);
+      case Form::result:
+        return error(from->getExprLoc(), "cannot initialize return object of type '{}' with an {} of type '{}'", to,
+                     category, type);
+      case Form::parameter:
+        return error(from->getExprLoc(), "cannot initialize a parameter of type '{}' with an {} of type '{}'", to,
+                     category, type);
+      case Form::variable:
+        return error(from->getExprLoc(), "cannot initialize a variable of type '{}' with an {} of type '{}'", to,
+                     category, type);
+    }
+  }
+
+  void check_storage(const clang::VarDecl& variable) {
+    if (llvm::isa<clang::ParmVarDecl>(variable) || variable.getType()->isDependentType()) return;
+    const unsigned space = space_of(variable.getType());
+    if (variable.isStaticLocal() && space == 0 && !variable.isConstexpr())
+      return error(variable.getLocation(), "variables in function scope cannot be declared static");
+    if (variable.hasGlobalStorage() && !variable.isStaticLocal() && space != 2 && !variable.isConstexpr() &&
+        !variable.isInAnonymousNamespace())
+      error(variable.getLocation(), "program scope variable must reside in constant address space");
+  }
+
+  bool says_thread(const clang::SourceRange& range) const {
+    const auto begin = sources_.getExpansionLoc(range.getBegin()).getRawEncoding();
+    const auto end = sources_.getExpansionLoc(range.getEnd()).getRawEncoding();
+    const auto found = std::lower_bound(thread_words_.begin(), thread_words_.end(), begin);
+    return found != thread_words_.end() && *found <= end;
+  }
+
+  /// Only what is written as a pointer or reference right here: names of types speak for themselves.
+  void check_space(const clang::DeclaratorDecl& decl, const clang::TypeSourceInfo* written) {
+    if (written == nullptr || is_instantiation(decl)) return;
+    clang::TypeLoc type = written->getTypeLoc().getUnqualifiedLoc();
+    if (type.getAs<clang::AdjustedTypeLoc>()) return;  // an array parameter
+    const auto pointer = type.getAs<clang::PointerTypeLoc>();
+    const auto reference = type.getAs<clang::LValueReferenceTypeLoc>();
+    if (!pointer && !reference) return;
+    const clang::TypeLoc pointee = pointer ? pointer.getPointeeLoc() : reference.getPointeeLoc();
+    const clang::QualType target = pointee.getType();
+    if (target.hasAddressSpace() || target->isFunctionType() || target->getContainedAutoType() != nullptr ||
+        pointee.IgnoreParens().getAs<clang::FunctionTypeLoc>())
+      return;
+    // Apple's compiler takes `device T*& p`, although the reference names no space.
+    if (reference && target->isPointerType()) return;
+    // The name of a type may bring its space along, and so may a template parameter.
+    if (target->getAs<clang::TypedefType>() != nullptr && target.getCanonicalType().hasAddressSpace()) return;
+    if (target->isDependentType() && target->getAs<clang::TemplateTypeParmType>() == nullptr) return;
+    if (says_thread(decl.getSourceRange())) return;
+    error(decl.getLocation(), "{} type must have explicit address space qualifier", pointer ? "pointer" : "reference");
+  }
+
+  static bool is_instantiation(const clang::DeclaratorDecl& decl) {
+    for (const clang::DeclContext* context = decl.getDeclContext(); context != nullptr;
+         context = context->getParent()) {
+      if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(context))
+        if (function->isTemplateInstantiation() || function->isImplicit()) return true;
+      if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(context))
+        if (clang::isTemplateInstantiation(record->getTemplateSpecializationKind()) || record->isLambda()) return true;
+    }
+    return false;
+  }
+
+  clang::Sema& sema_;
+  clang::ASTContext& context_;
+  const clang::SourceManager& sources_;
+  const std::vector<clang::SourceLocation::UIntTy>& thread_words_;
+};
+
+}  // namespace
+
+void check_strictness(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words) {
+  Checker checker(sema, thread_words);
+  for (clang::Decl* decl : sema.getASTContext().getTranslationUnitDecl()->noload_decls())
+    if (!decl->isFromASTFile()) checker.TraverseDecl(decl);
+}
+
+}  // namespace smelt::aot::msl

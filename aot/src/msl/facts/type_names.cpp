@@ -1,0 +1,117 @@
+// Types in Metal's words.
+#include "msl/facts/read_facts.hpp"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+
+#include <fmt/format.h>
+
+namespace smelt::aot::msl {
+namespace {
+
+const clang::ClassTemplateSpecializationDecl* library_template(clang::QualType type) {
+  const auto* record = type->getAsCXXRecordDecl();
+  const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
+  if (special == nullptr) return nullptr;
+  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(special->getDeclContext()->getEnclosingNamespaceContext());
+  return space != nullptr && space->getName() == "metal" ? special : nullptr;
+}
+
+std::string scalar_name(const clang::BuiltinType& type) {
+  using B = clang::BuiltinType;
+  switch (type.getKind()) {
+    case B::Bool:
+      return "bool";
+    case B::Char_S:
+    case B::SChar:
+      return "char";
+    case B::Char_U:
+    case B::UChar:
+      return "uchar";
+    case B::Short:
+      return "short";
+    case B::UShort:
+      return "ushort";
+    case B::Int:
+      return "int";
+    case B::UInt:
+      return "uint";
+    case B::Long:
+    case B::LongLong:
+      return "long";
+    case B::ULong:
+    case B::ULongLong:
+      return "ulong";
+    case B::Half:
+    case B::Float16:
+      return "half";
+    case B::BFloat16:
+      return "bfloat";
+    case B::Float:
+      return "float";
+    case B::Double:
+      return "double";
+    case B::Void:
+      return "void";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+VectorShape vector_shape(clang::QualType type) {
+  const auto* special = library_template(type);
+  if (special == nullptr || special->getName() != "vec") return {};
+  const auto& arguments = special->getTemplateArgs();
+  if (arguments.size() < 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
+      arguments[1].getKind() != clang::TemplateArgument::Integral)
+    return {};
+  return {arguments[0].getAsType(), static_cast<unsigned>(arguments[1].getAsIntegral().getZExtValue())};
+}
+
+std::string metal_name(clang::QualType type, const clang::ASTContext& context) {
+  clang::QualType plain = type.getCanonicalType().getUnqualifiedType();
+  plain = context.removeAddrSpaceQualType(plain).getUnqualifiedType();
+  if (const auto* builtin = plain->getAs<clang::BuiltinType>())
+    if (std::string name = scalar_name(*builtin); !name.empty()) return name;
+  if (const auto* special = library_template(plain)) {
+    const auto& arguments = special->getTemplateArgs();
+    const llvm::StringRef name = special->getName();
+    std::vector<unsigned> numbers;
+    for (unsigned i = 1; i < arguments.size(); ++i)
+      if (arguments[i].getKind() == clang::TemplateArgument::Integral)
+        numbers.push_back(static_cast<unsigned>(arguments[i].getAsIntegral().getZExtValue()));
+    if (arguments.size() != 0 && arguments[0].getKind() == clang::TemplateArgument::Type) {
+      const std::string element = metal_name(arguments[0].getAsType(), context);
+      if (name == "vec" && !numbers.empty()) return fmt::format("{}{}", element, numbers[0]);
+      if (name == "packed_vec" && !numbers.empty()) return fmt::format("packed_{}{}", element, numbers[0]);
+      if (name == "matrix" && numbers.size() == 2) return fmt::format("{}{}x{}", element, numbers[0], numbers[1]);
+      if (name == "atomic" || name == "_atomic") return fmt::format("atomic_{}", element);
+      if (name == "simdgroup_matrix" && numbers.size() == 2)
+        return fmt::format("simdgroup_{}{}x{}", element, numbers[0], numbers[1]);
+    }
+  }
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.SuppressTagKeyword = true;
+  policy.Bool = policy.Half = true;
+  return plain.getAsString(policy);
+}
+
+unsigned space_of(clang::QualType pointee) {
+  switch (pointee.getAddressSpace()) {
+    case clang::LangAS::sycl_global_device:
+    case clang::LangAS::opencl_global_device:
+      return 1;
+    case clang::LangAS::sycl_global_host:
+    case clang::LangAS::opencl_global_host:
+      return 2;
+    case clang::LangAS::sycl_local:
+    case clang::LangAS::opencl_local:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,233 @@
+#include "msl/kernel/entry_points.hpp"
+
+#include "air/intrinsics.hpp"
+#include "llvm_support/diagnostics.hpp"
+#include "msl/kernel/entry_metadata.hpp"
+#include "msl/kernel/optimise.hpp"
+#include "msl/safely.hpp"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+
+namespace smelt::aot::msl {
+namespace {
+
+constexpr std::string_view kBuiltinCall = "smelt.builtin.";
+
+llvm::StringRef to_ref(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+/// Clang takes every function for one that lanes must call together. Of AIR's operations those are few, and what is
+/// none of them may be moved and joined like other arithmetic.
+bool is_convergent(llvm::StringRef operation) {
+  const std::vector<air::Signature> forms = air::forms(std::string_view(operation.data(), operation.size()));
+  return forms.empty() || std::any_of(forms.begin(), forms.end(), [](const air::Signature& form) {
+           switch (form.effect) {
+             case air::Effect::pure:
+             case air::Effect::atomic:
+             case air::Effect::out_argument:
+             case air::Effect::texture_read:
+             case air::Effect::texture_write:
+               return form.family_only;
+             default:
+               return true;
+           }
+         });
+}
+
+/// Attributes as AIR's own functions have them: bool is a plain i1 there.
+void clean_declarations(llvm::Module& module) {
+  llvm::AttributeMask extensions;
+  for (const auto kind : {llvm::Attribute::ZExt, llvm::Attribute::SExt, llvm::Attribute::NoUndef})
+    extensions.addAttribute(kind);
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() || !function.getName().starts_with("air.")) continue;
+    const bool convergent = is_convergent(function.getName());
+    if (!convergent) function.removeFnAttr(llvm::Attribute::Convergent);
+    function.removeRetAttrs(extensions);
+    for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), extensions);
+    for (llvm::User* user : function.users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+        if (!convergent) call->removeFnAttr(llvm::Attribute::Convergent);
+        call->removeRetAttrs(extensions);
+        for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, extensions);
+      }
+  }
+}
+
+llvm::Type* builtin_type(llvm::LLVMContext& context, unsigned bits, unsigned lanes) {
+  llvm::Type* scalar = llvm::Type::getIntNTy(context, bits);
+  return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+}
+
+bool is_position(std::string_view builtin) {
+  return !builtin.starts_with("thread_index_") && builtin.find("simdgroup") == std::string_view::npos &&
+         builtin.find("quadgroup") == std::string_view::npos && builtin != "thread_execution_width";
+}
+
+/// Hardware values that helpers of the library read by call, which the kernel does not have as parameters: they become
+/// parameters behind its own.
+void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
+  std::set<std::string> attributes;
+  for (const llvm::Function& function : module)
+    if (llvm::StringRef name = function.getName(); name.consume_front(to_ref(kBuiltinCall)))
+      attributes.insert(name.split('.').first.str());
+  for (const std::string& attribute : attributes) {
+    const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
+    if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
+    ParameterFact fact;
+    fact.kind = ParameterKind::builtin;
+    fact.name = fact.builtin = attribute;
+    unsigned lanes = 0;
+    for (const ParameterFact& other : kernel.parameters)
+      if (other.kind == ParameterKind::builtin && is_position(other.builtin)) lanes = std::max(lanes, other.lanes);
+    fact.lanes = is_position(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
+    fact.type_name = fact.lanes == 1 ? "uint" : fmt::format("uint{}", fact.lanes);
+    kernel.parameters.push_back(std::move(fact));
+  }
+}
+
+/// The entry: AIR's parameters, handed to Clang's function in the shape that it expects. Vectors are classes to Clang
+/// and arrive behind a pointer.
+Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kernel, size_t own_parameters) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Function* body = module.getFunction(kernel.symbol);
+  if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
+  std::vector<llvm::Type*> types;
+  for (const ParameterFact& parameter : kernel.parameters)
+    types.push_back(parameter.kind == ParameterKind::builtin
+                        ? builtin_type(context, parameter.bits, parameter.lanes)
+                        : static_cast<llvm::Type*>(llvm::PointerType::get(context, parameter.space)));
+  if (body->getName() == to_ref(kernel.name)) body->setName(body->getName() + ".body");
+  auto* entry = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
+                                       llvm::GlobalValue::ExternalLinkage, to_ref(kernel.name), module);
+  if (entry->getName() != to_ref(kernel.name))
+    return fail(Errc::compile_failed, "kernel '{}' has the name of another function of the source", kernel.name);
+  entry->addFnAttr("smelt.kernel");
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  entry->addFnAttr(llvm::Attribute::MustProgress);
+  if (kernel.max_threads) entry->addFnAttr("smelt.max_threads_per_threadgroup", std::to_string(*kernel.max_threads));
+  if (body->arg_size() != own_parameters)
+    return fail(Errc::compile_failed, "kernel '{}': Clang passes {} parameters as {}", kernel.name, own_parameters,
+                body->arg_size());
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", entry));
+  std::vector<llvm::Value*> values;
+  for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
+    const ParameterFact& parameter = kernel.parameters[i];
+    llvm::Argument* argument = entry->getArg(i);
+    argument->setName(parameter.name);
+    entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    if (parameter.kind != ParameterKind::builtin && parameter.is_reference && parameter.size != 0) {
+      entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
+      entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
+    }
+    if (i >= own_parameters) continue;
+    llvm::Type* wanted = body->getArg(i)->getType();
+    if (wanted == argument->getType()) {
+      values.push_back(argument);
+    } else if (llvm::Type* memory = body->getArg(i)->getParamByValType(); memory != nullptr && wanted->isPointerTy()) {
+      llvm::AllocaInst* copy = builder.CreateAlloca(memory);
+      copy->setAlignment(llvm::Align(16));
+      builder.CreateStore(argument, copy);
+      values.push_back(copy);
+    } else {
+      return fail(Errc::compile_failed, "kernel '{}': parameter '{}' arrives in an unexpected form", kernel.name,
+                  parameter.name);
+    }
+  }
+  llvm::CallInst* call = builder.CreateCall(body, values);
+  call->setAttributes(llvm::AttributeList());
+  for (unsigned i = 0; i < own_parameters; ++i)
+    if (llvm::Type* memory = body->getArg(i)->getParamByValType())
+      call->addParamAttr(i, llvm::Attribute::getWithByValType(context, memory));
+  builder.CreateRetVoid();
+  return entry;
+}
+
+/// Everything else becomes internal and is inlined.
+void make_internal(llvm::Module& module, const llvm::Function& entry) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration() || &function == &entry) continue;
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function.removeFnAttr(llvm::Attribute::NoInline);
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  for (llvm::GlobalVariable& global : module.globals()) {
+    if (global.isDeclaration() || global.getName().starts_with("llvm.")) continue;
+    global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
+void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
+  llvm::Module& module = *entry.getParent();
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    llvm::StringRef name = function.getName();
+    if (!name.consume_front(to_ref(kBuiltinCall))) continue;
+    const auto [attribute, component] = name.split('.');
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+      if (call == nullptr || call->getFunction() != &entry) continue;
+      for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
+        if (to_ref(kernel.parameters[i].builtin) != attribute) continue;
+        llvm::IRBuilder<> builder(call);
+        llvm::Value* value = entry.getArg(i);
+        const unsigned lane = component == "y" ? 1 : component == "z" ? 2 : 0;
+        if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType()))
+          value = lane < vector->getNumElements()
+                      ? builder.CreateExtractElement(value, builder.getInt64(lane))
+                      : static_cast<llvm::Value*>(builder.getIntN(kernel.parameters[i].bits, 0));
+        else if (lane != 0)
+          value = builder.getIntN(kernel.parameters[i].bits, 0);
+        call->replaceAllUsesWith(builder.CreateZExtOrTrunc(value, call->getType()));
+        call->eraseFromParent();
+        break;
+      }
+    }
+    if (function.use_empty()) function.eraseFromParent();
+  }
+}
+
+Result<KernelModule> build_kernel(const MslKernel& source, const Target& target) {
+  KernelModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  input::install_diagnostics(*result.context, std::make_shared<std::string>());
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(source.bitcode.data()), source.bitcode.size());
+  auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, ""), *result.context);
+  if (!read) return fail(Errc::compile_failed, "{}", llvm::toString(read.takeError()));
+  result.module = std::move(*read);
+  llvm::Module& module = *result.module;
+
+  clean_declarations(module);
+  KernelFact fact = source.fact;
+  add_called_builtins(module, fact);
+  SMELT_TRY(llvm::Function * entry, make_entry(module, fact, source.fact.parameters.size()));
+  make_internal(module, *entry);
+  prepare_operations(module);
+  inline_all(module);
+  replace_builtin_calls(*entry, fact);
+  SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
+  optimise(module);
+  describe_entry(*entry, fact, source.constants, target);
+  describe_constants(module, source.constants);
+  return result;
+}
+
+}  // namespace
+
+Result<KernelModule> make_kernel(const MslKernel& source, const Target& target) {
+  std::optional<Result<KernelModule>> made;
+  SMELT_TRY_VOID(run_safely(source.fact.name, [&] { made = build_kernel(source, target); }));
+  return std::move(*made);
+}
+
+}  // namespace smelt::aot::msl

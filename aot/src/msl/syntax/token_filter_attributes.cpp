@@ -1,0 +1,62 @@
+// [[...]] to GNU annotate attributes: they are accepted in every place where Metal has its own, and they keep their
+// arguments as expressions, which are instantiated with the template.
+#include "msl/syntax/attributes.hpp"
+#include "msl/syntax/token_filter.hpp"
+
+#include "clang/Lex/Preprocessor.h"
+
+#include <fmt/format.h>
+
+namespace smelt::aot::msl {
+
+namespace tok = clang::tok;
+
+/// Translates the list at at_ and moves behind it. False, and nothing done: it is not one of Metal's.
+bool TokenFilter::attribute_list() {
+  const size_t end = skip_balanced(at_);
+  if (end < at_ + 4) return false;
+  const size_t close = end - 2;
+  const size_t first = at_ + 2;
+  const auto name_at = [&](size_t at) -> std::string_view {
+    if (in_[at].isAnnotation() || !in_[at].getIdentifierInfo()) return {};
+    const llvm::StringRef name = in_[at].getIdentifierInfo()->getName();
+    return {name.data(), name.size()};
+  };
+  if (find_attribute(name_at(first)) == nullptr) return false;
+  for (size_t i = first; i < close;) {
+    const std::string_view name = name_at(i);
+    if (name.empty()) {
+      ++i;
+      continue;
+    }
+    const bool has_arguments = in_[i + 1].is(tok::l_paren);
+    const size_t after = has_arguments ? skip_balanced(i + 1) : i + 1;
+    one_attribute(name, i + 1, after, in_[i].getLocation());
+    i = after + (in_[after].is(tok::comma) ? 1 : 0);
+  }
+  at_ = end;
+  return true;
+}
+
+/// `open` is the '(' of the arguments and `close` just behind the ')'; equal when there are none.
+void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close, clang::SourceLocation at) {
+  const AttributeRow* row = find_attribute(name);
+  put(fmt::format("__attribute__((annotate(\"msl.{}\"", name), at);
+  if (open < close) {
+    put(",", at);
+    const bool is_one_word = close == open + 3 && in_[open + 1].is(tok::identifier);
+    if (row == nullptr || row->arguments == AttributeArguments::ignored) {
+      put("0", at);
+    } else if (row->arguments == AttributeArguments::condition && is_one_word) {
+      // The name of a function constant: it has no value yet.
+      put(fmt::format("\"{}\"", std::string(in_[open + 1].getIdentifierInfo()->getName())),
+          in_[open + 1].getLocation());
+    } else {
+      out_.insert(out_.end(), in_.begin() + static_cast<std::ptrdiff_t>(open) + 1,
+                  in_.begin() + static_cast<std::ptrdiff_t>(close) - 1);
+    }
+  }
+  put(")))", at);
+}
+
+}  // namespace smelt::aot::msl

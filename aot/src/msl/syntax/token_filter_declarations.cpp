@@ -1,0 +1,241 @@
+// Words of Metal that declare: kernel, the spaces, and what goes with them.
+#include "msl/syntax/token_filter.hpp"
+
+#include "clang/Lex/Preprocessor.h"
+
+namespace smelt::aot::msl {
+
+namespace tok = clang::tok;
+
+namespace {
+
+bool is_trailing_qualifier(const clang::Token& token) {
+  return token.isOneOf(tok::kw_const, tok::kw_volatile, tok::kw_noexcept);
+}
+
+bool is_attribute_word(const clang::Token& token) {
+  return token.isOneOf(tok::kw_decltype, tok::kw_alignas, tok::kw___attribute);
+}
+
+}  // namespace
+
+/// Words behind '.', '->' and '::' are names of the user's.
+bool TokenFilter::word(std::string_view name) {
+  const clang::SourceLocation at = in_[at_].getLocation();
+  if (name == "is_function_constant_defined" && in_[at_ + 1].is(tok::l_paren) && in_[at_ + 2].is(tok::identifier)) {
+    if (!out_.empty() && out_.back().is(tok::coloncolon)) {  // metal::
+      out_.pop_back();
+      if (!out_.empty() && out_.back().is(tok::identifier)) out_.pop_back();
+    }
+    put("::__smelt_function_constant_defined(&", at);
+    at_ += 2;
+    ++depth_;
+    return true;
+  }
+  if (!out_.empty() && out_.back().isOneOf(tok::period, tok::arrow, tok::coloncolon)) return false;
+  if (name == "kernel") {
+    put("__attribute__((annotate(\"msl.kernel\")))", at);
+    ++at_;
+    return true;
+  }
+  if (name == "vertex" || name == "fragment") {
+    // A stage only where a declaration begins; elsewhere people call variables so.
+    if (!at_statement() || !in_[at_ + 1].isOneOf(tok::identifier, tok::kw_void, tok::kw_float, tok::kw_half))
+      return false;
+    if (in_[at_ + 1].is(tok::identifier) && in_[at_ + 2].isNot(tok::identifier)) return false;
+    put(name == "vertex" ? "__attribute__((annotate(\"msl.vertex\")))" : "__attribute__((annotate(\"msl.fragment\")))",
+        at);
+    ++at_;
+    return true;
+  }
+  if (name == "thread") {
+    // The word itself goes; the declaration that it is in has the next one.
+    const clang::SourceLocation next = in_[at_ + 1].getLocation();
+    thread_words_.push_back(preprocessor_.getSourceManager().getExpansionLoc(next).getRawEncoding());
+    ++at_;
+    return true;
+  }
+  if (name == "coherent" && in_[at_ + 1].is(tok::l_paren)) {
+    at_ = skip_balanced(at_ + 1);
+    return true;
+  }
+  const auto is_device = [](const clang::Token& one) {
+    return one.is(tok::identifier) && one.getIdentifierInfo()->isStr("device");
+  };
+  if (name == "coherent" && (is_device(in_[at_ + 1]) || (at_ > 0 && is_device(in_[at_ - 1])))) {
+    ++at_;
+    return true;
+  }
+  if (name == "device" || name == "constant" || name == "threadgroup") {
+    space(name);
+    return true;
+  }
+  return false;
+}
+
+/// Keywords of C++ that Metal has not, reported where they stand; parsing goes on with what is nearest.
+bool TokenFilter::unsupported_word() {
+  const Token& token = in_[at_];
+  const auto report = [&](std::string_view what) {
+    clang::DiagnosticsEngine& engine = preprocessor_.getDiagnostics();
+    const unsigned id = engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "'%0' is not supported in Metal");
+    engine.Report(token.getLocation(), id) << llvm::StringRef(what.data(), what.size());
+  };
+  switch (token.getKind()) {
+    case tok::kw_double:
+      report("double");
+      put("float", token.getLocation());
+      ++at_;
+      return true;
+    case tok::kw_long:
+      if (in_[at_ + 1].isNot(tok::kw_long)) return false;
+      report("long long");
+      at_ += 1;  // one `long` stays
+      return true;
+    case tok::kw_goto:
+      report("goto");
+      return false;
+    case tok::kw_try:
+    case tok::kw_throw:
+    case tok::kw_catch:
+      if (token.isNot(tok::kw_catch)) report("exceptions");
+      return false;
+    case tok::kw_dynamic_cast:
+      report("dynamic_cast");
+      put("static_cast", token.getLocation());
+      ++at_;
+      return true;
+    case tok::kw_typeid:
+      report("typeid");
+      return false;
+    case tok::kw_virtual:
+      report("virtual");
+      ++at_;
+      return true;
+    case tok::kw_thread_local:
+    case tok::kw__Thread_local:
+      report("thread_local");
+      ++at_;
+      return true;
+    case tok::kw_asm:
+      report("asm");
+      return false;
+    case tok::kw_new:
+    case tok::kw_delete:
+      // `= delete` is a declaration.
+      if (token.is(tok::kw_delete) && !out_.empty() && out_.back().is(tok::equal)) return false;
+      if (!out_.empty() && out_.back().is(tok::kw_operator)) return false;
+      report(token.is(tok::kw_new) ? "new" : "delete");
+      return false;
+    default:
+      return false;
+  }
+}
+
+void TokenFilter::space(std::string_view name) {
+  const clang::SourceLocation at = in_[at_].getLocation();
+  if (is_method_qualifier()) {
+    // Every variant stays viable whatever the object's space; the longest list is the best match, so there is no
+    // ambiguity. (A list that is never true would be wrong: some types have the qualified variants alone.)
+    put("__attribute__((enable_if(1 == 1, \"\")))", at);
+    if (name != "device") put("__attribute__((enable_if(2 == 2, \"\")))", at);
+    if (name == "threadgroup") put("__attribute__((enable_if(3 == 3, \"\")))", at);
+    ++at_;
+    return;
+  }
+  const bool is_function_constant = name == "constant" && has_function_constant(at_);
+  if (is_function_constant) {
+    while (!out_.empty() && out_.back().isOneOf(tok::kw_static, tok::kw_constexpr, tok::kw_inline)) out_.pop_back();
+    drop_constexpr_ = true;
+  }
+  if (depth_ > 0) find_array_parameter();
+  if (name == "device") {
+    put("__attribute__((opencl_global_device))", at);
+  } else if (name == "constant") {
+    put(is_function_constant ? "extern __attribute__((opencl_global_host)) const"
+                             : "__attribute__((opencl_global_host)) const",
+        at);
+  } else {
+    if (at_statement() && declares_object(at_)) put("static", at);
+    put("__attribute__((opencl_local))", at);
+  }
+  ++at_;
+}
+
+/// Whether a declaration may begin here, as far as the tokens before show.
+bool TokenFilter::at_statement() const {
+  return out_.empty() || out_.back().isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon, tok::r_paren,
+                                             tok::kw_volatile, tok::kw_const, tok::kw_static);
+}
+
+/// Behind the parameter list of a method: ") const device {".
+bool TokenFilter::is_method_qualifier() const {
+  size_t before = out_.size();
+  while (before > 0 && is_trailing_qualifier(out_[before - 1])) --before;
+  if (before == 0 || out_[before - 1].isNot(tok::r_paren)) return false;
+  size_t after = at_ + 1;
+  while (is_trailing_qualifier(in_[after])) ++after;
+  return in_[after].isOneOf(tok::l_brace, tok::semi, tok::equal, tok::arrow, tok::colon);
+}
+
+/// Whether the declaration at `at` declares an object in the space it names: no pointer, reference or function.
+bool TokenFilter::declares_object(size_t at) const {
+  int angle = 0;
+  bool has_name = false;
+  for (size_t i = at + 1;; ++i) {
+    const Token& token = in_[i];
+    if (token.is(tok::eof)) return false;
+    if (token.is(tok::less)) {
+      ++angle;
+    } else if (token.is(tok::greater)) {
+      --angle;
+    } else if (token.is(tok::greatergreater)) {
+      angle -= 2;
+    } else if (angle > 0) {
+      if (token.isOneOf(tok::l_paren, tok::l_brace)) i = skip_balanced(i) - 1;
+    } else if (is_attribute_word(token)) {
+      i = skip_balanced(i + 1) - 1;
+    } else if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::l_paren, tok::r_paren, tok::r_brace)) {
+      return false;
+    } else if (token.isOneOf(tok::semi, tok::l_square, tok::equal, tok::l_brace, tok::comma)) {
+      return has_name;
+    } else if (token.is(tok::identifier)) {
+      has_name = true;
+    }
+  }
+}
+
+/// "constant int s[2]" in a parameter list: a star goes before the name, the extent is skipped. Of "s[2][3]" the first
+/// one is: "(*s)[3]".
+void TokenFilter::find_array_parameter() {
+  int angle = 0;
+  for (size_t i = at_ + 1; in_[i].isNot(tok::eof); ++i) {
+    const Token& token = in_[i];
+    if (token.is(tok::less)) ++angle;
+    if (token.is(tok::greater)) --angle;
+    if (angle > 0) continue;
+    if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::comma, tok::r_paren, tok::l_paren, tok::semi, tok::l_brace,
+                      tok::equal))
+      return;
+    const auto opens_extent = [&](size_t where) {
+      return in_[where].is(tok::l_square) && in_[where + 1].isNot(tok::l_square);
+    };
+    if (token.isNot(tok::identifier) || !opens_extent(i + 1)) continue;
+    const size_t end_of_first = skip_balanced(i + 1);
+    size_t end = end_of_first;
+    while (opens_extent(end)) end = skip_balanced(end);
+    if (!in_[end].isOneOf(tok::comma, tok::r_paren)) return;
+    skip_to_[i + 1] = end_of_first;
+    put_before_[i] = end == end_of_first ? "*" : "(*";
+    if (end != end_of_first) put_before_[end_of_first] = ")";
+    return;
+  }
+}
+
+bool TokenFilter::has_function_constant(size_t at) const {
+  for (size_t i = at; !in_[i].isOneOf(tok::semi, tok::l_brace, tok::l_paren, tok::equal, tok::eof); ++i)
+    if (in_[i].is(tok::l_square) && in_[i + 1].is(tok::l_square) && is_word(i + 2, "function_constant")) return true;
+  return false;
+}
+
+}  // namespace smelt::aot::msl

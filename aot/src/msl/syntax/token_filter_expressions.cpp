@@ -1,0 +1,133 @@
+// Literals, and the arms of conditional operators.
+//
+// Clang refuses `c ? p[i] : T(0)` when T is a class, p[i] is const and in a space, and the other arm is a temporary:
+// neither type is at least as qualified as the other. Metal's vectors are classes here. So each arm is wrapped in a
+// function that returns such values as plain T, and everything else as it is.
+#include "msl/syntax/token_filter.hpp"
+
+#include "clang/Lex/Preprocessor.h"
+
+#include <fmt/format.h>
+
+namespace smelt::aot::msl {
+
+namespace tok = clang::tok;
+
+/// The number at at_ in C++'s spelling. False: it is the same in both.
+bool TokenFilter::number() {
+  const Token token = in_[at_];
+  bool invalid = false;
+  const std::string spelling = preprocessor_.getSpelling(token, &invalid);
+  if (invalid) return false;
+  llvm::StringRef text(spelling);
+  const bool is_hex = text.starts_with_insensitive("0x");
+  const bool is_hex_float = is_hex && text.contains_insensitive('p');
+  if (is_hex && !is_hex_float) return false;
+  const char* type = nullptr;
+  if (text.ends_with_insensitive("bf") && !is_hex) {
+    type = "__bf16";
+    text = text.drop_back(2);
+  } else if (text.ends_with_insensitive("h")) {
+    type = "half";
+    text = text.drop_back(1);
+  }
+  const bool is_float = text.contains('.') || is_hex_float || (!is_hex && text.contains_insensitive('e'));
+  if (type == nullptr && (!is_float || text.ends_with_insensitive("f") || text.ends_with_insensitive("l")))
+    return false;
+  std::string plain = text.str();
+  if (!is_float) plain += ".0";
+  plain += 'f';
+  const clang::SourceLocation at = token.getLocation();
+  put(type != nullptr ? fmt::format("{}({})", type, plain) : plain, at);
+  ++at_;
+  return true;
+}
+
+namespace {
+
+/// "xy", "bgra": two to four letters of one set.
+bool is_swizzle(std::string_view name) {
+  return name.size() >= 2 && name.size() <= 4 &&
+         (name.find_first_not_of("xyzw") == std::string_view::npos ||
+          name.find_first_not_of("rgba") == std::string_view::npos);
+}
+
+std::string_view text_of(const clang::Token& token) {
+  const llvm::StringRef name = token.getIdentifierInfo()->getName();
+  return {name.data(), name.size()};
+}
+
+}  // namespace
+
+/// Words that look like swizzles and are the user's own names: of variables or members.
+void TokenFilter::find_own_swizzles() {
+  for (size_t i = 1; i < in_.size(); ++i)
+    if (in_[i].is(tok::identifier) && is_swizzle(text_of(in_[i])) && !in_[i - 1].isOneOf(tok::period, tok::arrow))
+      own_swizzles_.emplace(text_of(in_[i]));
+}
+
+/// A swizzle that is read becomes the call that it stands for: Clang cannot instantiate an operator on a property.
+bool TokenFilter::swizzle() {
+  if (out_.empty() || !out_.back().isOneOf(tok::period, tok::arrow)) return false;
+  std::string name(text_of(in_[at_]));
+  if (!is_swizzle(name) || own_swizzles_.count(name) != 0) return false;
+  const Token& next = in_[at_ + 1];
+  if (next.isOneOf(tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal, tok::percentequal) ||
+      next.isOneOf(tok::ampequal, tok::pipeequal, tok::caretequal, tok::lesslessequal, tok::greatergreaterequal) ||
+      next.isOneOf(tok::plusplus, tok::minusminus, tok::l_paren))
+    return false;
+  for (char& letter : name) {
+    const size_t colour = std::string_view("rgba").find(letter);
+    if (colour != std::string_view::npos) letter = "xyzw"[colour];
+  }
+  put(fmt::format("__get_{}()", name), in_[at_].getLocation());
+  ++at_;
+  return true;
+}
+
+/// Arms that must stay bare: a lone name as a template argument, and literals (null pointer constants).
+bool TokenFilter::is_simple_arm(size_t at) const {
+  if (in_[at].isOneOf(tok::identifier, tok::numeric_constant) && in_[at + 1].is(tok::greater) &&
+      in_[at + 2].isOneOf(tok::semi, tok::comma, tok::coloncolon, tok::greater, tok::l_brace))
+    return true;
+  return in_[at].isOneOf(tok::numeric_constant, tok::kw_nullptr, tok::kw_throw, tok::l_brace) &&
+         in_[at + 1].isOneOf(tok::colon, tok::r_paren, tok::semi, tok::comma, tok::r_brace, tok::r_square);
+}
+
+void TokenFilter::open_arm(clang::SourceLocation at, bool is_false_arm) {
+  const bool wrap = !is_simple_arm(at_);
+  if (wrap) put("::__msl_arm(", at);
+  arms_.push_back({depth_, is_false_arm, wrap});
+}
+
+void TokenFilter::close_arm(clang::SourceLocation at) {
+  if (arms_.back().is_wrapped) put(")", at);
+  arms_.pop_back();
+}
+
+/// Counts brackets, and opens and closes arms. True: the token was dealt with.
+bool TokenFilter::conditional() {
+  const Token token = in_[at_];
+  const clang::SourceLocation at = token.getLocation();
+  while (!arms_.empty() && arms_.back().is_false_arm && arms_.back().depth == depth_ &&
+         token.isOneOf(tok::comma, tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::colon))
+    close_arm(at);
+  // Unbalanced input: an arm never outlives its bracket.
+  while (!arms_.empty() && arms_.back().depth > depth_) close_arm(at);
+  if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) ++depth_;
+  if (token.isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) --depth_;
+  if (token.is(tok::question)) {
+    copy();
+    open_arm(at, false);
+    return true;
+  }
+  if (token.is(tok::colon) && !arms_.empty() && !arms_.back().is_false_arm && arms_.back().depth == depth_) {
+    close_arm(at);
+    copy();
+    open_arm(at, true);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace smelt::aot::msl
