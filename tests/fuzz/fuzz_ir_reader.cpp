@@ -13,7 +13,7 @@ using namespace smelt::aot;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ByteView bytes(reinterpret_cast<const std::byte*>(data), size);
-  input::run_deep([&] {
+  run_deep([&] {
     const auto module = input::parse_module(bytes, "input");
     if (!module && module.error().message.empty()) std::abort();
   });

@@ -77,7 +77,7 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
     for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
       if (!function.empty() && unit.all[i].name != function) continue;
       Result<std::string> text;
-      input::run_deep([&] {
+      run_deep([&] {
         text = [&]() -> Result<std::string> {
           SMELT_TRY(KernelModule module, open_unit(unit, plan.targets.front()));
           SMELT_TRY(const std::vector<air::AirModule> modules,

@@ -76,7 +76,7 @@ Result<void> add_ir(Hasher& hasher, const Source& source, const CompileOptions& 
   module.module->setSourceFileName("");
   std::string text;
   llvm::raw_string_ostream stream(text);
-  input::run_deep([&] { module.module->print(stream, nullptr); });
+  run_deep([&] { module.module->print(stream, nullptr); });
   hasher.field("ir");
   hasher.field(stream.str());
   return {};

@@ -145,7 +145,7 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
 /// The target that a library was built for, as a row of its own: its versions are kept, whatever we would stamp today.
 Result<Target> target_of(const metallib::Library& library, const metallib::Function& function) {
   const ByteView bitcode = library.module_of(function).bitcode();
-  SMELT_TRY_VOID(input::check_bitstream(bitcode));
+  SMELT_TRY_VOID(check_bitstream(bitcode));
   auto text = llvm::getBitcodeTargetTriple(
       llvm::MemoryBufferRef(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()), ""));
   if (!text) return fail(Errc::corrupt, "{}", llvm::toString(text.takeError()));
@@ -247,7 +247,7 @@ Result<KernelModule> open_unit(const Unit& unit, const Target& target) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   const auto message = std::make_shared<std::string>();
-  input::install_diagnostics(*result.context, message);
+  install_diagnostics(*result.context, message);
   const llvm::StringRef bytes(reinterpret_cast<const char*>(unit.bitcode->data()), unit.bitcode->size());
   auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, ""), *result.context);
   if (!module) return fail(Errc::compile_failed, "{}", llvm::toString(module.takeError()));
@@ -263,7 +263,7 @@ Result<void> run_tasks(size_t count, unsigned threads, const std::function<Resul
   std::atomic<size_t> first_failed{std::numeric_limits<size_t>::max()};
   std::vector<std::optional<Error>> errors(count);
   const auto work = [&] {
-    input::run_deep([&] {
+    run_deep([&] {
       for (size_t i = next++; i < count; i = next++) {
         if (i > first_failed) continue;  // what comes before a failure still runs: it may fail earlier in order
         Result<void> done = task(i);

@@ -7,7 +7,7 @@
 #include "cpu/work_item/private_buffers.hpp"
 #include "input/reader.hpp"
 #include "kernel_ir/kernel_module.hpp"
-#include "llvm_support/fatal_guard.hpp"
+#include "llvm_support/guard.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticHandler.h"

@@ -4,7 +4,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 
-namespace smelt::aot::cpu {
+namespace smelt::aot {
 
 /// Must outlive the passes that run on it. `library` (null: what the target has) says which library functions exist.
 struct Analyses {
@@ -22,4 +22,4 @@ struct Analyses {
   llvm::ModuleAnalysisManager module;
 };
 
-}  // namespace smelt::aot::cpu
+}  // namespace smelt::aot

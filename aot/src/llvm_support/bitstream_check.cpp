@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace smelt::aot::input {
+namespace smelt::aot {
 namespace {
 
 // Numbers from LLVM's bitcode format (LangRef "LLVM Bitcode File Format"); stable since LLVM 3.
@@ -354,4 +354,4 @@ Result<BitcodeFacts> check_bitstream(ByteView file) {
   return std::move(walk.facts);
 }
 
-}  // namespace smelt::aot::input
+}  // namespace smelt::aot

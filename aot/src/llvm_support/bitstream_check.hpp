@@ -13,7 +13,7 @@
 
 #include <string>
 
-namespace smelt::aot::input {
+namespace smelt::aot {
 
 constexpr size_t kMaxBitcodeBytes = size_t{256} << 20;
 
@@ -26,4 +26,4 @@ struct BitcodeFacts {
 /// `corrupt`, `truncated` or `unsupported`, with the place as "bit N" of the file.
 Result<BitcodeFacts> check_bitstream(ByteView file);
 
-}  // namespace smelt::aot::input
+}  // namespace smelt::aot

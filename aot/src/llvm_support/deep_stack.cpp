@@ -6,7 +6,7 @@
 #include "llvm/Support/thread.h"
 // clang-format on
 
-namespace smelt::aot::input {
+namespace smelt::aot {
 namespace {
 
 // Only pages that are touched cost memory.
@@ -24,4 +24,4 @@ void run_deep(const std::function<void()>& work) {
   worker.join();
 }
 
-}  // namespace smelt::aot::input
+}  // namespace smelt::aot

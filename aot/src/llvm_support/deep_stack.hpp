@@ -5,10 +5,10 @@
 
 #include <functional>
 
-namespace smelt::aot::input {
+namespace smelt::aot {
 
 /// Runs `work` with plenty of stack: directly when this thread already has it, else on a thread made for it. Returns
 /// when it is done.
 void run_deep(const std::function<void()>& work);
 
-}  // namespace smelt::aot::input
+}  // namespace smelt::aot

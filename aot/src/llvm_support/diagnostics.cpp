@@ -6,7 +6,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace smelt::aot::input {
+namespace smelt::aot {
 namespace {
 
 class Keep : public llvm::DiagnosticHandler {
@@ -35,4 +35,4 @@ void install_diagnostics(llvm::LLVMContext& context, std::shared_ptr<std::string
   context.setDiagnosticHandler(std::make_unique<Keep>(std::move(message)));
 }
 
-}  // namespace smelt::aot::input
+}  // namespace smelt::aot

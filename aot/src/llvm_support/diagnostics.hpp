@@ -8,9 +8,9 @@ namespace llvm {
 class LLVMContext;
 }
 
-namespace smelt::aot::input {
+namespace smelt::aot {
 
 /// A context whose first error is kept in `message` (which must outlive its use) and whose remarks are dropped.
 void install_diagnostics(llvm::LLVMContext& context, std::shared_ptr<std::string> message);
 
-}  // namespace smelt::aot::input
+}  // namespace smelt::aot

@@ -39,7 +39,7 @@ struct RawModule {
   }
 };
 
-/// `bitcode` has passed input::check_bitstream and is without wrapper.
+/// `bitcode` has passed check_bitstream and is without wrapper.
 Result<RawModule> read_raw_module(ByteView bitcode);
 
 }  // namespace smelt::aot::verify

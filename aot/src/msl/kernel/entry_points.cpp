@@ -200,7 +200,7 @@ void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
 Result<KernelModule> build_kernel(const MslKernel& source, const Target& target) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
-  input::install_diagnostics(*result.context, std::make_shared<std::string>());
+  install_diagnostics(*result.context, std::make_shared<std::string>());
   const llvm::StringRef bytes(reinterpret_cast<const char*>(source.bitcode.data()), source.bitcode.size());
   auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, ""), *result.context);
   if (!read) return fail(Errc::compile_failed, "{}", llvm::toString(read.takeError()));

@@ -56,7 +56,7 @@ WorkParameter parameter_named(llvm::StringRef name) {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::PassBuilder builder(&target);
-  aot::cpu::Analyses analyses(builder);
+  aot::Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.module);
 }
 

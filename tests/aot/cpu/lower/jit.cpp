@@ -76,7 +76,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::PassBuilder builder(&machine);
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();
-  aot::cpu::Analyses analyses(builder, &library);
+  aot::Analyses analyses(builder, &library);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.module);
   for (llvm::Function& function : module) {
     aot::cpu::plain_single_thread_atomics(function);

@@ -1,0 +1,111 @@
+#include "llvm_support/guard.hpp"
+
+#include "llvm_support/deep_stack.hpp"
+
+#include "llvm/Support/ErrorHandling.h"
+
+// clang-format off: LLVM's header needs <utility> in front of it, and does not include it.
+#include <utility>
+#include "llvm/Support/CrashRecoveryContext.h"
+// clang-format on
+
+#include <csetjmp>
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace smelt::aot {
+namespace {
+
+/// Signal handlers are in place only while some thread is inside contain_crashes(): they belong to the program, not to
+/// us. On with the first user, off with the last.
+class Handlers {
+ public:
+  Handlers() {
+    const std::lock_guard lock(mutex_);
+    if (users_++ != 0) return;
+    llvm::CrashRecoveryContext::Enable();
+    for (const int signal : {SIGSEGV, SIGBUS}) {
+      struct sigaction action{};
+      sigaction(signal, nullptr, &action);
+      action.sa_flags |= SA_ONSTACK;
+      sigaction(signal, &action, nullptr);
+    }
+  }
+  ~Handlers() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) llvm::CrashRecoveryContext::Disable();
+  }
+  Handlers(const Handlers&) = delete;
+  Handlers& operator=(const Handlers&) = delete;
+
+ private:
+  static inline std::mutex mutex_;
+  static inline int users_ = 0;
+};
+
+/// Where a signal is handled on a thread that has used up its own stack: Clang recurses without end on some sources.
+class SpareStack {
+ public:
+  SpareStack() {
+    stack_t stack{};
+    stack.ss_sp = memory_.get();
+    stack.ss_size = kBytes;
+    sigaltstack(&stack, &before_);
+  }
+  ~SpareStack() { sigaltstack(&before_, nullptr); }
+  SpareStack(const SpareStack&) = delete;
+  SpareStack& operator=(const SpareStack&) = delete;
+
+ private:
+  static constexpr size_t kBytes = 64 << 10;
+  std::unique_ptr<char[]> memory_ = std::make_unique<char[]>(kBytes);
+  stack_t before_{};
+};
+
+struct FatalError {
+  std::jmp_buf back;
+  std::string message;
+};
+thread_local FatalError* current_guard = nullptr;
+
+/// Outside any guard: returns, and LLVM goes on to end the process as it always does.
+void on_fatal_error(void*, const char* reason, bool) {
+  FatalError* guard = current_guard;
+  if (!guard) return;
+  guard->message = reason ? reason : "unknown";
+  std::longjmp(guard->back, 1);
+}
+
+}  // namespace
+
+bool contain_crashes(const std::function<void()>& work) {
+  bool survived = false;
+  run_deep([&] {
+    const SpareStack spare;
+    const Handlers handlers;
+    llvm::CrashRecoveryContext recovery;
+    survived = recovery.RunSafely([&] { work(); });
+  });
+  return survived;
+}
+
+Result<void> contain_fatal_errors(const std::function<void()>& work) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::remove_fatal_error_handler();
+    llvm::install_fatal_error_handler(on_fatal_error);
+  });
+  FatalError guard;
+  current_guard = &guard;
+  if (setjmp(guard.back) == 0) {
+    work();
+    current_guard = nullptr;
+    return {};
+  }
+  current_guard = nullptr;
+  return fail(Errc::compile_failed, "LLVM: {}", guard.message);
+}
+
+}  // namespace smelt::aot
