@@ -37,7 +37,7 @@ TEST_CASE("outside of every guard the program's own handlers are in place") {
   sigaction(SIGSEGV, nullptr, &before);
   CHECK(aot::contain_crashes([] {}));
   sigaction(SIGSEGV, nullptr, &after);
-  CHECK(before.sa_handler == after.sa_handler);
+  CHECK((before.sa_handler == after.sa_handler));
 }
 
 // The front end and the verifier are both users. The one that comes first leaves last, and crashes after the other has
