@@ -107,6 +107,7 @@ Result<void> read_amdgcn(KernelModule& input, const Origin& origin, const InputO
   SMELT_TRY_VOID(mark_kernels(module, origin, options));
   SMELT_TRY_VOID(lower_device_library(module, origin));
   SMELT_TRY_VOID(lower_hidden_arguments(module, origin));
+  narrow_doubles(module);
   drop_waits(module);
   drop_barrier_fences(module);
   for (llvm::Function& function : module)

@@ -14,17 +14,47 @@ struct Fallback {
   llvm::Value* when_outside = nullptr;  ///< null: there is no such lane
 };
 
-bool can_shuffle(const llvm::Type* type) {
-  return type->isFloatTy() || type->isHalfTy() || type->isBFloatTy() || type->isIntegerTy(8) || type->isIntegerTy(16) ||
-         type->isIntegerTy(32) || type->isIntegerTy(64);
+/// The type that a shuffle moves in place of `type`, of the same bits; null when there is none. AIR moves numbers of 8,
+/// 16 and 32 bits; those of 64 are split later (air/passes/lane_values).
+llvm::Type* carrier_of(llvm::Type* type, const llvm::DataLayout& layout) {
+  if (type->isFloatTy() || type->isHalfTy() || type->isBFloatTy()) return type;
+  if (!type->isIntOrIntVectorTy() && !type->isFPOrFPVectorTy() && !type->isPointerTy()) return nullptr;
+  const uint64_t bits = layout.getTypeSizeInBits(type).getFixedValue();
+  for (const unsigned width : {8u, 16u, 32u, 64u})
+    if (bits == width || (type->isIntegerTy() && bits < width))
+      return llvm::IntegerType::get(type->getContext(), width);
+  return nullptr;
+}
+
+llvm::Type* carrier_of(Site& site, const llvm::Value* value) {
+  return carrier_of(value->getType(), site.call().getModule()->getDataLayout());
 }
 
 std::string shuffle_name(std::string_view operation, llvm::Type* type) {
   return fmt::format("air.simd_{}.{}", operation, air_suffix(type, false, true));
 }
 
+/// air.simd_<operation>(value, lane), in the carrier's clothing.
+llvm::Value* move_by(Site& site, std::string_view operation, llvm::Value* value, llvm::Value* lane) {
+  llvm::IRBuilder<>& ir = site.ir();
+  llvm::Type* const type = value->getType();
+  llvm::Type* const carrier = carrier_of(site, value);
+  llvm::Value* carried = value;
+  if (type->isPointerTy())
+    carried = ir.CreatePtrToInt(value, carrier);
+  else if (type->isIntegerTy())
+    carried = ir.CreateZExt(value, carrier);
+  else
+    carried = ir.CreateBitCast(value, carrier);
+  llvm::SmallVector<llvm::Value*, 2> operands{carried};
+  if (lane) operands.push_back(lane);
+  llvm::Value* const moved = site.air(shuffle_name(operation, carrier), carrier, operands, true);
+  if (type->isPointerTy()) return ir.CreateIntToPtr(moved, type);
+  return type->isIntegerTy() ? ir.CreateTrunc(moved, type) : ir.CreateBitCast(moved, type);
+}
+
 llvm::Value* shuffle(Site& site, llvm::Value* value, llvm::Value* from) {
-  return site.air(shuffle_name("shuffle", value->getType()), value->getType(), {value, site.lane(from)}, true);
+  return move_by(site, "shuffle", value, site.lane(from));
 }
 
 /// Bit l of `mask`, in lane l.
@@ -63,10 +93,8 @@ llvm::Value* source_lane(Site& site, const LaneFormula& formula) {
 /// The moved value, as if every lane were on and every source inside.
 llvm::Value* move(Site& site, llvm::Value* value, const LaneFormula& formula) {
   using Kind = LaneFormula::Kind;
-  llvm::Type* const type = value->getType();
   const auto constant = [&](std::string_view operation) {
-    return site.air(shuffle_name(operation, type), type, {value, site.ir().getInt16(static_cast<uint16_t>(formula.a))},
-                    true);
+    return move_by(site, operation, value, site.ir().getInt16(static_cast<uint16_t>(formula.a)));
   };
   if (formula.kind == Kind::same) return value;
   if (formula.kind == Kind::exclusive_or) return constant("shuffle_xor");
@@ -88,7 +116,7 @@ Result<llvm::Value*> guard(Site& site, llvm::Value* moved, llvm::Value* from, ll
 }
 
 Result<llvm::Value*> by_map(Site& site, llvm::Value* value, const LaneMap& map, const Fallback& fallback) {
-  if (!can_shuffle(value->getType())) return site.refuse("no shuffle moves values of its type");
+  if (!carrier_of(site, value)) return site.refuse("no shuffle moves values of its type");
   const LaneFormula formula = formula_of(map);
   SMELT_TRY(llvm::Value * result,
             guard(site, move(site, value, formula), site.maybe_partial() ? source_lane(site, formula) : nullptr,
@@ -141,7 +169,7 @@ Result<llvm::Value*> dpp(Site& site, unsigned first, llvm::Value* old) {
 /// readlane(v, lane): one lane's register, whether that lane is on or not.
 Result<llvm::Value*> read_lane(Site& site) {
   llvm::Value* const value = site.argument(0);
-  if (!can_shuffle(value->getType())) return site.refuse("no shuffle moves values of its type");
+  if (!carrier_of(site, value)) return site.refuse("no shuffle moves values of its type");
   if (const auto lane = site.constant(1)) {
     LaneFormula formula{.kind = LaneFormula::Kind::broadcast, .a = static_cast<uint32_t>(*lane % kLanes)};
     return guard(site, move(site, value, formula), nullptr, nullptr);
@@ -152,8 +180,8 @@ Result<llvm::Value*> read_lane(Site& site) {
 
 Result<llvm::Value*> read_first_lane(Site& site) {
   llvm::Value* const value = site.argument(0);
-  if (!can_shuffle(value->getType())) return site.refuse("no shuffle moves values of its type");
-  return site.air(shuffle_name("broadcast_first", value->getType()), value->getType(), {value}, true);
+  if (!carrier_of(site, value)) return site.refuse("no shuffle moves values of its type");
+  return move_by(site, "broadcast_first", value, nullptr);
 }
 
 /// writelane(v, lane, old)

@@ -88,6 +88,9 @@ void drop_buffer_resources(llvm::Module& module);
 /// Loads of the launch's sizes from AMD's hidden arguments become hardware values.
 Result<void> lower_hidden_arguments(llvm::Module& module, const Origin& origin);
 
+/// llvm.frexp of a float that was widened to double, done in float.
+void narrow_doubles(llvm::Module& module);
+
 /// __ocml_* and __ockl_* functions that are declared only.
 Result<void> lower_device_library(llvm::Module& module, const Origin& origin);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 #include <functional>
 
 using namespace smelt;
@@ -160,6 +161,72 @@ TEST_CASE("swizzles, permutations, single lanes, votes") {
             "declare i32 @llvm.amdgcn.readlane.i32(i32, i32) #0\ndeclare i32 @llvm.amdgcn.readfirstlane.i32(i32) #0\n"
             "declare i32 @llvm.amdgcn.ballot.i32(i1) #0\ndeclare i32 @llvm.amdgcn.mbcnt.lo(i32, i32)\n"
             "attributes #0 = { convergent nounwind }\n");
+}
+
+TEST_CASE("moves of every type that fits a shuffle") {
+  const auto same = [](const uint32_t* wave, uint32_t) { return wave[9]; };
+  const std::vector<Operation> operations = {
+      {"  %c# = icmp slt i32 %v, 0\n  %m# = call i1 @llvm.amdgcn.readlane.i1(i1 %c#, i32 9)\n  %r# = zext i1 %m# to "
+       "i32",
+       [](const uint32_t* wave, uint32_t) { return wave[9] >> 31; }},
+      {"  %c# = icmp slt i32 %v, 0\n  %m# = call i1 @llvm.amdgcn.readfirstlane.i1(i1 %c#)\n  %r# = zext i1 %m# to i32",
+       [](const uint32_t* wave, uint32_t) { return wave[0] >> 31; }},
+      {"  %n# = trunc i32 %v to i8\n  %m# = call i8 @llvm.amdgcn.readlane.i8(i8 %n#, i32 9)\n  %r# = zext i8 %m# to "
+       "i32",
+       [](const uint32_t* wave, uint32_t) { return wave[9] & 0xff; }},
+      {"  %n# = bitcast i32 %v to <2 x half>\n  %m# = call <2 x half> @llvm.amdgcn.readlane.v2f16(<2 x half> %n#, i32 "
+       "9)\n"
+       "  %r# = bitcast <2 x half> %m# to i32",
+       same},
+      {"  %n# = bitcast i32 %v to <2 x bfloat>\n  %m# = call <2 x bfloat> @llvm.amdgcn.readlane.v2bf16(<2 x bfloat> "
+       "%n#, i32 "
+       "9)\n  %r# = bitcast <2 x bfloat> %m# to i32",
+       same},
+      {"  %n# = bitcast i32 %v to float\n  %m# = call float @llvm.amdgcn.readlane.f32(float %n#, i32 9)\n"
+       "  %r# = bitcast float %m# to i32",
+       same},
+      {"  %n# = zext i32 %v to i64\n  %s# = shl i64 %n#, 20\n  %m# = call i64 @llvm.amdgcn.readlane.i64(i64 %s#, i32 "
+       "9)\n"
+       "  %k# = lshr i64 %m#, 20\n  %r# = trunc i64 %k# to i32",
+       same},
+      {"  %n# = zext i32 %v to i64\n  %p# = getelementptr i8, ptr addrspace(1) %in, i64 %n#\n"
+       "  %m# = call ptr addrspace(1) @llvm.amdgcn.readlane.p1(ptr addrspace(1) %p#, i32 9)\n"
+       "  %x# = ptrtoint ptr addrspace(1) %m# to i64\n  %y# = ptrtoint ptr addrspace(1) %in to i64\n"
+       "  %z# = sub i64 %x#, %y#\n  %r# = trunc i64 %z# to i32",
+       same},
+  };
+  check_all(operations,
+            "declare i1 @llvm.amdgcn.readlane.i1(i1, i32) #0\ndeclare i1 @llvm.amdgcn.readfirstlane.i1(i1) #0\n"
+            "declare i8 @llvm.amdgcn.readlane.i8(i8, i32) #0\ndeclare float @llvm.amdgcn.readlane.f32(float, i32) #0\n"
+            "declare i64 @llvm.amdgcn.readlane.i64(i64, i32) #0\n"
+            "declare <2 x half> @llvm.amdgcn.readlane.v2f16(<2 x half>, i32) #0\n"
+            "declare <2 x bfloat> @llvm.amdgcn.readlane.v2bf16(<2 x bfloat>, i32) #0\n"
+            "declare ptr addrspace(1) @llvm.amdgcn.readlane.p1(ptr addrspace(1), i32) #0\n"
+            "attributes #0 = { convergent nounwind }\n");
+}
+
+TEST_CASE("the exponent and fraction of a float that went through double") {
+  const auto fraction = [](uint32_t bits) {
+    int exponent = 0;
+    return std::pair(std::frexp(std::bit_cast<float>(bits), &exponent), exponent);
+  };
+  const auto number = [](const uint32_t* wave, uint32_t lane) {
+    return (wave[lane] & 0x807fffff) | (wave[lane] >> 1 & 0x3f000000) | 0x20000000;
+  };
+  const std::string make =
+      "  %a1# = and i32 %v, -2139095041\n  %b1# = lshr i32 %v, 1\n  %b2# = and i32 %b1#, 1056964608\n"
+      "  %c1# = or i32 %a1#, %b2#\n  %c2# = or i32 %c1#, 536870912\n  %f# = bitcast i32 %c2# to float\n"
+      "  %d# = fpext float %f# to double\n  %pair# = call { double, i32 } @llvm.frexp.f64.i32(double %d#)\n";
+  const std::vector<Operation> operations = {
+      {make + "  %r# = extractvalue { double, i32 } %pair#, 1",
+       [&](const uint32_t* wave, uint32_t lane) { return static_cast<uint32_t>(fraction(number(wave, lane)).second); }},
+      {make + "  %m# = extractvalue { double, i32 } %pair#, 0\n  %n# = fptrunc double %m# to float\n"
+              "  %r# = bitcast float %n# to i32",
+       [&](const uint32_t* wave, uint32_t lane) {
+         return std::bit_cast<uint32_t>(fraction(number(wave, lane)).first);
+       }},
+  };
+  check_all(operations, "declare { double, i32 } @llvm.frexp.f64.i32(double)\n");
 }
 
 TEST_CASE("packed products and bytes") {
