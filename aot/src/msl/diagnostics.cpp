@@ -1,8 +1,10 @@
 #include "msl/diagnostics.hpp"
 
+#include "clang/AST/Type.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/LexDiagnostic.h"
 #include "clang/Lex/Lexer.h"
+#include "clang/Sema/SemaDiagnostic.h"
 #include "llvm/ADT/SmallString.h"
 
 #include <fmt/format.h>
@@ -61,6 +63,18 @@ std::string_view feature_of_header(llvm::StringRef name) {
   return {};
 }
 
+/// Of a refused cast: between half and bfloat, in either direction.
+bool is_half_and_bfloat(const clang::Diagnostic& diagnostic) {
+  if (diagnostic.getNumArgs() < 3) return false;
+  clang::QualType types[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    if (diagnostic.getArgKind(i + 1) != clang::DiagnosticsEngine::ak_qualtype) return false;
+    types[i] = clang::QualType::getFromOpaquePtr(reinterpret_cast<void*>(diagnostic.getRawArg(i + 1)));
+  }
+  const auto is_half = [](clang::QualType type) { return type->isHalfType() || type->isFloat16Type(); };
+  return (is_half(types[0]) && types[1]->isBFloat16Type()) || (types[0]->isBFloat16Type() && is_half(types[1]));
+}
+
 }  // namespace
 
 std::string in_metal_words(std::string text) {
@@ -94,7 +108,8 @@ std::string in_metal_words(std::string text) {
     const size_t open = text.rfind('\'', aka - 1);
     const size_t close = text.find("')", aka + 8);
     if (open == std::string::npos || close == std::string::npos) break;
-    if (text.compare(open + 1, aka - open - 1, text, aka + 8, close - aka - 8) == 0) text.erase(aka + 1, close - aka);
+    if (text.compare(open + 1, aka - open - 1, text, aka + 8, close - aka - 8) == 0)
+      text.erase(aka + 1, close + 1 - aka);
   }
   return text;
 }
@@ -156,6 +171,8 @@ void DiagnosticCollector::finish() {
 
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) {
   clang::DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
+  if (diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic && is_half_and_bfloat(diagnostic))
+    refused_casts_.insert(diagnostic.getLocation().getRawEncoding());
   using Level = clang::DiagnosticsEngine;
   if (level == Level::Ignored || level == Level::Remark) return;
   llvm::SmallString<256> formatted;
@@ -164,9 +181,6 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
-  if (text.find("type 'constant char *") != std::string::npos &&
-      text.find("lvalue of type 'const char[") != std::string::npos)
-    text += ": the address of a string literal is not supported; write constant char name[] = \"...\"";
   Place place = place_of(diagnostic);
   if (level == Level::Note) {
     if (!has_last_ || !place.is_user) return;

@@ -4,6 +4,7 @@
 #include "clang/Basic/Diagnostic.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   void close() { finish(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   size_t error_count() const { return errors_.size(); }
+  /// Places, as raw encodings, of casts between half and bfloat that Clang refused and Metal has.
+  const std::set<clang::SourceLocation::UIntTy>& refused_casts() const { return refused_casts_; }
   /// All errors with their notes: "x.metal:3:5: error: ..." and the source line below.
   std::string errors() const;
 
@@ -52,6 +55,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   };
   std::vector<Filed> errors_;
   std::vector<std::string> warnings_, files_;
+  std::set<clang::SourceLocation::UIntTy> refused_casts_;
 };
 
 /// "__attribute__((opencl_global_device)) metal::vec<float, 4>" -> "device float4", and the like.

@@ -85,7 +85,10 @@ class HoldingConsumer final : public clang::SemaConsumer {
 
 class TranslateAction final : public clang::ASTFrontendAction {
  public:
-  TranslateAction(const MslOptions& options, MslModule& result) : options_(options), result_(result) {}
+  using Casts = std::set<clang::SourceLocation::UIntTy>;  ///< of TokenFilter
+
+  TranslateAction(const MslOptions& options, const Casts& casts, MslModule& result)
+      : options_(options), casts_(casts), result_(result) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
@@ -124,7 +127,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     clang::Parser parser(preprocessor, sema, /*SkipFunctionBodies=*/false);
     add_metal_pragmas(preprocessor);
     preprocessor.EnterMainSourceFile();
-    TokenFilter filter(preprocessor);
+    TokenFilter filter(preprocessor, casts_);
     filter.run();
     thread_words_ = filter.take_thread_words();
     clang::ASTConsumer& consumer = sema.getASTConsumer();
@@ -198,6 +201,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
   }
 
   const MslOptions& options_;
+  const Casts& casts_;
   MslModule& result_;
   llvm::LLVMContext llvm_;
   std::unique_ptr<clang::CodeGenerator> generator_;
@@ -206,17 +210,20 @@ class TranslateAction final : public clang::ASTFrontendAction {
   std::shared_ptr<clang::DependencyCollector> dependencies_ = std::make_shared<clang::DependencyCollector>();
 };
 
-Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_view name, const MslOptions& options) {
-  SMELT_TRY(const auto headers, precompiled_headers(options));
+/// One reading of the source. `casts`: see TokenFilter; grows by what was refused this time.
+Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::string_view name,
+                                                   const MslOptions& options, const Precompiled* headers,
+                                                   TranslateAction::Casts& casts) {
   auto module = std::make_shared<MslModule>();
   DiagnosticCollector messages;
   messages.set_main_name(std::string(name));
-  const auto compiler = make_compiler(text, name, options, messages, headers.get());
-  TranslateAction action(options, *module);
+  const auto compiler = make_compiler(text, name, options, messages, headers);
+  TranslateAction action(options, casts, *module);
   if (compiler != nullptr) compiler->addDependencyCollector(action.dependencies());
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();
   if (!done || messages.error_count() != 0) {
+    casts.insert(messages.refused_casts().begin(), messages.refused_casts().end());
     const std::string errors = messages.errors();
     return fail(Errc::compile_failed, "{}", errors.empty() ? "the source does not compile" : errors);
   }
@@ -225,6 +232,17 @@ Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_
   for (const std::string& file : action.dependencies()->getDependencies())
     if (!llvm::StringRef(file).starts_with("/smelt/") && file != main_file) module->dependencies.push_back(file);
   return module;
+}
+
+/// Clang refuses casts between half and bfloat, which Metal has. Where it did, the source is read again with a call in
+/// their place; each reading may get to more of them.
+Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_view name, const MslOptions& options) {
+  SMELT_TRY(const auto headers, precompiled_headers(options));
+  TranslateAction::Casts casts;
+  for (size_t known = 0;; known = casts.size()) {
+    auto result = read_once(text, name, options, headers.get(), casts);
+    if (result || casts.size() == known) return result;
+  }
 }
 
 }  // namespace

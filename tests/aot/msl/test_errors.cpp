@@ -36,6 +36,19 @@ std::string only_error(const std::string& body) {
 
 }  // namespace
 
+TEST_CASE("half and bfloat do not meet in one operation") {
+  const std::string kernel = "kernel void f(device half* h, device bfloat* b, device float* f) { ";
+  CHECK(
+      only_error(kernel + "f[0] = b[0] * h[0]; }") ==
+      "3:80: invalid operands to binary expression ('bfloat' and 'half'): convert one to the other, or both to float");
+  CHECK(only_error(kernel + "f[0] = h[0] > b[0] ? 1 : 2; }").find("('half' and 'bfloat')") != std::string::npos);
+  CHECK(only_error(kernel + "f[0] = f[0] > 0 ? h[0] : b[0]; }").find("('half' and 'bfloat')") != std::string::npos);
+  CHECK(only_error("template <class A, class B> float g(A a, B b) { return a + b; }\n" + kernel +
+                   "f[0] = g(h[0], b[0]); }")
+            .find("3:58: invalid operands") != std::string::npos);
+  CHECK(compile_msl(kHead + kernel + "f[0] = float(h[0]) * b[0] + h[0] * f[1]; }").has_value());
+}
+
 TEST_CASE("a file with ten different errors tells all ten, at their lines and columns") {
   const std::string text = kHead + R"(
 kernel void a(device float* x, uint i [[thread_position_in_grid]]) {

@@ -1,4 +1,6 @@
 // Kernels of the shapes that people write: compiled from Metal, run on the CPU, numbers compared.
+#include "smelt/base/floats.hpp"
+
 #include "msl.hpp"
 
 #include <doctest/doctest.h>
@@ -325,6 +327,94 @@ kernel void f(device const void* in, device void* out, uint i [[thread_position_
   const aot::KernelInfo& info = source.info("f");
   CHECK(info.arguments[0].type_name == "void");
   CHECK(info.arguments[0].access == aot::ArgumentAccess::read_write);
+}
+
+TEST_CASE("string literals are arrays in space constant") {
+  // As TORCH_REPORT_ERROR of c10/metal/error.h and log_debug of MLX hand them over.
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+static_assert(sizeof("ab") == 3, "a message " "of two parts");
+#define WHERE(x) #x ":" "x"
+static uint length(constant const char* s) { uint n = 0; while (s[n]) ++n; return n; }
+template <size_t N> uint size(constant const char (&)[N]) { return N; }
+constant const char* constant name = "abc";
+constant char filled[] = "de" "f";
+[[deprecated("not any more")]] void old();
+kernel void f(device uint* out, uint i [[thread_position_in_grid]]) {
+  constant const char* choice = i == 0 ? "zero" : "seven";
+  out[0] = length("literal");
+  out[1] = length(WHERE(a + b)) + (length(__FILE__) > 9 ? 0 : 100);
+  out[2] = length(__func__);
+  out[3] = size("four" "teen chars");
+  out[4] = length(name) + length(filled);
+  out[5] = length(choice);
+  out[6] = uint("xyz"[1]);
+  out[7] = length("quotes \" \\ \x41 and ends") + length("");
+}
+)");
+  std::vector<uint32_t> out(8);
+  source.run("f", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, out));
+  CHECK(out == std::vector<uint32_t>{7, 7, 1, 15, 6, 4, 'y', 21});
+}
+
+TEST_CASE("casts between half and bfloat, however they are written") {
+  // (bfloat)(x) as tinygrad's renderer writes it, T(x) and (T)x in a template as people do.
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+#define TO_BFLOAT(x) ((bfloat)(x))
+template <typename T, typename U> T made(U x) { return T(x); }
+template <typename T, typename U> T cast(U x) { return (T)x; }
+kernel void f(device const half* h, device bfloat* b, device half* back, uint i [[thread_position_in_grid]]) {
+  b[7 * i] = (bfloat)(h[i]);
+  b[7 * i + 1] = bfloat(h[i]);
+  b[7 * i + 2] = TO_BFLOAT(h[i] * 2);
+  b[7 * i + 3] = made<bfloat>(h[i]) + made<bfloat>(1.0f);
+  b[7 * i + 4] = cast<bfloat>(h[i]);
+  b[7 * i + 5] = (metal::bfloat)-h[i];
+  b[7 * i + 6] = metal::bfloat(made<half>(made<bfloat>(float(h[i]))));
+  back[3 * i] = (half)b[7 * i];
+  back[3 * i + 1] = half(b[7 * i]) + (half)1;
+  back[3 * i + 2] = cast<half>(cast<bfloat>(h[i]));
+}
+)");
+  const std::vector<float> values = {1.0f, -2.5f, 0.3330078125f, 1000.5f};  // halves, two of them no bfloats
+  std::vector<uint16_t> in, b(7 * values.size()), back(3 * values.size());
+  for (const float value : values) in.push_back(to_half_bits(value));
+  source.run("f", Launch{.grid = {4, 1, 1}, .group = {4, 1, 1}}.bind(0, in).bind(1, b).bind(2, back));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float rounded = from_bfloat_bits(to_bfloat_bits(values[i]));
+    CHECK(b[7 * i] == to_bfloat_bits(values[i]));
+    CHECK(b[7 * i + 1] == b[7 * i]);
+    CHECK(b[7 * i + 2] == to_bfloat_bits(2 * values[i]));
+    CHECK(b[7 * i + 3] == to_bfloat_bits(rounded + 1));
+    CHECK(b[7 * i + 4] == b[7 * i]);
+    CHECK(b[7 * i + 5] == to_bfloat_bits(-values[i]));
+    CHECK(b[7 * i + 6] == b[7 * i]);
+    CHECK(back[3 * i] == to_half_bits(rounded));
+    CHECK(back[3 * i + 1] == to_half_bits(rounded + 1));
+    CHECK(back[3 * i + 2] == to_half_bits(rounded));
+  }
+}
+
+TEST_CASE("several declarators of threadgroup memory") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float* x, uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float a[2][4], b[2][4];
+  a[t / 4][t % 4] = x[t];
+  threadgroup float* p = &b[0][0];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  p[t] = a[1 - t / 4][t % 4];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  x[t] = b[t / 4][3 - t % 4];
+}
+)");
+  std::vector<float> x = {0, 1, 2, 3, 4, 5, 6, 7};
+  source.run("f", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, x));
+  CHECK(x == std::vector<float>{7, 6, 5, 4, 3, 2, 1, 0});
 }
 
 TEST_CASE("only the kernels that are asked for are made") {

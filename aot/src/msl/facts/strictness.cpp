@@ -1,6 +1,6 @@
 // The rules (docs/msl-library.md 1.4, 2.1, 2.2):
 //
-//   * bfloat takes no implicit conversion from another floating type;
+//   * bfloat takes no implicit conversion from another floating type; half and bfloat do not meet in one operation;
 //   * a pointer or reference names its space, thread included; array parameters and pointers to functions need not;
 //   * variables at program scope are in space `constant`; functions have no static variables.
 #include "msl/facts/strictness.hpp"
@@ -45,7 +45,14 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
     return true;
   }
   bool VisitBinaryOperator(clang::BinaryOperator* operation) {
-    if (operation->getOpcode() == clang::BO_Assign) check_conversion(operation->getRHS(), Form::assignment);
+    if (operation->getOpcode() == clang::BO_Assign)
+      check_conversion(operation->getRHS(), Form::assignment);
+    else
+      check_operands(operation->getOperatorLoc(), operation->getLHS(), operation->getRHS());
+    return true;
+  }
+  bool VisitConditionalOperator(clang::ConditionalOperator* choice) {
+    check_operands(choice->getQuestionLoc(), choice->getTrueExpr(), choice->getFalseExpr());
     return true;
   }
   bool VisitCallExpr(clang::CallExpr* call) {
@@ -69,6 +76,17 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
   }
 
   static bool is_bfloat(clang::QualType type) { return type->isBFloat16Type(); }
+  static bool is_half(clang::QualType type) { return type->isHalfType() || type->isFloat16Type(); }
+
+  /// Clang ranks bfloat above half and then has no code for the conversion. Which type such an operation would have,
+  /// Metal's specification does not say.
+  void check_operands(clang::SourceLocation at, const clang::Expr* left, const clang::Expr* right) {
+    const clang::QualType types[] = {left->IgnoreImpCasts()->getType(), right->IgnoreImpCasts()->getType()};
+    if ((!is_half(types[0]) || !is_bfloat(types[1])) && (!is_bfloat(types[0]) || !is_half(types[1]))) return;
+    if (sources_.isInSystemHeader(sources_.getExpansionLoc(at))) return;
+    error(at, "invalid operands to binary expression ('{}' and '{}'): convert one to the other, or both to float",
+          metal_name(types[0], context_), metal_name(types[1], context_));
+  }
 
   void check_conversion(const clang::Expr* expression, Form form) {
     const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression->IgnoreParens());

@@ -109,3 +109,24 @@ inline __attribute__((always_inline)) constexpr T __msl_cast(U&& value) {
   else
     return static_cast<T>(static_cast<U&&>(value));
 }
+
+// (T)x, where T and x are half and bfloat: ->* binds as a cast does, but for the rare member pointers.
+template <class T>
+struct __msl_cast_to {
+  template <class U>
+  inline __attribute__((always_inline)) constexpr T operator->*(U&& value) const {
+    return __msl_cast<T>(static_cast<U&&>(value));
+  }
+};
+
+// ---- "text" becomes __msl_literal<"text">.text, a constant char[5]; the same text is the same array ----
+
+template <size_t N>
+struct __msl_characters {
+  char text[N];
+  constexpr __msl_characters(const char (&from)[N]) {
+    for (size_t i = 0; i < N; ++i) text[i] = from[i];
+  }
+};
+template <__msl_characters Text>
+inline constexpr SMELT_CONSTANT decltype(Text) __msl_literal = Text;

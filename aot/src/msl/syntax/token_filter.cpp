@@ -84,8 +84,10 @@ void TokenFilter::step() {
     return;
   }
   if (const auto added = put_before_.find(at_); added != put_before_.end()) put(added->second, token.getLocation());
+  skip_literals();
   const bool opens_attribute = token.is(tok::l_square) && in_[at_ + 1].is(tok::l_square);
   if (opens_attribute && attribute_list()) return;
+  if (!casts_.empty() && cast()) return;
   if (conditional()) return;
   if (token.is(tok::kw_static_cast)) {
     put("::__msl_cast", token.getLocation());
@@ -99,6 +101,7 @@ void TokenFilter::step() {
   if (token.isOneOf(tok::semi, tok::l_brace)) drop_constexpr_ = false;
   if (unsupported_word()) return;
   if (token.is(tok::numeric_constant) && number()) return;
+  if (literal()) return;
   if (token.is(tok::identifier) && swizzle()) return;
   if (token.is(tok::identifier) &&
       word({token.getIdentifierInfo()->getName().data(), token.getIdentifierInfo()->getName().size()}))

@@ -11,6 +11,8 @@
 //   1.0h, 1.0bf, 0.5                      half(1.0f), __bf16(1.0f), 0.5f: Metal has no double
 //   c ? a : b                             each arm in ::__msl_arm(), which gives class values with a space by value
 //   static_cast<T>                        ::__msl_cast<T>, which also converts half <-> bfloat
+//   (T)x, T(x), where told to             ::__msl_cast_to<T>()->*x, ::__msl_cast<T>(x): see `casts` below
+//   "text", __func__                      ::__msl_literal<"text">.text, an array in space constant
 //   v.xy, where it is read                v.__get_xy(), the getter of the property
 //   is_function_constant_defined(c)       ::__smelt_function_constant_defined(&c)
 //
@@ -35,7 +37,10 @@ namespace smelt::aot::msl {
 
 class TokenFilter {
  public:
-  explicit TokenFilter(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+  /// `casts`: where Clang refused a cast between half and bfloat when it read the same tokens before, as raw encodings.
+  /// Which T in `T(x)` are types, and half or bfloat, only the parser knows; so such a source is read twice. Borrowed.
+  TokenFilter(clang::Preprocessor& preprocessor, const std::set<clang::SourceLocation::UIntTy>& casts)
+      : preprocessor_(preprocessor), casts_(casts) {}
 
   /// Lexes the main file to its end and puts the translation in front of the parser.
   void run();
@@ -72,6 +77,9 @@ class TokenFilter {
 
   // Expressions: token_filter_expressions.cpp.
   bool number();
+  bool literal();
+  void skip_literals();
+  bool cast();
   bool conditional();
   void find_own_swizzles();
   bool swizzle();
@@ -86,9 +94,12 @@ class TokenFilter {
   };
 
   clang::Preprocessor& preprocessor_;
+  const std::set<clang::SourceLocation::UIntTy>& casts_;
   std::vector<Token> in_, out_;
+  size_t plain_literals_until_ = 0;  ///< literals before this token are the compiler's, not the program's
   size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = 0;                  ///< of brackets of all kinds
+  std::vector<bool> parentheses_;  ///< of the open ones, whether it is a '('
   std::vector<Arm> arms_;
   bool drop_constexpr_ = false;
   std::vector<clang::SourceLocation::UIntTy> thread_words_;

@@ -148,7 +148,7 @@ void TokenFilter::space(std::string_view name) {
     while (!out_.empty() && out_.back().isOneOf(tok::kw_static, tok::kw_constexpr, tok::kw_inline)) out_.pop_back();
     drop_constexpr_ = true;
   }
-  if (depth_ > 0) find_array_parameter();
+  if (!parentheses_.empty() && parentheses_.back()) find_array_parameter();
   if (name == "device") {
     put("__attribute__((opencl_global_device))", at);
   } else if (name == "constant") {

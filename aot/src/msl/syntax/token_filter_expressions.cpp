@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace smelt::aot::msl {
 
 namespace tok = clang::tok;
@@ -40,6 +42,54 @@ bool TokenFilter::number() {
   const clang::SourceLocation at = token.getLocation();
   put(type != nullptr ? fmt::format("{}({})", type, plain) : plain, at);
   ++at_;
+  return true;
+}
+
+/// What follows is text for the compiler: messages, assembler names, linkage, attributes.
+void TokenFilter::skip_literals() {
+  const Token& token = in_[at_];
+  const bool opens_attribute = token.is(tok::l_square) && in_[at_ + 1].is(tok::l_square);
+  if (opens_attribute)
+    plain_literals_until_ = std::max(plain_literals_until_, skip_balanced(at_));
+  else if (token.isOneOf(tok::kw_static_assert, tok::kw__Static_assert, tok::kw_asm, tok::kw___attribute))
+    plain_literals_until_ = std::max(plain_literals_until_, skip_balanced(at_ + 1));
+  else if (token.isOneOf(tok::kw_extern, tok::kw_operator))
+    plain_literals_until_ = std::max(plain_literals_until_, at_ + 2);
+}
+
+/// String literals are arrays in space constant. They stay as they are where they fill an array.
+bool TokenFilter::literal() {
+  const Token& token = in_[at_];
+  const bool is_name = token.isOneOf(tok::kw___func__, tok::kw___FUNCTION__, tok::kw___PRETTY_FUNCTION__);
+  if ((!is_name && token.isNot(tok::string_literal)) || at_ < plain_literals_until_) return false;
+  if (at_ > 0 && in_[at_ - 1].is(tok::string_literal)) return false;  // goes with the one before it
+  if (at_ >= 2 && in_[at_ - 1].is(tok::equal) && in_[at_ - 2].is(tok::r_square)) return false;
+  if (at_ >= 2 && in_[at_ - 1].is(tok::l_brace) && in_[at_ - 2].is(tok::r_square)) return false;
+  const clang::SourceLocation at = token.getLocation();
+  put("::__msl_literal<", at);
+  do copy();
+  while (!is_name && in_[at_].is(tok::string_literal));
+  put(">.text", at);
+  return true;
+}
+
+/// A cast that Clang refused when it met it before.
+bool TokenFilter::cast() {
+  const Token& first = in_[at_];
+  const clang::SourceLocation at = first.getLocation();
+  if (casts_.count(at.getRawEncoding()) == 0) return false;
+  const bool is_c_style = first.is(tok::l_paren);
+  size_t end = at_;  // of the type
+  if (is_c_style)
+    end = skip_balanced(at_) - 1;
+  else
+    while (in_[end].isNot(tok::eof) && in_[end].isNot(tok::l_paren)) ++end;
+  if (in_[end].is(tok::eof)) return false;
+  put(is_c_style ? "::__msl_cast_to<" : "::__msl_cast<", at);
+  if (is_c_style) ++at_;
+  while (at_ < end) copy();
+  if (is_c_style) ++at_;
+  put(is_c_style ? ">()->*" : ">", at);
   return true;
 }
 
@@ -114,8 +164,14 @@ bool TokenFilter::conditional() {
     close_arm(at);
   // Unbalanced input: an arm never outlives its bracket.
   while (!arms_.empty() && arms_.back().depth > depth_) close_arm(at);
-  if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) ++depth_;
-  if (token.isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) --depth_;
+  if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+    ++depth_;
+    parentheses_.push_back(token.is(tok::l_paren));
+  }
+  if (token.isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) {
+    --depth_;
+    if (!parentheses_.empty()) parentheses_.pop_back();
+  }
   if (token.is(tok::question)) {
     copy();
     open_arm(at, false);
