@@ -5,6 +5,8 @@
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
 #include "cpu/work_item/private_buffers.hpp"
+#include "gate/gate.hpp"
+#include "gate/machine_code.hpp"
 #include "input/reader.hpp"
 #include "kernel_ir/kernel_module.hpp"
 #include "llvm_support/guard.hpp"
@@ -42,6 +44,12 @@ Result<void> verify(const llvm::Module& module, const char* after) {
   return fail(Errc::compile_failed, "invalid IR after {}: {}", after, stream.str());
 }
 
+#ifdef NDEBUG
+constexpr bool kCheckMachineCode = false;
+#else
+constexpr bool kCheckMachineCode = true;
+#endif
+
 bool has_loop(llvm::Function& function) {
   const llvm::DominatorTree dominators(function);
   return !llvm::LoopInfo(dominators).empty();
@@ -77,6 +85,8 @@ class KernelCompiler {
     SMELT_TRY_VOID(check("optimising"));
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
     if (!first_error_.empty()) return fail(Errc::compile_failed, "LLVM: {}", first_error_);
+    if (kCheckMachineCode || options_.verify_ir)
+      SMELT_TRY_VOID(gate::check_machine_code(object, *target_, {.calls_services = logs_}));
     SMELT_TRY(FlatCode code, flat_link(object, kEntryName));
 
     result.row.name = std::string(view_.name);
@@ -98,7 +108,8 @@ class KernelCompiler {
     SMELT_TRY(kernel_module_, input::parse_module(view_.bitcode, view_.name));
     module_ = kernel_module_.module.get();
     kernel_module_.context->setDiagnosticHandler(std::make_unique<KeepFirstError>(first_error_));
-    return {};
+    logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
+    return gate::admit(*module_);
   }
 
   Result<void> check(const char* after) {
@@ -137,6 +148,7 @@ class KernelCompiler {
   std::unique_ptr<llvm::TargetMachine> target_;
   KernelModule kernel_module_;
   llvm::Module* module_ = nullptr;  ///< of kernel_module_
+  bool logs_ = false;
 };
 
 Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options) {

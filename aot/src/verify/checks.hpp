@@ -26,5 +26,7 @@ void check_operations(const RawModule& raw, Version air, bool made_by_apple, Fin
 void check_entries(const llvm::Module& module, const ModuleContext& context, Version air, Findings& findings);
 void check_arguments(const EntryNode& entry, Version air, Findings& findings);
 void check_limits(const llvm::Module& module, Findings& findings);
+/// By the gate's lists (gate/gate.hpp).
+void check_foreign(const llvm::Module& module, Findings& findings);
 
 }  // namespace smelt::aot::verify

@@ -67,6 +67,7 @@ void check_module(ByteView file, const ModuleContext& context, Findings& finding
   verify::check_entries(*module, context, air, findings);
   verify::check_operations(*raw, air, made_by_apple(*module), findings);
   verify::check_limits(*module, findings);
+  verify::check_foreign(*module, findings);
 }
 
 void check_guarded(ByteView file, const ModuleContext& context, Findings& findings) {
@@ -129,6 +130,8 @@ std::string_view to_string(Check check) {
       return "operation";
     case Check::limit:
       return "limit";
+    case Check::foreign:
+      return "foreign";
   }
   return "?";
 }

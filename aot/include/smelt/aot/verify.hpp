@@ -25,6 +25,7 @@ enum class Check : uint8_t {
   argument,   ///< argument metadata against the function's signature
   operation,  ///< names and typed signatures of air.* against the table
   limit,      ///< 31 buffers, 32 KiB of threadgroup memory, 1024 threads, ...
+  foreign,    ///< what AIR does not have at all: intrinsics of processors, other address spaces, inline assembly, ...
 };
 std::string_view to_string(Check check);
 

@@ -94,6 +94,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // contraction follows each operation's own flags
   options.EmitAddrsig = false;
+  options.TrapUnreachable = true;  // code never runs on into the constants behind it
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(row.triple, row.processor, row.features, options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
@@ -109,6 +110,8 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
   function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   function.addFnAttr("reciprocal-estimates", "none");  // a real division is as fast and within Metal's bounds
   function.addFnAttr("no-builtins");                   // no idiom may become a call to memcpy or memset
+  // A jump table whose default cannot be reached is read without a bound: undefined behaviour could then leave the code.
+  function.addFnAttr("no-jump-tables", "true");
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 

@@ -1,0 +1,55 @@
+#include "gate/gate.hpp"
+
+#include "gate/inspector.hpp"
+#include "gate/lists.hpp"
+
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+
+namespace smelt::aot::gate {
+namespace {
+
+void keep_listed(llvm::Function& function) {
+  llvm::AttributeMask foreign;
+  for (const llvm::Attribute attribute : function.getAttributes().getFnAttrs())
+    if (attribute.isStringAttribute() && !has_text_attribute(attribute.getKindAsString()))
+      foreign.addAttribute(attribute);
+  function.removeFnAttrs(foreign);
+  function.clearMetadata();  // profiles, types of calls, sections of program counters; debug information goes anyway
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    instruction.dropUnknownNonDebugMetadata(metadata_kinds());
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+      llvm::AttributeMask of_call;
+      for (const llvm::Attribute attribute : call->getAttributes().getFnAttrs())
+        if (attribute.isStringAttribute() && !has_text_attribute(attribute.getKindAsString()))
+          of_call.addAttribute(attribute);
+      call->removeFnAttrs(of_call);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Breach> find_breaches(const llvm::Module& module, size_t most) {
+  return Inspector(module, most).inspect();
+}
+
+Result<void> admit(llvm::Module& module) {
+  const std::vector<Breach> found = find_breaches(module, 1);
+  if (!found.empty())
+    return fail(Errc::unsupported, "{}{}{}: AIR has no such thing, so nothing is compiled from this module",
+                found[0].place, found[0].place.empty() ? "" : ": ", found[0].message);
+  for (llvm::Function& function : module) keep_listed(function);
+  for (llvm::GlobalVariable& global : module.globals()) {
+    global.clearMetadata();
+    global.setAttributes({});
+  }
+  for (llvm::NamedMDNode& node : llvm::make_early_inc_range(module.named_metadata()))
+    if (!node.getName().starts_with("air.") && !node.getName().starts_with("llvm.dbg.") &&
+        node.getName() != "llvm.module.flags" && node.getName() != "llvm.ident")
+      module.eraseNamedMetadata(&node);
+  return {};
+}
+
+}  // namespace smelt::aot::gate

@@ -1,0 +1,17 @@
+// What AIR does not have at all, by the lists that stand in front of code generation.
+#include "gate/gate.hpp"
+#include "verify/checks.hpp"
+
+namespace smelt::aot::verify {
+namespace {
+
+constexpr size_t kMostBreaches = 32;
+
+}  // namespace
+
+void check_foreign(const llvm::Module& module, Findings& findings) {
+  for (const gate::Breach& breach : gate::find_breaches(module, kMostBreaches))
+    if (!breach.verify_knows) findings.error(Check::foreign, breach.place, "{}", breach.message);
+}
+
+}  // namespace smelt::aot::verify
