@@ -110,7 +110,8 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
   function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   function.addFnAttr("reciprocal-estimates", "none");  // a real division is as fast and within Metal's bounds
   function.addFnAttr("no-builtins");                   // no idiom may become a call to memcpy or memset
-  // A jump table whose default cannot be reached is read without a bound: undefined behaviour could then leave the code.
+  // A jump table whose default cannot be reached is read without a bound: undefined behaviour could then leave the
+  // code.
   function.addFnAttr("no-jump-tables", "true");
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
