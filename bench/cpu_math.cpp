@@ -2,8 +2,8 @@
 // for x86-64-v3 as a slice would be, is measured against double libm (accuracy) and against libm and libmvec (speed).
 //
 //   bench_cpu_math                speed: nanoseconds per element, a loop over 4096 floats in cache
-//   bench_cpu_math accuracy N     largest error in ulp over every Nth float (and all halves); docs/cpu-math.md has the
-//   table
+//   bench_cpu_math accuracy N     largest error in ulp over every Nth float (and all halves); docs/design/cpu-math.md
+//   has the table
 #include "jit.hpp"
 #include "ulp.hpp"
 

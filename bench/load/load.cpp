@@ -1,7 +1,7 @@
 // What loading costs against what it replaces, from one run: a package of one kernel and one of 500, in a fresh process
 // each time, against compiling the same from LLVM IR and against reading and hashing the same bytes. Loading itself
-// builds no pipeline and hashes no code (docs/loader-api.md 1.1, 3.4), so two more rows say what the first call and all
-// pipelines cost. Also what a program that links only the loader weighs, and what it links.
+// builds no pipeline and hashes no code (docs/design/loader.md 1.1, 3.4), so two more rows say what the first call and
+// all pipelines cost. Also what a program that links only the loader weighs, and what it links.
 //
 //   bench_load [rounds]     times are medians over rounds that take turns; files are in the page cache
 #include "smelt/base/files.hpp"

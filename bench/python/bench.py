@@ -3,7 +3,7 @@
 launch   What does a warm launch cost through Python, over the same launch through the C API?
 cache    500 kernels of six files: Triton's own file cache manager against smelt's, put and get, warm and in a fresh
          process, both in Python. Triton need not be installed: FileManager below keeps the same files in the same layout by
-         the same system calls (docs/loader-api.md 2.3); with Triton installed, its own class is measured instead.
+         the same system calls (docs/design/loader.md 2.3); with Triton installed, its own class is measured instead.
 
     PYTHONPATH=build/release/python python3 bench/python/bench.py [launch] [cache] [--program build/release/bin/bench_python_launch]
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws bench_store_latency's CSV as docs/store-latency.svg.
+"""Draws bench_store_latency's CSV as docs/design/store-latency.svg.
 
     build/release/bin/bench_store_latency > latency.csv
-    bench/store/plot_latency.py latency.csv docs/store-latency.svg
+    bench/store/plot_latency.py latency.csv docs/design/store-latency.svg
 
 Needs Debian's python3-matplotlib. Left: hits with a copy, by size. Right: misses. A line per number of processes, from the
 1st to the 99.9th percentile; dots mark p50 and p99.

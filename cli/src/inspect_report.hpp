@@ -1,6 +1,6 @@
-// What `smelt inspect` has to say, as JSON; the text for people is made from the same values. docs/interface.md names
-// the keys that others rely on: kind, functions (name, type, arguments), slices (target, bytes, sha256, functions,
-// missing).
+// What `smelt inspect` has to say, as JSON; the text for people is made from the same values. docs/reference/cli.md
+// names the keys that others rely on: kind, functions (name, type, arguments), slices (target, bytes, sha256,
+// functions, missing).
 #pragma once
 
 #include "smelt/base/bytes.hpp"

@@ -1,4 +1,4 @@
-// Pipelines of the whole process by content: docs/loader-api.md 3.4.
+// Pipelines of the whole process by content: docs/design/loader.md 3.4.
 #pragma once
 
 #include "smelt/loader/library.hpp"

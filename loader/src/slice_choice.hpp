@@ -1,4 +1,4 @@
-// Choosing a slice: docs/loader-api.md 3.7.
+// Choosing a slice: docs/design/loader.md 3.7.
 #pragma once
 
 #include "device/device_impl.hpp"

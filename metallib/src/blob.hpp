@@ -1,4 +1,4 @@
-// The bitcode blob of a function: wrapper, bitcode, padding (docs/metallib-format.md 7).
+// The bitcode blob of a function: wrapper, bitcode, padding (docs/formats/metallib.md 7).
 #pragma once
 
 #include "smelt/metallib/layout.hpp"

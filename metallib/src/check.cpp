@@ -1,4 +1,4 @@
-// Rules beyond what read() needs to be safe. Their evidence: docs/metallib-format.md 2.1, 3, 4, 12, 13.
+// Rules beyond what read() needs to be safe. Their evidence: docs/formats/metallib.md 2.1, 3, 4, 12, 13.
 #include "smelt/metallib/check.hpp"
 
 #include "smelt/metallib/names.hpp"
@@ -15,7 +15,7 @@ namespace {
 constexpr uint16_t kFirstPatchWithExtension = 3;
 constexpr uint16_t kFirstPatchWithPlatform = 6;
 
-/// The newest AIR that a container of that version carries, by patch 1.2.2 ... 1.2.9 (docs/metallib-format.md 12).
+/// The newest AIR that a container of that version carries, by patch 1.2.2 ... 1.2.9 (docs/formats/metallib.md 12).
 constexpr std::pair<uint16_t, uint16_t> kNewestAir[] = {{2, 0}, {1, 8}, {2, 2}, {2, 3}, {2, 4}, {2, 7}, {2, 7}, {2, 9}};
 
 class Checker {

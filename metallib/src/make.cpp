@@ -1,4 +1,4 @@
-// A fresh library in the recommended shape (docs/metallib-format.md 13): linker dialect, one module per function.
+// A fresh library in the recommended shape (docs/formats/metallib.md 13): linker dialect, one module per function.
 #include "smelt/metallib/writer.hpp"
 
 #include "blob.hpp"

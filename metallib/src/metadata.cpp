@@ -1,4 +1,4 @@
-// Payloads of CNST, VATT, VATY, DEBI, DEPF (docs/metallib-format.md 5 and 6).
+// Payloads of CNST, VATT, VATY, DEBI, DEPF (docs/formats/metallib.md 5 and 6).
 //
 //   CNST  u16 count; per constant:  name NUL, u8 type, u16 index, u8 active
 //   VATT  u16 count; per attribute: name NUL, u16: bits 0-12 index, 13-14 use, 15 active

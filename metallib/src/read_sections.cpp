@@ -7,7 +7,7 @@
 namespace smelt::metallib {
 namespace {
 
-/// Metadata payloads that have a known shape (docs/metallib-format.md 14, check 14).
+/// Metadata payloads that have a known shape (docs/formats/metallib.md 14, check 14).
 Result<void> check_metadata(const std::vector<RawTag>& tags) {
   const RawTag* attributes = nullptr;
   const RawTag* types = nullptr;

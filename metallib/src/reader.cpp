@@ -1,4 +1,4 @@
-// The order of work, and the checks that need to see the whole image (docs/metallib-format.md 14):
+// The order of work, and the checks that need to see the whole image (docs/formats/metallib.md 14):
 //   header -> function list -> extension -> metadata -> modules -> the sections that the extension names
 //   -> OFFT, SOFF, RFLT to indices -> every byte in exactly one section -> hashes
 #include "smelt/metallib/reader.hpp"

@@ -1,4 +1,4 @@
-// The head of a reflection buffer: a flatbuffer with identifier AIRR (docs/metallib-format.md 10).
+// The head of a reflection buffer: a flatbuffer with identifier AIRR (docs/formats/metallib.md 10).
 //
 //   u32 root offset, "AIRR"
 //   root table: field 0 version (three u32), 1 nodes, 4 kernels, 9 function constants (indices into the nodes)

@@ -4,7 +4,7 @@ store, handed back as callable kernels by name. On a Mac they run on Metal, ever
     lib = smelt.load_metallib("kernels.metallib")
     lib.saxpy(x, y, 2.0, threads=n)
 
-docs/python.md; semantics of calls, defaults and errors: docs/loader-api.md. The compiler is loaded at first use:
+Reference: docs/reference/python.md and docs/reference/errors.md. The compiler is loaded at first use:
 ``import smelt`` and ``smelt.Store`` need neither it nor LLVM.
 """
 

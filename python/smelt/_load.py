@@ -1,4 +1,4 @@
-"""Loading and calling: load_metallib and what goes with it. docs/loader-api.md 1 and 3.6."""
+"""Loading and calling: load_metallib and what goes with it. docs/reference/python.md."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Every exception of smelt. All derive from Error, which is a RuntimeError, so that handlers written for PyTorch's
-loader catch them; some have a second base that Python people expect. docs/loader-api.md, section 4.
+loader catch them; some have a second base that Python people expect. docs/reference/errors.md.
 
 ``code`` is the stable name of the condition ("not_metallib"), the same as in C and C++; ``subject`` what it is about.
 """

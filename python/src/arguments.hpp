@@ -1,4 +1,4 @@
-// One call's arguments: Python values bound to buffer 0, 1, ... of an encoder. docs/loader-api.md 1.3 and 3.6.
+// One call's arguments: Python values bound to buffer 0, 1, ... of an encoder. docs/design/loader.md 1.3 and 3.6.
 #pragma once
 
 #include "smelt/loader/encoder.hpp"

@@ -1,4 +1,4 @@
-// Kernels and libraries as Python sees them. docs/loader-api.md 1.2, 1.3, 3.6.
+// Kernels and libraries as Python sees them. docs/design/loader.md 1.2, 1.3, 3.6.
 #pragma once
 
 #include "smelt/loader/encoder.hpp"

@@ -1,5 +1,5 @@
 // Python numbers as the bytes a kernel reads: 8-byte signed for int, 4-byte float for float, or what arg_casts asks
-// for. docs/loader-api.md 1.3.
+// for. docs/design/loader.md 1.3.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-"""Rows 7 and 9 of docs/loader-api.md section 5, as far as the command line shows them."""
+"""Rows 7 and 9 of docs/design/loader.md section 5, as far as the command line shows them."""
 
 import os
 import shutil

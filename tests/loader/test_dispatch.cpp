@@ -1,4 +1,4 @@
-// docs/loader-api.md 3.8 and 5.2: what a dispatch means.
+// docs/design/loader.md 3.8 and 5.2: what a dispatch means.
 #include "support.hpp"
 
 #include <doctest/doctest.h>

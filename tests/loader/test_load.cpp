@@ -1,4 +1,4 @@
-// Loading, names, what is refused, slice choice (docs/loader-api.md 3.4, 3.7, 5.7).
+// Loading, names, what is refused, slice choice (docs/design/loader.md 3.4, 3.7, 5.7).
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"

@@ -66,7 +66,7 @@ TEST_CASE("fresh libraries of 0, 1 and 3 functions read back as they were asked 
 }
 
 TEST_CASE("a function's group has the size that Apple's has") {
-  // docs/metallib-format.md 13: 121 bytes for `foo`, in the order NAME TYPE HASH OFFT VERS MDSZ.
+  // docs/formats/metallib.md 13: 121 bytes for `foo`, in the order NAME TYPE HASH OFFT VERS MDSZ.
   const Bytes module = bitcode(8, 0);
   NewLibrary request{.patch = 9, .os_major = 26};
   request.functions.push_back({.name = "foo", .bitcode = module, .versions = {2, 8, 4, 0}});

@@ -1,4 +1,4 @@
-"""One case for each row of the argument table and of arg_casts in docs/loader-api.md 1.3, and the checks of 3.6."""
+"""One case for each row of the argument table and of arg_casts in docs/design/loader.md 1.3, and the checks of 3.6."""
 
 import array
 import struct

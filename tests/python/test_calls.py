@@ -1,4 +1,4 @@
-"""threads, group_size and the rest of a call: docs/loader-api.md 1.3, 3.6, 3.8 and the errors of section 4."""
+"""threads, group_size and the rest of a call: docs/design/loader.md 1.3, 3.6, 3.8 and the errors of docs/reference/errors.md."""
 
 import array
 import itertools

@@ -1,4 +1,4 @@
-"""Conditions of the error table in docs/loader-api.md, section 4, that the other files do not meet on their way."""
+"""Conditions of the error table in docs/reference/errors.md, that the other files do not meet on their way."""
 
 import os
 import sqlite3

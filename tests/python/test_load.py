@@ -1,4 +1,4 @@
-"""Loading, libraries and kernels: docs/loader-api.md 1.1, 1.2, 1.4, 3.6, and the errors of section 4."""
+"""Loading, libraries and kernels: docs/design/loader.md 1.1, 1.2, 1.4, 3.6, and the errors of docs/reference/errors.md."""
 
 import copy
 import os

@@ -1,4 +1,4 @@
-/* smelt in plain C: load packages and Metal libraries, run their kernels. docs/loader-api.md 3.5.
+/* smelt in plain C: load packages and Metal libraries, run their kernels. docs/reference/c.md.
  *
  * Rules, for every function here:
  *   - it returns SMELT_OK or a status; results come through out-parameters, which are null (or zero) on failure;

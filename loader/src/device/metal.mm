@@ -26,7 +26,7 @@ NSString* to_ns(std::string_view text) {
   return [[NSString alloc] initWithBytes:text.data() length:text.size() encoding:NSUTF8StringEncoding];
 }
 
-/// Metal language of each macOS (docs/air.md 1.2).
+/// Metal language of each macOS (docs/formats/air.md 1.2).
 Version language_of(const Version& os) {
   if (os.major >= 26) return {4, 0, 0};
   if (os.major == 15) return {3, 2, 0};

@@ -1,4 +1,4 @@
-"""PyTorch's loader of Metal libraries, under all its spellings: docs/loader-api.md 1.1.
+"""PyTorch's loader of Metal libraries, under all its spellings: docs/design/loader.md 1.1.
 
 On a Mac the slice for this machine is picked and checked, and torch loads it; elsewhere kernels run on the CPU and take
 CPU tensors (or NumPy arrays). Behaves as upstream to the letter, also where smelt.load_metallib is kinder.

@@ -12,7 +12,7 @@ written makes the whole group a miss, which is counted and compiled again.
 Of all threads and processes that miss the same group, one compiles; the others wait for it. When it dies the kernel
 gives up its lock, and the next one compiles.
 
-Interfaces: docs/loader-api.md 2.3 to 2.5.
+Interfaces: docs/design/loader.md 2.3 to 2.5.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@
 namespace smelt {
 
 /// What kind of failure; says who should react. The names are part of the C API and the Python exceptions
-/// (docs/interface.md), so add, never rename.
+/// (docs/reference/errors.md), so add, never rename.
 enum class Errc : int {
   ok = 0,
   invalid_argument,

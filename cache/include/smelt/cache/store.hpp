@@ -1,6 +1,6 @@
 // Entries by key, on disk: key -> named parts, published together or not at all. Never looks inside the bytes.
 //
-// Layout of a store folder (docs/store.md):
+// Layout of a store folder (docs/formats/store.md):
 //   store.db      SQLite, the truth            packs/NNNNNN.pack   append-only bytes
 //   index         derived; may be deleted      locks               byte-range locks between processes
 #pragma once

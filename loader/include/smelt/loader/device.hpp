@@ -1,4 +1,4 @@
-// Devices: where kernels run. docs/loader-api.md 3.3.
+// Devices: where kernels run. docs/reference/cpp.md.
 #pragma once
 
 #include "smelt/loader/types.hpp"

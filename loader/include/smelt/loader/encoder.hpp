@@ -1,4 +1,4 @@
-// Binding arguments and dispatching. docs/loader-api.md 3.4, 3.8.
+// Binding arguments and dispatching. docs/reference/cpp.md; what a dispatch means: docs/design/loader.md 3.8.
 #pragma once
 
 #include "smelt/loader/library.hpp"

@@ -1,4 +1,4 @@
-// Libraries, functions and pipelines: from bytes to something that can be dispatched. docs/loader-api.md 3.4, 3.7.
+// Libraries, functions and pipelines: from bytes to something that can be dispatched. docs/reference/cpp.md.
 #pragma once
 
 #include "smelt/loader/constants.hpp"

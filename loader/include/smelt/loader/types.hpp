@@ -1,5 +1,5 @@
 // Values that the loader's interface speaks in: targets, sizes, what a kernel says about its arguments.
-// Facts: docs/loader-api.md 3.2 to 3.4.
+// Facts: docs/reference/cpp.md.
 #pragma once
 
 #include "smelt/base/bytes.hpp"

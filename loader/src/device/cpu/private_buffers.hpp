@@ -1,5 +1,5 @@
 // Private copies of buffers that a kernel only feeds by atomics: each worker counts for itself, without locks, and the
-// sums are joined at the end (docs/host-backend.md 4).
+// sums are joined at the end (docs/design/cpu-code.md 4).
 #pragma once
 
 #include "smelt/schema/cpu_slice.hpp"

@@ -1,4 +1,4 @@
-// Apple's Metal library container (MTLB), drawn; no logic. Facts and their evidence: docs/metallib-format.md.
+// Apple's Metal library container (MTLB), drawn; no logic. Facts and their evidence: docs/formats/metallib.md.
 //
 //    at   size  field
 //     0      4  magic            "MTLB"

@@ -134,7 +134,7 @@ struct Library {
   /// The 16 bytes of the extension's UUID, if any.
   std::optional<ByteView> uuid() const;
   bool has(Section section) const;
-  /// The order of docs/metallib-format.md 1, with the sections this library has.
+  /// The order of docs/formats/metallib.md 1, with the sections this library has.
   std::vector<Place> standard_order() const;
 };
 

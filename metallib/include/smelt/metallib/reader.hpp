@@ -1,4 +1,4 @@
-// Bytes to Library. Every bound is checked once, here; see docs/metallib-format.md 14.
+// Bytes to Library. Every bound is checked once, here; see docs/formats/metallib.md 14.
 #pragma once
 
 #include "smelt/metallib/library.hpp"

@@ -1,5 +1,5 @@
 // Universal files: several images of one library, or of one binary archive, behind a table. Mach-O's own form and
-// Metal's, the latter in either byte order (docs/metallib-format.md 15).
+// Metal's, the latter in either byte order (docs/formats/metallib.md 15).
 #pragma once
 
 #include "smelt/metallib/layout.hpp"

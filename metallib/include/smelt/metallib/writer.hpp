@@ -54,7 +54,7 @@ struct NewLibrary {
   std::vector<NewFunction> functions;
 };
 
-/// A library in the linker dialect, docs/metallib-format.md 13: wrapped and padded modules, right hashes, a UUID, no
+/// A library in the linker dialect, docs/formats/metallib.md 13: wrapped and padded modules, right hashes, a UUID, no
 /// reflection and no sources. The UUID is the first 16 bytes of the SHA-256 over header fields, names and blobs, as
 /// UUID version 8 (RFC 9562), so equal libraries have equal UUIDs. Owns its bytes.
 Result<Library> make_library(const NewLibrary& request);

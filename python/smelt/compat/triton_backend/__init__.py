@@ -1,7 +1,7 @@
 """A Triton back end as a plug-in: stock Triton compiles, smelt makes the Metal library, and ``kernel[grid](...)`` runs it
 on the CPU device here, through Metal on a Mac. No fork: Triton finds it by the entry point ``triton.backends``.
 
-    ttir, ttgir, llir   Triton's own passes, for the AMD target with waves of 32 lanes (docs/triton-amdgcn.md)
+    ttir, ttgir, llir   Triton's own passes, for the AMD target with waves of 32 lanes (docs/formats/triton-amdgcn.md)
     metallib            smelt.compile
 
 Where no GPU that Triton knows is visible, nothing needs to be said. Elsewhere, choose it for this process:
