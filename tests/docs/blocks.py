@@ -17,7 +17,7 @@ A line above a block may say more, and readers see it:
 
     `NAME`:                              the block is a file of that name, written and not run
     *Not run by the tests: REASON.*      counted and listed
-    *Needs NAME and NAME.*               run where it is there (PyTorch, Triton, NumPy, the corpus), else counted and listed
+    *Needs NAME and NAME.*               run where it is there (PyTorch, Triton, NumPy, root, the corpus), else counted and listed
 
 SMELT_ACCEPT=1 writes what was printed into the output blocks that have no "..." in them.
 """
@@ -112,9 +112,12 @@ def read_blocks(page: pathlib.Path) -> list[Block]:
 def is_there(name: str, build: pathlib.Path) -> bool:
     if name == "the corpus":
         return corpus(build).is_dir()
+    if name == "root":  # and what containers seldom let root do
+        probe = subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL) if os.geteuid() == 0 else None
+        return probe is not None and probe.returncode == 0
     modules = {"PyTorch": "torch", "Triton": "triton", "NumPy": "numpy"}
     if name not in modules:
-        raise Failure(f"*Needs {name}.*: known are {', '.join(modules)} and the corpus")
+        raise Failure(f"*Needs {name}.*: known are {', '.join(modules)}, root and the corpus")
     return importlib.util.find_spec(modules[name]) is not None
 
 
