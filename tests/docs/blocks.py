@@ -115,10 +115,13 @@ def is_there(name: str, build: pathlib.Path) -> bool:
     if name == "root":  # and what containers seldom let root do
         probe = subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL) if os.geteuid() == 0 else None
         return probe is not None and probe.returncode == 0
-    modules = {"PyTorch": "torch", "Triton": "triton", "NumPy": "numpy"}
+    modules = {"PyTorch": "torch.mps", "Triton": "triton", "NumPy": "numpy"}  # torch.mps came with PyTorch 2
     if name not in modules:
         raise Failure(f"*Needs {name}.*: known are {', '.join(modules)}, root and the corpus")
-    return importlib.util.find_spec(modules[name]) is not None
+    try:
+        return importlib.util.find_spec(modules[name]) is not None
+    except ImportError:
+        return False
 
 
 def corpus(build: pathlib.Path) -> pathlib.Path:
@@ -173,11 +176,14 @@ class Page:
         self.folder, self.build, self.prefix = folder, build, prefix
         self.printed: str | None = None
         self.interpreter: subprocess.Popen[str] | None = None
+        tools = folder / ".bin"  # the Python that runs this is the one that smelt was built for
+        tools.mkdir()
+        (tools / "python3").symlink_to(sys.executable)
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("SMELT_", "TRITON_"))},
             "HOME": str(folder),
             "SMELT_STORE": str(folder / "store"),
-            "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
+            "PATH": f"{build / 'bin'}:{tools}:{os.environ['PATH']}",
             "PYTHONPATH": str(build / "python"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "CMAKE_PREFIX_PATH": str(prefix),
