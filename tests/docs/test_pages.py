@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What pages and sources say of each other is there: links, anchors, cited sections, names of the interface.
+
+SMELT names the command; without it the command's page is not compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+SOURCES = {".cpp", ".hpp", ".h", ".c", ".mm", ".py", ".pyi", ".metal", ".cmake", ".txt", ".sql", ".md", ".sh", ".toml", ".yml"}
+
+
+def own_files() -> list[pathlib.Path]:
+    """Tracked files that people wrote; without git all but builds."""
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True
+    )
+    if listed.returncode == 0:
+        found = [ROOT / name for name in listed.stdout.splitlines()]
+    else:
+        found = [p for p in ROOT.rglob("*") if p.relative_to(ROOT).parts[0] not in ("build", ".git")]
+    return [path for path in found if path.is_file()]
+
+
+def without_blocks(text: str) -> str:
+    """Fenced blocks are blanked, so that lines keep their numbers."""
+    return re.sub(r"^ *```.*?^ *```", lambda block: "\n" * block[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+
+
+def slug(heading: str) -> str:
+    """As GitHub and mkdocs make anchors."""
+    text = re.sub(r"[`*]", "", heading).strip().lower()
+    return re.sub(r" ", "-", re.sub(r"[^\w\- ]", "", text))
+
+
+@functools.cache
+def headings(page: pathlib.Path) -> list[str]:
+    return re.findall(r"^#+ (.*)$", without_blocks(page.read_text()), flags=re.MULTILINE)
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+class Links(unittest.TestCase):
+    def test_links_lead_somewhere(self) -> None:
+        pages = [path for path in own_files() if path.suffix == ".md"]
+        self.assertGreater(len(pages), 20)
+        for page in pages:
+            for text, link in re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", without_blocks(page.read_text())):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                with self.subTest(page=str(page.relative_to(ROOT)), link=link):
+                    path, _, anchor = link.partition("#")
+                    target = (page.parent / path).resolve() if path else page
+                    self.assertTrue(target.exists(), f"'{text}' leads to {target}, which is not there")
+                    if anchor:
+                        self.assertIn(anchor, [slug(heading) for heading in headings(target)])
+
+    def test_every_page_can_be_found(self) -> None:
+        nav = read("mkdocs.yml")
+        for page in DOCS.rglob("*.md"):
+            with self.subTest(page=str(page.relative_to(DOCS))):
+                self.assertIn(str(page.relative_to(DOCS)), nav, "mkdocs.yml does not list it")
+
+    def test_pages_and_sections_that_sources_cite_are_there(self) -> None:
+        citation = re.compile(r"docs/[\w./-]*\w\.(?:md|tsv|svg)")
+        section = re.compile(r"[, ]*(?:sections? )?(\d+(?:\.\d+)*)")
+        count = 0
+        for path in own_files():
+            plain = path.suffix in SOURCES or path.name.startswith("metal_")
+            is_page = path.suffix == ".md" and path.parent != ROOT  # pages link to ours, and cite those of others
+            if not plain or is_page or "data" in path.parts or path == pathlib.Path(__file__).resolve():
+                continue
+            text = path.read_text(errors="replace")
+            for cited in citation.finditer(text):
+                line = text.count("\n", 0, cited.start()) + 1
+                with self.subTest(source=f"{path.relative_to(ROOT)}:{line}", cites=cited[0]):
+                    page = ROOT / cited[0]
+                    if text[: cited.start()].endswith(("/", "shared(\"")):
+                        continue  # somewhere else
+                    self.assertTrue(page.exists(), "there is no such page")
+                    count += 1
+                    number = section.match(text, cited.end())
+                    if number and page.suffix == ".md" and path.suffix != ".md":
+                        known = [re.match(r"\d+(?:\.\d+)*", heading) for heading in headings(page)]
+                        self.assertIn(number[1], [one[0] for one in known if one], "the page has no such section")
+        self.assertGreater(count, 30)
+
+
+class Names(unittest.TestCase):
+    def test_every_c_function_is_on_its_page_and_no_other(self) -> None:
+        header = read("loader/include/smelt/smelt.h")
+        functions = set(re.findall(r"SMELT_API [^;(]*?(smelt_\w+)\(", header))
+        page = set(re.findall(r"\bsmelt_\w+", read("docs/reference/c.md")))
+        self.assertGreater(len(functions), 30)
+        self.assertEqual(functions - page, set(), "not on docs/reference/c.md")
+        known = functions | set(re.findall(r"\bsmelt_\w+", header))
+        for path in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
+            for name in set(re.findall(r"\bsmelt_\w+(?=\()", path.read_text())) - {"smelt_add_library"}:
+                self.assertIn(name, known, f"{path.relative_to(ROOT)} names a function that does not exist")
+
+    def test_headers_that_pages_name_exist(self) -> None:
+        installed = {path.name for path in own_files() if path.suffix in (".hpp", ".h")}
+        for path in DOCS.rglob("*.md"):
+            for name in set(re.findall(r"\bsmelt/(?:\w+/)*(\w+\.hp?p?)\b", path.read_text())):
+                self.assertIn(name, installed, f"{path.relative_to(ROOT)} names a header that does not exist")
+
+    def test_every_code_is_on_the_page_of_errors(self) -> None:
+        header = read("loader/include/smelt/smelt.h")
+        enumeration = header[header.index("SMELT_OK = 0") : header.index("SMELT_E_OUT_OF_MEMORY")]
+        codes = {name.lower() for name in re.findall(r"SMELT_E_(\w+)", enumeration)}
+        rows = set(re.findall(r"^\| `(\w+)` \|", read("docs/reference/errors.md"), flags=re.MULTILINE))
+        self.assertGreater(len(codes), 30)
+        self.assertEqual(codes, rows)
+
+    def test_every_variable_is_on_the_page_of_the_environment(self) -> None:
+        asked = re.compile(r"""(?:getenv|environment|environ(?:\.get)?)[\[(]\s*["'](SMELT_\w+)""")
+        used = set()
+        for path in own_files():
+            inside = path.relative_to(ROOT).parts[0]
+            if path.suffix in SOURCES and inside not in ("tests", "bench", "docs", "examples"):
+                used |= set(asked.findall(path.read_text(errors="replace")))
+        page = set(re.findall(r"^\| `(SMELT_\w+)`", read("docs/reference/environment.md"), flags=re.MULTILINE))
+        self.assertGreater(len(used), 5)
+        self.assertEqual(used - page, set(), "not on docs/reference/environment.md")
+
+    def test_every_python_name_is_on_its_page(self) -> None:
+        exported = re.search(r"__all__ = \[(.*?)\]", read("python/smelt/__init__.py"), flags=re.DOTALL)
+        assert exported
+        pages = read("docs/reference/python.md") + read("docs/reference/errors.md")
+        for name in re.findall(r'"(\w+)"', exported[1]):
+            with self.subTest(name=name):
+                self.assertRegex(pages, rf"\b{name}\b")
+
+    @unittest.skipUnless("SMELT" in os.environ, "SKIPPED: SMELT does not name the command")
+    def test_every_verb_is_on_the_page_of_the_command(self) -> None:
+        def verbs(*words: str) -> list[str]:
+            text = subprocess.run([os.environ["SMELT"], *words, "--help"], capture_output=True, text=True).stdout
+            return re.findall(r"^  (\w+) ", text.partition("Subcommands:")[2], flags=re.MULTILINE)
+
+        page = read("docs/reference/cli.md")
+        self.assertIn("compile", verbs())
+        for verb in verbs():
+            self.assertIn(f"smelt {verb} --help", page)
+        for verb in verbs("store"):
+            self.assertIn(f"Usage: smelt store {verb}", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
