@@ -71,6 +71,19 @@ class Links(unittest.TestCase):
             with self.subTest(page=str(page.relative_to(DOCS))):
                 self.assertIn(str(page.relative_to(DOCS)), nav, "mkdocs.yml does not list it")
 
+    def test_files_that_pages_name_are_there(self) -> None:
+        folders = {path.relative_to(ROOT).parts[0] for path in own_files()} - {"docs"}
+        named = re.compile(r"`((?:%s)/[\w./*-]+)`" % "|".join(sorted(re.escape(folder) for folder in folders if "." not in folder)))
+        count = 0
+        for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]:
+            for name in set(named.findall(without_blocks(page.read_text()))):
+                if "NAME" in name or page.name in ("style.md", "CHANGELOG.md"):  # other codebases, other times
+                    continue
+                count += 1
+                with self.subTest(page=str(page.relative_to(ROOT)), names=name):
+                    self.assertTrue(any(ROOT.glob(name.rstrip("/"))), "there is no such file")
+        self.assertGreater(count, 10)
+
     def test_pages_and_sections_that_sources_cite_are_there(self) -> None:
         citation = re.compile(r"docs/[\w./-]*\w\.(?:md|tsv|svg)")
         section = re.compile(r"[, ]*(?:sections? )?(\d+(?:\.\d+)*)")
