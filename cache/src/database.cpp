@@ -38,18 +38,15 @@ Statement::~Statement() {
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
 }
-Statement& Statement::bind(int at, int64_t value) {
+void Statement::put_integer(int at, int64_t value) {
   sqlite3_bind_int64(statement_, at, value);
-  return *this;
 }
-Statement& Statement::bind(int at, ByteView bytes) {
+void Statement::put(int at, ByteView bytes) {
   sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_STATIC);
-  return *this;
 }
-Statement& Statement::bind(int at, std::string_view text) {
+void Statement::put(int at, std::string_view text) {
   // A null pointer would bind NULL.
   sqlite3_bind_text64(statement_, at, text.data() ? text.data() : "", text.size(), SQLITE_STATIC, SQLITE_UTF8);
-  return *this;
 }
 Result<bool> Statement::step() {
   const int code = sqlite3_step(statement_);
@@ -70,16 +67,6 @@ ByteView Statement::blob(int column) const {
   const void* bytes = sqlite3_column_blob(statement_, column);
   return {static_cast<const std::byte*>(bytes), static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
 }
-std::string_view Statement::text(int column) const {
-  return as_text(blob(column));
-}
-bool Statement::digest(int column, Digest& out) const {
-  const ByteView bytes = blob(column);
-  if (bytes.size() != out.bytes.size()) return false;
-  std::copy(bytes.begin(), bytes.end(), out.bytes.begin());
-  return true;
-}
-
 Result<void> Database::open(const std::filesystem::path& path, bool read_only, bool durable) {
   close();
   const std::string wal = path.string() + "-wal";
@@ -137,6 +124,11 @@ void Database::close() {
   database_ = nullptr;
 }
 
+bool Database::moved() const {
+  int moved = 0;
+  return sqlite3_file_control(database_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
 Result<Statement> Database::prepare(const char* sql) {
   sqlite3_stmt*& statement = prepared_[sql];
   if (!statement) {
@@ -161,21 +153,16 @@ int64_t Database::last_row() const {
 
 Result<void> Database::migrate() {
   const auto migrations = schema::store_migrations();
-  const auto read_pragma = [&](const char* sql) -> Result<int64_t> {
-    SMELT_TRY(auto statement, prepare(sql));
-    SMELT_TRY(const bool row, statement.step());
-    return row ? statement.integer(0) : 0;
-  };
-  const auto newest = static_cast<int64_t>(migrations.size());
-  SMELT_TRY(int64_t version, read_pragma("PRAGMA user_version"));
+  const uint64_t newest = migrations.size();
+  SMELT_TRY(uint64_t version, number("PRAGMA user_version"));
   const bool read_only = sqlite3_db_readonly(database_, "main") == 1;
   if (version < newest && !read_only) {
     SMELT_TRY(auto transaction, Transaction::begin(*this));
-    SMELT_TRY(version, read_pragma("PRAGMA user_version"));  // another process may have migrated while we waited
-    SMELT_TRY(const int64_t tables, read_pragma("SELECT count(*) FROM sqlite_master"));
+    SMELT_TRY(version, number("PRAGMA user_version"));  // another process may have migrated while we waited
+    SMELT_TRY(const uint64_t tables, number("SELECT count(*) FROM sqlite_master"));
     if (version == 0 && tables != 0) return fail(Errc::store_corrupt, "store database: holds another program's tables");
     for (; version < newest; ++version) {
-      SMELT_TRY_VOID(execute(std::string(migrations[static_cast<size_t>(version)]).c_str()));
+      SMELT_TRY_VOID(execute(std::string(migrations[version]).c_str()));
       SMELT_TRY_VOID(execute(fmt::format("PRAGMA user_version={}", version + 1).c_str()));
     }
     SMELT_TRY_VOID(execute(fmt::format("PRAGMA application_id={}", schema::kStoreApplicationId).c_str()));
@@ -184,12 +171,12 @@ Result<void> Database::migrate() {
     SMELT_TRY_VOID(execute("INSERT OR IGNORE INTO meta VALUES('id', abs(random()))"));
     SMELT_TRY_VOID(transaction.commit());
   }
-  SMELT_TRY(const int64_t application, read_pragma("PRAGMA application_id"));
+  SMELT_TRY(const uint64_t application, number("PRAGMA application_id"));
   if (application != schema::kStoreApplicationId)
     return fail(Errc::store_corrupt, "store database: application_id is {}, want {}", application,
                 schema::kStoreApplicationId);
   if (version > newest) {
-    SMELT_TRY(const int64_t oldest, read_pragma("SELECT value FROM meta WHERE name='oldest'"));
+    SMELT_TRY(const uint64_t oldest, number("SELECT value FROM meta WHERE name='oldest'"));
     if (oldest > newest)
       return fail(Errc::store_newer,
                   "store database: schema {} (readable from {} on), this smelt knows {}; update smelt "
@@ -205,8 +192,8 @@ Result<void> Database::migrate() {
   return {};
 }
 
-Result<Transaction> Transaction::begin(Database& database) {
-  SMELT_TRY_VOID(database.execute("BEGIN IMMEDIATE"));
+Result<Transaction> Transaction::begin(Database& database, Kind kind) {
+  SMELT_TRY_VOID(database.execute(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN"));
   return Transaction(database);
 }
 

@@ -4,17 +4,26 @@
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 
+#include <concepts>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace smelt::cache {
 
-/// A use of a prepared statement; reset when it goes. Blobs and text are borrowed until then.
+/// A row as a struct: columns() ties its members in the order of the SELECT.
+template <class Row>
+concept HasColumns = requires(Row row) { row.columns(); };
+
+/// A use of a prepared statement; reset when it goes. Bound blobs and text are borrowed until then. SQL knows signed
+/// integers only: the one place where they become our unsigned ones, and the other way round, is here.
 class Statement {
  public:
   Statement(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
@@ -24,18 +33,90 @@ class Statement {
   }
   Statement& operator=(Statement&&) = delete;
 
-  Statement& bind(int at, int64_t value);
-  Statement& bind(int at, ByteView bytes);
-  Statement& bind(int at, std::string_view text);
-  Statement& bind(int at, const Digest& digest) { return bind(at, ByteView(digest.bytes)); }
+  /// Binds ?1, ?2, ... in order: integers, Digest, Checksum, ByteView, text.
+  template <class... T>
+  Statement& bind(const T&... values) {
+    int at = 0;
+    (put(++at, values), ...);
+    return *this;
+  }
   Result<bool> step();  ///< true: a row; false: done
   Result<void> run();   ///< to the end
-  int64_t integer(int column) const;
-  ByteView blob(int column) const;          ///< valid until the next step
-  std::string_view text(int column) const;  ///< likewise
-  bool digest(int column, Digest& out) const;
+  /// The columns of the row that step() found, from the first on. False: a blob has not the size that its type wants.
+  template <class... T>
+  bool read(T&... columns) const {
+    int at = 0;
+    return (get(at++, columns) && ...);
+  }
+
+  /// The first row, if there is one that can be read. Row: a struct with columns(), or the type of the only column.
+  template <class Row>
+  Result<std::optional<Row>> first() {
+    SMELT_TRY(const bool found, step());
+    std::optional<Row> row;
+    if (found && !read_row(row.emplace())) row.reset();
+    return row;
+  }
+  /// All rows but those that cannot be read; these are counted.
+  template <class Row>
+  Result<std::vector<Row>> all(size_t* unreadable = nullptr) {
+    std::vector<Row> rows;
+    for (;;) {
+      SMELT_TRY(const bool found, step());
+      if (!found) return rows;
+      if (Row row; read_row(row))
+        rows.push_back(std::move(row));
+      else if (unreadable)
+        ++*unreadable;
+    }
+  }
+  /// The only column of the only row; 0 when there is none.
+  Result<uint64_t> number() {
+    SMELT_TRY(const auto value, first<uint64_t>());
+    return value.value_or(0);
+  }
 
  private:
+  template <std::integral T>
+  void put(int at, T value) {
+    put_integer(at, static_cast<int64_t>(value));
+  }
+  void put(int at, ByteView bytes);
+  void put(int at, std::string_view text);
+  void put(int at, const Digest& digest) { put(at, ByteView(digest.bytes)); }
+  template <size_t N>
+  void put(int at, const std::array<std::byte, N>& bytes) {
+    put(at, ByteView(bytes));
+  }
+  void put_integer(int at, int64_t value);
+
+  template <std::integral T>
+  bool get(int column, T& value) const {
+    value = static_cast<T>(integer(column));
+    return true;
+  }
+  template <size_t N>
+  bool get(int column, std::array<std::byte, N>& bytes) const {
+    const ByteView found = blob(column);
+    if (found.size() != N) return false;
+    std::copy(found.begin(), found.end(), bytes.begin());
+    return true;
+  }
+  bool get(int column, Digest& digest) const { return get(column, digest.bytes); }
+  bool get(int column, std::string& text) const {
+    text = as_text(blob(column));
+    return true;
+  }
+  template <class Row>
+  bool read_row(Row& row) const {
+    if constexpr (HasColumns<Row>)
+      return std::apply([&](auto&... columns) { return read(columns...); }, row.columns());
+    else
+      return read(row);
+  }
+  int64_t integer(int column) const;
+  ByteView blob(int column) const;  // valid until the next step
+
   sqlite3* database_;
   sqlite3_stmt* statement_;
 };
@@ -52,8 +133,38 @@ class Database {
   Result<void> open(const std::filesystem::path& path, bool read_only, bool durable);
   void close();
   bool is_open() const { return database_ != nullptr; }
+  /// Whether the file at the path is another one now, or none.
+  bool moved() const;
   int version() const { return version_; }
+  /// `sql` is a literal: the statement is kept under its address. Not to be used again while in use.
   Result<Statement> prepare(const char* sql);
+  /// Runs a statement that has no rows worth reading.
+  template <class... T>
+  Result<void> run(const char* sql, const T&... values) {
+    SMELT_TRY(auto statement, prepare(sql));
+    return statement.bind(values...).run();
+  }
+  /// Runs one that has.
+  template <class Row, class... T>
+  Result<std::optional<Row>> first(const char* sql, const T&... values) {
+    SMELT_TRY(auto statement, prepare(sql));
+    return statement.bind(values...).template first<Row>();
+  }
+  template <class Row, class... T>
+  Result<std::vector<Row>> all(const char* sql, const T&... values) {
+    SMELT_TRY(auto statement, prepare(sql));
+    return statement.bind(values...).template all<Row>();
+  }
+  template <class... T>
+  Result<uint64_t> number(const char* sql, const T&... values) {
+    SMELT_TRY(auto statement, prepare(sql));
+    return statement.bind(values...).number();
+  }
+  template <class... T>
+  Result<bool> any(const char* sql, const T&... values) {
+    SMELT_TRY(auto statement, prepare(sql));
+    return statement.bind(values...).step();
+  }
   Result<void> execute(const char* sql);
   int64_t last_row() const;
 
@@ -64,10 +175,11 @@ class Database {
   std::map<const char*, sqlite3_stmt*> prepared_;  // by address: each call site has its own literal
 };
 
-/// BEGIN IMMEDIATE until commit(); rolls back otherwise.
+/// Everything in between is one: BEGIN, then COMMIT at commit(); rolls back otherwise.
 class Transaction {
  public:
-  static Result<Transaction> begin(Database& database);
+  enum class Kind { read, write };
+  static Result<Transaction> begin(Database& database, Kind kind = Kind::write);
   ~Transaction();
   Transaction(Transaction&& other) noexcept : database_(other.database_) { other.database_ = nullptr; }
   Transaction& operator=(Transaction&&) = delete;

@@ -8,14 +8,6 @@
 #include <algorithm>
 
 namespace smelt::cache {
-namespace {
-
-uint64_t half(const Checksum& sum) {
-  return load_le<uint64_t>(sum.data());
-}
-
-}  // namespace
-
 std::optional<ByteView> StoreState::view(uint64_t pack, uint64_t at, uint64_t bytes,
                                          std::shared_ptr<MappedPack>& owner) {
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -107,13 +99,14 @@ uint64_t seen_key(const Place& place) {
 std::shared_ptr<const EntryData> StoreState::seen_at(const Place& place) {
   std::shared_lock lock(seen_mutex);
   const auto found = seen.find(seen_key(place));
-  return found == seen.end() ? nullptr : found->second;
+  // Another check: the folder was replaced, and what a find read before that came late.
+  return found == seen.end() || found->second->check != place.check ? nullptr : found->second;
 }
 
 void StoreState::remember(const Place& place, std::shared_ptr<const EntryData> data) {
   std::unique_lock lock(seen_mutex);
   if (seen.size() >= kSeenEntries) seen.clear();
-  seen.emplace(seen_key(place), std::move(data));
+  seen.insert_or_assign(seen_key(place), std::move(data));
 }
 
 StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::optional<Entry>& entry,
@@ -128,6 +121,7 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::
         }
   } else {
     auto fresh = std::make_shared<EntryData>();
+    fresh->check = place.check;
     if (const Loaded loaded = read(key, place, *fresh, false, burst); loaded != Loaded::ok) return loaded;
     data = std::move(fresh);
     if (!burst) remember(place, data);  // a burst's memory is its users', and goes with them
@@ -147,17 +141,7 @@ void StoreState::forget_pack(uint64_t pack) {
 Result<std::optional<Place>> StoreState::place_in_database(const Digest& key) {
   std::lock_guard lock(mutex);
   SMELT_TRY_VOID(open_database());
-  return place_in_open_database(key);
-}
-
-Result<std::optional<Place>> StoreState::place_in_open_database(const Digest& key) {
-  SMELT_TRY(auto rows, database.prepare("SELECT pack,at,bytes,xxh FROM entry WHERE key=?1"));
-  SMELT_TRY(const bool row, rows.bind(1, key).step());
-  if (!row) return std::optional<Place>();
-  const ByteView sum = rows.blob(3);
-  if (sum.size() != sizeof(Checksum)) return std::optional<Place>();
-  return std::optional<Place>(Place{static_cast<uint64_t>(rows.integer(0)), static_cast<uint64_t>(rows.integer(1)),
-                                    static_cast<uint64_t>(rows.integer(2)), load_le<uint64_t>(sum.data())});
+  return tables.entry.place_of(key);
 }
 
 Result<std::optional<Entry>> Store::find(const Digest& key) {
@@ -170,7 +154,7 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
         return entry;
       }
       // Moved by a trim, or damaged: the database knows which.
-    } else if (shared->complete()) {
+    } else if (shared->complete() && !state.ground_changed()) {
       state.count(kMisses);
       return std::optional<Entry>();
     }
@@ -219,6 +203,7 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   StoreState& state = *state_;
   std::vector<std::optional<Entry>> found(keys.size());
   std::vector<size_t> slow;
+  state.ground_changed();
   Index* shared = state.current_index();
   std::vector<std::optional<Place>> indexed(keys.size());
   std::vector<char> known_absent(keys.size());
@@ -246,10 +231,10 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   {
     std::lock_guard lock(state.mutex);
     SMELT_TRY_VOID(state.open_database());
-    SMELT_TRY_VOID(state.database.execute("BEGIN"));
+    SMELT_TRY(auto transaction, Transaction::begin(state.database, Transaction::Kind::read));
     for (size_t i = 0; i < slow.size(); ++i)
-      if (auto place = state.place_in_open_database(keys[slow[i]])) places[i] = *place;
-    SMELT_TRY_VOID(state.database.execute("COMMIT"));
+      if (auto place = state.tables.entry.place_of(keys[slow[i]])) places[i] = *place;
+    SMELT_TRY_VOID(transaction.commit());
   }
   for (size_t i = 0; i < slow.size(); ++i) {
     std::optional<Entry> entry;
@@ -265,52 +250,18 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
 
 Result<void> StoreState::drop_damaged(const Digest& key) {
   return write([&]() -> Result<void> {
-    // The blobs of this entry that are no longer what they were, and everything else that uses them.
-    std::vector<int64_t> bad;
-    {
-      SMELT_TRY(auto blobs,
-                database.prepare("SELECT b.id,b.pack,b.at,b.stored,b.xxh FROM entry e JOIN entry_blob eb ON "
-                                 "eb.entry=e.id JOIN blob b ON b.id=eb.blob WHERE e.key=?1"));
-      blobs.bind(1, key);
-      for (;;) {
-        SMELT_TRY(const bool row, blobs.step());
-        if (!row) break;
-        std::shared_ptr<MappedPack> owner;
-        const auto bytes = view(static_cast<uint64_t>(blobs.integer(1)), static_cast<uint64_t>(blobs.integer(2)),
-                                static_cast<uint64_t>(blobs.integer(3)), owner);
-        const ByteView sum = blobs.blob(4);
-        if (!bytes || sum.size() != sizeof(Checksum)) {
-          bad.push_back(blobs.integer(0));
-          continue;
-        }
-        const Checksum now = checksum(*bytes);
-        if (!std::equal(now.begin(), now.end(), sum.begin())) bad.push_back(blobs.integer(0));
-      }
+    SMELT_TRY(const auto entry, tables.entry.find(key));
+    if (!entry) return {};
+    SMELT_TRY(const auto blobs, tables.blob.of_entry(entry->id));
+    for (const BlobRow& blob : blobs) {
+      std::shared_ptr<MappedPack> owner;
+      const auto bytes = view(blob.pack, blob.at, blob.stored, owner);
+      if (bytes && checksum(*bytes) == blob.sum) continue;
+      SMELT_TRY(const auto users, tables.entry.users_of(blob.id));
+      for (const EntryRow& user : users)
+        if (user.id != entry->id) SMELT_TRY_VOID(delete_entry(user));
     }
-    std::vector<std::pair<int64_t, Digest>> doomed;
-    const auto collect = [&](Statement& rows) -> Result<void> {
-      for (;;) {
-        SMELT_TRY(const bool row, rows.step());
-        if (!row) return {};
-        Digest named;
-        if (rows.digest(1, named)) doomed.emplace_back(rows.integer(0), named);
-      }
-    };
-    {
-      SMELT_TRY(auto self, database.prepare("SELECT id,key FROM entry WHERE key=?1"));
-      self.bind(1, key);
-      SMELT_TRY_VOID(collect(self));
-    }
-    for (const int64_t blob : bad) {
-      SMELT_TRY(auto users, database.prepare(
-                                "SELECT e.id,e.key FROM entry_blob eb JOIN entry e ON e.id=eb.entry WHERE eb.blob=?1"));
-      users.bind(1, blob);
-      SMELT_TRY_VOID(collect(users));
-    }
-    std::sort(doomed.begin(), doomed.end());
-    doomed.erase(std::unique(doomed.begin(), doomed.end()), doomed.end());
-    for (const auto& [id, named] : doomed) SMELT_TRY_VOID(delete_entry(id, named));
-    return {};
+    return delete_entry(*entry);
   });
 }
 

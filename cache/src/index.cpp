@@ -26,7 +26,9 @@ struct Index::Header {
   uint64_t used;      // slots ever taken, dead ones included; writer lock
   std::atomic<uint32_t> superseded;
   std::atomic<uint32_t> pending;
-  uint32_t padding[4];
+  uint32_t saved_hour;  // of the last round that was finished; writer lock, like the next
+  uint32_t padding;
+  uint64_t save_next;  // slot
   std::atomic<uint64_t> counters[kIndexCounters];
 };
 
@@ -43,8 +45,9 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kFormat = 3;
+constexpr uint32_t kFormat = 4;
 constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
+constexpr uint32_t kUnsaved = uint32_t{1} << 31, kHourMask = kUnsaved - 1;
 constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
 
@@ -61,7 +64,7 @@ uint32_t current_hour() {
   return static_cast<uint32_t>(::time(nullptr) / 3600);
 }
 
-std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writable, bool header_only) {
+std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writable) {
   static_assert(sizeof(Header) == 128 && sizeof(Slot) == 64);
   const int fd = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (fd < 0) return nullptr;
@@ -69,7 +72,7 @@ std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writab
   uint64_t bytes = 0;
   void* base = MAP_FAILED;
   if (::fstat(fd, &status) == 0 && static_cast<size_t>(status.st_size) >= sizeof(Header)) {
-    bytes = header_only ? sizeof(Header) : static_cast<uint64_t>(status.st_size);
+    bytes = static_cast<uint64_t>(status.st_size);
     base = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
   }
   ::close(fd);
@@ -78,25 +81,27 @@ std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writab
   index->header_ = static_cast<Header*>(base);
   index->mapped_ = bytes;
   index->writable_ = writable;
-  if (index->header_->magic != kMagic || index->header_->format != kFormat) return nullptr;
-  return index;
-}
-
-std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writable) {
-  auto index = map(path, writable, false);
-  if (!index) return nullptr;
   const Header& header = *index->header_;
-  if (header.schema != schema::store_migrations().size() || std::abs(header.boot_time - boot_time()) > kClockSlack ||
-      header.slots_log2 > 40 || index->mapped_ != sizeof(Header) + (sizeof(Slot) << header.slots_log2) ||
-      index->superseded())
-    return nullptr;
+  if (header.magic != kMagic) return nullptr;
+  // Of another layout only the beginning, up to `superseded`, means what it means here.
+  if (header.format != kFormat || header.schema != schema::store_migrations().size() || header.slots_log2 > 40 ||
+      bytes != sizeof(Header) + (sizeof(Slot) << header.slots_log2))
+    return index;
   index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
   index->mask_ = (uint64_t{1} << header.slots_log2) - 1;
   return index;
 }
 
+std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writable) {
+  auto index = map(path, writable);
+  if (!index || !index->slots_ || index->superseded() ||
+      std::abs(index->header_->boot_time - boot_time()) > kClockSlack)
+    return nullptr;
+  return index;
+}
+
 std::unique_ptr<Index> Index::open_outdated(const std::filesystem::path& path) {
-  return map(path, true, true);
+  return map(path, true);
 }
 
 Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
@@ -177,12 +182,12 @@ std::optional<Place> Index::find(const Digest& key, uint32_t hour) {
   Place place{slot->pack.load(std::memory_order_relaxed), slot->at.load(std::memory_order_relaxed),
               slot->bytes.load(std::memory_order_relaxed), slot->check.load(std::memory_order_relaxed),
               (slot->state.load(std::memory_order_relaxed) >> 2) * kLeadUnit};
-  if (writable_ && slot->used.load(std::memory_order_relaxed) != hour)
-    slot->used.store(hour, std::memory_order_relaxed);
+  if (writable_ && (slot->used.load(std::memory_order_relaxed) & kHourMask) != hour)
+    slot->used.store(hour | kUnsaved, std::memory_order_relaxed);
   return place;
 }
 
-bool Index::insert(const Digest& key, const Place& place, uint32_t hour) {
+bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool saved) {
   erase(key);
   if ((header_->used + 1) * 10 > (mask_ + 1) * 6) return false;  // keep probes short
   uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
@@ -194,7 +199,7 @@ bool Index::insert(const Digest& key, const Place& place, uint32_t hour) {
   slot.at.store(place.at, std::memory_order_relaxed);
   slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
   slot.check.store(place.check, std::memory_order_relaxed);
-  slot.used.store(hour, std::memory_order_relaxed);
+  slot.used.store(saved ? hour : hour | kUnsaved, std::memory_order_relaxed);
   const auto lead = static_cast<uint32_t>(std::min(place.lead / kLeadUnit, kMostLead));
   slot.state.store(kLive | lead << 2, std::memory_order_release);
   ++header_->used;
@@ -207,6 +212,7 @@ void Index::erase(const Digest& key) {
 
 std::array<uint64_t, kIndexCounters> Index::counters() const {
   std::array<uint64_t, kIndexCounters> values{};
+  if (!slots_) return values;
   for (size_t i = 0; i < kIndexCounters; ++i) values[i] = header_->counters[i].load(std::memory_order_relaxed);
   return values;
 }
@@ -217,8 +223,42 @@ void Index::add_counters(const std::array<uint64_t, kIndexCounters>& values) {
 }
 
 uint32_t Index::hour_of(const Digest& key) const {
-  const Slot* slot = locate(key);
-  return slot ? slot->used.load(std::memory_order_relaxed) : 0;
+  const Slot* slot = slots_ ? locate(key) : nullptr;
+  const uint32_t hour = slot ? slot->used.load(std::memory_order_relaxed) & kHourMask : 0;
+  return hour <= current_hour() ? hour : 0;
+}
+
+bool Index::save_due(uint32_t hour) const {
+  return writable_ && header_->saved_hour != hour;
+}
+
+Index::Unsaved Index::next_unsaved(uint32_t hour, size_t slots, size_t uses) {
+  Unsaved found;
+  uint64_t at = std::min(header_->save_next, mask_ + 1);
+  for (const uint64_t end = std::min(at + slots, mask_ + 1); at < end && found.uses.size() < uses; ++at) {
+    const Slot& slot = slots_[at];
+    const uint32_t used = slot.used.load(std::memory_order_relaxed);
+    if ((slot.state.load(std::memory_order_acquire) & kStateMask) != kLive || (used & kUnsaved) == 0) continue;
+    Unsaved::Use& use = found.uses.emplace_back();
+    std::memcpy(use.key.bytes.data(), slot.key, use.key.bytes.size());
+    use.hour = used & kHourMask;
+  }
+  header_->save_next = at;
+  if (at <= mask_) return found;
+  header_->save_next = 0;
+  header_->saved_hour = hour;
+  found.counters = counters();
+  return found;
+}
+
+void Index::set_saved(const Unsaved& what) {
+  for (const Unsaved::Use& use : what.uses)
+    if (Slot* slot = locate(use.key)) {
+      uint32_t marked = use.hour | kUnsaved;
+      slot->used.compare_exchange_strong(marked, use.hour, std::memory_order_relaxed);
+    }
+  for (size_t i = 0; i < kIndexCounters; ++i)
+    header_->counters[i].fetch_sub(what.counters[i], std::memory_order_relaxed);
 }
 
 }  // namespace smelt::cache

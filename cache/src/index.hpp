@@ -3,9 +3,13 @@
 // truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.
 //
 //   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot time, used slots,
-//                    superseded, pending, counters of all processes since the table was made
+//                    superseded, pending, hour of the last saving, where the next one goes on, counters of all
+//                    processes that the database does not have yet
 //   slot   64 bytes: key 32, at 8, check 8 (half of the record's XXH3-128), pack 4, bytes 4,
-//                    state 2 bits and lead 30 bits (in 64 bytes), used 4 (hours)
+//                    state 2 bits and lead 30 bits (in 64 bytes), used 31 bits (hours) and 1 (not in the database yet)
+//
+// A find notes the hour of its use here, once an hour, and costs no more. Who writes or closes carries these hours and
+// the counters over to the database, a little at a time and once round the table in an hour (StoreState::save_uses).
 //
 // The boot time makes a power cut visible: what the kernel had not written back by then is not trusted. It comes from
 // two clocks, because reading the kernel's boot id costs as much as the rest of opening the index. A clock that is set
@@ -21,6 +25,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace smelt::cache {
 
@@ -42,8 +47,9 @@ class Index {
   /// Maps an index that fits; null when there is none, or it is another store's, older, damaged, superseded or from
   /// before a reboot. `writable` also decides whether finds may note the hour of use.
   static std::unique_ptr<Index> open(const std::filesystem::path& path, bool writable);
-  /// Tells those who still have the table at `path` mapped that it is not the one any more; for a table that open()
-  /// refuses. Keeps it alive until destroyed, so make it before the file is replaced and supersede() it afterwards.
+  /// The table at `path` that open() refuses, for two things: to tell those who still have it mapped that it is not the
+  /// one any more (make it before the file is replaced, supersede() it afterwards), and for its hours and counters,
+  /// which are empty unless it has today's layout.
   static std::unique_ptr<Index> open_outdated(const std::filesystem::path& path);
   /// Writes a new table, pending, and renames it into place; readers of the old one see that it is superseded.
   static Result<std::unique_ptr<Index>> create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
@@ -51,7 +57,7 @@ class Index {
   ~Index();
 
   std::optional<Place> find(const Digest& key, uint32_t hour);
-  uint32_t hour_of(const Digest& key) const;  ///< hour of last use, 0 when unknown
+  uint32_t hour_of(const Digest& key) const;  ///< hour of last use, 0 when unknown or in the future
   std::array<uint64_t, kIndexCounters> counters() const;
   void add_counters(const std::array<uint64_t, kIndexCounters>& values);
   bool superseded() const;
@@ -66,13 +72,28 @@ class Index {
   bool pending() const;
   void set_pending(bool pending);
   /// False when the table is too full: create a larger one.
-  bool insert(const Digest& key, const Place& place, uint32_t hour);
+  bool insert(const Digest& key, const Place& place, uint32_t hour, bool saved = true);
   void erase(const Digest& key);
-  uint64_t bytes() const { return mapped_; }
+
+  /// What the database does not know yet.
+  struct Unsaved {
+    struct Use {
+      Digest key;
+      uint32_t hour;
+    };
+    std::vector<Use> uses;
+    std::array<uint64_t, kIndexCounters> counters{};  ///< at the end of a round
+  };
+  /// Whether this hour's round through the table is not finished.
+  bool save_due(uint32_t hour) const;
+  /// Goes on with the round: looks at up to `slots` slots and stops after `uses` finds.
+  Unsaved next_unsaved(uint32_t hour, size_t slots, size_t uses);
+  /// After the database has them.
+  void set_saved(const Unsaved& what);
 
  private:
   Index() = default;
-  static std::unique_ptr<Index> map(const std::filesystem::path& path, bool writable, bool header_only);
+  static std::unique_ptr<Index> map(const std::filesystem::path& path, bool writable);
   Slot* locate(const Digest& key) const;
   Header* header_ = nullptr;
   Slot* slots_ = nullptr;

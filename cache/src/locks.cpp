@@ -52,8 +52,12 @@ bool lock_own_file(int fd, uint64_t byte, bool wait) {
 
 }  // namespace
 
+std::filesystem::path lock_file_path(const std::filesystem::path& folder) {
+  return folder / "locks";
+}
+
 Result<int> open_lock_file(const std::filesystem::path& folder) {
-  const auto path = folder / "locks";
+  const auto path = lock_file_path(folder);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return fail(Errc::io, "{}: cannot open: {}", path.string(), std::strerror(errno));
   return fd;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -110,15 +111,22 @@ void Packs::forget(uint64_t pack) {
   mapped_.erase(pack);
 }
 
-uint64_t Packs::largest_id() const {
-  uint64_t largest = 0;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
-    const std::string name = entry.path().stem().string();
+std::vector<uint64_t> Packs::ids() const {
+  std::vector<uint64_t> found;
+  std::error_code error;
+  std::filesystem::directory_iterator entries(folder_, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
     uint64_t id = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), id).ec == std::errc{}) largest = std::max(largest, id);
+    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (wrong == std::errc{} && std::string_view(end) == ".pack") found.push_back(id);
   }
-  return largest;
+  return found;
+}
+
+uint64_t Packs::largest_id() const {
+  const std::vector<uint64_t> present = ids();
+  return present.empty() ? 0 : *std::max_element(present.begin(), present.end());
 }
 
 Result<void> Packs::write(uint64_t pack, uint64_t at, ByteView bytes) {
@@ -151,6 +159,12 @@ void Packs::remove(uint64_t pack) {
   if (writer_pack_ == pack) close_writer();
   forget(pack);
   files_->unlink(path(pack).c_str());
+}
+
+void Packs::clear() {
+  close_writer();
+  std::unique_lock lock(mutex_);
+  mapped_.clear();
 }
 
 void Packs::close_writer() {

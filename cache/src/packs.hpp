@@ -25,6 +25,11 @@ namespace smelt::cache {
 
 inline constexpr uint64_t kPackAlignment = 64;
 
+/// What a value of that many bytes takes in a pack.
+inline uint64_t aligned(uint64_t bytes) {
+  return (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
+}
+
 /// One pack, mapped read-only for its whole possible size, so that it can grow without moving.
 class MappedPack {
  public:
@@ -67,13 +72,17 @@ class Packs {
   std::shared_ptr<MappedPack> find(uint64_t pack);
   /// Forgets the mapping (its users keep it).
   void forget(uint64_t pack);
-  /// Largest id among the files present, 0 when there is none.
+  /// Of the files present.
+  std::vector<uint64_t> ids() const;
+  /// The largest of them, 0 when there is none.
   uint64_t largest_id() const;
 
   /// Writes at `at`; the file is created when absent.
   Result<void> write(uint64_t pack, uint64_t at, ByteView bytes);
   Result<void> sync(uint64_t pack);
   void remove(uint64_t pack);
+  /// Forgets everything: the folder is another one now. Call without a write under way.
+  void clear();
   /// Closes the descriptor kept for appending. Call under the writer lock.
   void close_writer();
   ~Packs() { close_writer(); }

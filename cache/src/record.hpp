@@ -23,6 +23,10 @@ namespace smelt::cache {
 
 using Checksum = std::array<std::byte, 16>;  // XXH3-128, canonical form
 Checksum checksum(ByteView bytes);
+/// What an index slot keeps of it.
+inline uint64_t half(const Checksum& sum) {
+  return load_le<uint64_t>(sum.data());
+}
 
 inline constexpr size_t kInlineBytes = 512;  ///< parts up to this size live in the record
 inline constexpr uint8_t kCodecRaw = 0, kCodecZstd = 1;

@@ -5,44 +5,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace smelt::cache {
 namespace {
-
-// Magic numbers of statfs(2) for file systems where locks or shared mappings do not hold between machines.
-const char* network_file_system(const std::filesystem::path& folder) {
-  struct statfs status{};
-  if (::statfs(folder.c_str(), &status) != 0) return nullptr;
-  switch (static_cast<uint64_t>(status.f_type) & 0xffffffff) {
-    case 0x6969:
-      return "NFS";
-    case 0x517b:
-      return "SMB";
-    case 0xff534d42:
-      return "CIFS";
-    case 0xfe534d42:
-      return "SMB2";
-    case 0x65735546:
-      return "FUSE";
-    case 0x01021997:
-      return "9p";
-    case 0x5346414f:
-      return "AFS";
-    case 0x00c36400:
-      return "Ceph";
-    case 0x0bd00bd0:
-      return "Lustre";
-    case 0x47504653:
-      return "GPFS";
-    default:
-      return nullptr;
-  }
-}
 
 uint64_t segment_for(const StoreOptions& options) {
   // A small budget needs small segments, or one pack would be all of it and nothing could be given back.
@@ -71,11 +41,8 @@ StoreState::StoreState(std::filesystem::path where, StoreOptions wanted)
 }
 
 StoreState::~StoreState() {
-  if (Index* shared = index.load()) {
-    std::array<uint64_t, kIndexCounters> values{};
-    for (size_t i = 0; i < values.size(); ++i) values[i] = counted[i].load(std::memory_order_relaxed);
-    shared->add_counters(values);
-  }
+  // What a find noted that cannot be saved now is saved by another process, or lost: it only orders evictions.
+  if (is_open) (void)close();
   if (lock_fd >= 0) ::close(lock_fd);
 }
 
@@ -83,7 +50,7 @@ void StoreState::warn(std::string_view kind, std::string_view message) {
   if (options.warn && warned.insert(std::string(kind)).second) options.warn(message);
 }
 
-Result<void> StoreState::check_folder() {
+Result<Inode> StoreState::check_folder() {
   struct stat status{};
   int missing = ::stat(folder.c_str(), &status);
   if (missing != 0 && errno == ENOENT && !options.read_only) {
@@ -107,7 +74,56 @@ Result<void> StoreState::check_folder() {
       return fail(Errc::untrusted, "store {}: others may write to it (mode {:o}); make it mode 0700", folder.string(),
                   status.st_mode & 07777);
   }
+  return Inode::of(status);
+}
+
+Result<void> StoreState::take_ground() {
+  SMELT_TRY_VOID(check_ours(folder));
+  SMELT_TRY_VOID(check_file_system());
+  if (options.read_only) return {};
+  // Without a marker it is still known by its database.
+  if (auto marked = mark(folder, *files); !marked) warn("marker", marked.error().message);
   return {};
+}
+
+bool StoreState::moved() const {
+  if (Inode::of(folder) != folder_inode) return true;
+  if (struct stat status{};
+      lock_fd >= 0 && ::fstat(lock_fd, &status) == 0 && Inode::of(lock_file_path(folder)) != Inode::of(status))
+    return true;
+  if (database.is_open()) return database.moved();
+  return database_inode && Inode::of(folder / "store.db") != database_inode;
+}
+
+Result<void> StoreState::keep_ground() {
+  if (!moved()) return {};
+  database.close();
+  if (lock_fd >= 0) ::close(std::exchange(lock_fd, -1));
+  index = nullptr;
+  store_id = 0;
+  packs.clear();
+  {
+    std::unique_lock lock(seen_mutex);
+    seen.clear();
+  }
+  SMELT_TRY(const Inode inode, check_folder());
+  SMELT_TRY_VOID(take_ground());
+  folder_inode = inode;
+  database_inode = Inode::of(folder / "store.db");
+  if (database_inode) current_index_locked();
+  warn("replaced", fmt::format("store {}: was replaced or deleted while it was open; going on with what is there now",
+                               folder.string()));
+  return {};
+}
+
+bool StoreState::ground_changed() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  const int64_t milliseconds = int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+  if (milliseconds - ground_looked_at.load(std::memory_order_relaxed) < kGroundMilliseconds) return false;
+  ground_looked_at.store(milliseconds, std::memory_order_relaxed);
+  std::lock_guard lock(mutex);
+  return moved() && keep_ground();
 }
 
 Result<void> StoreState::check_file_system() {
@@ -127,33 +143,59 @@ Result<void> StoreState::prepare_to_write() {
   if (::mkdir((folder / "packs").c_str(), 0700) != 0 && errno != EEXIST)
     return fail(Errc::io, "store {}: cannot create packs: {}", folder.string(), std::strerror(errno));
   SMELT_TRY(lock_fd, open_lock_file(folder));
+  keep_reserve();
   return {};
 }
 
+void StoreState::keep_reserve() {
+  const auto path = folder / "reserve";
+  if (::access(path.c_str(), F_OK) == 0) return;
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool kept = fd >= 0 && ::posix_fallocate(fd, 0, kReserveBytes) == 0;
+  if (fd >= 0) ::close(fd);
+  if (!kept) ::unlink(path.c_str());
+}
+
+void StoreState::give_up_reserve() {
+  ::unlink((folder / "reserve").c_str());
+  std::lock_guard lock(mutex);
+  // Moves the log into the database, which has the pages already. That it cannot be, is said by the next write.
+  if (open_database()) (void)database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 Result<void> StoreState::open_database() {
+  SMELT_TRY_VOID(keep_ground());
   if (database.is_open()) return {};
   SMELT_TRY_VOID(prepare_to_write());
-  const auto try_open = [&]() -> Result<void> {
-    SMELT_TRY_VOID(database.open(folder / "store.db", options.read_only, options.durable));
-    SMELT_TRY(auto statement, database.prepare("SELECT value FROM meta WHERE name='id'"));
-    SMELT_TRY(const bool row, statement.step());
-    store_id = row ? static_cast<uint64_t>(statement.integer(0)) : 0;
-    return {};
-  };
   // One at a time: SQLite does not wait for its lock when it turns a new database to WAL.
   ByteLock writer(lock_fd, kWriterByte, !options.read_only);
-  auto opened = try_open();
-  if (!opened && opened.error().code == Errc::store_corrupt && !options.read_only) {
-    SMELT_TRY_VOID(set_aside(opened.error()));
-    opened = try_open();
+  return open_database_locked();
+}
+
+Result<void> StoreState::open_database_locked() {
+  if (database.is_open()) return {};
+  const auto try_open = [&]() -> Result<void> {
+    SMELT_TRY_VOID(database.open(folder / "store.db", options.read_only, options.durable));
+    SMELT_TRY(store_id, database.number("SELECT value FROM meta WHERE name='id'"));
+    return {};
+  };
+  auto done = try_open();
+  if (!done && done.error().code == Errc::store_corrupt && !options.read_only) {
+    SMELT_TRY_VOID(set_aside(done.error()));
+    done = try_open();
   }
-  if (opened) return {};
+  if (done) {
+    database_inode.reset();  // SQLite knows which file it has
+    if (Index* shared = index.load(); shared && shared->store_id() != store_id) index = nullptr;
+    return {};
+  }
   database.close();
-  return tl::unexpected(std::move(opened).error().in(folder.string()));
+  return tl::unexpected(std::move(done).error().in(folder.string()));
 }
 
 Result<void> StoreState::set_aside(const Error& why) {
   database.close();
+  database_inode.reset();
   if (Index* shared = index.load()) shared->supersede();
   index = nullptr;
   files->unlink((folder / "index").c_str());
@@ -175,31 +217,13 @@ Result<void> StoreState::recover(const Error& why) {
   ByteLock writer(lock_fd, kWriterByte, true);
   auto healthy = [&]() -> Result<void> {
     SMELT_TRY_VOID(database.open(folder / "store.db", false, options.durable));
-    SMELT_TRY(auto check, database.prepare("PRAGMA quick_check(1)"));
-    SMELT_TRY(const bool row, check.step());
-    if (row && check.text(0) == "ok") return {};
-    return fail(Errc::store_corrupt, "quick_check: {}", row ? check.text(0) : "no answer");
+    SMELT_TRY(const auto answer, database.first<std::string>("PRAGMA quick_check(1)"));
+    if (answer && *answer == "ok") return {};
+    return fail(Errc::store_corrupt, "quick_check: {}", answer.value_or("no answer"));
   }();
   if (healthy) return {};  // another process has set it aside already, or the trouble passed
   if (healthy.error().code != Errc::store_corrupt) return healthy;
   return set_aside(why);
-}
-
-Index* StoreState::current_index() {
-  Index* shared = index.load(std::memory_order_acquire);
-  if (!shared || !shared->superseded()) return shared;
-  std::lock_guard lock(mutex);
-  return current_index_locked();
-}
-
-Index* StoreState::current_index_locked() {
-  Index* const shared = index.load(std::memory_order_relaxed);
-  if (shared && !shared->superseded()) return shared;
-  auto opened = Index::open(folder / "index", !options.read_only);
-  if (opened && store_id != 0 && opened->store_id() != store_id) opened = nullptr;
-  index.store(opened.get(), std::memory_order_release);
-  if (opened) indexes.push_back(std::move(opened));
-  return index.load(std::memory_order_relaxed);
 }
 
 Store::Store() = default;
@@ -209,18 +233,19 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
   std::shared_ptr<Store> store(new Store);
   store->state_ = std::make_unique<StoreState>(folder, std::move(options));
   StoreState& state = *store->state_;
-  SMELT_TRY_VOID(state.check_folder());
+  SMELT_TRY(state.folder_inode, state.check_folder());
   // With a sound index an all-hit process never opens SQLite, which is most of the cost of opening a store. Such an
-  // index was made since this machine started, by someone who has looked at the file system.
-  if (::access((folder / "store.db").c_str(), F_OK) == 0) {
+  // index was made since this machine started, by someone who has looked at the file system and whose folder it is.
+  state.database_inode = Inode::of(folder / "store.db");
+  if (state.database_inode) {
     if (auto shared = Index::open(folder / "index", !state.options.read_only)) {
       state.store_id = shared->store_id();
-      state.index = shared.get();
-      state.indexes.push_back(std::move(shared));
+      state.use_index(std::move(shared));
+      state.is_open = true;
       return store;
     }
   }
-  SMELT_TRY_VOID(state.check_file_system());
+  SMELT_TRY_VOID(state.take_ground());
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
   if (!state.options.read_only) {
@@ -228,6 +253,7 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
     // A derived file that cannot be made costs speed, not correctness.
     if (auto rebuilt = state.rebuild_index(); !rebuilt) state.warn("index", rebuilt.error().message);
   }
+  state.is_open = true;
   return store;
 }
 
@@ -249,20 +275,14 @@ Result<std::vector<EntryInfo>> Store::list() {
   Index* shared = state.current_index();
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
-  SMELT_TRY(auto rows, state.database.prepare("SELECT key,size,created,used,cost_us FROM entry ORDER BY key"));
+  SMELT_TRY(const auto rows, state.tables.entry.all());
   std::vector<EntryInfo> entries;
-  for (;;) {
-    SMELT_TRY(const bool row, rows.step());
-    if (!row) return entries;
-    EntryInfo info;
-    if (!rows.digest(0, info.key)) continue;
-    info.bytes = static_cast<uint64_t>(rows.integer(1));
-    info.created = static_cast<uint64_t>(rows.integer(2));
-    info.used_hour = static_cast<uint64_t>(rows.integer(3));
-    if (shared) info.used_hour = std::max<uint64_t>(info.used_hour, shared->hour_of(info.key));
-    info.cost_us = static_cast<uint64_t>(rows.integer(4));
-    entries.push_back(info);
+  entries.reserve(rows.size());
+  for (const EntryRow& row : rows) {
+    const uint64_t hour = std::max<uint64_t>(row.used_hour, shared ? shared->hour_of(row.key) : 0);
+    entries.push_back({row.key, row.size, row.created, hour, row.cost_us});
   }
+  return entries;
 }
 
 Result<StoreStat> Store::stat() {
@@ -271,32 +291,24 @@ Result<StoreStat> Store::stat() {
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
   StoreStat stat;
-  SMELT_TRY(auto sums,
-            state.database.prepare(
-                "SELECT (SELECT count(*) FROM entry),(SELECT count(*) FROM blob),(SELECT count(*) FROM pack),"
-                "(SELECT count(DISTINCT name||'@'||version) FROM tag),(SELECT coalesce(sum(live),0) FROM pack),"
-                "(SELECT coalesce(sum(bytes),0) FROM pack),(SELECT coalesce(sum(size),0) FROM entry)"));
-  SMELT_TRY_VOID(sums.step());
-  const auto number = [&](int column) { return static_cast<uint64_t>(sums.integer(column)); };
-  stat.entries = number(0);
-  stat.blobs = number(1);
-  stat.packs = number(2);
-  stat.tags = number(3);
-  stat.live_bytes = number(4);
-  stat.pack_bytes = number(5);
-  stat.raw_bytes = number(6);
-  stat.schema_version = state.database.version();
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(state.folder, ignored))
-    if (entry.is_regular_file(ignored)) stat.disk_bytes += entry.file_size(ignored);
-  std::array<uint64_t, kIndexCounters> total{};
-  SMELT_TRY(auto counters, state.database.prepare("SELECT name,value FROM counter"));
-  for (;;) {
-    SMELT_TRY(const bool row, counters.step());
-    if (!row) break;
-    const auto which = static_cast<size_t>(std::atoi(std::string(counters.text(0)).c_str()));
-    if (which < total.size()) total[which] += static_cast<uint64_t>(counters.integer(1));
+  Tables& tables = state.tables;
+  SMELT_TRY(stat.entries, tables.entry.count());
+  SMELT_TRY(stat.raw_bytes, tables.entry.total_size());
+  SMELT_TRY(stat.blobs, tables.blob.count());
+  SMELT_TRY(stat.tags, tables.tag.count());
+  SMELT_TRY(const auto packs, tables.pack.all());
+  stat.packs = packs.size();
+  for (const PackRow& pack : packs) {
+    stat.live_bytes += pack.live;
+    stat.pack_bytes += pack.bytes;
   }
+  stat.schema_version = state.database.version();
+  std::error_code error, gone;
+  std::filesystem::recursive_directory_iterator files(state.folder, error);
+  for (; !error && files != std::filesystem::recursive_directory_iterator(); files.increment(error))
+    if (const uint64_t bytes = files->is_regular_file(gone) ? files->file_size(gone) : 0; !gone)
+      stat.disk_bytes += bytes;
+  SMELT_TRY(auto total, tables.counter.all());
   const auto others = shared ? shared->counters() : std::array<uint64_t, kIndexCounters>{};
   for (size_t i = 0; i < total.size(); ++i) total[i] += others[i] + state.counted[i].load(std::memory_order_relaxed);
   stat.counters = {total[0], total[1], total[2], total[3], total[4], total[5], total[6], total[7]};

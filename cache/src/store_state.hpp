@@ -5,10 +5,12 @@
 
 #include "burst.hpp"
 #include "database.hpp"
+#include "ground.hpp"
 #include "index.hpp"
 #include "locks.hpp"
 #include "packs.hpp"
 #include "record.hpp"
+#include "tables.hpp"
 
 #include <functional>
 #include <mutex>
@@ -24,10 +26,15 @@ struct EntryData {
   };
   std::vector<Entry::Part> parts;
   std::vector<Check> checks;  // of the blobs
+  uint64_t check = 0;         // the place's
   std::vector<std::shared_ptr<const void>> owners;
   uint64_t bytes = 0;
   uint64_t cost_us = 0;
 };
+
+constexpr int64_t kGroundMilliseconds = 20;  ///< between two looks whether the folder is still the same one
+
+constexpr int64_t kReserveBytes = 1 << 20;
 
 enum Counter : size_t { kHits, kMisses, kPuts, kDamaged, kEvicted, kBytesRead, kBytesWritten, kMicrosecondsSaved };
 
@@ -36,13 +43,26 @@ struct StoreState {
   ~StoreState();
 
   // store.cpp: opening
-  Result<void> check_folder();       ///< there, ours, and nobody else's to write
+  Result<Inode> check_folder();      ///< there, and nobody else's to write
   Result<void> check_file_system();  ///< local and writable
+  Result<void> take_ground();        ///< the folder is a store or becomes one
+  // Under `mutex`: the folder, its database or its lock file may be deleted or replaced while we have them open.
+  bool moved() const;
+  /// If so, opens what is there now. Not under the writer lock: it may be the lock of a file that is gone.
+  Result<void> keep_ground();
+  /// The same for lookups: looks only now and then, and not under `mutex`. True: what the index said is void.
+  bool ground_changed();
   /// The packs folder and the lock file; nothing when read-only. Under `mutex`, first thing of open_database().
   Result<void> prepare_to_write();
+  /// A file that nobody maps or reads, for the day when the disk is full: its bytes are the log of the transactions
+  /// that remove others. Made again when there is room.
+  void keep_reserve();
+  /// Lets these bytes go, and what the log takes.
+  void give_up_reserve();
   /// Opens the database if it is not yet, sets a damaged one aside. Under `mutex`, without the writer
   /// lock (it takes it).
   Result<void> open_database();
+  Result<void> open_database_locked();  ///< likewise, under the writer lock (unless read-only)
   Result<void> set_aside(const Error& why);
   /// After an operation said that the database is damaged: sets it aside if a fresh look says so too. Under `mutex`.
   Result<void> recover(const Error& why);
@@ -63,28 +83,49 @@ struct StoreState {
   /// Keeps what a find may return again, without the packs being read.
   void remember(const Place& place, std::shared_ptr<const EntryData> data);
   Result<std::optional<Place>> place_in_database(const Digest& key);
-  Result<std::optional<Place>> place_in_open_database(const Digest& key);  ///< under `mutex`
   /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes.
   Result<void> drop_damaged(const Digest& key);
+
+  // follow_index.cpp
   Index* current_index();         ///< null when there is none
   Index* current_index_locked();  ///< the same under `mutex`; looks for one that somebody else has made
+  Index* use_index(std::unique_ptr<Index> opened);
+  /// An entry that the database has, for the index.
+  struct Published {
+    Digest key;
+    Place place;
+    uint32_t hour = 0;       ///< of its last use
+    bool hour_saved = true;  ///< the database has that hour too
+  };
+  // These two under `mutex` and the writer lock.
+  Result<void> insert_index(const Published& entry);
+  Result<void> rebuild_index();
 
-  // put.cpp: under `mutex`, the writer lock and a transaction
+  // write.cpp: under `mutex`, the writer lock and a transaction
   struct Append {
     uint64_t pack = 0, at = 0;
   };
   Result<Append> append(ByteView bytes);
-  /// Deletes rows of an entry and of blobs nobody else uses; the index slot goes first.
-  Result<void> delete_entry(int64_t id, const Digest& key);
-  Result<void> insert_index(const Digest& key, const Place& place, uint32_t hour);
-  Result<void> rebuild_index();
-  Result<uint64_t> total_pack_bytes();
+  /// Deletes the row of an entry and of blobs nobody else uses; the index slot goes first.
+  Result<void> delete_entry(const EntryRow& row);
+  /// Those of the blobs that no entry uses.
+  Result<void> drop_unused(const std::vector<BlobRow>& blobs);
+  /// Carries hours of use and counters from the index to the tables; Index::set_saved follows the commit.
+  Result<Index::Unsaved> save_uses(size_t slots, size_t uses);
+
+  // move_pack.cpp
+  /// Moves what lives in the pack elsewhere and removes it, in transactions of its own.
+  Result<void> empty_pack(uint64_t pack);
 
   /// Runs `body` under the mutex and the writer lock, in one transaction; a database found damaged is set aside.
   /// `after` runs once the transaction has committed, still under the lock; it puts new entries in the index.
   Result<void> write(
       const std::function<Result<void>()>& body,
       const std::function<Result<void>()>& after = [] { return Result<void>(); });
+
+  /// Hands over what this process has counted, and once an hour saves what all have. Opens the database for nothing
+  /// else, and waits for nobody.
+  Result<void> close();
 
   std::filesystem::path folder;
   StoreOptions options;
@@ -94,7 +135,12 @@ struct StoreState {
 
   std::mutex mutex;  // database, writer side, index replacement
   Database database;
+  Tables tables{database};
   uint64_t store_id = 0;
+  bool is_open = false;  // Store::open() came to its end
+  Inode folder_inode;
+  std::optional<Inode> database_inode;  // until SQLite has it open
+  std::atomic<int64_t> ground_looked_at{0};
   std::set<std::string, std::less<>> warned;
 
   std::atomic<Index*> index{nullptr};

@@ -64,16 +64,6 @@ Result<bool> matches(std::string_view version, std::string_view wanted) {
   return true;
 }
 
-Result<std::vector<TagInfo>> read_tags(Statement& rows) {
-  std::vector<TagInfo> tags;
-  for (;;) {
-    SMELT_TRY(const bool row, rows.step());
-    if (!row) return tags;
-    TagInfo tag{std::string(rows.text(0)), std::string(rows.text(1)), {}, static_cast<uint64_t>(rows.integer(3))};
-    if (rows.digest(2, tag.key)) tags.push_back(std::move(tag));
-  }
-}
-
 }  // namespace
 
 int compare_versions(std::string_view a, std::string_view b) {
@@ -98,27 +88,16 @@ Result<void> Store::tag(std::string_view name, std::string_view version, const D
   StoreState& state = *state_;
   SMELT_TRY_VOID(check_name(name, version));
   return state.write([&]() -> Result<void> {
-    {
-      SMELT_TRY(auto rows, state.database.prepare("SELECT 1 FROM entry WHERE key=?1"));
-      SMELT_TRY(const bool row, rows.bind(1, key).step());
-      if (!row)
-        return fail(Errc::not_cached, "tag {}@{}: no entry {} in store {}", name, version, to_hex(key),
-                    state.folder.string());
-    }
-    {
-      SMELT_TRY(auto rows,
-                state.database.prepare("SELECT key FROM tag WHERE name=?1 AND version=?2 ORDER BY id DESC LIMIT 1"));
-      SMELT_TRY(const bool row, rows.bind(1, name).bind(2, version).step());
-      Digest now;
-      if (row && rows.digest(0, now)) {
-        if (now == key) return {};
-        if (!move)
-          return fail(Errc::invalid_argument, "tag {}@{} points at {}; say so (--move) to point it at {}", name,
-                      version, to_hex(now), to_hex(key));
-      }
-    }
-    SMELT_TRY(auto insert, state.database.prepare("INSERT INTO tag(name,version,key,moved) VALUES(?1,?2,?3,?4)"));
-    return insert.bind(1, name).bind(2, version).bind(3, key).bind(4, static_cast<int64_t>(::time(nullptr))).run();
+    SMELT_TRY(const auto place, state.tables.entry.place_of(key));
+    if (!place)
+      return fail(Errc::not_cached, "tag {}@{}: no entry {} in store {}", name, version, to_hex(key),
+                  state.folder.string());
+    SMELT_TRY(const auto now, state.tables.tag.key_of(name, version));
+    if (now && *now == key) return {};
+    if (now && !move)
+      return fail(Errc::invalid_argument, "tag {}@{} points at {}; say so (--move) to point it at {}", name, version,
+                  to_hex(*now), to_hex(key));
+    return state.tables.tag.insert(name, version, key, static_cast<uint64_t>(::time(nullptr)));
   });
 }
 
@@ -126,13 +105,7 @@ Result<std::vector<TagInfo>> Store::tags(std::string_view name) {
   StoreState& state = *state_;
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
-  SMELT_TRY(
-      auto rows,
-      state.database.prepare(
-          "SELECT name,version,key,moved FROM tag t WHERE (?1='' OR name=?1) AND id=(SELECT max(id) FROM tag u WHERE "
-          "u.name=t.name AND u.version=t.version)"));
-  rows.bind(1, name);
-  SMELT_TRY(auto tags, read_tags(rows));
+  SMELT_TRY(auto tags, state.tables.tag.newest(name));
   std::sort(tags.begin(), tags.end(), [](const TagInfo& a, const TagInfo& b) {
     if (a.name != b.name) return a.name < b.name;
     const int order = compare_versions(a.version, b.version);
@@ -145,10 +118,7 @@ Result<std::vector<TagInfo>> Store::tag_history(std::string_view name, std::stri
   StoreState& state = *state_;
   std::lock_guard lock(state.mutex);
   SMELT_TRY_VOID(state.open_database());
-  SMELT_TRY(auto rows, state.database.prepare(
-                           "SELECT name,version,key,moved FROM tag WHERE name=?1 AND version=?2 ORDER BY id DESC"));
-  rows.bind(1, name).bind(2, version);
-  return read_tags(rows);
+  return state.tables.tag.history(name, version);
 }
 
 Result<std::vector<TagInfo>> Store::resolve(std::string_view query) {

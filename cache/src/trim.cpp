@@ -1,5 +1,8 @@
 // Keeping the budget. First entries go (rows only), then packs that are mostly dead: what still lives in them moves to
 // the open pack and the file is removed whole. Nothing is cut out of a file that a reader may have mapped.
+//
+// On a full disk neither can be done: a transaction has no room for its log. The reserve lends it some, enough to take
+// the entries of one pack away a few at a time; then the pack's file goes whole.
 #include "smelt/cache/store.hpp"
 
 #include "store_state.hpp"
@@ -7,217 +10,238 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace smelt::cache {
 namespace {
 
 constexpr size_t kEntriesPerTransaction = 64;  // writers queue behind us for a few milliseconds at most
-constexpr uint64_t kBytesPerTransaction = uint64_t{2} << 20;
-
-uint64_t half(const Checksum& sum) {
-  return load_le<uint64_t>(sum.data());
-}
+constexpr size_t kEntriesIntoReserve = 16;     // whose pages fit into the reserve as a log, wherever they lie
+constexpr uint64_t kFullDisk = uint64_t{32}
+                               << 20;  // free bytes below which a failure to write is taken for a full disk
 
 struct Candidate {
-  int64_t id;
-  Digest key;
-  uint64_t size;
+  EntryRow row;
   uint64_t worth;  // hours; smaller goes first
 };
 
 // What took long to make counts as used more recently: an hour for each 100 ms, three days at most.
-uint64_t worth(uint64_t used_hour, uint64_t cost_us) {
-  return used_hour + std::min<uint64_t>(cost_us / 100000, 72);
+uint64_t worth(const EntryRow& row, const Index* index) {
+  return std::max<uint64_t>(row.used_hour, index ? index->hour_of(row.key) : 0) +
+         std::min<uint64_t>(row.cost_us / 100000, 72);
 }
 
-Result<std::vector<Candidate>> candidates(StoreState& state) {
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY_VOID(state.open_database());
-  SMELT_TRY(auto rows, state.database.prepare(
-                           "SELECT id,key,size,used,cost_us FROM entry WHERE key NOT IN (SELECT key FROM tag)"));
-  Index* shared = state.index.load();
-  std::vector<Candidate> found;
-  for (;;) {
-    SMELT_TRY(const bool row, rows.step());
-    if (!row) break;
-    Candidate candidate{rows.integer(0), {}, static_cast<uint64_t>(rows.integer(2)), 0};
-    if (!rows.digest(1, candidate.key)) continue;
-    auto used = static_cast<uint64_t>(rows.integer(3));
-    if (shared) used = std::max<uint64_t>(used, shared->hour_of(candidate.key));
-    candidate.worth = worth(used, static_cast<uint64_t>(rows.integer(4)));
-    found.push_back(candidate);
-  }
-  std::sort(found.begin(), found.end(),
-            [](const auto& a, const auto& b) { return std::pair(a.worth, a.id) < std::pair(b.worth, b.id); });
-  return found;
-}
+class Trim {
+ public:
+  Trim(StoreState& state, uint64_t budget) : state_(state), budget_(budget), target_(budget - budget / 10) {}
 
-struct PackRow {
-  uint64_t id = 0, bytes = 0, live = 0;
-  bool open = false;
-};
-
-Result<std::vector<PackRow>> pack_rows(StoreState& state) {
-  std::lock_guard lock(state.mutex);
-  SMELT_TRY(auto rows, state.database.prepare("SELECT id,bytes,live,state FROM pack"));
-  std::vector<PackRow> packs;
-  for (;;) {
-    SMELT_TRY(const bool row, rows.step());
-    if (!row) return packs;
-    packs.push_back({static_cast<uint64_t>(rows.integer(0)), static_cast<uint64_t>(rows.integer(1)),
-                     static_cast<uint64_t>(std::max<int64_t>(rows.integer(2), 0)), rows.integer(3) == 0});
-  }
-}
-
-struct Moved {
-  Digest key;
-  Place place;
-};
-
-// Rewrites the record of one entry: with `moved_from`/`moved_to` its part there points to the new place.
-Result<void> rewrite_record(StoreState& state, int64_t id, const RecordPart* from, const StoreState::Append* to,
-                            std::vector<Moved>& moved) {
-  Database& database = state.database;
-  Digest key;
-  uint64_t pack = 0, at = 0, bytes = 0;
-  {
-    SMELT_TRY(auto rows, database.prepare("SELECT key,pack,at,bytes FROM entry WHERE id=?1"));
-    SMELT_TRY(const bool row, rows.bind(1, id).step());
-    if (!row || !rows.digest(0, key)) return {};
-    pack = static_cast<uint64_t>(rows.integer(1));
-    at = static_cast<uint64_t>(rows.integer(2));
-    bytes = static_cast<uint64_t>(rows.integer(3));
-  }
-  std::shared_ptr<MappedPack> owner;
-  const auto old = state.view(pack, at, bytes, owner);
-  auto record = old ? decode_record(*old, key) : tl::unexpected(Error{Errc::corrupt, "record is gone", {}});
-  if (!record) return state.delete_entry(id, key);  // damaged: absent from now on
-  if (from)
-    for (RecordPart& part : record->parts)
-      if (!part.is_inline && part.pack == from->pack && part.at == from->at) {
-        part.pack = to->pack;
-        part.at = to->at;
-      }
-  const Bytes fresh = encode_record(key, *record);
-  const Checksum sum = checksum(fresh);
-  if (Index* shared = state.index.load()) shared->erase(key);
-  SMELT_TRY(const auto place, state.append(fresh));
-  {
-    SMELT_TRY(auto shrink, database.prepare("UPDATE pack SET live=live-?2 WHERE id=?1"));
-    const uint64_t freed = (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
-    SMELT_TRY_VOID(shrink.bind(1, static_cast<int64_t>(pack)).bind(2, static_cast<int64_t>(freed)).run());
-  }
-  SMELT_TRY(auto update, database.prepare("UPDATE entry SET pack=?2,at=?3,bytes=?4,xxh=?5 WHERE id=?1"));
-  update.bind(1, id).bind(2, static_cast<int64_t>(place.pack)).bind(3, static_cast<int64_t>(place.at));
-  SMELT_TRY_VOID(update.bind(4, static_cast<int64_t>(fresh.size())).bind(5, ByteView(sum)).run());
-  moved.push_back({key, {place.pack, place.at, fresh.size(), half(sum)}});
-  return {};
-}
-
-// Moves about kBytesPerTransaction of what lives in `pack`. True when nothing is left and the pack's row is gone.
-Result<bool> empty_pack_some(StoreState& state, uint64_t pack, std::vector<Moved>& moved) {
-  Database& database = state.database;
-  uint64_t done = 0;
-  while (done < kBytesPerTransaction) {
-    RecordPart from;
-    int64_t blob = 0;
-    {
-      SMELT_TRY(auto rows, database.prepare("SELECT id,at,stored,xxh FROM blob WHERE pack=?1 LIMIT 1"));
-      SMELT_TRY(const bool row, rows.bind(1, static_cast<int64_t>(pack)).step());
-      if (row) {
-        blob = rows.integer(0);
-        from.pack = pack;
-        from.at = static_cast<uint64_t>(rows.integer(1));
-        from.stored = static_cast<uint64_t>(rows.integer(2));
-        const ByteView sum = rows.blob(3);
-        std::copy_n(sum.begin(), std::min(sum.size(), from.sum.size()), from.sum.begin());
-      }
+  Result<TrimReport> run() {
+    auto done = once();
+    while (!done && done.error().code == Errc::io && free_bytes(state_.folder) < kFullDisk) {
+      SMELT_TRY(const bool freed, make_space());
+      if (!freed) return done;
+      done = once();
     }
-    if (blob != 0) {
-      std::vector<int64_t> users;
-      {
-        SMELT_TRY(auto rows, database.prepare("SELECT entry FROM entry_blob WHERE blob=?1"));
-        rows.bind(1, blob);
-        for (;;) {
-          SMELT_TRY(const bool row, rows.step());
-          if (!row) break;
-          users.push_back(rows.integer(0));
+    if (done) state_.keep_reserve();
+    return done;
+  }
+
+ private:
+  struct Totals {
+    uint64_t bytes = 0, live = 0;
+  };
+
+  Result<TrimReport> once() {
+    SMELT_TRY(const Totals before, totals());
+    report_.bytes_before = std::max(report_.bytes_before, before.bytes);
+    SMELT_TRY_VOID(evict());
+    SMELT_TRY_VOID(remove_strays());
+    SMELT_TRY_VOID(give_back());
+    SMELT_TRY(const Totals after, totals());
+    report_.bytes_after = after.bytes;
+    return report_;
+  }
+
+  Result<std::vector<PackRow>> packs() {
+    std::lock_guard lock(state_.mutex);
+    SMELT_TRY_VOID(state_.open_database());
+    return state_.tables.pack.all();
+  }
+
+  Result<Totals> totals() {
+    SMELT_TRY(const auto rows, packs());
+    Totals sum;
+    for (const PackRow& pack : rows) sum.bytes += pack.bytes, sum.live += pack.live;
+    return sum;
+  }
+
+  Result<std::vector<Candidate>> candidates() {
+    std::lock_guard lock(state_.mutex);
+    SMELT_TRY_VOID(state_.open_database());
+    SMELT_TRY(const auto rows, state_.tables.entry.untagged());
+    std::vector<Candidate> found;
+    found.reserve(rows.size());
+    for (const EntryRow& row : rows) found.push_back({row, worth(row, state_.index.load())});
+    std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+      return std::pair(a.worth, a.row.id) < std::pair(b.worth, b.row.id);
+    });
+    return found;
+  }
+
+  /// Rows go, least worth first, until what is left fits.
+  Result<void> evict() {
+    SMELT_TRY(Totals sum, totals());
+    if (budget_ == 0 || sum.live <= target_) return {};
+    SMELT_TRY(const auto order, candidates());
+    for (size_t next = 0; sum.live > target_ && next < order.size();) {
+      const size_t first = next;
+      // Stop at what should suffice; shared blobs may need another round.
+      for (uint64_t planned = 0; next < order.size() && next - first < kEntriesPerTransaction &&
+                                 sum.live - std::min(sum.live, planned) > target_;)
+        planned += order[next++].row.size + 128;
+      uint64_t removed = 0;
+      SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
+        removed = 0;
+        for (size_t i = first; i < next; ++i) {
+          SMELT_TRY(const bool gone, evict_one(order[i]));
+          removed += gone;
         }
+        return {};
+      }));
+      report_.entries_removed += removed;
+      state_.count(kEvicted, removed);
+      SMELT_TRY(sum, totals());
+    }
+    return {};
+  }
+
+  /// False: used, tagged or replaced since the list was made.
+  Result<bool> evict_one(const Candidate& candidate) {
+    SMELT_TRY(const auto row, state_.tables.entry.find(candidate.row.key));
+    if (!row || row->sum != candidate.row.sum || worth(*row, state_.index.load()) > candidate.worth) return false;
+    SMELT_TRY(const bool tagged, state_.tables.entry.is_tagged(row->key));
+    if (tagged) return false;
+    SMELT_TRY_VOID(state_.delete_entry(*row));
+    return true;
+  }
+
+  /// Packs without a row: left by a writer that died before its commit, or by a database that was set aside.
+  Result<void> remove_strays() {
+    return state_.write([&]() -> Result<void> {
+      SMELT_TRY(const uint64_t newest, state_.tables.pack.newest());
+      for (const uint64_t id : state_.packs.ids()) {
+        SMELT_TRY(const bool known, state_.tables.pack.has(id));
+        if (!known && id < newest) state_.packs.remove(id);
       }
-      std::shared_ptr<MappedPack> owner;
-      const auto bytes = state.view(pack, from.at, from.stored, owner);
-      if (!bytes || checksum(*bytes) != from.sum) {  // damage is not carried along
-        for (const int64_t user : users) {
-          Digest key;
-          {
-            SMELT_TRY(auto rows, database.prepare("SELECT key FROM entry WHERE id=?1"));
-            SMELT_TRY(const bool row, rows.bind(1, user).step());
-            if (!row || !rows.digest(0, key)) continue;
-          }
-          SMELT_TRY_VOID(state.delete_entry(user, key));
-        }
-        SMELT_TRY(auto gone, database.prepare("DELETE FROM blob WHERE id=?1"));
-        SMELT_TRY_VOID(gone.bind(1, blob).run());
+      return {};
+    });
+  }
+
+  /// Empties packs, deadest first, until their files fit.
+  Result<void> give_back() {
+    for (;;) {
+      SMELT_TRY(auto rows, packs());
+      uint64_t bytes = 0;
+      for (const PackRow& pack : rows) bytes += pack.bytes;
+      if (budget_ == 0 || bytes <= target_) return {};
+      std::erase_if(rows, [](const PackRow& pack) { return !pack.sealed || pack.live >= pack.bytes; });
+      if (rows.empty()) {
+        SMELT_TRY(const bool sealed, seal_open());
+        if (!sealed) return {};
         continue;
       }
-      SMELT_TRY(const auto place, state.append(*bytes));
-      {
-        SMELT_TRY(auto update, database.prepare("UPDATE blob SET pack=?2,at=?3 WHERE id=?1"));
-        update.bind(1, blob).bind(2, static_cast<int64_t>(place.pack)).bind(3, static_cast<int64_t>(place.at));
-        SMELT_TRY_VOID(update.run());
-      }
-      for (const int64_t user : users) SMELT_TRY_VOID(rewrite_record(state, user, &from, &place, moved));
-      done += from.stored;
-      continue;
+      const auto deadest = std::min_element(rows.begin(), rows.end(), [](const PackRow& a, const PackRow& b) {
+        return std::pair(a.live * b.bytes, a.id) < std::pair(b.live * a.bytes, b.id);
+      });
+      SMELT_TRY_VOID(state_.empty_pack(deadest->id));
     }
-    int64_t entry = 0;
-    {
-      SMELT_TRY(auto rows, database.prepare("SELECT id FROM entry WHERE pack=?1 LIMIT 1"));
-      SMELT_TRY(const bool row, rows.bind(1, static_cast<int64_t>(pack)).step());
-      if (row) entry = rows.integer(0);
-    }
-    if (entry == 0) {
-      SMELT_TRY(auto gone, database.prepare("DELETE FROM pack WHERE id=?1"));
-      SMELT_TRY_VOID(gone.bind(1, static_cast<int64_t>(pack)).run());
-      return true;
-    }
-    SMELT_TRY_VOID(rewrite_record(state, entry, nullptr, nullptr, moved));
-    done += 512;
   }
-  return false;
-}
 
-Result<void> empty_pack(StoreState& state, uint64_t pack) {
-  for (bool empty = false; !empty;) {
-    std::vector<Moved> moved;
-    SMELT_TRY_VOID(state.write(
-        [&]() -> Result<void> {
-          moved.clear();
-          SMELT_TRY(empty, empty_pack_some(state, pack, moved));
-          return {};
-        },
-        [&]() -> Result<void> {
-          Result<void> indexed;
-          for (const Moved& entry : moved)
-            // Moving is not using: hour 0 leaves the order to the database's own hour.
-            if (indexed = state.insert_index(entry.key, entry.place, 0); !indexed) break;
-          if (empty) {
-            state.forget_pack(pack);
-            state.packs.remove(pack);
-          }
-          return indexed;
-        }));
+  /// All that could be given back lies in the open pack: seals it, so that it can be emptied, if that pays.
+  Result<bool> seal_open() {
+    bool sealed = false;
+    SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
+      SMELT_TRY(const auto open, state_.tables.pack.open());
+      sealed = open && open->live < open->bytes / 2;
+      return sealed ? state_.tables.pack.seal(open->id) : Result<void>();
+    }));
+    return sealed;
   }
-  return {};
-}
+
+  /// Makes room on a full disk. False: there is nothing to remove, or its space does not come back.
+  Result<bool> make_space() {
+    const uint64_t before = free_bytes(state_.folder);
+    state_.give_up_reserve();
+    SMELT_TRY(const auto victim, least_worth_pack());
+    if (!victim) return free_bytes(state_.folder) > before;
+    auto dropped = drop(*victim);
+    if (dropped) dropped = state_.empty_pack(victim->pack);
+    return dropped.has_value() || free_bytes(state_.folder) > before;
+  }
+
+  struct Victim {
+    uint64_t tagged_bytes = 0;  // the fewest first, as these have to be moved
+    uint64_t worth = 0;         // of the best entry; then the smallest
+    uint64_t pack = 0;
+    std::vector<EntryRow> untagged;
+  };
+
+  Result<std::optional<Victim>> least_worth_pack() {
+    SMELT_TRY(const auto rows, packs());
+    std::lock_guard lock(state_.mutex);
+    std::optional<Victim> least;
+    for (const PackRow& pack : rows) {
+      if (pack.bytes == 0) continue;
+      Victim victim;
+      victim.pack = pack.id;
+      SMELT_TRY(auto entries, state_.tables.entry.all_in(pack.id));
+      for (EntryRow& entry : entries) {
+        SMELT_TRY(const bool tagged, state_.tables.entry.is_tagged(entry.key));
+        if (tagged) victim.tagged_bytes += entry.size;
+        victim.worth = std::max(victim.worth, worth(entry, state_.index.load()));
+        if (!tagged) victim.untagged.push_back(std::move(entry));
+      }
+      const auto rank = [](const Victim& one) { return std::tuple(one.tagged_bytes, one.worth, one.pack); };
+      if (!victim.untagged.empty() && (!least || rank(victim) < rank(*least))) least = std::move(victim);
+    }
+    return least;
+  }
+
+  /// A few entries at a time, each time into an empty log.
+  Result<void> drop(const Victim& victim) {
+    SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
+      SMELT_TRY(const auto open, state_.tables.pack.open());
+      return open && open->id == victim.pack ? state_.tables.pack.seal(open->id) : Result<void>();
+    }));
+    for (size_t first = 0; first < victim.untagged.size(); first += kEntriesIntoReserve) {
+      const size_t last = std::min(first + kEntriesIntoReserve, victim.untagged.size());
+      SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
+        for (size_t i = first; i < last; ++i) {
+          SMELT_TRY(const auto row, state_.tables.entry.find(victim.untagged[i].key));
+          if (row) SMELT_TRY_VOID(state_.delete_entry(*row));
+        }
+        return {};
+      }));
+      report_.entries_removed += last - first;
+      state_.count(kEvicted, last - first);
+      state_.give_up_reserve();
+    }
+    return {};
+  }
+
+  StoreState& state_;
+  const uint64_t budget_, target_;
+  TrimReport report_;
+};
 
 }  // namespace
 
 Result<TrimReport> Store::trim(uint64_t max_bytes) {
   StoreState& state = *state_;
   if (state.options.read_only) return fail(Errc::io, "store {}: opened read-only", state.folder.string());
-  TrimReport report;
+  {
+    std::lock_guard lock(state.mutex);
+    SMELT_TRY_VOID(state.keep_ground());
+  }
   // A descriptor of its own, so that two threads of one process exclude each other too.
   SMELT_TRY(const int fd, open_lock_file(state.folder));
   struct Closer {
@@ -225,91 +249,8 @@ Result<TrimReport> Store::trim(uint64_t max_bytes) {
     ~Closer() { ::close(fd); }
   } closer{fd};
   ByteLock trimming(fd, kTrimByte, false);
-  if (!trimming.held()) {
-    report.busy = true;
-    return report;
-  }
-  const uint64_t budget = max_bytes != 0 ? max_bytes : state.options.max_bytes;
-  const uint64_t target = budget - budget / 10;
-  const auto totals = [&]() -> Result<std::pair<uint64_t, uint64_t>> {
-    SMELT_TRY(const auto packs, pack_rows(state));
-    uint64_t bytes = 0, live = 0;
-    for (const PackRow& pack : packs) bytes += pack.bytes, live += pack.live;
-    return std::pair(bytes, live);
-  };
-  SMELT_TRY(auto order, candidates(state));
-  SMELT_TRY(auto sums, totals());
-  report.bytes_before = sums.first;
-  size_t next = 0;
-  while (budget != 0 && sums.second > target && next < order.size()) {
-    uint64_t planned = 0;
-    const size_t first = next;
-    // Stop at what should suffice; shared blobs may need another round.
-    while (next < order.size() && next - first < kEntriesPerTransaction &&
-           sums.second - std::min(sums.second, planned) > target)
-      planned += order[next++].size + 128;
-    SMELT_TRY_VOID(state.write([&]() -> Result<void> {
-      for (size_t i = first; i < next; ++i) {
-        {
-          // Used, tagged or replaced since the list was made: leave it.
-          SMELT_TRY(auto rows,
-                    state.database.prepare("SELECT 1 FROM entry WHERE id=?1 AND key=?2 AND key NOT IN (SELECT "
-                                           "key FROM tag)"));
-          SMELT_TRY(const bool row, rows.bind(1, order[i].id).bind(2, order[i].key).step());
-          if (!row) continue;
-        }
-        SMELT_TRY_VOID(state.delete_entry(order[i].id, order[i].key));
-        ++report.entries_removed;
-      }
-      return {};
-    }));
-    SMELT_TRY(sums, totals());
-  }
-  state.count(kEvicted, report.entries_removed);
-  // Packs without a row: left by a writer that died before its commit, or by a database that was set aside.
-  SMELT_TRY_VOID(state.write([&]() -> Result<void> {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(state.folder / "packs", ignored)) {
-      const std::string name = entry.path().stem().string();
-      uint64_t id = 0;
-      if (std::from_chars(name.data(), name.data() + name.size(), id).ec != std::errc{}) continue;
-      SMELT_TRY(auto rows, state.database.prepare("SELECT 1 FROM pack WHERE id=?1"));
-      SMELT_TRY(const bool row, rows.bind(1, static_cast<int64_t>(id)).step());
-      SMELT_TRY(auto any, state.database.prepare("SELECT 1 FROM pack WHERE id>?1 LIMIT 1"));
-      SMELT_TRY(const bool newer, any.bind(1, static_cast<int64_t>(id)).step());
-      if (!row && newer) state.packs.remove(id);
-    }
-    return {};
-  }));
-  for (;;) {
-    SMELT_TRY(auto packs, pack_rows(state));
-    uint64_t bytes = 0;
-    for (const PackRow& pack : packs) bytes += pack.bytes;
-    if (budget == 0 || bytes <= target) break;
-    std::erase_if(packs, [](const PackRow& pack) { return pack.open || pack.live >= pack.bytes; });
-    if (packs.empty()) {
-      // All that could be given back lies in the open pack: seal it, so that it can be emptied.
-      bool sealed = false;
-      SMELT_TRY_VOID(state.write([&]() -> Result<void> {
-        SMELT_TRY(auto rows, state.database.prepare("SELECT id FROM pack WHERE state=0 AND live<bytes/2"));
-        SMELT_TRY(sealed, rows.step());
-        return {};
-      }));
-      if (!sealed) break;
-      SMELT_TRY_VOID(state.write([&]() -> Result<void> {
-        SMELT_TRY(auto seal, state.database.prepare("UPDATE pack SET state=1 WHERE state=0"));
-        return seal.run();
-      }));
-      continue;
-    }
-    const auto deadest = std::min_element(packs.begin(), packs.end(), [](const PackRow& a, const PackRow& b) {
-      return std::pair(a.live * b.bytes, a.id) < std::pair(b.live * a.bytes, b.id);
-    });
-    SMELT_TRY_VOID(empty_pack(state, deadest->id));
-  }
-  SMELT_TRY(sums, totals());
-  report.bytes_after = sums.first;
-  return report;
+  if (!trimming.held()) return TrimReport{0, 0, 0, true};
+  return Trim(state, max_bytes != 0 ? max_bytes : state.options.max_bytes).run();
 }
 
 }  // namespace smelt::cache

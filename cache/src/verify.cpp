@@ -10,47 +10,19 @@ namespace smelt::cache {
 Result<VerifyReport> Store::verify() {
   StoreState& state = *state_;
   VerifyReport report;
-  struct BlobRow {
-    Digest sha;
-    uint64_t pack, at, stored, raw;
-    int codec;
-  };
-  std::vector<std::pair<Digest, Place>> entries;
+  std::vector<EntryRow> entries;
   std::vector<BlobRow> blobs;
   {
     std::lock_guard lock(state.mutex);
     SMELT_TRY_VOID(state.open_database());
-    SMELT_TRY(auto check, state.database.prepare("PRAGMA integrity_check(20)"));
-    for (;;) {
-      SMELT_TRY(const bool row, check.step());
-      if (!row) break;
-      if (check.text(0) != "ok") report.damage.push_back(fmt::format("store.db: {}", check.text(0)));
-    }
-    SMELT_TRY(auto rows, state.database.prepare("SELECT key,pack,at,bytes,xxh FROM entry"));
-    for (;;) {
-      SMELT_TRY(const bool row, rows.step());
-      if (!row) break;
-      Digest key;
-      const ByteView sum = rows.blob(4);
-      if (!rows.digest(0, key) || sum.size() != sizeof(Checksum)) {
-        report.damage.push_back("store.db: an entry's key or checksum has the wrong size");
-        continue;
-      }
-      entries.emplace_back(key, Place{static_cast<uint64_t>(rows.integer(1)), static_cast<uint64_t>(rows.integer(2)),
-                                      static_cast<uint64_t>(rows.integer(3)), load_le<uint64_t>(sum.data())});
-    }
-    SMELT_TRY(auto all, state.database.prepare("SELECT sha256,pack,at,stored,raw,codec FROM blob"));
-    for (;;) {
-      SMELT_TRY(const bool row, all.step());
-      if (!row) break;
-      BlobRow blob{{},
-                   static_cast<uint64_t>(all.integer(1)),
-                   static_cast<uint64_t>(all.integer(2)),
-                   static_cast<uint64_t>(all.integer(3)),
-                   static_cast<uint64_t>(all.integer(4)),
-                   static_cast<int>(all.integer(5))};
-      if (all.digest(0, blob.sha)) blobs.push_back(blob);
-    }
+    SMELT_TRY(const auto problems, state.database.all<std::string>("PRAGMA integrity_check(20)"));
+    for (const std::string& problem : problems)
+      if (problem != "ok") report.damage.push_back(fmt::format("store.db: {}", problem));
+    size_t unreadable = 0;
+    SMELT_TRY(entries, state.tables.entry.all(&unreadable));
+    SMELT_TRY(blobs, state.tables.blob.all(&unreadable));
+    if (unreadable != 0)
+      report.damage.push_back(fmt::format("store.db: {} rows whose key or checksum has the wrong size", unreadable));
   }
   for (const BlobRow& blob : blobs) {
     ++report.blobs;
@@ -73,10 +45,11 @@ Result<VerifyReport> Store::verify() {
       report.damage.push_back(fmt::format("{}: blob {} at {} does not hash to its name",
                                           state.packs.path(blob.pack).string(), to_hex(blob.sha), blob.at));
   }
-  for (const auto& [key, place] : entries) {
+  for (const EntryRow& row : entries) {
+    const Digest& key = row.key;
     ++report.entries;
     EntryData data;
-    if (state.read(key, place, data, true) == StoreState::Loaded::ok) continue;
+    if (state.read(key, row.place(), data, true) == StoreState::Loaded::ok) continue;
     // Moved by a trim since the list was made?
     SMELT_TRY(const auto again, state.place_in_database(key));
     EntryData second;

@@ -3,8 +3,13 @@
 
 #include "smelt/cache/store.hpp"
 
-#include <doctest/doctest.h>
+#include "files.hpp"
 
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <string>
 
 namespace smelt::test {
@@ -39,22 +44,47 @@ inline Result<void> put(cache::Store& store, uint64_t id, std::chrono::microseco
   return store.put(key_of(id), {{"kernel.metallib", code}, {"kernel.json", as_bytes(info)}}, cost);
 }
 
-/// 1 found and right, 0 absent, -1 wrong.
-inline int check(cache::Store& store, uint64_t id) {
-  const auto found = store.find(key_of(id));
-  if (!found) return -1;
-  if (!*found) return 0;
-  const auto code = (*found)->part("kernel.metallib");
-  const auto info = (*found)->part("kernel.json");
+/// Whether the entry is the one of that number: 1, else -1.
+inline int check_bytes(const cache::Entry& entry, uint64_t id) {
+  const auto code = entry.part("kernel.metallib");
+  const auto info = entry.part("kernel.json");
   const Bytes wanted = payload(id, size_of(id));
   if (!code || !info || !std::equal(code->begin(), code->end(), wanted.begin(), wanted.end())) return -1;
   return as_text(*info) == fmt::format("{{\"id\": {}}}", id) ? 1 : -1;
+}
+
+/// 1 found and right, 0 absent, -1 wrong or an error.
+inline int check(cache::Store& store, uint64_t id) {
+  const auto found = store.find(key_of(id));
+  if (!found) return -1;
+  return *found ? check_bytes(**found, id) : 0;
 }
 
 inline std::shared_ptr<cache::Store> open(const std::filesystem::path& folder, cache::StoreOptions options = {}) {
   auto store = cache::Store::open(folder, std::move(options));
   if (!store) FAIL(store.error().message);
   return *store;
+}
+
+/// Changes a file in place, as damage does it: the inode stays.
+inline void overwrite(const std::filesystem::path& path, uint64_t at, const Bytes& with) {
+  Bytes bytes = must_read(path);
+  REQUIRE(at + with.size() <= bytes.size());
+  std::copy(with.begin(), with.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  FILE* file = std::fopen(path.c_str(), "r+b");
+  REQUIRE(file);
+  REQUIRE(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
+  std::fclose(file);
+}
+
+inline void execute(const std::filesystem::path& database, const std::string& sql) {
+  sqlite3* connection = nullptr;
+  REQUIRE(sqlite3_open(database.c_str(), &connection) == SQLITE_OK);
+  char* message = nullptr;
+  const int code = sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message);
+  INFO((message ? message : ""));
+  CHECK(code == SQLITE_OK);
+  sqlite3_close(connection);
 }
 
 }  // namespace smelt::test

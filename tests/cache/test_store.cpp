@@ -14,8 +14,10 @@
 using namespace smelt;
 using namespace smelt::cache;
 using test::check;
+using test::execute;
 using test::key_of;
 using test::open;
+using test::overwrite;
 using test::payload;
 using test::put;
 using test::TemporaryFolder;
@@ -24,27 +26,6 @@ namespace {
 
 std::filesystem::path only_pack(const std::filesystem::path& folder) {
   return test::files_below(folder / "packs", ".pack").at(0);
-}
-
-void overwrite(const std::filesystem::path& path, uint64_t at, const Bytes& with) {
-  Bytes bytes = test::must_read(path);
-  REQUIRE(at + with.size() <= bytes.size());
-  std::copy(with.begin(), with.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
-  // In place, as damage does it: the inode stays.
-  FILE* file = std::fopen(path.c_str(), "r+b");
-  REQUIRE(file);
-  REQUIRE(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
-  std::fclose(file);
-}
-
-void execute(const std::filesystem::path& database, const std::string& sql) {
-  sqlite3* connection = nullptr;
-  REQUIRE(sqlite3_open(database.c_str(), &connection) == SQLITE_OK);
-  char* message = nullptr;
-  const int code = sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message);
-  INFO((message ? message : ""));
-  CHECK(code == SQLITE_OK);
-  sqlite3_close(connection);
 }
 
 }  // namespace

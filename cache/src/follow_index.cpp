@@ -1,0 +1,80 @@
+// The index, which follows the database: opened, filled, made anew.
+#include "store_state.hpp"
+
+#include <algorithm>
+
+namespace smelt::cache {
+
+Index* StoreState::current_index() {
+  Index* shared = index.load(std::memory_order_acquire);
+  if (!shared || !shared->superseded()) return shared;
+  std::lock_guard lock(mutex);
+  return current_index_locked();
+}
+
+Index* StoreState::current_index_locked() {
+  Index* const shared = index.load(std::memory_order_relaxed);
+  if (shared && !shared->superseded()) return shared;
+  auto opened = Index::open(folder / "index", !options.read_only);
+  if (opened && store_id != 0 && opened->store_id() != store_id) opened = nullptr;
+  return use_index(std::move(opened));
+}
+
+Index* StoreState::use_index(std::unique_ptr<Index> opened) {
+  index.store(opened.get(), std::memory_order_release);
+  if (opened) indexes.push_back(std::move(opened));
+  return index.load(std::memory_order_relaxed);
+}
+
+Result<void> StoreState::insert_index(const Published& entry) {
+  Index* shared = index.load();
+  if (!shared || shared->superseded()) {
+    SMELT_TRY_VOID(rebuild_index());  // takes the table that superseded it, if there is one
+    shared = index.load();
+  }
+  const Place& place = entry.place;
+  if (const auto there = shared->find(entry.key, entry.hour);
+      there && there->pack == place.pack && there->at == place.at)
+    return {};
+  if (shared->insert(entry.key, place, entry.hour, entry.hour_saved)) return {};
+  return rebuild_index();  // from the rows, so the new entry is in it
+}
+
+Result<void> StoreState::rebuild_index() {
+  if (options.read_only) return {};
+  // Another process may have made one while we waited for the lock.
+  if (auto opened = Index::open(folder / "index", true);
+      opened && opened->store_id() == store_id && (!index.load() || index.load()->superseded())) {
+    use_index(std::move(opened));
+    return {};
+  }
+  SMELT_TRY(auto rows, tables.entry.all());
+  // Of another boot its places are not trusted; an hour of use or a counter does no harm when it is wrong.
+  const auto outdated = Index::open_outdated(folder / "index");
+  Index* old = index.load();
+  if (!old && outdated && outdated->store_id() == store_id) old = outdated.get();
+  SMELT_TRY(auto fresh, Index::create(folder / "index", store_id, std::max<uint64_t>(rows.size() * 2, 4096), *files));
+  std::sort(rows.begin(), rows.end(),
+            [](const EntryRow& a, const EntryRow& b) { return std::pair(a.pack, a.at) < std::pair(b.pack, b.at); });
+  // What lies between two records was written with the second one, or is dead and the reading ahead a little too long.
+  constexpr uint64_t kMostLead = uint64_t{1} << 20;
+  uint64_t pack = 0, end = 0;
+  for (const EntryRow& row : rows) {
+    Place place = row.place();
+    if (place.pack != pack) end = 0;
+    pack = place.pack;
+    if (place.at - end <= kMostLead) place.lead = place.at - end;
+    end = aligned(place.at + place.bytes);
+    const auto saved = static_cast<uint32_t>(row.used_hour);
+    const uint32_t hour = std::max(saved, old ? old->hour_of(row.key) : 0);
+    fresh->insert(row.key, place, hour, hour == saved);
+  }
+  if (old) fresh->add_counters(old->counters());
+  if (Index* mapped = index.load()) mapped->supersede();
+  if (outdated) outdated->supersede();
+  fresh->set_pending(false);
+  use_index(std::move(fresh));
+  return {};
+}
+
+}  // namespace smelt::cache

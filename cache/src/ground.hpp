@@ -1,0 +1,37 @@
+// The folder a store stands on: whose it is, and whether it is still the one that was opened.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
+
+namespace smelt::cache {
+
+class FileLayer;
+
+/// A file or folder itself, whatever it is called.
+struct Inode {
+  dev_t device = 0;
+  ino_t number = 0;
+  bool operator==(const Inode&) const = default;
+  static std::optional<Inode> of(const std::filesystem::path& path);
+  static Inode of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
+};
+
+/// Whether the folder is a store, or empty and may become one; in another nothing is ever touched. A store has the
+/// marker `smelt-store`; one from before there were markers is known by its database or index.
+Result<void> check_ours(const std::filesystem::path& folder);
+
+/// Puts the marker there, and CACHEDIR.TAG (https://bford.info/cachedir/), which tells backup programs to pass over it.
+Result<void> mark(const std::filesystem::path& folder, FileLayer& files);
+
+/// "NFS", ... when locks or shared mappings do not hold between those who use the folder; else null.
+const char* network_file_system(const std::filesystem::path& folder);
+
+/// Bytes that can still be written where the folder is; the largest number when the system does not say.
+uint64_t free_bytes(const std::filesystem::path& folder);
+
+}  // namespace smelt::cache

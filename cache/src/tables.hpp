@@ -1,0 +1,142 @@
+// The database as typed rows: a class for each table of schema/store/current.sql, and all SQL but the schema's.
+//
+// Each call runs its statement to the end before it returns, so that calls may be nested in loops over their results.
+// Used under the store's mutex; what changes rows, in a write transaction.
+#pragma once
+
+#include "smelt/cache/store.hpp"
+
+#include "database.hpp"
+#include "index.hpp"
+#include "record.hpp"
+
+namespace smelt::cache {
+
+/// An entry, and where its record lies.
+struct EntryRow {
+  int64_t id = 0;
+  Digest key;
+  uint64_t pack = 0, at = 0, bytes = 0;
+  Checksum sum{};
+  uint64_t size = 0;       ///< of all parts, as their users see them
+  uint64_t created = 0;    ///< seconds since 1970
+  uint64_t used_hour = 0;  ///< hours since 1970
+  uint64_t cost_us = 0;
+  auto columns() { return std::tie(id, key, pack, at, bytes, sum, size, created, used_hour, cost_us); }
+  Place place() const { return {pack, at, bytes, half(sum)}; }
+};
+
+class EntryTable {
+ public:
+  explicit EntryTable(Database& database) : database_(database) {}
+  Result<std::optional<EntryRow>> find(const Digest& key);
+  Result<std::optional<Place>> place_of(const Digest& key);
+  Result<std::vector<EntryRow>> all(size_t* unreadable = nullptr);  ///< by key
+  Result<std::vector<EntryRow>> untagged();
+  Result<std::vector<EntryRow>> users_of(int64_t blob);
+  Result<std::optional<EntryRow>> any_in(uint64_t pack);  ///< whose record lies there
+  Result<std::vector<EntryRow>> all_in(uint64_t pack);    ///< whose record or a blob lies there
+  Result<uint64_t> count();
+  Result<uint64_t> total_size();
+  Result<bool> is_tagged(const Digest& key);
+  Result<int64_t> insert(const EntryRow& row);  ///< but the id, which is returned
+  Result<void> update(const EntryRow& row);     ///< all but the id and the key
+  Result<void> used(const Digest& key, uint32_t hour);
+  Result<void> erase(int64_t id);
+
+ private:
+  Database& database_;
+};
+
+/// Stored bytes that entries share, and which entry uses which.
+struct BlobRow {
+  int64_t id = 0;
+  Digest sha;
+  uint64_t pack = 0, at = 0, stored = 0, raw = 0;
+  uint8_t codec = 0;
+  Checksum sum{};
+  auto columns() { return std::tie(id, sha, pack, at, stored, raw, codec, sum); }
+};
+
+class BlobTable {
+ public:
+  explicit BlobTable(Database& database) : database_(database) {}
+  Result<std::optional<BlobRow>> find(const Digest& sha);
+  Result<std::optional<BlobRow>> any_in(uint64_t pack);
+  Result<std::vector<BlobRow>> of_entry(int64_t entry);
+  Result<std::vector<BlobRow>> all(size_t* unreadable = nullptr);
+  Result<uint64_t> count();
+  Result<int64_t> insert(const BlobRow& row);
+  Result<void> move(int64_t id, uint64_t pack, uint64_t at);
+  Result<void> erase(int64_t id);
+  Result<bool> is_used(int64_t id);
+  Result<void> link(int64_t entry, int64_t blob);
+  Result<void> unlink_all(int64_t entry);
+
+ private:
+  Database& database_;
+};
+
+struct PackRow {
+  uint64_t id = 0;
+  bool sealed = false;
+  uint64_t bytes = 0;  ///< committed
+  uint64_t live = 0;   ///< still referenced
+  auto columns() { return std::tie(id, sealed, bytes, live); }
+};
+
+class PackTable {
+ public:
+  explicit PackTable(Database& database) : database_(database) {}
+  Result<std::optional<PackRow>> open();  ///< where bytes are appended
+  Result<std::vector<PackRow>> all();
+  Result<bool> has(uint64_t id);
+  Result<uint64_t> newest();  ///< 0 when there is none
+  Result<uint64_t> total_bytes();
+  Result<void> insert(uint64_t id);
+  Result<void> grow(uint64_t id, uint64_t committed, uint64_t by);
+  Result<void> give_back(uint64_t id, uint64_t live);
+  Result<void> seal(uint64_t id);
+  Result<void> set_empty(uint64_t id);  ///< and sealed
+  Result<void> erase(uint64_t id);
+
+ private:
+  Database& database_;
+};
+
+/// A row for each time a tag was set; the newest says where it points.
+class TagTable {
+ public:
+  explicit TagTable(Database& database) : database_(database) {}
+  Result<std::optional<Digest>> key_of(std::string_view name, std::string_view version);
+  Result<std::vector<TagInfo>> newest(std::string_view name);                             ///< of all names when empty
+  Result<std::vector<TagInfo>> history(std::string_view name, std::string_view version);  ///< newest first
+  Result<uint64_t> count();
+  Result<void> insert(std::string_view name, std::string_view version, const Digest& key, uint64_t moved);
+
+ private:
+  Database& database_;
+};
+
+/// Totals over all processes: a row for each of StoreCounters, by its number.
+class CounterTable {
+ public:
+  explicit CounterTable(Database& database) : database_(database) {}
+  Result<std::array<uint64_t, kIndexCounters>> all();
+  Result<void> add(const std::array<uint64_t, kIndexCounters>& values);
+
+ private:
+  Database& database_;
+};
+
+struct Tables {
+  explicit Tables(Database& database)
+      : entry(database), blob(database), pack(database), tag(database), counter(database) {}
+  EntryTable entry;
+  BlobTable blob;
+  PackTable pack;
+  TagTable tag;
+  CounterTable counter;
+};
+
+}  // namespace smelt::cache

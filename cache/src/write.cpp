@@ -1,0 +1,143 @@
+// Changing a store: one transaction at a time, bytes to the open pack, rows to the tables, then the index.
+//
+// Order matters when a process dies in between. A slot of the index that is about to become wrong goes before the
+// commit, a new one comes after it: at worst a lookup takes the way through SQLite. Bytes of a transaction that never
+// committed lie past the pack's committed length and are overwritten by the next writer.
+#include "store_state.hpp"
+
+namespace smelt::cache {
+namespace {
+
+// What one transaction carries over from the index. A put pays 0.2 ms for it, a few times an hour; who closes has time.
+constexpr size_t kSlotsInPassing = 4096, kUsesInPassing = 64;
+constexpr size_t kSlotsAtClose = 65536, kUsesAtClose = 2000;
+
+constexpr int kAttempts = 5;
+
+}  // namespace
+
+Result<void> StoreState::write(const std::function<Result<void>()>& body, const std::function<Result<void>()>& after) {
+  if (options.read_only) return fail(Errc::io, "store {}: opened read-only", folder.string());
+  std::lock_guard lock(mutex);
+  bool recovered = false;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto done = [&]() -> Result<void> {
+      SMELT_TRY_VOID(open_database());
+      // A queue before BEGIN IMMEDIATE: SQLite's own busy loop lets some writers starve.
+      ByteLock writer(lock_fd, kWriterByte, true);
+      if (!writer.held()) return fail(Errc::store_locked, "store {}: cannot take the writer lock", folder.string());
+      SMELT_TRY(auto transaction, Transaction::begin(database));
+      // From here until the index has followed, a key that it does not have is looked up in the database. Whoever
+      // dies or fails in between leaves it so, and the next writer mends it.
+      Index* shared = current_index_locked();
+      const bool mend = shared && shared->pending();
+      if (shared) shared->set_pending(true);
+      SMELT_TRY_VOID(body());
+      SMELT_TRY(const auto saved, save_uses(kSlotsInPassing, kUsesInPassing));
+      SMELT_TRY_VOID(transaction.commit());
+      if (shared) shared->set_saved(saved);
+      const auto indexed = mend ? rebuild_index() : after();
+      if (!indexed)
+        warn("index", indexed.error().message);  // a derived file: that costs speed, not correctness
+      else if (Index* current = index.load())
+        current->set_pending(false);
+      return {};
+    }();
+    // What was written to a folder that was replaced meanwhile goes to the one that is there now.
+    if (moved()) {
+      if (!done && attempt + 1 == kAttempts) return done;
+      continue;
+    }
+    if (done || done.error().code != Errc::store_corrupt || recovered) return done;
+    recovered = true;
+    SMELT_TRY_VOID(recover(done.error()));
+  }
+  return fail(Errc::io, "store {}: was replaced or deleted {} times while it was written to", folder.string(),
+              kAttempts);
+}
+
+Result<Index::Unsaved> StoreState::save_uses(size_t slots, size_t uses) {
+  Index* shared = index.load();
+  Index::Unsaved what;
+  if (!shared || !shared->save_due(current_hour())) return what;
+  what = shared->next_unsaved(current_hour(), slots, uses);
+  for (const Index::Unsaved::Use& use : what.uses) SMELT_TRY_VOID(tables.entry.used(use.key, use.hour));
+  SMELT_TRY_VOID(tables.counter.add(what.counters));
+  return what;
+}
+
+Result<void> StoreState::close() {
+  if (options.read_only) return {};
+  std::lock_guard lock(mutex);
+  if (moved()) return {};
+  Index* shared = current_index_locked();
+  if (!shared) return {};
+  std::array<uint64_t, kIndexCounters> values{};
+  for (size_t i = 0; i < values.size(); ++i) values[i] = counted[i].exchange(0, std::memory_order_relaxed);
+  shared->add_counters(values);
+  if (!shared->save_due(current_hour())) return {};
+  SMELT_TRY_VOID(prepare_to_write());
+  ByteLock writer(lock_fd, kWriterByte, false);
+  if (!writer.held()) return {};  // whoever holds it saves in passing
+  SMELT_TRY_VOID(open_database_locked());
+  SMELT_TRY(auto transaction, Transaction::begin(database));
+  SMELT_TRY(const auto saved, save_uses(kSlotsAtClose, kUsesAtClose));
+  SMELT_TRY_VOID(transaction.commit());
+  shared->set_saved(saved);
+  return {};
+}
+
+Result<StoreState::Append> StoreState::append(ByteView bytes) {
+  const uint64_t need = aligned(bytes.size());
+  SMELT_TRY(const auto open, tables.pack.open());
+  const bool full = open && open->bytes > 0 && open->bytes + need > options.segment_bytes;
+  if (full) SMELT_TRY_VOID(tables.pack.seal(open->id));
+  Append place;
+  if (open && !full) {
+    place = {open->id, open->bytes};
+  } else {
+    // Ids are never used twice: another process may still have an old pack of that number mapped. The newest pack is
+    // never removed, so the largest id is always known; files left by a database that was set aside count too.
+    SMELT_TRY(const uint64_t newest, tables.pack.newest());
+    place = {std::max(newest, packs.largest_id()) + 1, 0};
+    SMELT_TRY_VOID(tables.pack.insert(place.pack));
+  }
+  SMELT_TRY_VOID(packs.write(place.pack, place.at, bytes));
+  if (options.durable) SMELT_TRY_VOID(packs.sync(place.pack));
+  SMELT_TRY_VOID(tables.pack.grow(place.pack, place.at + need, need));
+  count(kBytesWritten, bytes.size());
+  return place;
+}
+
+Result<void> StoreState::drop_unused(const std::vector<BlobRow>& blobs) {
+  for (const BlobRow& blob : blobs) {
+    SMELT_TRY(const bool used, tables.blob.is_used(blob.id));
+    if (used) continue;
+    SMELT_TRY_VOID(tables.blob.erase(blob.id));
+    SMELT_TRY_VOID(tables.pack.give_back(blob.pack, aligned(blob.stored)));
+  }
+  return {};
+}
+
+Result<void> StoreState::delete_entry(const EntryRow& row) {
+  if (Index* shared = index.load()) shared->erase(row.key);
+  SMELT_TRY(const auto blobs, tables.blob.of_entry(row.id));
+  SMELT_TRY_VOID(tables.blob.unlink_all(row.id));
+  SMELT_TRY_VOID(drop_unused(blobs));
+  SMELT_TRY_VOID(tables.pack.give_back(row.pack, aligned(row.bytes)));
+  return tables.entry.erase(row.id);
+}
+
+Result<bool> Store::remove(const Digest& key) {
+  StoreState& state = *state_;
+  bool removed = false;
+  SMELT_TRY_VOID(state.write([&]() -> Result<void> {
+    SMELT_TRY(const auto row, state.tables.entry.find(key));
+    removed = row.has_value();
+    if (row) SMELT_TRY_VOID(state.delete_entry(*row));
+    return {};
+  }));
+  return removed;
+}
+
+}  // namespace smelt::cache
