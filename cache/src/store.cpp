@@ -164,12 +164,19 @@ void StoreState::give_up_reserve() {
 }
 
 Result<void> StoreState::open_database() {
-  SMELT_TRY_VOID(keep_ground());
-  if (database.is_open()) return {};
-  SMELT_TRY_VOID(prepare_to_write());
-  // One at a time: SQLite does not wait for its lock when it turns a new database to WAL.
-  ByteLock writer(lock_fd, kWriterByte, !options.read_only);
-  return open_database_locked();
+  for (int attempt = 1;; ++attempt) {
+    const Inode before = folder_inode;
+    SMELT_TRY_VOID(keep_ground());
+    if (database.is_open()) return {};
+    SMELT_TRY_VOID(prepare_to_write());
+    // One at a time: SQLite does not wait for its lock when it turns a new database to WAL.
+    ByteLock writer(lock_fd, kWriterByte, !options.read_only);
+    // While we waited the lock file may have become that of a folder that is gone.
+    if (moved() && attempt < kAttempts) continue;
+    auto done = open_database_locked();
+    // Whoever makes the new database this moment may be in our way, too.
+    if (done || attempt == kAttempts || (!moved() && before == folder_inode)) return done;
+  }
 }
 
 Result<void> StoreState::open_database_locked() {

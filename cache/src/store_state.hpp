@@ -32,6 +32,7 @@ struct EntryData {
   uint64_t cost_us = 0;
 };
 
+constexpr int kAttempts = 5;                 ///< of a call under which the folder is replaced each time
 constexpr int64_t kGroundMilliseconds = 20;  ///< between two looks whether the folder is still the same one
 
 constexpr int64_t kReserveBytes = 1 << 20;

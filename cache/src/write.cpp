@@ -12,8 +12,6 @@ namespace {
 constexpr size_t kSlotsInPassing = 4096, kUsesInPassing = 64;
 constexpr size_t kSlotsAtClose = 65536, kUsesAtClose = 2000;
 
-constexpr int kAttempts = 5;
-
 }  // namespace
 
 Result<void> StoreState::write(const std::function<Result<void>()>& body, const std::function<Result<void>()>& after) {
