@@ -1,21 +1,32 @@
-# What `cmake --install` puts where. Component `loader`: what applications link, with find_package(smelt). The command,
-# which smelt_add_library() runs, is installed by cli/.
+# What `cmake --install` puts where, by component:
+#
+#   loader    libsmelt.so.1, what a program needs to run
+#   dev       headers, libsmelt.so, libsmelt.a, smelt.pc, smelt-config.cmake: what it needs to be built
+#   store     the store in C++: headers and libsmelt-store.a
+#   command   bin/smelt
+#   python    the Python package (python/CMakeLists.txt; wheels are made of it)
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(smelt_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/smelt)
-set(smelt_rooms base metallib schema_package loader)
-target_compile_features(smelt_base INTERFACE cxx_std_20)
-foreach(room IN LISTS smelt_rooms)
-  set_target_properties(smelt_${room} PROPERTIES EXPORT_NAME ${room})
-  install(TARGETS smelt_${room} EXPORT smelt-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader)
-endforeach()
-install(DIRECTORY base/include/ metallib/include/ schema/package/include/ loader/include/
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT loader)
-install(EXPORT smelt-targets NAMESPACE smelt:: DESTINATION ${smelt_config_folder} COMPONENT loader)
+install(TARGETS smelt_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader NAMELINK_COMPONENT dev)
+install(TARGETS smelt_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(DIRECTORY base/include/ loader/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
-configure_package_config_file(cmake/smelt-config.cmake.in ${CMAKE_BINARY_DIR}/smelt-config.cmake
-                              INSTALL_DESTINATION ${smelt_config_folder})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/smelt-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/smelt-config.cmake ${CMAKE_BINARY_DIR}/smelt-config-version.cmake
-        cmake/smelt_add_library.cmake DESTINATION ${smelt_config_folder} COMPONENT loader)
+configure_file(cmake/smelt.pc.in ${PROJECT_BINARY_DIR}/smelt.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/smelt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+if(APPLE)
+  set(smelt_config_system "-framework Metal;-framework Foundation")
+else()
+  set(smelt_config_system smelt::nettle)
+endif()
+configure_package_config_file(cmake/smelt-config.cmake.in ${PROJECT_BINARY_DIR}/smelt-config.cmake
+  INSTALL_DESTINATION ${smelt_config_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/smelt-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/smelt-config.cmake ${PROJECT_BINARY_DIR}/smelt-config-version.cmake
+        cmake/smelt_add_library.cmake cmake/smelt_dependencies.cmake DESTINATION ${smelt_config_folder} COMPONENT dev)
+
+if(TARGET smelt_store_static)
+  install(TARGETS smelt_store_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT store)
+  install(DIRECTORY cache/include/ service/stored/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT store)
+endif()

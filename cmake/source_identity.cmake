@@ -29,14 +29,14 @@ function(smelt_source_identity target)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/build_identity.hpp)
   set(files "")
   foreach(room IN LISTS ARGN)
-    file(GLOB_RECURSE room_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${room}/*.cpp ${CMAKE_SOURCE_DIR}/${room}/*.hpp
-         ${CMAKE_SOURCE_DIR}/${room}/*.c ${CMAKE_SOURCE_DIR}/${room}/*.h ${CMAKE_SOURCE_DIR}/${room}/*.def
-         ${CMAKE_SOURCE_DIR}/${room}/*.inc ${CMAKE_SOURCE_DIR}/${room}/*.metal ${CMAKE_SOURCE_DIR}/${room}/*.tsv)
+    file(GLOB_RECURSE room_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.cpp ${PROJECT_SOURCE_DIR}/${room}/*.hpp
+         ${PROJECT_SOURCE_DIR}/${room}/*.c ${PROJECT_SOURCE_DIR}/${room}/*.h ${PROJECT_SOURCE_DIR}/${room}/*.def
+         ${PROJECT_SOURCE_DIR}/${room}/*.inc ${PROJECT_SOURCE_DIR}/${room}/*.metal ${PROJECT_SOURCE_DIR}/${room}/*.tsv)
     list(APPEND files ${room_files})
   endforeach()
   string(JOIN "," rooms ${ARGN})
   add_custom_command(OUTPUT ${header} DEPENDS ${files} ${smelt_source_identity_script}
-    COMMAND ${CMAKE_COMMAND} "-DROOT=${CMAKE_SOURCE_DIR}" "-DROOMS=${rooms}" "-DVERSION=${PROJECT_VERSION}"
+    COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}" "-DROOMS=${rooms}" "-DVERSION=${PROJECT_VERSION}"
             "-DOUTPUT=${header}" -P ${smelt_source_identity_script}
     COMMENT "Hashing the compiler's sources" VERBATIM)
   target_sources(${target} PRIVATE ${header})

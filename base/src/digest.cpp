@@ -1,23 +1,47 @@
-// nettle: small, picks SHA-NI at run time, and costs a loader nothing at start-up.
+// nettle: small, picks SHA-NI at run time, and costs a loader nothing at start-up. A Mac has the same in its C library.
 #include "smelt/base/digest.hpp"
 
+#include <algorithm>
+
+#if defined(__APPLE__)
+#include <CommonCrypto/CommonDigest.h>
+#else
 #include <nettle/sha2.h>
+#endif
 
 namespace smelt {
 
+#if defined(__APPLE__)
+struct Hasher::State {
+  CC_SHA256_CTX context;
+
+  State() { CC_SHA256_Init(&context); }
+  void update(ByteView bytes) {
+    constexpr size_t kMost = 1 << 30;  // CC_LONG has 32 bits
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(kMost, bytes.size())))
+      CC_SHA256_Update(&context, bytes.data(), static_cast<CC_LONG>(std::min(kMost, bytes.size())));
+  }
+  void finish(Digest& digest) { CC_SHA256_Final(reinterpret_cast<unsigned char*>(digest.bytes.data()), &context); }
+};
+#else
 struct Hasher::State {
   sha256_ctx context;
-};
 
-Hasher::Hasher() : state_(std::make_unique<State>()) {
-  sha256_init(&state_->context);
-}
+  State() { sha256_init(&context); }
+  void update(ByteView bytes) { sha256_update(&context, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data())); }
+  void finish(Digest& digest) {
+    sha256_digest(&context, digest.bytes.size(), reinterpret_cast<uint8_t*>(digest.bytes.data()));
+  }
+};
+#endif
+
+Hasher::Hasher() : state_(std::make_unique<State>()) {}
 Hasher::~Hasher() = default;
 Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
 void Hasher::update(ByteView bytes) {
-  sha256_update(&state_->context, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
+  state_->update(bytes);
 }
 
 void Hasher::field(ByteView bytes) {
@@ -35,7 +59,7 @@ void Hasher::field(uint64_t value) {
 
 Digest Hasher::finish() {
   Digest digest;
-  sha256_digest(&state_->context, digest.bytes.size(), reinterpret_cast<uint8_t*>(digest.bytes.data()));
+  state_->finish(digest);
   return digest;
 }
 

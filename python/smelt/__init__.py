@@ -4,14 +4,13 @@ store, handed back as callable kernels by name. On a Mac they run on Metal, ever
     lib = smelt.load_metallib("kernels.metallib")
     lib.saxpy(x, y, 2.0, threads=n)
 
-Reference: docs/reference/python.md and docs/reference/errors.md. The compiler is loaded at first use:
-``import smelt`` and ``smelt.Store`` need neither it nor LLVM.
+Reference: docs/reference/python.md and docs/reference/errors.md. The store and the compiler are loaded at first use: packages are
+loaded and called with neither SQLite nor LLVM in the process.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from . import _loader
 from .errors import (
     ArgumentError,
     ArgumentWarning,
@@ -40,16 +39,17 @@ from .errors import (
     UnsupportedError,
     UnsupportedTargetError,
 )
-from .store import Entry, Key, Store
 
+TYPE_CHECKING = False  # what type checkers take for true, without an import of typing
 if TYPE_CHECKING:
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
+    from ._loader import Device, Kernel, Library
     from ._package import Package, compile, open
-    from ._smelt import Device, Kernel, Library
+    from .store import Entry, Key, Store
 
     Artifact = Package
 
-__version__ = "0.1.0"
+__version__ = _loader.version
 
 _LATER = {
     "load_metallib": "_load",
@@ -62,9 +62,12 @@ _LATER = {
     "Artifact": "_package",
     "compile": "_package",
     "open": "_package",
-    "Device": "_smelt",
-    "Kernel": "_smelt",
-    "Library": "_smelt",
+    "Device": "_loader",
+    "Kernel": "_loader",
+    "Library": "_loader",
+    "Entry": "store",
+    "Key": "store",
+    "Store": "store",
 }
 
 
@@ -72,9 +75,9 @@ def __getattr__(name: str) -> object:
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'smelt' has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f".{module}", __name__), "Package" if name == "Artifact" else name)
+    value: object = getattr(
+        __import__(module, globals(), None, (name,), 1), "Package" if name == "Artifact" else name
+    )
     globals()[name] = value
     return value
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Union
 
-from . import _session, _smelt
+from . import _loader, _session
 from ._package import Package
-from .errors import ArgumentError, CompileError, ShaderSyntaxError, SourceTypeError, ToolchainError
-from .store import Key
+from .errors import ArgumentError, CompileError, ShaderSyntaxError, SourceTypeError, StoreError, ToolchainError
 
-Source = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]", Package, Key]
-Constant = Union[bool, int, float, Sequence[Union[bool, int, float]]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Union
+
+    from ._info import FunctionInfo, LibraryInfo
+    from .store import Key
+
+    Source = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]", Package, Key]
+    Constant = Union[bool, int, float, Sequence[Union[bool, int, float]]]
 
 
 def _metal_version(metal: object) -> tuple[int, int] | None:
@@ -32,6 +36,21 @@ def _metal_version(metal: object) -> tuple[int, int] | None:
     raise ArgumentError(f"metal: want a version such as '3.1', got {metal!r}")
 
 
+def _stored_cpu_code(
+    metallib: bytes | memoryview, level: str, checked: bool, store: _session.StoreLike
+) -> memoryview | None:
+    """What the store has for the CPU, found without the compiler."""
+    if store is False:
+        return None
+    from . import _store
+
+    try:
+        entry = _session.store(store).get(_store.cpu_code_key(metallib, level, checked))
+    except (StoreError, OSError):
+        return None  # the compiler's session says what is wrong with the store, and works without it
+    return entry.view("library.smelt") if entry is not None and "library.smelt" in entry else None
+
+
 def _load(
     source: object,
     device: _session.DeviceLike,
@@ -39,29 +58,43 @@ def _load(
     store: _session.StoreLike,
     what: str,
     **options: object,
-) -> _smelt.Library:
+) -> _loader.Library:
     options = {name: value for name, value in options.items() if value is not None}
     on = _session.device(device)
     if isinstance(source, Package):
         return source._native.load(on, options, as_upstream)
-    if isinstance(source, Key):
-        from .store import Store
+    path = ""
+    name = "metallib"
+    if isinstance(source, str) and type(source) is not str:
+        from .store import Key
 
-        entry = Store(_session.store_folder(store))[source]
-        for name in entry:
-            if name.endswith((".smelt", ".metallib")):
-                return _session.session(store).load(entry.view(name), name, on, options, False, as_upstream)
-        raise SourceTypeError(f"{what}: entry {source} holds no part named *.smelt or *.metallib: {', '.join(entry)}")
+        if isinstance(source, Key):
+            source, name = _part_of_entry(source, store, what)
     if isinstance(source, bytearray):
         source = bytes(source)  # the caller may change or free it at once
-    if isinstance(source, (bytes, memoryview)):
-        return _session.session(store).load(source, "metallib", on, options, False, as_upstream)
     if isinstance(source, (str, os.PathLike)):
-        return _session.session(store).load(source, os.path.basename(os.fspath(source)), on, options, True, as_upstream)
-    raise SourceTypeError(
-        f"{what}: want bytes, bytearray, memoryview, a path, a smelt.Package or a smelt.Key, "
-        f"got {type(source).__name__}"
-    )
+        path = os.fspath(source)
+        name = os.path.basename(path)
+        source = _loader.map_file(source, what)
+    if not isinstance(source, (bytes, memoryview)):
+        raise SourceTypeError(
+            f"{what}: want bytes, bytearray, memoryview, a path, a smelt.Package or a smelt.Key, "
+            f"got {type(source).__name__}"
+        )
+    if on.kind == "cpu" and _loader.is_metallib(source):
+        level = on.target.removeprefix("cpu-")
+        checked = bool(options.get("checked"))
+        code = _stored_cpu_code(source, level, checked, store)
+        source = code if code is not None else _session.session(store).cpu_code(source, name, level, checked).view()
+    return _loader.load(source, on, options, as_upstream, path)
+
+
+def _part_of_entry(key: Key, store: _session.StoreLike, what: str) -> tuple[memoryview, str]:
+    entry = _session.store(store)[key]
+    for name in entry:
+        if name.endswith((".smelt", ".metallib")):
+            return entry.view(name), name
+    raise SourceTypeError(f"{what}: entry {key} holds no part named *.smelt or *.metallib: {', '.join(entry)}")
 
 
 def load_metallib(
@@ -75,7 +108,7 @@ def load_metallib(
     checked: bool = False,
     allow_empty: bool = False,
     store: _session.StoreLike = None,
-) -> _smelt.Library:
+) -> _loader.Library:
     """Kernels by name, from a Metal library or a package. Bad bytes fail here; pipelines are built when a kernel is
     first read.
 
@@ -98,14 +131,14 @@ def compile_shader(
     checked: bool = False,
     store: _session.StoreLike = None,
     _as_upstream: bool = False,
-) -> _smelt.Library:
+) -> _loader.Library:
     """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
     options = {"fast_math": fast_math, "checked": checked}
     try:
-        package = _session.session(store).make([("source.metal", source.encode())], options, None)
+        made = _session.session(store).make([("source.metal", source.encode())], options, None)
     except SourceTypeError as error:
         raise ToolchainError(
             f"compile_shader: no MSL yet: this build of smelt does not compile Metal Shading Language text. "
@@ -113,36 +146,15 @@ def compile_shader(
         ) from None
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
-    return package.load(on, {"checked": checked} if checked else {}, _as_upstream)
+    return _loader.load(made.view(), on, {"checked": checked} if checked else {}, _as_upstream)
 
 
-@dataclass(frozen=True)
-class FunctionInfo:
-    name: str
-    kind: str
-    metal_version: str
-    usable: bool
-    reason: str
-
-
-@dataclass(frozen=True)
-class LibraryInfo:
-    """What is known of a loaded library. slices: one dict each, with target, chosen, code and line."""
-
-    name: str
-    functions: tuple[str, ...]
-    target: str
-    digest: str
-    device: str
-    slices: tuple[dict[str, Any], ...]
-    slice_report: str
-    has_reflection: bool
-
-
-def info(library: _smelt.Library) -> LibraryInfo:
+def info(library: _loader.Library) -> LibraryInfo:
     """Everything of a library that is not a kernel; the library itself carries none of it, so that a kernel may have
     any name."""
-    facts = _smelt.info(library)
+    from ._info import LibraryInfo
+
+    facts = _loader.info(library)
     return LibraryInfo(
         name=facts["name"],
         functions=tuple(facts["functions"]),
@@ -155,21 +167,23 @@ def info(library: _smelt.Library) -> LibraryInfo:
     )
 
 
-def function_info(library: _smelt.Library, name: str) -> FunctionInfo:
+def function_info(library: _loader.Library, name: str) -> FunctionInfo:
     """Kind and Metal version of one function, and whether its pipeline can be built here."""
-    return FunctionInfo(**_smelt.function_info(library, name))
+    from ._info import FunctionInfo
+
+    return FunctionInfo(**_loader.function_info(library, name))
 
 
-def specialize(library: _smelt.Library, name: str, constants: Mapping[str | int, Constant]) -> _smelt.Kernel:
+def specialize(library: _loader.Library, name: str, constants: Mapping[str | int, Constant]) -> _loader.Kernel:
     """The kernel with values for its function constants, by name or index."""
-    return _smelt.specialize(library, name, dict(constants))
+    return _loader.specialize(library, name, dict(constants))
 
 
 def prepare(
-    library: _smelt.Library,
+    library: _loader.Library,
     names: Iterable[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> int:
     """Builds the pipelines of names (all when None), several at a time. progress(done, total) may return False to stop.
     Returns how many are ready."""
-    return _smelt.prepare(library, list(names or ()), progress)
+    return _loader.prepare(library, list(names or ()), progress)

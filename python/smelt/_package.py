@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-import builtins
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Union
 
-from . import _session, _smelt
+from . import _loader, _session
 from .errors import ArgumentError, LibraryIOError, LibraryNotFoundError, SourceTypeError
 
-SourceLike = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Union
+
+    from . import _compiler
+
+    SourceLike = Union[str, bytes, bytearray, memoryview, "os.PathLike[str]"]
+    LibrariesByName = Mapping[str, _loader.Library]
+else:
+    # The same classes. By their public name they bring a package along that takes longer to import than a kernel to load.
+    from _collections_abc import Mapping, Sequence
+
+    LibrariesByName = Mapping
 
 
-class Package(Mapping[str, _smelt.Library]):
+class Package(LibrariesByName):
     """A ``.smelt`` file: libraries by name, each with one slice per target. Iterates over the names; an item is the
     library loaded on the default device. Immutable."""
 
-    def __init__(self, native: _smelt.Package) -> None:
+    def __init__(self, native: _loader.Package, made: _compiler.Made | None = None) -> None:
         self._native = native
-        self._loaded: dict[str, _smelt.Library] = {}
+        self._made = made  # how it came to be, when it was compiled here
+        self._loaded: dict[tuple[str, _loader.Device, bool], _loader.Library] = {}
 
-    def __getitem__(self, name: str) -> _smelt.Library:
-        found = self._loaded.get(name)
+    def __getitem__(self, name: str) -> _loader.Library:
+        if name not in self._native.names():
+            raise KeyError(f"no library {name!r} in the package; it has {', '.join(self._native.names())}")
+        return self._on(name, _session.device(), False)
+
+    def _on(self, name: str, device: _loader.Device, checked: bool) -> _loader.Library:
+        key = (name, device, checked)
+        found = self._loaded.get(key)
         if found is None:
-            if name not in self._native.names():
-                raise KeyError(f"no library {name!r} in the package; it has {', '.join(self._native.names())}")
-            found = self._loaded[name] = self._native.load(_session.device(), {"library": name})
+            found = self._loaded[key] = self._native.load(device, {"library": name, "checked": checked})
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -65,12 +79,29 @@ class Package(Mapping[str, _smelt.Library]):
 
     def load(
         self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool = False
-    ) -> _smelt.Library:
+    ) -> _loader.Library:
         """The named library, or the only one, on a device."""
         options: dict[str, object] = {"checked": checked}
         if library is not None:
             options["library"] = library
         return self._native.load(_session.device(device), options)
+
+    def prepare(
+        self,
+        names: Iterable[str] | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        *,
+        device: _session.DeviceLike = None,
+        checked: bool = False,
+    ) -> int:
+        """Loads the libraries of these names (all when None) and builds every pipeline that needs no function
+        constants, several at a time: what a model does once, before its first token. progress(done, total) counts
+        pipelines of all libraries and may return False to stop. Afterwards items and their kernels are ready on this
+        device, as long as the package is kept. Returns how many pipelines are ready."""
+        on = _session.device(device)
+        wanted = self._native.names() if names is None else list(names)
+        libraries = [self._on(name, on, checked) for name in wanted]
+        return _loader.prepare_all(libraries, progress)
 
     @property
     def libraries(self) -> list[str]:
@@ -114,36 +145,36 @@ class Package(Mapping[str, _smelt.Library]):
     @property
     def key(self) -> str | None:
         """What the store files it under; give it to Store.tag."""
-        return self._native.key
+        return self._made.key if self._made else None
 
     @property
     def hit(self) -> bool:
         """Whether it came from the store, and nothing was compiled."""
-        return self._native.hit
+        return self._made.hit if self._made else False
 
     @property
     def kernels_kept(self) -> tuple[int, int]:
         """Of one that was compiled here: how many of its kernels the store had by themselves, and how many it has."""
-        return self._native.kernels_kept
+        return self._made.kernels_kept if self._made else (0, 0)
 
     @property
     def seconds(self) -> float:
-        return self._native.microseconds * 1e-6
+        return self._made.microseconds * 1e-6 if self._made else 0.0
 
     @property
     def warnings(self) -> list[str]:
-        return self._native.warnings
+        return self._made.warnings if self._made else []
 
 
 def _from_bytes(source: bytes) -> Package:
-    return Package(_smelt.Package.open_bytes(source))
+    return Package(_loader.Package(source))
 
 
 def open(source: str | os.PathLike[str] | bytes | memoryview) -> Package:
     """A package: a file, which is mapped and not read, or bytes."""
     if isinstance(source, (bytes, memoryview)):
-        return Package(_smelt.Package.open_bytes(source))
-    return Package(_smelt.Package.open_file(os.fspath(source)))
+        return Package(_loader.Package(source))
+    return Package(_loader.Package(_loader.map_file(source, "open"), os.fspath(source)))
 
 
 def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
@@ -161,6 +192,8 @@ def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
 
 
 def _read(path: str) -> bytes:
+    import builtins
+
     try:
         with builtins.open(path, "rb") as file:
             return file.read()
@@ -181,6 +214,8 @@ def _metadata(metadata: object) -> str | None:
     if isinstance(metadata, str) and metadata.lstrip().startswith("{"):
         return metadata
     if isinstance(metadata, Mapping):
+        import json
+
         return json.dumps(dict(metadata))
     if isinstance(metadata, bytes):
         return metadata.decode()
@@ -254,6 +289,7 @@ def compile(
         "version": version,
     }
     named = [_source(one, index) for index, one in enumerate(sources)]
-    return Package(_session.session(store).make(named, options, progress))
+    made = _session.session(store).make(named, options, progress)
+    return Package(_loader.Package(made.view()), made)
 
 

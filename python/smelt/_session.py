@@ -1,27 +1,34 @@
-"""What one process has once: the default device, and a session (compiler and store) for each store folder."""
+"""What one process has once: devices, and a store and a compiler session for each folder."""
 
 from __future__ import annotations
 
 import os
-import threading
-from typing import Union
+from _thread import allocate_lock  # threading costs an import as long as loading a package
 
-from . import _smelt
-from .errors import ArgumentError
+from . import _loader
+from .errors import ArgumentError, LibraryIOError, ToolchainError
 
-DeviceLike = Union[None, str, _smelt.Device]
-# None for the default folder, False for none, a folder, or a smelt.Store (which is a path to its folder).
-StoreLike = Union[None, bool, str, "os.PathLike[str]"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Union
 
-_lock = threading.Lock()
-_devices: dict[tuple[str, str], _smelt.Device] = {}
-_sessions: dict[tuple[object, ...], _smelt.Session] = {}
+    from . import _compiler
+    from .store import Store
+
+    DeviceLike = Union[None, str, _loader.Device]
+    # None for the default folder, False for none, a folder, or a smelt.Store (which is a path to its folder).
+    StoreLike = Union[None, bool, str, "os.PathLike[str]"]
+
+_lock = allocate_lock()
+_devices: dict[tuple[str, str], _loader.Device] = {}
+_stores: dict[str, Store] = {}
+_sessions: dict[tuple[object, ...], _compiler.Session] = {}
 
 
 def _after_fork() -> None:
     # A child opens its own; the parent's are kept where they are, since closing them is the parent's to do.
     global _sessions, _lock
-    _lock = threading.Lock()
+    _lock = allocate_lock()
     _left_behind.append(_sessions)
     _sessions = {}
 
@@ -31,8 +38,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def device(asked: DeviceLike = None) -> _smelt.Device:
-    if isinstance(asked, _smelt.Device):
+def device(asked: DeviceLike = None) -> _loader.Device:
+    if isinstance(asked, _loader.Device):
         return asked
     if asked is not None and not isinstance(asked, str):
         raise ArgumentError(
@@ -43,22 +50,55 @@ def device(asked: DeviceLike = None) -> _smelt.Device:
     with _lock:
         found = _devices.get(key)
         if found is None:
-            found = _devices[key] = _smelt.Device(kind)
+            found = _devices[key] = _loader.Device(kind)
         return found
+
+
+def default_folder() -> str:
+    """$SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt."""
+    environment = os.environ.get
+    if environment("SMELT_STORE"):
+        return os.environ["SMELT_STORE"]
+    if environment("XDG_CACHE_HOME"):
+        return os.path.join(os.environ["XDG_CACHE_HOME"], "smelt")
+    return os.path.join(environment("HOME") or "/tmp", ".cache", "smelt")
 
 
 def store_folder(store: StoreLike) -> str:
     if store is None or isinstance(store, bool):
-        return _smelt.default_store_folder()
+        return default_folder()
     return os.fspath(store)
 
 
-def session(store: StoreLike = None) -> _smelt.Session:
+def store(asked: StoreLike = None) -> Store:
+    from .store import Store
+
+    folder = store_folder(asked)
+    with _lock:
+        found = _stores.get(folder)
+        if found is None:
+            try:
+                found = Store(folder)
+            except LibraryIOError:
+                found = Store(folder, read_only=True)  # what cannot be written may still be read
+            _stores[folder] = found
+        return found
+
+
+def session(store: StoreLike = None) -> _compiler.Session:
+    try:
+        from . import _compiler
+    except ImportError as missing:
+        raise ToolchainError(
+            f"the compiler of smelt cannot be loaded ({missing}). It is a package of its own: pip install "
+            "smelt-compiler; it needs LLVM and Clang 19 (Debian: libllvm19 libclang-cpp19)"
+        ) from missing
+
     folder = "" if store is False else store_folder(store)
     offline = os.environ.get("SMELT_OFFLINE", "")
     key = (folder, store is False, offline)
     with _lock:
         found = _sessions.get(key)
         if found is None:
-            found = _sessions[key] = _smelt.Session(folder, use_store=store is not False)
+            found = _sessions[key] = _compiler.Session(folder, use_store=store is not False)
         return found

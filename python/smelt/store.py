@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Union
 
 from . import _store
+from ._session import default_folder
 from .errors import ArgumentError, CacheMissError
 
 Bytes = Union[bytes, bytearray, memoryview]
@@ -72,16 +73,6 @@ class Entry(Mapping[str, bytes]):
 
     def __repr__(self) -> str:
         return f"<smelt entry of {', '.join(self._names)}>"
-
-
-def default_folder() -> str:
-    """$SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt."""
-    environment = os.environ.get
-    if environment("SMELT_STORE"):
-        return os.environ["SMELT_STORE"]
-    if environment("XDG_CACHE_HOME"):
-        return os.path.join(os.environ["XDG_CACHE_HOME"], "smelt")
-    return os.path.join(environment("HOME") or "/tmp", ".cache", "smelt")
 
 
 def _warn(text: str) -> None:
@@ -186,12 +177,8 @@ class Store:
 
     def export(self, names: Iterable[str]) -> bytes:
         """Compiled libraries (keys or NAME@VERSION) as the bytes of one package."""
-        from ._session import session
-
-        return session(self.path).export_package(list(names))
+        return self._native.export_package(list(names))
 
     def import_package(self, source: Bytes) -> list[str]:
         """Files every library of a package under a key of its own, and tags those with a version."""
-        from ._session import session
-
-        return session(self.path).import_package(source)
+        return self._native.import_package(source)

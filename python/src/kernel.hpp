@@ -62,7 +62,8 @@ SizeArgument parse_size(py::handle value, std::string_view what);
 
 void bind_kernel(py::module_& module);
 void bind_library(py::module_& module);
-void bind_service(py::module_& module);
+void bind_device(py::module_& module);
+void bind_package(py::module_& module);
 
 /// A handle for Python; `as_upstream` goes on to its kernels.
 py::object library_object(loader::LibraryRef library, bool as_upstream);

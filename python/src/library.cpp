@@ -2,8 +2,6 @@
 // else there is to know about one are functions of this module.
 #include "smelt/loader/library.hpp"
 
-#include "smelt/aot/target.hpp"
-
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
@@ -101,8 +99,9 @@ py::object specialize(const Library& library, const std::string& name, const py:
   return py::cast(std::make_shared<Kernel>(built->first, built->second, library.as_upstream()));
 }
 
-size_t prepare(const Library& library, const std::vector<std::string>& names, const py::object& progress) {
-  std::vector<std::string_view> views(names.begin(), names.end());
+/// `work(report)` without the GIL, where `report(done, total)` calls `progress`; what that throws is thrown on.
+template <class Work>
+size_t with_progress(const py::object& progress, Work&& work) {
   std::optional<py::error_already_set> thrown;
   std::function<bool(size_t, size_t)> report;
   if (!progress.is_none())
@@ -118,10 +117,21 @@ size_t prepare(const Library& library, const std::vector<std::string>& names, co
     };
   auto prepared = [&] {
     const py::gil_scoped_release released;
-    return library.ref()->prepare(views, report);
+    return work(report);
   }();
   if (thrown) throw std::move(*thrown);
   return unwrap(std::move(prepared));
+}
+
+size_t prepare(const Library& library, const std::vector<std::string>& names, const py::object& progress) {
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return with_progress(progress, [&](const auto& report) { return library.ref()->prepare(views, report); });
+}
+
+size_t prepare_all(const std::vector<std::shared_ptr<Library>>& libraries, const py::object& progress) {
+  std::vector<LibraryRef> refs;
+  for (const auto& library : libraries) refs.push_back(library->ref());
+  return with_progress(progress, [&](const auto& report) { return loader::prepare(refs, report); });
 }
 
 py::dict info(const Library& library) {
@@ -142,62 +152,6 @@ py::dict function_info(const Library& library, const std::string& name) {
   return py::dict("name"_a = text(function->name()), "kind"_a = text(loader::to_string(function->kind())),
                   "metal_version"_a = loader::to_string(function->metal_version()), "usable"_a = usable.has_value(),
                   "reason"_a = usable ? std::string() : usable.error().message);
-}
-
-/// What an offline device pretends to be: the oldest machine that the target is for.
-loader::DeviceProfile profile_of(const std::string& name) {
-  const aot::Target target = unwrap(aot::parse_target(name));
-  const auto version = [](const aot::Version& from) { return loader::Version{from.major, from.minor, from.patch}; };
-  loader::DeviceProfile profile;
-  profile.name = "offline " + target.name;
-  profile.target = {
-      target.name,         target.platform == aot::Platform::ios ? loader::Platform::ios : loader::Platform::macos,
-      version(target.os),  version(target.language),
-      version(target.air), profile.target.family};
-  return profile;
-}
-
-loader::DeviceRef open_device(const std::string& kind, unsigned threads, const std::string& cpu_level,
-                              const std::optional<std::string>& target) {
-  loader::DeviceOptions options;
-  options.threads = threads;
-  options.cpu_level = cpu_level;
-  loader::DeviceProfile profile;
-  if (target) {
-    if (kind != "offline")
-      raise(Errc::invalid_argument, "target: only an offline device pretends; got kind '{}'", kind);
-    profile = profile_of(*target);
-    options.profile = &profile;
-  }
-  for (const auto known :
-       {loader::DeviceKind::automatic, loader::DeviceKind::metal, loader::DeviceKind::cpu, loader::DeviceKind::offline})
-    if (kind == loader::to_string(known)) {
-      const py::gil_scoped_release released;
-      auto opened = loader::Device::open(known, options);
-      const py::gil_scoped_acquire gil;
-      return unwrap(std::move(opened));
-    }
-  raise(Errc::invalid_argument, "device '{}': want automatic, metal, cpu or offline", kind);
-}
-
-void bind_device(py::module_& module) {
-  py::class_<loader::Device, loader::DeviceRef>(module, "Device")
-      .def(py::init(&open_device), "kind"_a = "automatic", py::kw_only(), "threads"_a = 0, "cpu_level"_a = "",
-           "target"_a = py::none())
-      .def_property_readonly("kind", [](const loader::Device& device) { return text(to_string(device.kind())); })
-      .def_property_readonly("name", [](const loader::Device& device) { return text(device.name()); })
-      .def_property_readonly("target", [](const loader::Device& device) { return device.target().name; })
-      .def_property_readonly("limits_estimated", &loader::Device::limits_estimated)
-      .def_property_readonly("limits",
-                             [](const loader::Device& device) {
-                               const loader::Limits& limits = device.limits();
-                               return py::dict("max_threads_per_threadgroup"_a = limits.max_threads_per_threadgroup,
-                                               "max_threadgroup_memory"_a = limits.max_threadgroup_memory,
-                                               "thread_execution_width"_a = limits.thread_execution_width,
-                                               "buffer_slots"_a = limits.buffer_slots,
-                                               "inline_bytes"_a = limits.inline_bytes);
-                             })
-      .def("__repr__", [](const loader::Device& device) { return fmt::format("<smelt.Device {}>", device.name()); });
 }
 
 }  // namespace
@@ -243,7 +197,6 @@ py::object library_object(LibraryRef library, bool as_upstream) {
 }
 
 void bind_library(py::module_& module) {
-  bind_device(module);
   const auto itself = [](py::object self) { return self; };
   py::class_<Library, std::shared_ptr<Library>>(module, "Library")
       .def("__getattr__",
@@ -271,6 +224,7 @@ void bind_library(py::module_& module) {
   module.def("function_info", &function_info);
   module.def("specialize", &specialize);
   module.def("prepare", &prepare);
+  module.def("prepare_all", &prepare_all);
 }
 
 }  // namespace smelt::python

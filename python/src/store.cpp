@@ -1,8 +1,9 @@
-// smelt._store: the cache room for Python. A module of its own, without LLVM: a compiler that only keeps its results
-// with us (smelt.compat.triton) starts in milliseconds.
+// smelt._store: the store for Python, and what it knows of compiled libraries without a compiler. A module of its own,
+// without LLVM: a compiler that only keeps its results with us (smelt.compat.triton) starts in milliseconds.
 #include "smelt/cache/store.hpp"
 
 #include "smelt/cache/flight.hpp"
+#include "smelt/service/stored.hpp"
 
 #include "buffers.hpp"
 #include "errors.hpp"
@@ -294,7 +295,22 @@ void bind_store(py::module_& module) {
               return cache::Flight::acquire(on.folder(), digest, std::chrono::milliseconds(milliseconds), ready);
             });
           },
-          "key"_a, "milliseconds"_a);
+          "key"_a, "milliseconds"_a)
+      .def("export_package",
+           [](StoreHandle& store, const std::vector<std::string>& names) {
+             return to_python(store.with([&](cache::Store& on) -> Result<Bytes> {
+               SMELT_TRY(const auto keys, service::find_keys(on, names));
+               return service::export_package(on, keys);
+             }));
+           })
+      .def("import_package", [](StoreHandle& store, const py::object& source) {
+        const auto borrowed = BorrowedBuffer::from(source, "package");
+        py::list list;
+        for (const Digest& key :
+             store.with([&](cache::Store& on) { return service::import_package(on, borrowed->bytes()); }))
+          list.append(to_hex(key));
+        return list;
+      });
 }
 
 }  // namespace
@@ -312,6 +328,9 @@ PYBIND11_MODULE(_store, module) {
       return write_stamped(folder, name, bytes->bytes());
     }();
     return unwrap(std::move(path));
+  });
+  module.def("cpu_code_key", [](const py::object& metallib, const std::string& level, bool checked) {
+    return to_hex(service::cpu_code_key(BorrowedBuffer::from(metallib, "metallib")->bytes(), level, checked));
   });
   module.def("sha256", [](const py::args& fields) {
     // Length-prefixed, so that ("ab", "c") and ("a", "bc") differ.

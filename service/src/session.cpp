@@ -4,8 +4,8 @@
 #include "smelt/base/files.hpp"
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
-#include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
+#include "smelt/service/stored.hpp"
 
 #include "build_package.hpp"
 
@@ -15,8 +15,6 @@
 
 namespace smelt::service {
 namespace {
-
-constexpr std::string_view kPackagePart = "library.smelt";
 
 /// Everything of a request that aot does not know of but that changes the package.
 std::vector<aot::FingerprintField> extras(const Request& request, const std::vector<aot::CpuLevel>& levels) {
@@ -213,14 +211,35 @@ Result<loader::LibraryRef> Session::load(const Request& request, const loader::D
   return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
 }
 
+Result<Made> Session::cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
+                               const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const Digest key = cpu_code_key(metallib, aot::to_string(level), checked);
+  cache::Store* const store = state_->open_store();
+  if (store) {
+    if (auto made = state_->find(*store, key)) {
+      made->took = since(start);
+      return std::move(*made);
+    }
+  }
+  Request request;
+  request.sources.push_back({std::string(name), metallib});
+  request.checked = checked;
+  request.levels = {level};
+  SMELT_TRY(Made made, make(request, progress));
+  if (store) state_->publish(*store, {key}, made.package, {});
+  return made;
+}
+
 Result<loader::LibraryRef> Session::load_bytes(ByteView bytes, std::string_view name, const loader::DeviceRef& device,
                                                const loader::LoadOptions& options, const Progress& progress) {
   const bool is_metallib = bytes.size() >= 4 && as_text(bytes.first(4)) == "MTLB";
   if (!is_metallib || device->kind() != loader::DeviceKind::cpu) return loader::Library::load(device, bytes, options);
-  Request request;
-  request.sources.push_back({std::string(name), bytes});
-  request.checked = options.checked;
-  return load(request, device, options, progress);
+  std::string_view level = device->target().name;  // "cpu-x86-64-v3"
+  level.remove_prefix(std::string_view("cpu-").size());
+  SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
+  SMELT_TRY(const Made made, cpu_code(bytes, name, of, options.checked, progress));
+  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
 }
 
 Result<Made> Session::resolve(std::string_view query, const loader::DeviceRef& device) {
@@ -250,57 +269,17 @@ Result<void> Session::tag(std::string_view name, std::string_view version, const
 
 Result<Bytes> Session::export_package(std::span<const std::string> names) {
   SMELT_TRY(const auto from, store());
-  std::vector<Digest> keys;
-  for (const std::string& name : names) {
-    if (name.size() == 64 && digest_from_hex(name)) {
-      keys.push_back(*digest_from_hex(name));
-      continue;
-    }
-    SMELT_TRY(const auto tags, from->resolve(name));
-    keys.push_back(tags.front().key);
-  }
+  SMELT_TRY(std::vector<Digest> keys, find_keys(*from, names));
   if (names.empty()) {
     std::lock_guard lock(state_->mutex);
     keys = state_->used;
   }
-  if (keys.empty()) return fail(Errc::invalid_argument, "nothing to export: no names given and nothing used yet");
-  std::vector<Made> made;
-  std::vector<schema::Package> packages;
-  for (const Digest& key : keys) {
-    auto found = state_->find(*from, key);
-    if (!found)
-      return fail(Errc::not_cached, "export: no compiled library {} in store {}", to_hex(key), from->folder().string());
-    SMELT_TRY(auto package, schema::Package::open(found->package));
-    packages.push_back(package);
-    made.push_back(std::move(*found));
-  }
-  SMELT_TRY(const auto libraries, schema::merge_packages(packages));
-  return schema::write_package(libraries);
+  return service::export_package(*from, keys);
 }
 
 Result<std::vector<Digest>> Session::import_package(ByteView bytes) {
   SMELT_TRY(const auto to, store());
-  SMELT_TRY(const auto package, schema::Package::open(bytes));
-  SMELT_TRY_VOID(schema::check_all_parts(package));
-  std::vector<Digest> keys;
-  std::vector<std::pair<std::string, std::string>> tags;
-  std::vector<Bytes> packages;
-  for (uint32_t i = 0; i < package.library_count(); ++i) {
-    SMELT_TRY(auto library, package.copy_library(i));
-    tags.emplace_back(library.name, library.version);
-    SMELT_TRY(Bytes single, schema::write_package(std::span(&library, 1)));
-    Hasher hasher;
-    hasher.field("imported package");
-    hasher.field(ByteView(single));
-    keys.push_back(hasher.finish());
-    packages.push_back(std::move(single));
-  }
-  std::vector<cache::Store::Put> puts;
-  for (size_t i = 0; i < keys.size(); ++i) puts.push_back({keys[i], {{kPackagePart, packages[i]}}, {}});
-  SMELT_TRY_VOID(to->put_all(puts));
-  for (size_t i = 0; i < keys.size(); ++i)
-    if (!tags[i].second.empty()) SMELT_TRY_VOID(to->tag(tags[i].first, tags[i].second, keys[i], true));
-  return keys;
+  return service::import_package(*to, bytes);
 }
 
 }  // namespace smelt::service

@@ -207,7 +207,7 @@ class Import(unittest.TestCase):
     def test_store_alone_needs_no_compiler(self):
         code = (
             "import smelt, sys; smelt.Store; import smelt.compat.triton; "
-            "assert 'smelt._smelt' not in sys.modules; assert 'numpy' not in sys.modules; "
+            "assert 'smelt._compiler' not in sys.modules; assert 'numpy' not in sys.modules; "
             "assert not any('LLVM' in line for line in open('/proc/self/maps'))"
         )
         if not os.path.exists("/proc/self/maps"):

@@ -50,6 +50,23 @@ class Sources(unittest.TestCase):
             loaded.info(x, threads=1)
             self.assertEqual(x[0], 7)
 
+    def test_a_model_is_prepared_in_one_call(self):
+        model = smelt.open(bytes(support.package()))
+        seen = []
+        ready = model.prepare(progress=lambda done, total: seen.append((done, total)))
+        self.assertEqual(seen[-1], (ready, ready))
+        self.assertGreater(ready, 1)
+        name = model.libraries[0]
+        x = bytearray(4)
+        model[name].info(x, threads=1)
+        self.assertEqual(x[0], 7)
+        self.assertEqual(model.prepare([name]), ready)
+        self.assertEqual(smelt.open(bytes(support.package())).prepare(progress=lambda done, total: False) <= ready, True)
+        with self.assertRaises(smelt.ArgumentError):
+            model.prepare(["nothing"])
+        with self.assertRaises(ZeroDivisionError):
+            model.prepare(progress=lambda done, total: 1 / 0)
+
     def test_wrong_type_is_a_type_error_naming_it(self):
         for bad in (3, None, 1.5, object(), ["k.smelt"]):
             with self.assertRaises(smelt.SourceTypeError) as raised:

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(SMELT_BUILD_SHARED) && defined(__GNUC__)
+#if defined(__GNUC__)
 #define SMELT_API __attribute__((visibility("default")))
 #else
 #define SMELT_API

@@ -118,6 +118,11 @@ class Library : public std::enable_shared_from_this<Library> {
   std::unique_ptr<Data> data_;
 };
 
+/// The same for all kernels of several libraries, as when a model is loaded: `progress` counts the kernels of all. The
+/// pipelines stay as long as their libraries.
+Result<size_t> prepare(std::span<const LibraryRef> libraries,
+                       const std::function<bool(size_t done, size_t total)>& progress = {});
+
 /// One entry of a library. Immutable, thread-safe; keeps its library.
 class Function : public std::enable_shared_from_this<Function> {
  public:

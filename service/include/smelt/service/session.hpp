@@ -85,8 +85,13 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,
                                   const loader::LoadOptions& options = {}, const Progress& progress = {});
 
-  /// A file's bytes on a device. A plain metallib is given its CPU code first, when the device is the CPU: made once
-  /// and kept under the metallib's digest. Packages and everything on a Mac go straight to the loader.
+  /// A plain metallib as a package with CPU code beside it, made once and kept under cpu_code_key (stored.hpp), so that
+  /// programs without a compiler find it too. `name` is for messages.
+  Result<Made> cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
+                        const Progress& progress = {});
+
+  /// A file's bytes on a device. A plain metallib is given its CPU code first, when the device is the CPU (cpu_code).
+  /// Packages and everything on a Mac go straight to the loader.
   Result<loader::LibraryRef> load_bytes(ByteView bytes, std::string_view name, const loader::DeviceRef& device,
                                         const loader::LoadOptions& options = {}, const Progress& progress = {});
 

@@ -1,0 +1,178 @@
+// smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
+// that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
+#include "smelt/service/session.hpp"
+
+#include "buffers.hpp"
+#include "errors.hpp"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+
+namespace smelt::python {
+namespace {
+
+using namespace pybind11::literals;
+using service::Session;
+
+py::str text(std::string_view view) {
+  return py::str(view.data(), view.size());
+}
+
+/// A progress callback from any thread; what it throws is thrown on once the work has ended.
+struct ProgressCall {
+  explicit ProgressCall(const py::object& callable) : callable_(callable) {}
+
+  service::Progress function() {
+    if (callable_.is_none()) return {};
+    return [this](std::string_view stage, size_t done, size_t total) {
+      const py::gil_scoped_acquire gil;
+      if (thrown_) return;
+      try {
+        callable_(text(stage), done, total);
+      } catch (py::error_already_set& error) {
+        thrown_.emplace(std::move(error));
+      }
+    };
+  }
+  void rethrow() {
+    if (thrown_) throw std::move(*thrown_);
+  }
+
+ private:
+  const py::object& callable_;
+  std::optional<py::error_already_set> thrown_;
+};
+
+/// Keeps what a request borrows.
+struct RequestFrom {
+  service::Request request;
+  std::vector<std::shared_ptr<const BorrowedBuffer>> borrowed;
+};
+
+template <class T>
+std::optional<T> optional_from(const py::dict& options, const char* name) {
+  if (!options.contains(name) || options[name].is_none()) return std::nullopt;
+  return py::cast<T>(options[name]);
+}
+
+bool flag(const py::dict& options, const char* name, bool otherwise = false) {
+  return optional_from<bool>(options, name).value_or(otherwise);
+}
+
+RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& sources, const py::dict& options) {
+  RequestFrom from;
+  service::Request& request = from.request;
+  for (const auto& [name, bytes] : sources) {
+    from.borrowed.push_back(BorrowedBuffer::from(bytes, name));
+    request.sources.push_back({name, from.borrowed.back()->bytes()});
+  }
+  aot::CompileOptions& with = request.options;
+  for (const std::string& target :
+       optional_from<std::vector<std::string>>(options, "targets").value_or(std::vector<std::string>()))
+    with.targets.push_back(unwrap(aot::parse_target(target)));
+  with.kernels = optional_from<std::vector<std::string>>(options, "kernels").value_or(std::vector<std::string>());
+  with.functions = optional_from<std::vector<std::string>>(options, "functions").value_or(std::vector<std::string>());
+  with.include_folders =
+      optional_from<std::vector<std::string>>(options, "include_folders").value_or(std::vector<std::string>());
+  with.definitions =
+      optional_from<std::vector<std::string>>(options, "definitions").value_or(std::vector<std::string>());
+  with.threadgroup_memory = optional_from<uint64_t>(options, "threadgroup_memory");
+  with.threads_per_threadgroup = optional_from<uint32_t>(options, "threads_per_threadgroup");
+  with.metadata_json = optional_from<std::string>(options, "metadata").value_or("");
+  with.fast_math = flag(options, "fast_math");
+  with.debug_lines = flag(options, "debug_lines");
+  with.pack_scalars = flag(options, "pack_scalars");
+  with.buffers_do_not_overlap = flag(options, "no_overlap");
+  with.relaxed_atomics = flag(options, "relaxed_atomics");
+  if (const auto language = optional_from<std::pair<uint16_t, uint16_t>>(options, "language"))
+    with.language = aot::Version{language->first, language->second, 0};
+  request.cpu = flag(options, "cpu", true);
+  request.checked = flag(options, "checked");
+  for (const std::string& level :
+       optional_from<std::vector<std::string>>(options, "levels").value_or(std::vector<std::string>()))
+    request.levels.push_back(unwrap(aot::parse_cpu_level(level)));
+  request.name = optional_from<std::string>(options, "name").value_or("");
+  request.version = optional_from<std::string>(options, "version").value_or("");
+  return from;
+}
+
+std::shared_ptr<Session> open_session(const std::string& store, bool use_store, bool offline, bool read_only,
+                                      unsigned threads, const py::object& warn) {
+  service::SessionOptions options;
+  options.store = store;
+  options.use_store = use_store;
+  options.offline = offline;
+  options.read_only = read_only;
+  options.threads = threads;
+  if (!warn.is_none()) {
+    auto* const callable = new py::object(warn);  // sessions live as long as the process, and warn from any thread
+    options.warn = [callable](std::string_view line) {
+      const py::gil_scoped_acquire gil;
+      try {
+        (*callable)(text(line));
+      } catch (py::error_already_set& error) {
+        error.discard_as_unraisable("smelt warning");
+      }
+    };
+  }
+  return Session::open(std::move(options));
+}
+
+service::Made make(Session& session, const std::vector<std::pair<std::string, py::object>>& sources,
+                   const py::dict& options, const py::object& progress) {
+  const RequestFrom from = request_from(sources, options);
+  ProgressCall call(progress);
+  auto made = [&] {
+    const service::Progress report = call.function();
+    const py::gil_scoped_release released;
+    return session.make(from.request, report);
+  }();
+  call.rethrow();
+  return unwrap(std::move(made));
+}
+
+service::Made cpu_code(Session& session, const py::object& metallib, const std::string& name, const std::string& level,
+                       bool checked) {
+  const auto borrowed = BorrowedBuffer::from(metallib, name);
+  auto made = [&]() -> Result<service::Made> {
+    const py::gil_scoped_release released;
+    SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
+    return session.cpu_code(borrowed->bytes(), name, of, checked);
+  }();
+  return unwrap(std::move(made));
+}
+
+py::tuple version_tuple(const aot::Version& version) {
+  return py::make_tuple(version.major, version.minor, version.patch);
+}
+
+py::dict target_facts(const std::string& name) {
+  const aot::Target target = unwrap(aot::parse_target(name));
+  return py::dict("name"_a = target.name, "platform"_a = target.platform == aot::Platform::ios ? "ios" : "macos",
+                  "os"_a = version_tuple(target.os), "metal"_a = version_tuple(target.language),
+                  "air"_a = version_tuple(target.air));
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_compiler, module) {
+  module.doc() = "The compiler of smelt. Use smelt.compile and smelt.compile_shader.";
+  bind_memory(module);
+  py::class_<service::Made>(module, "Made", py::module_local())
+      .def("view", [](const service::Made& made) { return memory_over(made.package, made.owner); })
+      .def_property_readonly("key", [](const service::Made& made) { return to_hex(made.key); })
+      .def_readonly("hit", &service::Made::hit)
+      .def_property_readonly("kernels_kept",
+                             [](const service::Made& made) { return py::make_tuple(made.kernels_kept, made.kernels); })
+      .def_property_readonly("microseconds", [](const service::Made& made) { return made.took.count(); })
+      .def_readonly("warnings", &service::Made::warnings);
+  py::class_<Session, std::shared_ptr<Session>>(module, "Session", py::module_local())
+      .def(py::init(&open_session), "store"_a = "", py::kw_only(), "use_store"_a = true, "offline"_a = false,
+           "read_only"_a = false, "threads"_a = 0, "warn"_a = py::none())
+      .def("make", &make, "sources"_a, "options"_a, "progress"_a = py::none())
+      .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a);
+  module.def("target_facts", &target_facts);
+}
+
+}  // namespace smelt::python

@@ -1,0 +1,16 @@
+// smelt._loader: libraries, kernels, packages and devices. Needs neither LLVM nor SQLite; it is what `import smelt` and
+// a model's first kernel wait for.
+#include "smelt/smelt.h"
+
+#include "buffers.hpp"
+#include "kernel.hpp"
+
+PYBIND11_MODULE(_loader, module) {
+  module.doc() = "The loader of smelt: libraries, kernels and packages. Use the package smelt.";
+  module.attr("version") = smelt_version();
+  smelt::python::bind_memory(module);
+  smelt::python::bind_device(module);
+  smelt::python::bind_kernel(module);
+  smelt::python::bind_library(module);
+  smelt::python::bind_package(module);
+}

@@ -1,0 +1,30 @@
+// Compiled libraries that a store holds, for programs without a compiler: found by key or name, exported as a package,
+// imported from one. What makes them: smelt/service/session.hpp.
+#pragma once
+
+#include "smelt/base/digest.hpp"
+#include "smelt/cache/store.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::service {
+
+/// The part of an entry that holds its package.
+constexpr std::string_view kPackagePart = "library.smelt";
+
+/// What the CPU code of a plain Metal library is filed under: its bytes, the level ("x86-64-v3"), and the compiler that
+/// was built together with this, so that code of another one is a miss.
+Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked);
+
+/// Keys in hex, NAME@VERSION or NAME to the keys they stand for: of several versions the newest.
+Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names);
+/// The packages under the keys as one. `not_cached` names the first that is missing.
+Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys);
+/// Files every library of a package under a key of its own (returned), checking each digest. Libraries with a version
+/// are tagged NAME@VERSION.
+Result<std::vector<Digest>> import_package(cache::Store& store, ByteView package);
+
+}  // namespace smelt::service

@@ -1,0 +1,75 @@
+#include "smelt/service/stored.hpp"
+
+#include "smelt/schema/package.hpp"
+
+#include "build_identity.hpp"
+
+#include <utility>
+
+namespace smelt::service {
+
+Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked) {
+  Hasher hasher;
+  hasher.field("CPU code of a metallib, 1");
+  hasher.field(SMELT_VERSION " (" SMELT_SOURCE_IDENTITY ") LLVM " SMELT_LLVM_VERSION);
+  hasher.field(level);
+  hasher.field(uint64_t{checked});
+  hasher.field(metallib);
+  return hasher.finish();
+}
+
+Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names) {
+  std::vector<Digest> keys;
+  for (const std::string& name : names) {
+    if (const auto key = digest_from_hex(name)) {
+      keys.push_back(*key);
+      continue;
+    }
+    SMELT_TRY(const auto tags, store.resolve(name));
+    keys.push_back(tags.front().key);
+  }
+  return keys;
+}
+
+Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) {
+  if (keys.empty()) return fail(Errc::invalid_argument, "nothing to export: no names given and nothing used yet");
+  std::vector<cache::Entry> entries;  // the packages lie in them
+  std::vector<schema::Package> packages;
+  for (const Digest& key : keys) {
+    SMELT_TRY(auto entry, store.find(key));
+    const auto bytes = entry ? entry->part(kPackagePart) : std::nullopt;
+    if (!bytes)
+      return fail(Errc::not_cached, "export: no compiled library {} in store {}", to_hex(key), store.folder().string());
+    SMELT_TRY(auto package, schema::Package::open(*bytes));
+    packages.push_back(package);
+    entries.push_back(std::move(*entry));
+  }
+  SMELT_TRY(const auto libraries, schema::merge_packages(packages));
+  return schema::write_package(libraries);
+}
+
+Result<std::vector<Digest>> import_package(cache::Store& store, ByteView bytes) {
+  SMELT_TRY(const auto package, schema::Package::open(bytes));
+  SMELT_TRY_VOID(schema::check_all_parts(package));
+  std::vector<Digest> keys;
+  std::vector<std::pair<std::string, std::string>> tags;
+  std::vector<Bytes> packages;
+  for (uint32_t i = 0; i < package.library_count(); ++i) {
+    SMELT_TRY(auto library, package.copy_library(i));
+    tags.emplace_back(library.name, library.version);
+    SMELT_TRY(Bytes single, schema::write_package(std::span(&library, 1)));
+    Hasher hasher;
+    hasher.field("imported package");
+    hasher.field(ByteView(single));
+    keys.push_back(hasher.finish());
+    packages.push_back(std::move(single));
+  }
+  std::vector<cache::Store::Put> puts;
+  for (size_t i = 0; i < keys.size(); ++i) puts.push_back({keys[i], {{kPackagePart, packages[i]}}, {}});
+  SMELT_TRY_VOID(store.put_all(puts));
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (!tags[i].second.empty()) SMELT_TRY_VOID(store.tag(tags[i].first, tags[i].second, keys[i], true));
+  return keys;
+}
+
+}  // namespace smelt::service

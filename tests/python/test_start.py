@@ -1,0 +1,87 @@
+"""What a process that only loads and calls has in it: no compiler, no SQLite, no NumPy."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+from support import library  # noqa: F401  (sets up the store)
+
+import smelt
+
+FOREIGN = re.compile(r"(libLLVM|libclang|libsqlite3|libzstd|_store\.|_compiler\.|numpy)", re.IGNORECASE)
+
+LOAD = """
+import sys
+import smelt
+lib = smelt.load_metallib(sys.argv[1])
+x = bytearray(4)
+lib.info(x, threads=1)
+assert x[0] == 7
+"""
+
+
+def opened(code: str, *arguments: str) -> "list[str]":
+    """Files that a fresh Python opens, by strace; or those that it has mapped in the end, where strace may not trace."""
+    with tempfile.NamedTemporaryFile() as log:
+        command = [sys.executable, "-c", code, *arguments]
+        if shutil.which("strace"):
+            traced = subprocess.run(
+                ["strace", "-f", "-qq", "-e", "trace=open,openat", "-o", log.name, *command], capture_output=True, text=True
+            )
+            text = open(log.name).read()
+            if traced.returncode == 0 and "smelt" in text:
+                return re.findall(r'"([^"]*)"[^\n]*= [0-9]+$', text, re.MULTILINE)
+            if "ptrace" not in traced.stderr and "PTRACE" not in traced.stderr:
+                raise AssertionError(traced.stderr)
+    if not os.path.exists("/proc/self/maps"):
+        raise unittest.SkipTest("SKIPPED: neither strace nor /proc")
+    code += "\nprint(open('/proc/self/maps').read())"
+    return subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True).stdout.split()
+
+
+class Start(unittest.TestCase):
+    def only_the_loader(self, code, *arguments):
+        files = opened(code, *arguments)
+        self.assertTrue(any("_loader" in file for file in files), files)
+        self.assertEqual([file for file in files if FOREIGN.search(os.path.basename(file))], [])
+
+    def test_import(self):
+        self.only_the_loader("import smelt")
+
+    def test_package(self):
+        path = support.temporary("start") / "k.smelt"
+        support.package().save(path)
+        self.only_the_loader(LOAD, str(path))
+        self.only_the_loader(LOAD.replace("smelt.load_metallib(sys.argv[1])", "smelt.open(sys.argv[1]).load()"), str(path))
+        self.only_the_loader(
+            "import smelt, sys\nmodel = smelt.open(sys.argv[1])\nassert model.prepare() > 1\nmodel[model.libraries[0]].info",
+            str(path),
+        )
+
+    def test_the_check_can_fail(self):
+        files = opened("import smelt; smelt.Store")
+        self.assertTrue(any("libsqlite3" in file for file in files))
+
+    def test_plain_metallib_from_the_store(self):
+        """Its CPU code is found without the compiler, once it has been made."""
+        path = support.temporary("start") / "k.metallib"
+        path.write_bytes(support.package().metallib("macos14"))
+        smelt.load_metallib(path)
+        files = opened(LOAD, str(path))
+        self.assertTrue(any("_store" in file for file in files))
+        self.assertEqual([file for file in files if re.search("libLLVM|libclang|smelt/_compiler", file)], [])
+
+    def test_standard_modules_that_an_import_need_not_wait_for(self):
+        code = "import sys; before = set(sys.modules); import smelt; smelt.load_metallib; print(*(set(sys.modules) - before))"
+        new = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+        slow = {"typing", "dataclasses", "collections", "threading", "json", "importlib", "re", "inspect"}
+        self.assertEqual(slow & set(new), set())
+
+
+if __name__ == "__main__":
+    unittest.main()
