@@ -61,6 +61,8 @@ def main() -> None:
         environment = {**os.environ, "PYTHONPATH": str(build / "python"), "SMELT_STORE": os.path.join(folder, "store")}
         subprocess.run([build / "bin" / "smelt", "compile", ROOT / "examples" / "saxpy.ll", "--target", "macos14",
                         "-o", package], env=environment, check=True)  # fmt: skip
+        # As installers do; without it each run would compile the sources again.
+        subprocess.run([python, "-m", "compileall", "-q", build / "python" / "smelt"], check=True)
         nothing = least([python, "-c", "pass"], environment, rounds)
         imported = least([python, "-c", "import smelt"], environment, rounds)
         print(f"python3 -c pass                {nothing[0]:7.2f} ms   {nothing[1]:7.2f} ms of processor")

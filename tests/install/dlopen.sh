@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# dlopen.sh BUILD PACKAGE: a C program that links nothing of ours opens the installed library and runs a kernel.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+package=$2
+source "$here/installed.sh" "$1"
+cc -std=gnu11 -DBY_DLOPEN -I"$prefix/include" "$here/run.c" -o "$work/run" -ldl
+! ldd "$work/run" | grep -q libsmelt
+"$work/run" "$package" "$library_folder/libsmelt.so.1"

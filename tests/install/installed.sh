@@ -1,0 +1,8 @@
+# Sourced: installs the loader of build folder $1 into $work/prefix, an empty folder that goes when the test ends.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+for component in loader dev; do
+  cmake --install "$1" --prefix "$prefix" --component "$component" > "$work/log" || { cat "$work/log"; exit 1; }
+done
+library_folder=$(dirname "$(find "$prefix" -name 'libsmelt.so')")

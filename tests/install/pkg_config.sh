@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# pkg_config.sh BUILD PACKAGE: installed, a C program is compiled by what pkg-config says, against the shared library and
+# against the static one, and runs a kernel. The folder is moved in between: nothing knows where it was installed.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+package=$2
+source "$here/installed.sh" "$1"
+mv "$prefix" "$work/moved"
+library_folder=${library_folder/prefix/moved}
+export PKG_CONFIG_PATH=$library_folder/pkgconfig
+cd "$work"
+cc -std=c11 "$here/run.c" -o shared $(pkg-config --cflags --libs smelt) -Wl,-rpath,"$library_folder"
+ldd shared | grep -q 'libsmelt.so.1 => '"$library_folder"
+./shared "$package"
+cc -std=c11 "$here/run.c" -o static $(pkg-config --cflags smelt) "$library_folder/libsmelt.a" \
+  $(pkg-config --static --libs smelt | tr ' ' '\n' | grep -v -- '-lsmelt')
+! ldd static | grep -q libsmelt
+./static "$package"
+version=$(pkg-config --modversion smelt)
+./static "$package" | grep -qF "smelt $version:"
