@@ -10,20 +10,6 @@
 namespace smelt::loader {
 namespace {
 
-struct Word {
-  std::string_view name;
-  ScalarType type;
-};
-constexpr Word kWords[] = {
-    {"bool", ScalarType::boolean}, {"char", ScalarType::i8},      {"uchar", ScalarType::u8},
-    {"short", ScalarType::i16},    {"ushort", ScalarType::u16},   {"int", ScalarType::i32},
-    {"uint", ScalarType::u32},     {"long", ScalarType::i64},     {"ulong", ScalarType::u64},
-    {"half", ScalarType::f16},     {"bfloat", ScalarType::bf16},  {"float", ScalarType::f32},
-    {"int8_t", ScalarType::i8},    {"uint8_t", ScalarType::u8},   {"int16_t", ScalarType::i16},
-    {"uint16_t", ScalarType::u16}, {"int32_t", ScalarType::i32},  {"uint32_t", ScalarType::u32},
-    {"int64_t", ScalarType::i64},  {"uint64_t", ScalarType::u64},
-};
-
 /// Integer part of a scalar as sign and magnitude; nullopt for a float with a fraction or out of 64 bits.
 struct Integer {
   bool negative;
@@ -93,6 +79,29 @@ bool put_scalar(Bytes& out, ScalarType type, const Scalar& value) {
   }
 }
 
+Scalar infinity_like(const Scalar& value) {
+  return std::copysign(std::numeric_limits<double>::infinity(), as_double(value));
+}
+
+/// The value as C converts it; never refuses. Floats outside an integer's range become its nearest end, as on a GPU.
+Scalar converted(ScalarType type, const Scalar& value) {
+  if (type == ScalarType::f16 || type == ScalarType::bf16 || type == ScalarType::f32) return as_double(value);
+  if (type == ScalarType::boolean) return std::visit([](auto v) { return v != decltype(v){}; }, value);
+  const int bits = 8 * static_cast<int>(bytes_of(type));
+  const bool is_signed =
+      type == ScalarType::i8 || type == ScalarType::i16 || type == ScalarType::i32 || type == ScalarType::i64;
+  if (const double* real = std::get_if<double>(&value)) {
+    const double least = is_signed ? -std::ldexp(1.0, bits - 1) : 0,
+                 past = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+    if (std::isnan(*real)) return uint64_t{0};
+    if (*real <= least) return is_signed ? Scalar(std::numeric_limits<int64_t>::min() >> (64 - bits)) : uint64_t{0};
+    if (*real >= past) return (~uint64_t{0} >> (64 - bits)) >> (is_signed ? 1 : 0);
+    return *real < 0 ? Scalar(static_cast<int64_t>(*real)) : Scalar(static_cast<uint64_t>(*real));
+  }
+  const auto word = std::visit([](auto v) { return static_cast<uint64_t>(v); }, value) << (64 - bits);  // its low bits
+  return is_signed ? Scalar(static_cast<int64_t>(word) >> (64 - bits)) : Scalar(word >> (64 - bits));
+}
+
 std::string describe(const ConstantInfo& constant) {
   return constant.name.empty() ? fmt::format("#{}", constant.index)
                                : fmt::format("'{}' (#{})", constant.name, constant.index);
@@ -116,38 +125,6 @@ tl::unexpected<Error> unknown_constant(std::string_view function, std::span<cons
 
 }  // namespace
 
-std::optional<ConstantType> parse_constant_type(std::string_view name) {
-  for (const Word& word : kWords) {
-    if (!name.starts_with(word.name)) continue;
-    const std::string_view rest = name.substr(word.name.size());
-    if (rest.empty()) return ConstantType{word.type, 1};
-    if (rest.size() == 1 && rest[0] >= '2' && rest[0] <= '4') return ConstantType{word.type, uint32_t(rest[0] - '0')};
-  }
-  return std::nullopt;
-}
-
-uint32_t bytes_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::boolean:
-    case ScalarType::i8:
-    case ScalarType::u8:
-      return 1;
-    case ScalarType::i16:
-    case ScalarType::u16:
-    case ScalarType::f16:
-    case ScalarType::bf16:
-      return 2;
-    case ScalarType::i32:
-    case ScalarType::u32:
-    case ScalarType::f32:
-      return 4;
-    case ScalarType::i64:
-    case ScalarType::u64:
-      return 8;
-  }
-  return 0;
-}
-
 Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std::span<const ConstantInfo> declared,
                                                   const ConstantValues& given) {
   std::map<uint32_t, BoundConstant> bound;
@@ -156,26 +133,34 @@ Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std
       if (const uint32_t* index = std::get_if<uint32_t>(&value.key)) return constant.index == *index;
       return constant.name == std::get<std::string>(value.key);
     });
+    if (info == declared.end() && given.is_lenient()) continue;
     if (info == declared.end()) return unknown_constant(function, declared, value);
-    const auto type = parse_constant_type(info->type_name);
-    if (!type)
+    const ValueType type = parse_value_type(info->type_name);
+    if (type.components == 0)
       return fail(Errc::constant_type, "function '{}': constant {} is of type '{}', which this loader cannot set",
                   function, describe(*info), info->type_name);
-    if (value.components.size() != type->components)
+    if (value.components.size() != type.components)
       return fail(Errc::constant_type, "function '{}': constant {} is a {}; {} components were given, want {}",
-                  function, describe(*info), info->type_name, value.components.size(), type->components);
-    BoundConstant constant{info->index, *type, std::string(info->type_name), {}};
+                  function, describe(*info), info->type_name, value.components.size(), type.components);
+    BoundConstant constant{info->index, type, std::string(info->type_name), {}};
     for (const Scalar& component : value.components)
-      if (!put_scalar(constant.bytes, type->scalar, component))
+      if (!put_scalar(constant.bytes, type.scalar,
+                      given.is_lenient() ? converted(type.scalar, component) : component) &&
+          !(given.is_lenient() && put_scalar(constant.bytes, type.scalar, infinity_like(component))))
         return fail(Errc::constant_type, "function '{}': {} does not fit constant {} of type {}", function,
                     describe(component), describe(*info), info->type_name);
     if (!bound.emplace(info->index, std::move(constant)).second)
       return fail(Errc::invalid_argument, "function '{}': constant {} is given twice", function, describe(*info));
   }
   std::string missing;
-  for (const ConstantInfo& constant : declared)
-    if (constant.required && !bound.contains(constant.index))
+  for (const ConstantInfo& constant : declared) {
+    if (!constant.required || bound.contains(constant.index)) continue;
+    if (const ValueType type = parse_value_type(constant.type_name); type.components != 0 && given.is_lenient())
+      bound.emplace(constant.index, BoundConstant{constant.index, type, std::string(constant.type_name),
+                                                  Bytes(type.components * bytes_of(type.scalar))});
+    else
       missing += fmt::format("{}{} of type {}", missing.empty() ? "" : ", ", describe(constant), constant.type_name);
+  }
   if (!missing.empty())
     return fail(Errc::constant_missing, "function '{}' is not given every constant that it needs: missing {}", function,
                 missing);

@@ -7,19 +7,9 @@
 
 namespace smelt::loader {
 
-enum class ScalarType : uint8_t { boolean, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 };
-
-struct ConstantType {
-  ScalarType scalar = ScalarType::i32;
-  uint32_t components = 1;
-};
-/// "bool", "uint", "half4", ...; nullopt for anything else.
-std::optional<ConstantType> parse_constant_type(std::string_view name);
-uint32_t bytes_of(ScalarType type);
-
 struct BoundConstant {
   uint32_t index = 0;
-  ConstantType type;
+  ValueType type;
   std::string type_name;
   Bytes bytes;  ///< components in order, little-endian, without the padding of 3-vectors
 };

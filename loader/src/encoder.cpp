@@ -34,16 +34,18 @@ Result<void> Encoder::set_pipeline(PipelineRef pipeline) {
 
 Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offset) {
   SMELT_TRY_VOID(check_slot(index));
-  if (!buffer) return fail(Errc::invalid_argument, "set_buffer({}): no buffer was given", index);
-  if (offset > buffer->size())
+  const uint64_t size = buffer ? buffer->size() : 0;
+  if (offset > size)
     return fail(Errc::invalid_argument, "set_buffer({}): offset {} is past the end of a buffer of {} bytes", index,
-                offset, buffer->size());
-  addresses_[index] = buffer->contents().data() + offset;
-  lengths_[index] = buffer->size() - offset;
-  slots_[index].buffer = std::move(buffer);
-  slots_[index].offset = offset;
-  slots_[index].is_inline = false;
+                offset, size);
+  addresses_[index] = buffer ? buffer->contents().data() + offset : nullptr;
+  lengths_[index] = size - offset;
   bound_buffers_ |= 1u << index;
+  Slot& slot = slots_[index];
+  slot.is_inline = false;
+  slot.is_null = buffer == nullptr;
+  slot.buffer = std::move(buffer);
+  slot.offset = offset;
   return {};
 }
 
@@ -54,6 +56,7 @@ Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
   if (slot.inlined.capacity() == 0) slot.inlined.reserve(16);  // zero bytes still have an address
   slot.buffer.reset();
   slot.is_inline = true;
+  slot.is_null = false;
   addresses_[index] = slot.inlined.data();
   lengths_[index] = bytes.size();
   bound_buffers_ |= 1u << index;
@@ -67,6 +70,7 @@ Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {
                 device_->name());
   slots_[index].buffer.reset();
   slots_[index].is_inline = false;
+  slots_[index].is_null = false;
   addresses_[index] = memory.data();
   lengths_[index] = memory.size();
   bound_buffers_ |= 1u << index;
@@ -92,12 +96,18 @@ void Encoder::clear_bindings() {
   for (size_t i = 0; i < kSlots; ++i) {
     slots_[i].buffer.reset();
     slots_[i].is_inline = false;
+    slots_[i].is_null = false;
     addresses_[i] = nullptr;
     lengths_[i] = 0;
     threadgroup_lengths_[i] = 0;
   }
   bound_buffers_ = 0;
   bound_threadgroups_ = 0;
+}
+
+void Encoder::reset() {
+  clear_bindings();
+  pipeline_.reset();
 }
 
 tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline) const {
@@ -160,6 +170,19 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
     return {};
   }
   return run(pipeline, threads, group);
+}
+
+Result<void> Encoder::dispatch_threadgroups(Size3 groups, Size3 group_size) {
+  const auto threads = [](uint64_t count, uint64_t size) -> std::optional<uint64_t> {
+    if (size != 0 && count > UINT64_MAX / size) return std::nullopt;
+    return count * size;
+  };
+  const auto x = threads(groups.x, group_size.x), y = threads(groups.y, group_size.y),
+             z = threads(groups.z, group_size.z);
+  if (!x || !y || !z)
+    return fail(Errc::invalid_argument, "dispatch: ({}, {}, {}) groups of ({}, {}, {}) threads cannot be counted",
+                groups.x, groups.y, groups.z, group_size.x, group_size.y, group_size.z);
+  return dispatch_threads({*x, *y, *z}, group_size, 3);
 }
 
 Result<void> Encoder::wait() {

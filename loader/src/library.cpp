@@ -94,8 +94,12 @@ class LibraryLoader {
     slice.target = data_->container.target;
     slice.bytes = bytes.bytes;
     if (data_->device->kind() == DeviceKind::cpu) {
-      // It holds no CPU code, yet its names are worth having: pipelines say how to get code.
       SMELT_TRY_VOID(check_empty("the metallib"));
+      if (!data_->options.allow_no_code && !data_->names.empty())
+        return fail(Errc::unsupported_platform,
+                    "the metallib is for {} and holds no CPU code, so none of its {} functions can run on device {}. "
+                    "Make a package of it, which does: smelt compile X.metallib -o X.smelt",
+                    slice.target.name, data_->names.size(), data_->device->name());
       data_->target = slice.target;
       data_->report.notes.push_back({slice.target.name, false, Errc::unsupported_platform,
                                      fmt::format("{}: holds no CPU code", slice.target.name)});

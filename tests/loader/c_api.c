@@ -75,6 +75,13 @@ static void nulls(void) {
   CHECK(smelt_encoder_set_threadgroup_memory(NULL, 0, 0) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_dispatch_threads(NULL, NULL, 1, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_wait(NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_reset(NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_dispatch_threadgroups(NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_package_prepare(NULL, NULL, NULL, NULL, NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_make_pipeline(NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_pipeline_name(NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_pipeline_arg_count(NULL) == 0);
+  CHECK(smelt_pipeline_arg(NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
 }
 
 static void errors(smelt_device* device, smelt_library* library) {
@@ -112,6 +119,9 @@ static void run_saxpy(smelt_device* device, smelt_library* library) {
   void *xs = NULL, *ys = NULL;
   uint64_t size = 0, address = 0, threads[2] = {N, 1}, group[2] = {64, 1}, zero[1] = {0};
   float wrapped[N];
+  const char* name = NULL;
+  size_t length = 0;
+  uint64_t groups[3] = {N / 8, 1, 1}, eight[3] = {8, 1, 1}, many[3] = {UINT64_MAX, 1, 1};
   int released = 0;
   const float two = 2;
   CHECK(smelt_library_get_function(library, "saxpy!", 5, &function) == SMELT_OK); /* lengths, not NULs */
@@ -125,7 +135,15 @@ static void run_saxpy(smelt_device* device, smelt_library* library) {
   CHECK(smelt_pipeline_info(pipeline, &limits) == SMELT_OK);
   CHECK(limits.max_threads_per_threadgroup == 1024 && limits.thread_execution_width == 32);
   CHECK(limits.limits_estimated == 1);
+  CHECK(arg.type == SMELT_TYPE_FLOAT32 && arg.type_components == 1 && arg.array_size == 1);
   smelt_function_release(function);
+  CHECK(smelt_pipeline_name(pipeline, &name, &length) == SMELT_OK);
+  CHECK(length == 5 && memcmp(name, "saxpy", 5) == 0);
+  CHECK(smelt_pipeline_arg_count(pipeline) == 3);
+  memset(&arg, 0, sizeof(arg));
+  arg.struct_size = sizeof(arg);
+  CHECK(smelt_pipeline_arg(pipeline, 0, &arg) == SMELT_OK && arg.name_length == 1 && arg.name[0] == 'x');
+  CHECK(smelt_pipeline_arg(pipeline, 3, &arg) == SMELT_E_INVALID_ARGUMENT);
 
   CHECK(smelt_encoder_create(device, &encoder) == SMELT_OK);
   CHECK(smelt_buffer_create(device, N * sizeof(float), &x) == SMELT_OK);
@@ -146,12 +164,22 @@ static void run_saxpy(smelt_device* device, smelt_library* library) {
   CHECK(smelt_encoder_dispatch_threads(encoder, zero, 1, NULL) == SMELT_OK);
   CHECK(smelt_encoder_wait(encoder) == SMELT_OK);
   CHECK(wrapped[0] == 1 && wrapped[N - 1] == 2 * (N - 1) + 1);
+  CHECK(smelt_encoder_dispatch_threadgroups(encoder, groups, eight) == SMELT_OK);
+  CHECK(wrapped[0] == 1 && wrapped[N - 1] == 4 * (N - 1) + 1);
+  CHECK(smelt_encoder_dispatch_threadgroups(encoder, many, eight) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_dispatch_threadgroups(encoder, groups, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_set_buffer(encoder, 7, NULL, 0) == SMELT_OK); /* a null buffer, which this kernel does not read */
+  CHECK(smelt_encoder_set_buffer(encoder, 7, NULL, 8) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_dispatch_threads(encoder, threads, 1, NULL) == SMELT_OK);
   smelt_pipeline_release(pipeline);
   smelt_buffer_release(x);
   smelt_buffer_release(y);
   CHECK(!released); /* the encoder holds it */
-  smelt_encoder_release(encoder);
+  CHECK(smelt_encoder_reset(encoder) == SMELT_OK);
   CHECK(released);
+  CHECK(smelt_encoder_dispatch_threads(encoder, threads, 1, NULL) ==
+        SMELT_E_INVALID_ARGUMENT); /* no pipeline any more */
+  smelt_encoder_release(encoder);
 }
 
 static void constants(smelt_device* device, smelt_library* library) {
@@ -178,8 +206,38 @@ static void constants(smelt_device* device, smelt_library* library) {
   CHECK(smelt_encoder_set_memory(encoder, 0, out, sizeof(out)) == SMELT_OK);
   CHECK(smelt_encoder_dispatch_threads(encoder, &one, 1, NULL) == SMELT_OK);
   CHECK(out[0] == -9 && out[1] == 1 && out[3] == 1);
-  smelt_encoder_release(encoder);
+  CHECK(info.type == SMELT_TYPE_INT32 && info.type_components == 1);
   smelt_pipeline_release(pipeline);
+
+  /* As they lie in memory, with a value of another kernel's among them, and one that is needed left out. */
+  {
+    const int16_t narrow = 300;
+    const float half = 2.75f;
+    const uint16_t other = 5;
+    smelt_constant given[3] = {{"size", 4, 0, SMELT_CONSTANT_OF(SMELT_TYPE_INT16), &narrow, 1},
+                               {NULL, 0, 1, SMELT_CONSTANT_OF(SMELT_TYPE_FLOAT32), &half, 1},
+                               {"other", 5, 0, SMELT_CONSTANT_OF(SMELT_TYPE_UINT16), &other, 1}};
+    smelt_pipeline_options lenient = {sizeof(lenient), given, 3, 0};
+    CHECK(smelt_function_make_pipeline(function, &lenient, &pipeline) == SMELT_E_CONSTANT_TYPE);
+    lenient.lenient = 1;
+    CHECK(smelt_function_make_pipeline(function, &lenient, &pipeline) == SMELT_OK);
+    CHECK(smelt_encoder_set_pipeline(encoder, pipeline) == SMELT_OK);
+    CHECK(smelt_encoder_dispatch_threads(encoder, &one, 1, NULL) == SMELT_OK);
+    CHECK(out[0] == 300 && out[1] == 1);
+    smelt_pipeline_release(pipeline);
+    lenient.constant_count = 0;
+    CHECK(smelt_function_make_pipeline(function, &lenient, &pipeline) == SMELT_OK);
+    CHECK(smelt_encoder_set_pipeline(encoder, pipeline) == SMELT_OK);
+    CHECK(smelt_encoder_dispatch_threads(encoder, &one, 1, NULL) == SMELT_OK);
+    CHECK(out[0] == 0);
+    smelt_pipeline_release(pipeline);
+    CHECK(smelt_function_make_pipeline(function, NULL, &pipeline) == SMELT_E_CONSTANT_MISSING);
+    given[0].kind = SMELT_CONSTANT_OF(SMELT_TYPE_UNKNOWN);
+    lenient.constant_count = 1;
+    CHECK(smelt_function_make_pipeline(function, &lenient, &pipeline) == SMELT_E_INVALID_ARGUMENT);
+    CHECK(pipeline == NULL);
+  }
+  smelt_encoder_release(encoder);
   smelt_function_release(function);
 }
 
@@ -201,6 +259,8 @@ int smelt_c_api_test(const void* data, size_t size) {
   CHECK(smelt_device_open(&options, &device) == SMELT_OK);
   CHECK(smelt_device_get_info(device, &device_info) == SMELT_OK);
   CHECK(device_info.kind == SMELT_DEVICE_CPU && device_info.max_threadgroup_memory == 32768);
+  CHECK(device_info.buffer_slots == 31 && device_info.inline_bytes == 4096 && device_info.apple_family == 0);
+  CHECK(device_info.memory_bytes > 1 << 20 && device_info.max_buffer_bytes <= device_info.memory_bytes);
 
   CHECK(smelt_library_load(device, data, size, NULL, &library) == SMELT_OK);
   CHECK(smelt_library_function_count(library) == 7);
@@ -232,6 +292,13 @@ int smelt_c_api_test(const void* data, size_t size) {
   load.struct_size = sizeof(size_t); /* an old caller: no field but the size */
   CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_OK);
   smelt_library_release(from_package);
+  CHECK(smelt_package_prepare(package, device, NULL, count_progress, &total, &from_package, &prepared) == SMELT_OK);
+  CHECK(prepared == 6 && total == 6 && smelt_library_function_count(from_package) == 7);
+  smelt_library_release(from_package);
+  load.struct_size = sizeof(load); /* names a library, and cannot be read whole */
+  CHECK(smelt_package_prepare(package, device, &load, NULL, NULL, &from_package, &prepared) ==
+        SMELT_E_INVALID_ARGUMENT);
+  CHECK(from_package == NULL && prepared == 0);
   smelt_package_release(package);
 
   CHECK(smelt_library_prepare(library, NULL, NULL, 0, count_progress, &total, &prepared) == SMELT_OK);

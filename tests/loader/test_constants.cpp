@@ -1,4 +1,5 @@
 // Function constants: fitted to their types or refused, and part of what a pipeline is.
+#include "constants_bound.hpp"
 #include "support.hpp"
 
 #include <doctest/doctest.h>
@@ -125,4 +126,41 @@ TEST_CASE("half and bfloat are rounded to nearest even") {
   CHECK(low16("bfloat", 1.0) == 0x3f80);
   CHECK(low16("bfloat", 1.00390625) == 0x3f80);  // halfway: to even
   CHECK(low16("bfloat", 1.01171875) == 0x3f82);
+}
+
+TEST_CASE("lenient constants are converted as in C, and never refused") {
+  const auto bytes_for = [](std::string_view type, Scalar value) {
+    const ConstantInfo declared[] = {{"c", type, 3, true}};
+    ConstantValues values;
+    values.set("c", value).set("of another kernel", true).lenient();
+    const auto bound = must(bind_constants("f", declared, values));
+    REQUIRE(bound.size() == 1);
+    return bound[0].bytes;
+  };
+  const auto little = [](uint64_t value, size_t size) {
+    Bytes bytes(size);
+    for (size_t i = 0; i < size; ++i) bytes[i] = std::byte(value >> (8 * i));
+    return bytes;
+  };
+  CHECK(bytes_for("bool", int64_t{-7}) == little(1, 1));
+  CHECK(bytes_for("bool", 0.0) == little(0, 1));
+  CHECK(bytes_for("char", int64_t{300}) == little(300 & 255, 1));
+  CHECK(bytes_for("char", int64_t{-129}) == little(127, 1));
+  CHECK(bytes_for("ushort", int64_t{-1}) == little(0xffff, 2));
+  CHECK(bytes_for("int", 2.9) == little(2, 4));
+  CHECK(bytes_for("int", -2.9) == little(uint32_t(-2), 4));
+  CHECK(bytes_for("int", 1e30) == little(0x7fffffff, 4));
+  CHECK(bytes_for("int", -1e30) == little(0x80000000, 4));
+  CHECK(bytes_for("uint", -3.0) == little(0, 4));
+  CHECK(bytes_for("uint", 1e30) == little(0xffffffff, 4));
+  CHECK(bytes_for("long", -1e30) == little(uint64_t{1} << 63, 8));
+  CHECK(bytes_for("ulong", 1e30) == little(~uint64_t{0}, 8));
+  CHECK(bytes_for("ulong", std::nan("")) == little(0, 8));
+  CHECK(bytes_for("float", true) == little(0x3f800000, 4));
+  CHECK(bytes_for("float", -1e300) == little(0xff800000, 4));
+  CHECK(bytes_for("half", 1e6) == little(0x7c00, 2));
+  const ConstantInfo declared[] = {{"needed", "half3", 0, true}, {"not needed", "int", 1, false}};
+  const auto missing = must(bind_constants("f", declared, ConstantValues().lenient()));
+  REQUIRE(missing.size() == 1);
+  CHECK(missing[0].bytes == Bytes(6));
 }

@@ -204,7 +204,8 @@ TEST_CASE("buffers, offsets and bytes of any length") {
   CHECK(ys[0] == 100);
   CHECK(ys[49] == 198);
   CHECK(code_of(kernel.encoder->set_buffer(0, x, 401)) == Errc::invalid_argument);
-  CHECK(code_of(kernel.encoder->set_buffer(0, nullptr)) == Errc::invalid_argument);
+  CHECK(code_of(kernel.encoder->set_buffer(0, nullptr, 1)) == Errc::invalid_argument);
+  must(kernel.encoder->set_buffer(30, nullptr));  // "none" counts as bound, wherever it is
 
   std::vector<float> own(50, 1.0f);
   bool released = false;

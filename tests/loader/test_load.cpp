@@ -455,7 +455,7 @@ TEST_CASE("bytes that are no library say what they are") {
   CHECK(code_of(load("SMLT")) == Errc::corrupt);
 }
 
-TEST_CASE("a metallib on the cpu: its names are there, and how to get code") {
+TEST_CASE("a metallib on the cpu: how to get code, and its names for those who want no more") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
     MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
@@ -463,9 +463,18 @@ TEST_CASE("a metallib on the cpu: its names are there, and how to get code") {
   }
   const DeviceRef device = cpu_device();
   size_t loaded = 0;
+  LoadOptions names;
+  names.allow_no_code = true;
   for (const auto& file : files_below(*folder, ".metallib")) {
-    const auto library = Library::load_file(device, file);
     INFO(file.string());
+    const auto refused = Library::load_file(device, file);
+    REQUIRE_FALSE(refused);
+    if (refused.error().code != Errc::empty_library) {
+      CHECK(refused.error().code == Errc::unsupported_platform);
+      CHECK(contains(refused.error().message, "smelt compile"));
+      CHECK(contains(refused.error().message, file.string()));
+    }
+    const auto library = Library::load_file(device, file, names);
     if (!library && library.error().code == Errc::empty_library) continue;
     REQUIRE_MESSAGE(library, library.error().message);
     ++loaded;
@@ -484,7 +493,7 @@ TEST_CASE("a metallib on the cpu: its names are there, and how to get code") {
 
   // The container's own list of constants is shown, and the OS floor is checked off the CPU.
   const Bytes constants = must_read(*folder / "constants.14.metallib");
-  const LibraryRef library = must(Library::load(device, constants));
+  const LibraryRef library = must(Library::load(device, constants, names));
   const FunctionRef function = must(library->function(library->function_names()[0]));
   CHECK_FALSE(function->constants().empty());
   const Version floor = library->target().min_os;
@@ -493,7 +502,7 @@ TEST_CASE("a metallib on the cpu: its names are there, and how to get code") {
         Errc::unsupported_os);
   CHECK(code_of(Library::load(offline(mac({26, 0}, {1, 0}, 7)), constants)) == Errc::unsupported_language);
   for (size_t n = 0; n < constants.size(); ++n)  // and so at every boundary of a section
-    CHECK_FALSE(Library::load(device, Bytes(constants.begin(), constants.begin() + std::ptrdiff_t(n))));
+    CHECK_FALSE(Library::load(device, Bytes(constants.begin(), constants.begin() + std::ptrdiff_t(n)), names));
 }
 
 TEST_CASE("an empty library is an error unless it is meant") {

@@ -140,6 +140,13 @@ typedef struct smelt_device_info {
   uint64_t max_threadgroup_memory;
   uint64_t thread_execution_width;
   int32_t limits_estimated; /* 1: upper bounds, not the hardware's answer */
+  uint32_t buffer_slots;
+  uint64_t inline_bytes;     /* longer smelt_encoder_set_bytes is copied into a buffer */
+  uint64_t max_buffer_bytes; /* of one buffer; 0: unknown */
+  uint64_t memory_bytes;     /* that all buffers together should stay below; 0: unknown */
+  uint16_t apple_family;     /* 7 is Apple7; 0: none */
+  uint16_t metal_version[2]; /* major, minor; zeros: not a Metal device */
+  uint16_t os_version[3];    /* likewise */
 } smelt_device_info;
 
 /* Null options: an automatic device. */
@@ -170,10 +177,13 @@ typedef struct smelt_load_options {
   const uint8_t* expect;   /* 32 bytes that the content digest must be; null: any */
   const char* library;     /* which library of a package; null when it holds one */
   size_t library_length;
-  int32_t checked; /* 1: bounds-checked CPU code */
+  int32_t checked;       /* 1: bounds-checked CPU code */
+  int32_t allow_no_code; /* 1: a plain metallib on the CPU device, for its names alone; else that is an error */
 } smelt_load_options;
 
-/* Metallib or package, told apart by content; the bytes are copied. Null options: defaults. */
+/* Metallib or package, told apart by content; the bytes are copied. Null options: defaults. A plain metallib holds code
+ * for Metal alone: on the CPU device it is SMELT_E_UNSUPPORTED_PLATFORM, whose message says what makes a package of it.
+ */
 SMELT_API smelt_status smelt_library_load(smelt_device* device, const void* data, size_t size,
                                           const smelt_load_options* options, smelt_library** out);
 SMELT_API smelt_status smelt_library_load_file(smelt_device* device, const char* path,
@@ -196,7 +206,32 @@ typedef int (*smelt_progress)(void* context, size_t done, size_t total);
 SMELT_API smelt_status smelt_library_prepare(smelt_library* library, const char* const* names, const size_t* lengths,
                                              size_t count, smelt_progress progress, void* context, size_t* prepared);
 
+/* Model load in one call: loads every library of the package and builds all their pipelines that need no constants,
+ * several at a time; `progress` counts the pipelines of all. `libraries` has room for smelt_package_library_count and
+ * gets a reference to each, in the order of the package: the pipelines stay ready as long as their libraries. On
+ * failure it holds nulls. */
+SMELT_API smelt_status smelt_package_prepare(smelt_package* package, smelt_device* device,
+                                             const smelt_load_options* options, smelt_progress progress, void* context,
+                                             smelt_library** libraries, size_t* prepared);
+
 /* ---- functions ---- */
+
+/* What one element of an argument or constant is. */
+enum {
+  SMELT_TYPE_UNKNOWN = 0, /* a structure, a pointer, or nothing that the file tells */
+  SMELT_TYPE_BOOL = 1,
+  SMELT_TYPE_INT8 = 2,
+  SMELT_TYPE_UINT8 = 3,
+  SMELT_TYPE_INT16 = 4,
+  SMELT_TYPE_UINT16 = 5,
+  SMELT_TYPE_INT32 = 6,
+  SMELT_TYPE_UINT32 = 7,
+  SMELT_TYPE_INT64 = 8,
+  SMELT_TYPE_UINT64 = 9,
+  SMELT_TYPE_FLOAT16 = 10,
+  SMELT_TYPE_BFLOAT16 = 11,
+  SMELT_TYPE_FLOAT32 = 12
+};
 
 typedef struct smelt_function_info {
   size_t struct_size;
@@ -224,6 +259,9 @@ typedef struct smelt_arg_info {
   uint32_t align;
   int32_t unused;
   int32_t conditional;
+  int32_t type;             /* SMELT_TYPE_..., of the pointee */
+  uint32_t type_components; /* 1, or 2 to 4 of a vector; 0 when the type is unknown */
+  uint32_t array_size;      /* slots from `index` on */
 } smelt_arg_info;
 
 typedef struct smelt_constant_info {
@@ -234,17 +272,26 @@ typedef struct smelt_constant_info {
   size_t type_name_length;
   uint32_t index;
   int32_t required;
+  int32_t type;             /* SMELT_TYPE_... */
+  uint32_t type_components; /* 1, or 2 to 4 of a vector */
 } smelt_constant_info;
 
-enum { SMELT_CONSTANT_BOOL = 0, SMELT_CONSTANT_INT = 1, SMELT_CONSTANT_UINT = 2, SMELT_CONSTANT_FLOAT = 3 };
+enum {
+  SMELT_CONSTANT_BOOL = 0, /* components are uint8_t */
+  SMELT_CONSTANT_INT = 1,  /* int64_t */
+  SMELT_CONSTANT_UINT = 2, /* uint64_t */
+  SMELT_CONSTANT_FLOAT = 3 /* double */
+};
+/* A kind besides: components of a SMELT_TYPE_..., as they lie in memory. */
+#define SMELT_CONSTANT_OF(type) (16 + (int)(type))
 
 /* A value for a function constant; it is fitted to the constant's own type, or refused. */
 typedef struct smelt_constant {
   const char* name; /* null: by index */
   size_t name_length;
   uint32_t index;
-  int32_t kind;           /* SMELT_CONSTANT_...: how `components` is to be read */
-  const void* components; /* uint8_t, int64_t, uint64_t or double, `count` of them */
+  int32_t kind;           /* SMELT_CONSTANT_... or SMELT_CONSTANT_OF(SMELT_TYPE_...): how `components` is to be read */
+  const void* components; /* `count` of them */
   size_t count;           /* 1 for a scalar */
 } smelt_constant;
 
@@ -255,6 +302,19 @@ SMELT_API smelt_status smelt_function_constant(const smelt_function* function, s
 SMELT_API smelt_status smelt_function_usable(const smelt_function* function);
 SMELT_API smelt_status smelt_function_get_pipeline(smelt_function* function, const smelt_constant* constants,
                                                    size_t count, smelt_pipeline** out);
+
+typedef struct smelt_pipeline_options {
+  size_t struct_size;
+  const smelt_constant* constants;
+  size_t constant_count;
+  int32_t lenient; /* 1: constants as with MTLFunctionConstantValues: values that the function does not declare are
+                      passed over, numbers are converted as in C, and what is needed and missing is 0. For programs that
+                      hand one set of values to every kernel. 0: each of these is an error */
+} smelt_pipeline_options;
+
+/* Null options: no constants. */
+SMELT_API smelt_status smelt_function_make_pipeline(smelt_function* function, const smelt_pipeline_options* options,
+                                                    smelt_pipeline** out);
 
 /* ---- pipelines ---- */
 
@@ -268,6 +328,11 @@ typedef struct smelt_pipeline_limits {
 } smelt_pipeline_limits;
 
 SMELT_API smelt_status smelt_pipeline_info(const smelt_pipeline* pipeline, smelt_pipeline_limits* limits);
+
+/* Of the function; valid as long as the pipeline. */
+SMELT_API smelt_status smelt_pipeline_name(const smelt_pipeline* pipeline, const char** name, size_t* length);
+SMELT_API size_t smelt_pipeline_arg_count(const smelt_pipeline* pipeline);
+SMELT_API smelt_status smelt_pipeline_arg(const smelt_pipeline* pipeline, size_t index, smelt_arg_info* info);
 
 /* ---- buffers ---- */
 
@@ -283,6 +348,7 @@ SMELT_API smelt_status smelt_buffer_gpu_address(const smelt_buffer* buffer, uint
 
 SMELT_API smelt_status smelt_encoder_create(smelt_device* device, smelt_encoder** out);
 SMELT_API smelt_status smelt_encoder_set_pipeline(smelt_encoder* encoder, smelt_pipeline* pipeline);
+/* A null buffer (offset 0) binds the null address, for kernels that take it as "none". */
 SMELT_API smelt_status smelt_encoder_set_buffer(smelt_encoder* encoder, uint32_t index, smelt_buffer* buffer,
                                                 uint64_t offset);
 SMELT_API smelt_status smelt_encoder_set_bytes(smelt_encoder* encoder, uint32_t index, const void* data, size_t size);
@@ -292,6 +358,11 @@ SMELT_API smelt_status smelt_encoder_set_threadgroup_memory(smelt_encoder* encod
 /* `rank` threads counts, and as many of group_size (null: the default group). */
 SMELT_API smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
                                                       const uint64_t* group_size);
+/* The grid as a count of whole threadgroups: three components each. */
+SMELT_API smelt_status smelt_encoder_dispatch_threadgroups(smelt_encoder* encoder, const uint64_t* groups,
+                                                           const uint64_t* group_size);
+/* As new: no pipeline, nothing bound. What has been dispatched still runs. */
+SMELT_API smelt_status smelt_encoder_reset(smelt_encoder* encoder);
 SMELT_API smelt_status smelt_encoder_wait(smelt_encoder* encoder);
 
 #ifdef __cplusplus

@@ -103,8 +103,8 @@ smelt_status smelt_encoder_set_pipeline(smelt_encoder* encoder, smelt_pipeline* 
 
 smelt_status smelt_encoder_set_buffer(smelt_encoder* encoder, uint32_t index, smelt_buffer* buffer, uint64_t offset) {
   return guard([&]() -> Result<void> {
-    if (encoder == nullptr || buffer == nullptr) return null_argument("smelt_encoder_set_buffer", "encoder or buffer");
-    return encoder->ref->set_buffer(index, buffer->ref, offset);
+    if (encoder == nullptr) return null_argument("smelt_encoder_set_buffer", "encoder");
+    return encoder->ref->set_buffer(index, buffer != nullptr ? buffer->ref : BufferRef(), offset);
   });
 }
 
@@ -141,6 +141,24 @@ smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64
       SMELT_TRY(group, to_size3(group_size, rank));
     }
     return encoder->ref->dispatch_threads(grid, group, static_cast<int>(rank));
+  });
+}
+
+smelt_status smelt_encoder_dispatch_threadgroups(smelt_encoder* encoder, const uint64_t* groups,
+                                                 const uint64_t* group_size) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr || groups == nullptr || group_size == nullptr)
+      return null_argument("smelt_encoder_dispatch_threadgroups", "encoder, groups or group_size");
+    return encoder->ref->dispatch_threadgroups({groups[0], groups[1], groups[2]},
+                                               {group_size[0], group_size[1], group_size[2]});
+  });
+}
+
+smelt_status smelt_encoder_reset(smelt_encoder* encoder) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr) return null_argument("smelt_encoder_reset", "encoder");
+    encoder->ref->reset();
+    return {};
   });
 }
 

@@ -63,6 +63,11 @@ void release(H* handle) {
   if (handle != nullptr && handle->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete handle;
 }
 
+inline void set_text(std::string_view text, const char*& to, size_t& length) {
+  to = text.data() != nullptr ? text.data() : "";
+  length = text.size();
+}
+
 /// Reads the caller's struct, which may be older (shorter) or newer (longer) than ours.
 template <class Options>
 Result<Options> read_options(const Options* given, const char* function) {

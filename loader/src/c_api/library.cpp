@@ -1,4 +1,4 @@
-// Devices, packages, libraries, functions and pipelines in C.
+// Devices, packages and libraries in C.
 #include "handles.hpp"
 
 using namespace smelt;
@@ -35,12 +35,8 @@ Result<LoadOptions> to_options(const smelt_load_options* given, const char* func
   }
   if (from.library != nullptr) options.library.assign(from.library, from.library_length);
   options.checked = from.checked != 0;
+  options.allow_no_code = from.allow_no_code != 0;
   return options;
-}
-
-void set_text(std::string_view text, const char*& to, size_t& length) {
-  to = text.data() != nullptr ? text.data() : "";
-  length = text.size();
 }
 
 Result<void> name_at(std::span<const std::string_view> names, size_t index, const char** name, size_t* length,
@@ -49,53 +45,6 @@ Result<void> name_at(std::span<const std::string_view> names, size_t index, cons
   if (index >= names.size()) return fail(Errc::invalid_argument, "{}: index {} of {}", function, index, names.size());
   set_text(names[index], *name, *length);
   return {};
-}
-
-template <class Component>
-void append(ConstantValue& value, const smelt_constant& from) {
-  const auto* components = static_cast<const Component*>(from.components);
-  for (size_t i = 0; i < from.count; ++i) {
-    if constexpr (std::is_same_v<Component, uint8_t>)
-      value.components.emplace_back(components[i] != 0);
-    else
-      value.components.emplace_back(components[i]);
-  }
-}
-
-Result<ConstantValues> to_values(const smelt_constant* constants, size_t count) {
-  constexpr const char* kFunction = "smelt_function_get_pipeline";
-  ConstantValues values;
-  if (count != 0 && constants == nullptr) return null_argument(kFunction, "constants");
-  for (size_t i = 0; i < count; ++i) {
-    const smelt_constant& from = constants[i];
-    ConstantValue value;
-    if (from.name != nullptr)
-      value.key = std::string(from.name, from.name_length);
-    else
-      value.key = from.index;
-    if (from.components == nullptr || from.count == 0 || from.count > 16)
-      return fail(Errc::invalid_argument, "{}: constant {} has {} components{}", kFunction, i, from.count,
-                  from.components == nullptr ? " at null" : "");
-    switch (from.kind) {
-      case SMELT_CONSTANT_BOOL:
-        append<uint8_t>(value, from);
-        break;
-      case SMELT_CONSTANT_INT:
-        append<int64_t>(value, from);
-        break;
-      case SMELT_CONSTANT_UINT:
-        append<uint64_t>(value, from);
-        break;
-      case SMELT_CONSTANT_FLOAT:
-        append<double>(value, from);
-        break;
-      default:
-        return fail(Errc::invalid_argument, "{}: constant {} has kind {}; want a SMELT_CONSTANT_ value", kFunction, i,
-                    from.kind);
-    }
-    values.add(std::move(value));
-  }
-  return values;
 }
 
 }  // namespace
@@ -160,6 +109,17 @@ smelt_status smelt_device_get_info(const smelt_device* device, smelt_device_info
     filled.max_threadgroup_memory = limits.max_threadgroup_memory;
     filled.thread_execution_width = limits.thread_execution_width;
     filled.limits_estimated = device->ref->limits_estimated() ? 1 : 0;
+    filled.buffer_slots = limits.buffer_slots;
+    filled.inline_bytes = limits.inline_bytes;
+    filled.max_buffer_bytes = limits.max_buffer_bytes;
+    filled.memory_bytes = limits.memory_bytes;
+    const Target& target = device->ref->target();
+    filled.apple_family = target.family;
+    filled.metal_version[0] = target.metal.major;
+    filled.metal_version[1] = target.metal.minor;
+    filled.os_version[0] = target.min_os.major;
+    filled.os_version[1] = target.min_os.minor;
+    filled.os_version[2] = target.min_os.patch;
     return write_info(info, filled, "smelt_device_get_info");
   });
 }
@@ -299,89 +259,31 @@ smelt_status smelt_library_prepare(smelt_library* library, const char* const* na
   });
 }
 
-// ---- functions ----
-
-smelt_status smelt_function_get_info(const smelt_function* function, smelt_function_info* info) {
+smelt_status smelt_package_prepare(smelt_package* package, smelt_device* device, const smelt_load_options* given,
+                                   smelt_progress progress, void* context, smelt_library** libraries,
+                                   size_t* prepared) {
+  clear(prepared);
+  const size_t count = smelt_package_library_count(package);
+  for (size_t i = 0; libraries != nullptr && i < count; ++i) libraries[i] = nullptr;
   return guard([&]() -> Result<void> {
-    if (function == nullptr) return null_argument("smelt_function_get_info", "function");
-    smelt_function_info filled{};
-    set_text(function->ref->name(), filled.name, filled.name_length);
-    filled.kind = static_cast<int32_t>(function->ref->kind());
-    filled.metal_version[0] = function->ref->metal_version().major;
-    filled.metal_version[1] = function->ref->metal_version().minor;
-    filled.arg_count = function->ref->args().size();
-    filled.constant_count = function->ref->constants().size();
-    return write_info(info, filled, "smelt_function_get_info");
-  });
-}
-
-smelt_status smelt_function_arg(const smelt_function* function, size_t index, smelt_arg_info* info) {
-  return guard([&]() -> Result<void> {
-    if (function == nullptr) return null_argument("smelt_function_arg", "function");
-    if (index >= function->ref->args().size())
-      return fail(Errc::invalid_argument, "smelt_function_arg: index {} of {}", index, function->ref->args().size());
-    const ArgInfo& argument = function->ref->args()[index];
-    smelt_arg_info filled{};
-    set_text(argument.name, filled.name, filled.name_length);
-    set_text(argument.type_name, filled.type_name, filled.type_name_length);
-    filled.index = argument.index;
-    filled.kind = static_cast<int32_t>(argument.kind);
-    filled.access = static_cast<int32_t>(argument.access);
-    filled.address_space = argument.address_space;
-    filled.size = argument.size;
-    filled.align = argument.align;
-    filled.unused = argument.unused ? 1 : 0;
-    filled.conditional = argument.conditional ? 1 : 0;
-    return write_info(info, filled, "smelt_function_arg");
-  });
-}
-
-smelt_status smelt_function_constant(const smelt_function* function, size_t index, smelt_constant_info* info) {
-  return guard([&]() -> Result<void> {
-    if (function == nullptr) return null_argument("smelt_function_constant", "function");
-    if (index >= function->ref->constants().size())
-      return fail(Errc::invalid_argument, "smelt_function_constant: index {} of {}", index,
-                  function->ref->constants().size());
-    const ConstantInfo& constant = function->ref->constants()[index];
-    smelt_constant_info filled{};
-    set_text(constant.name, filled.name, filled.name_length);
-    set_text(constant.type_name, filled.type_name, filled.type_name_length);
-    filled.index = constant.index;
-    filled.required = constant.required ? 1 : 0;
-    return write_info(info, filled, "smelt_function_constant");
-  });
-}
-
-smelt_status smelt_function_usable(const smelt_function* function) {
-  return guard([&]() -> Result<void> {
-    if (function == nullptr) return null_argument("smelt_function_usable", "function");
-    return function->ref->usable();
-  });
-}
-
-smelt_status smelt_function_get_pipeline(smelt_function* function, const smelt_constant* constants, size_t count,
-                                         smelt_pipeline** out) {
-  clear(out);
-  return guard([&]() -> Result<void> {
-    if (function == nullptr || out == nullptr) return null_argument("smelt_function_get_pipeline", "function or out");
-    SMELT_TRY(const ConstantValues values, to_values(constants, count));
-    return give(out, function->ref->pipeline(values));
-  });
-}
-
-smelt_status smelt_pipeline_info(const smelt_pipeline* pipeline, smelt_pipeline_limits* limits) {
-  return guard([&]() -> Result<void> {
-    if (pipeline == nullptr) return null_argument("smelt_pipeline_info", "pipeline");
-    smelt_pipeline_limits filled{};
-    filled.max_threads_per_threadgroup = pipeline->ref->max_threads_per_threadgroup();
-    filled.thread_execution_width = pipeline->ref->thread_execution_width();
-    filled.static_threadgroup_memory_length = pipeline->ref->static_threadgroup_memory_length();
-    if (const auto& group = pipeline->ref->required_group()) {
-      filled.required_group[0] = group->x;
-      filled.required_group[1] = group->y;
-      filled.required_group[2] = group->z;
+    constexpr const char* kFunction = "smelt_package_prepare";
+    if (package == nullptr || device == nullptr || libraries == nullptr)
+      return null_argument(kFunction, "package, device or libraries");
+    SMELT_TRY(LoadOptions options, to_options(given, kFunction));
+    if (!options.library.empty())
+      return fail(Errc::invalid_argument, "{}: it loads every library; options name '{}'", kFunction, options.library);
+    std::vector<LibraryRef> loaded;
+    for (const std::string_view name : package->ref->names()) {
+      options.library = name;
+      SMELT_TRY(loaded.emplace_back(), Library::load(device->ref, package->ref, options));
     }
-    filled.limits_estimated = pipeline->ref->limits_estimated() ? 1 : 0;
-    return write_info(limits, filled, "smelt_pipeline_info");
+    std::function<bool(size_t, size_t)> report;
+    if (progress != nullptr) report = [&](size_t done, size_t total) { return progress(context, done, total) != 0; };
+    SMELT_TRY(const size_t made, prepare(loaded, report));
+    std::vector<std::unique_ptr<smelt_library>> handles;  // all or none
+    for (LibraryRef& library : loaded) handles.push_back(std::make_unique<smelt_library>(std::move(library)));
+    for (size_t i = 0; i < count; ++i) libraries[i] = handles[i].release();
+    if (prepared != nullptr) *prepared = made;
+    return {};
   });
 }

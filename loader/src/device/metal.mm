@@ -59,13 +59,17 @@ Limits limits_of(id<MTLDevice> device) {
   Limits limits;
   limits.max_threads_per_threadgroup = device.maxThreadsPerThreadgroup.width;
   limits.max_threadgroup_memory = device.maxThreadgroupMemoryLength;
+  limits.max_buffer_bytes = device.maxBufferLength;
+  limits.memory_bytes = device.recommendedMaxWorkingSetSize;
   return limits;
 }
 
-MTLDataType data_type(const ConstantType& type) {
+MTLDataType data_type(const ValueType& type) {
   // The vectors of a scalar follow it.
   const auto vector = [&](MTLDataType scalar) { return static_cast<MTLDataType>(scalar + type.components - 1); };
   switch (type.scalar) {
+    case ScalarType::unknown:
+      break;
     case ScalarType::boolean:
       return vector(MTLDataTypeBool);
     case ScalarType::i8:
@@ -192,6 +196,8 @@ class MetalEncoder final : public Encoder {
           [encoder_ setBuffer:static_cast<MetalBuffer&>(*slot.buffer).buffer() offset:slot.offset atIndex:i];
         else if (slot.is_inline)
           bind_bytes(slot.inlined, i);
+        else if (slot.is_null)
+          [encoder_ setBuffer:nil offset:0 atIndex:i];
         if (threadgroup_lengths_[i] != 0)  // a multiple of 16, or Metal refuses
           [encoder_ setThreadgroupMemoryLength:(threadgroup_lengths_[i] + 15) / 16 * 16 atIndex:i];
       }

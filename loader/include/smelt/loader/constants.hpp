@@ -29,11 +29,20 @@ class ConstantValues {
     values_.push_back(std::move(value));
     return *this;
   }
+  /// As Metal's own MTLFunctionConstantValues are used: values that a kernel does not declare are passed over, numbers
+  /// are converted as C converts them (to bool: is it 0), and what is needed and missing is 0. For programs that hand
+  /// one set of values to every kernel.
+  ConstantValues& lenient(bool on = true) {
+    lenient_ = on;
+    return *this;
+  }
+  bool is_lenient() const { return lenient_; }
   const std::vector<ConstantValue>& values() const { return values_; }
   bool empty() const { return values_.empty(); }
 
  private:
   std::vector<ConstantValue> values_;
+  bool lenient_ = false;
 };
 
 }  // namespace smelt::loader

@@ -20,7 +20,8 @@ class Encoder {
   Encoder& operator=(const Encoder&) = delete;
 
   Result<void> set_pipeline(PipelineRef pipeline);
-  /// Indexes go from 0 to 30: `buffer_index` above. The encoder keeps the buffer until it is replaced.
+  /// Indexes go from 0 to 30: `buffer_index` above. The encoder keeps the buffer until it is replaced. An empty
+  /// `buffer` binds the null address, for kernels that take it as "none"; checked code faults when it is used.
   Result<void> set_buffer(uint32_t index, BufferRef buffer, uint64_t offset = 0);
   /// Copied now; any length.
   Result<void> set_bytes(uint32_t index, ByteView bytes);
@@ -29,6 +30,8 @@ class Encoder {
   Result<void> set_memory(uint32_t index, std::span<std::byte> memory);
   Result<void> set_threadgroup_memory(uint32_t index, uint64_t bytes);
   void clear_bindings();
+  /// As new: no pipeline, nothing bound. What has been dispatched still runs.
+  void reset();
 
   /// Runs every thread of the grid exactly once; edge groups are trimmed. A component 0 in `threads` is a no-op that
   /// succeeds. Default group: min(x, limit) for rank 1, (min(limit, x), 1, 1) for 2 and 3; `rank` says how many
@@ -36,6 +39,9 @@ class Encoder {
   /// Errors: invalid_argument, group_zero, group_too_large, threadgroup_memory_too_large, argument_mismatch (a buffer
   /// the kernel uses is not bound), buffer_bounds (checked code), device_unavailable (offline).
   Result<void> dispatch_threads(Size3 threads, std::optional<Size3> group_size = {}, int rank = 1);
+
+  /// The same with the grid as a count of whole threadgroups, each of which has all its threads.
+  Result<void> dispatch_threadgroups(Size3 groups, Size3 group_size);
 
   /// Until everything dispatched has run.
   virtual Result<void> wait();
@@ -51,6 +57,7 @@ class Encoder {
     uint64_t offset = 0;             ///< into `buffer`
     std::vector<std::byte> inlined;  ///< set_bytes; its capacity is reused
     bool is_inline = false;
+    bool is_null = false;
   };
 
   explicit Encoder(DeviceRef device) : device_(std::move(device)) {}

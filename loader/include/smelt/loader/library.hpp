@@ -24,6 +24,7 @@ enum class Trust : uint8_t { none, signed_any, signed_by };
 struct LoadOptions {
   Verify verify = Verify::structure;
   bool allow_empty = false;            ///< a library without functions is no error
+  bool allow_no_code = false;          ///< a plain metallib on the CPU, which cannot run any of it, for its names alone
   std::optional<Version> force_metal;  ///< only slices of exactly this Metal version; taken literally
   Trust trust = Trust::none;           ///< anything else is `untrusted`: formats carry no signature yet
   std::optional<Digest> expect;        ///< content digest the file must have, from an index that is trusted

@@ -112,12 +112,25 @@ struct ConstantInfo {
   bool required = true;
 };
 
+/// What one element of an argument or constant is.
+enum class ScalarType : uint8_t { unknown, boolean, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32 };
+
+/// "bool", "uint", "half4", ...; `unknown` with no components for anything else (a structure, a pointer).
+struct ValueType {
+  ScalarType scalar = ScalarType::unknown;
+  uint32_t components = 0;
+};
+ValueType parse_value_type(std::string_view name);
+uint32_t bytes_of(ScalarType type);
+
 struct Limits {
   uint64_t max_threads_per_threadgroup = 1024;
   uint64_t max_threadgroup_memory = 32768;
   uint64_t thread_execution_width = 32;
   uint32_t buffer_slots = 31;
-  uint64_t inline_bytes = 4096;  ///< longer set_bytes is copied into a buffer
+  uint64_t inline_bytes = 4096;   ///< longer set_bytes is copied into a buffer
+  uint64_t max_buffer_bytes = 0;  ///< of one buffer; 0: unknown
+  uint64_t memory_bytes = 0;      ///< that all buffers together should stay below; 0: unknown
 };
 
 /// Bytes and whoever keeps them alive. `owner` may be empty only for bytes that outlive everything (static data).

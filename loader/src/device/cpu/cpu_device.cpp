@@ -1,5 +1,7 @@
 #include "cpu_device.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -109,6 +111,14 @@ class CpuSliceCode final : public OpenSlice {
   mutable std::atomic<size_t> cursor_{0};
 };
 
+Limits host_limits() {
+  Limits limits;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) limits.memory_bytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+  limits.max_buffer_bytes = limits.memory_bytes;
+  return limits;
+}
+
 std::string device_name(const CpuLevel& level, unsigned threads) {
   return fmt::format("cpu ({}, {} thread{})", to_string(level), threads, threads == 1 ? "" : "s");
 }
@@ -116,7 +126,7 @@ std::string device_name(const CpuLevel& level, unsigned threads) {
 }  // namespace
 
 CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, LogSink log)
-    : DeviceImpl(DeviceKind::cpu, device_name(level, threads), Target{"cpu-" + to_string(level)}, Limits{}),
+    : DeviceImpl(DeviceKind::cpu, device_name(level, threads), Target{"cpu-" + to_string(level)}, host_limits()),
       level_(level),
       forced_(forced),
       pool_(threads),
