@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -30,6 +31,18 @@ std::optional<ByteView> Entry::part(std::string_view name) const {
   for (const Part& part : data_->parts)
     if (part.name == name) return part.bytes;
   return std::nullopt;
+}
+
+Entry Entry::of(std::vector<std::pair<std::string, Bytes>> parts) {
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  auto owned = std::make_shared<const std::vector<std::pair<std::string, Bytes>>>(std::move(parts));
+  auto data = std::make_shared<EntryData>();
+  for (const auto& [name, bytes] : *owned) {
+    data->parts.push_back({name, bytes});
+    data->bytes += bytes.size();
+  }
+  data->owners.push_back(std::move(owned));
+  return Entry(std::move(data));
 }
 
 StoreState::StoreState(std::filesystem::path where, StoreOptions wanted)

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace smelt::cache {
@@ -43,6 +44,9 @@ class Entry {
   const std::vector<Part>& parts() const;
   /// The part's bytes, if there is such a part.
   std::optional<ByteView> part(std::string_view name) const;
+
+  /// One that no store holds (yet): names and bytes from elsewhere, which it takes over.
+  static Entry of(std::vector<std::pair<std::string, Bytes>> parts);
 
  private:
   friend struct StoreState;

@@ -1,0 +1,81 @@
+// A local store with remotes behind it: found here, else there, else nowhere; kept here, then there in the background.
+// The one place where it is decided what becomes of an entry that nobody trusted signed.
+#pragma once
+
+#include "smelt/cache/store.hpp"
+#include "smelt/remote/remotes.hpp"
+#include "smelt/trust/policy.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smelt::remote {
+
+/// A part that says where an entry came from and who signed it; written here, never sent. Its name is reserved.
+inline constexpr std::string_view kOriginPart = ".origin";
+
+struct TierOptions {
+  std::vector<Address> remotes;
+  trust::Policy policy;
+  std::optional<trust::SecretKey> signing;  ///< what is put is signed with it
+  std::function<void(std::string_view)> warn;
+  /// What an entry was made from: goes into its record. Empty: nothing is said.
+  std::function<std::string(const std::vector<cache::Entry::Part>&)> made_from;
+  /// Given an entry whose native code is not to be used: the same entry with native code made here, from what else is
+  /// in it. Nothing: this kind of entry cannot be had without trust. Empty: none can.
+  std::function<Result<std::optional<std::vector<Part>>>(const std::vector<cache::Entry::Part>&)> remake;
+
+  /// SMELT_REMOTE, SMELT_TRUST and SMELT_TRUSTED_KEYS, SMELT_SIGNING_KEY (a file).
+  static Result<TierOptions> from_environment();
+};
+
+/// Threads: every method from any thread. Not usable across fork().
+class TieredStore {
+ public:
+  /// `local` is shared. The folder's file `remotes` gathers the statistics of all processes.
+  static Result<std::shared_ptr<TieredStore>> open(std::shared_ptr<cache::Store> local, TierOptions options);
+  ~TieredStore();
+  TieredStore(const TieredStore&) = delete;
+  TieredStore& operator=(const TieredStore&) = delete;
+
+  cache::Store& local() { return *local_; }
+  const std::shared_ptr<cache::Store>& shared_local() const { return local_; }
+  Remotes& remotes() { return *remotes_; }
+
+  /// What comes from a remote is kept here before it is returned. `fresh`: also ask remotes that missed a moment ago.
+  Result<std::optional<cache::Entry>> find(const Digest& key, bool fresh = false);
+  Result<std::vector<std::optional<cache::Entry>>> find_all(const std::vector<Digest>& keys, bool fresh = false);
+
+  /// As cache::Store::put_all; then to the remotes, in the background. `hold` is released when they have it.
+  Result<void> put_all(const std::vector<cache::Store::Put>& entries, std::shared_ptr<LeaseHold> hold = {});
+
+  /// Entries of the local store to every remote that takes puts, now. `not_cached` names a key that is not here.
+  Result<void> push(const std::vector<Digest>& keys);
+
+  /// See Remotes::lease.
+  Leased lease(const Digest& key, std::chrono::milliseconds timeout);
+
+ private:
+  TieredStore(std::shared_ptr<cache::Store> local, TierOptions options, std::shared_ptr<Remotes> remotes);
+  using Parts = std::vector<cache::Entry::Part>;
+  struct Accepted;
+  std::optional<Accepted> accept(const Arrived& arrived);
+  Result<std::optional<cache::Entry>> check_origin(const Digest& key, cache::Entry entry);
+  std::optional<std::vector<Part>> without_trust(const Digest& key, const Parts& parts, std::string_view from,
+                                                 const std::vector<std::string>& signatures);
+  Result<void> keep(const std::vector<Digest>& keys, const std::vector<Accepted>& accepted);
+  Outgoing outgoing(const Digest& key, const Parts& parts, std::chrono::microseconds cost) const;
+  void warn_once(std::string_view kind, std::string_view text);
+
+  std::shared_ptr<cache::Store> local_;
+  TierOptions options_;
+  std::shared_ptr<Remotes> remotes_;
+  std::mutex mutex_;
+  std::vector<std::string> warned_;
+};
+
+}  // namespace smelt::remote

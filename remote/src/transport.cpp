@@ -1,0 +1,33 @@
+#include "smelt/remote/transport.hpp"
+
+#include "transports.hpp"
+
+namespace smelt::remote {
+
+std::string to_path(const Name& name) {
+  return (name.space == Space::ac ? "ac/" : "cas/") + to_hex(name.digest);
+}
+
+Result<LeaseAnswer> Transport::take(const Lease&, const Patience&) {
+  return fail(Errc::unsupported, "this kind of remote has no leases");
+}
+
+Result<void> Transport::give_back(const Lease&, const Patience&) {
+  return {};
+}
+
+Result<std::unique_ptr<Transport>> make_transport(const Address& address) {
+  switch (address.kind) {
+    case Kind::file:
+      return make_file_transport(address);
+    case Kind::http:
+      return make_http_transport(address);
+    case Kind::redis:
+      return make_redis_transport(address);
+    case Kind::s3:
+      return make_s3_transport(address);
+  }
+  return fail(Errc::unsupported, "{}: no such kind of remote", address.shown);
+}
+
+}  // namespace smelt::remote

@@ -1,0 +1,206 @@
+// The record under ac/, and the keys and signatures that go with it.
+#include "smelt/schema/entry_record.hpp"
+#include "smelt/trust/keys.hpp"
+#include "smelt/trust/policy.hpp"
+
+#include "files.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+
+using namespace smelt;
+using namespace smelt::schema;
+
+namespace {
+
+EntryRecord example() {
+  EntryRecord record;
+  record.key = sha256(as_bytes("key"));
+  record.made_from = "smelt 0.1.0, source 12ab";
+  record.cost_us = 41250;
+  record.parts.push_back({"a part", 3, sha256(as_bytes("abc")), Codec::none, 3, sha256(as_bytes("abc"))});
+  record.parts.push_back({"b", 4000, sha256(as_bytes("b")), Codec::zstd, 100, sha256(as_bytes("z"))});
+  record.signatures = {"ci:QUJD", "other:REVG"};
+  return record;
+}
+
+/// The text with its sum made right again.
+std::string sealed(std::string text) {
+  text.resize(text.rfind("sum "));
+  return text + "sum " + to_hex(sha256(as_bytes(text))) + "\n";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("a record reads back as it was written") {
+  const std::string text = write_entry_record(example()).value();
+  CHECK(parse_entry_record(as_bytes(text)).value() == example());
+}
+
+TEST_CASE("no prefix of a record is one, and no record with a byte more") {
+  const std::string text = write_entry_record(example()).value();
+  for (size_t size = 0; size < text.size(); ++size) {
+    const Bytes prefix = to_bytes(as_bytes(text).first(size));
+    CHECK_FALSE(parse_entry_record(prefix));
+  }
+  CHECK_FALSE(parse_entry_record(as_bytes(text + "\n")));
+}
+
+TEST_CASE("no record with a changed byte is one") {
+  const std::string text = write_entry_record(example()).value();
+  for (size_t at = 0; at < text.size(); ++at)
+    for (const int bit : {0, 3, 7}) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      CHECK_FALSE(parse_entry_record(as_bytes(changed)));
+    }
+}
+
+TEST_CASE("what is spelled another way is refused, although it adds up") {
+  const std::string text = write_entry_record(example()).value();
+  CHECK(parse_entry_record(as_bytes(sealed(text))));
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"cost 41250", "cost 041250"},
+           {"part 3 ", "part  3 "},
+           {"blob none 3", "blob none 4"},  // no codec, yet another size
+           {"blob none", "blob lz4"},
+           {" a part\n", " \n"},
+           {" a part\n", " c\n"},                 // not in order
+           {"part 4000", "part 99999999999999"},  // more than any part may have
+           {"signed ci:QUJD", "signed nocolon"},
+           {"made-from smelt", "made-from \x01smelt"},
+       }) {
+    CAPTURE(from);
+    CHECK_FALSE(parse_entry_record(as_bytes(sealed(replaced(text, from, to)))));
+  }
+  CHECK(parse_entry_record(as_bytes(replaced(text, "smelt-entry 1", "smelt-entry 2"))).error().code ==
+        Errc::format_newer);
+}
+
+TEST_CASE("what the record cannot say is not written") {
+  EntryRecord record = example();
+  record.parts[0].name = "two\nlines";
+  CHECK(write_entry_record(record).error().code == Errc::invalid_argument);
+  record = example();
+  record.parts.clear();
+  CHECK_FALSE(write_entry_record(record));
+  record = example();
+  std::swap(record.parts[0], record.parts[1]);
+  CHECK_FALSE(write_entry_record(record));
+}
+
+TEST_CASE("a signature binds key, origin, and every part's name, size and bytes") {
+  const trust::SecretKey key = trust::new_key("ci-2026").value();
+  const trust::PublicKey known = trust::public_key(key);
+  const EntryRecord record = example();
+  const trust::Signature signature = trust::sign(key, as_bytes(statement(record)));
+  CHECK(trust::verify(known, as_bytes(statement(record)), signature));
+  const auto differs = [&](auto&& change) {
+    EntryRecord other = record;
+    change(other);
+    return !trust::verify(known, as_bytes(statement(other)), signature);
+  };
+  CHECK(differs([](EntryRecord& other) { other.key = sha256(as_bytes("another")); }));
+  CHECK(differs([](EntryRecord& other) { other.made_from += "x"; }));
+  CHECK(differs([](EntryRecord& other) { other.parts[0].name = "another"; }));
+  CHECK(differs([](EntryRecord& other) { other.parts[1].bytes += 1; }));
+  CHECK(differs([](EntryRecord& other) { other.parts[1].digest = sha256(as_bytes("another")); }));
+  CHECK(differs([](EntryRecord& other) { other.parts.pop_back(); }));
+  // How it is packed, and what it cost, may change on the way.
+  CHECK_FALSE(differs([](EntryRecord& other) { other.parts[1].blob_bytes = 7; }));
+  CHECK_FALSE(differs([](EntryRecord& other) { other.cost_us = 7; }));
+}
+
+TEST_CASE("signatures agree with RFC 8032") {
+  // Section 7.1, test 2: the message is one byte, 0x72.
+  const auto seed = digest_from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb").value();
+  const auto expected = digest_from_hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c").value();
+  trust::SecretKey key{"rfc", {}};
+  std::copy(seed.bytes.begin(), seed.bytes.end(), key.seed.begin());
+  CHECK(trust::public_key(key).bytes == expected.bytes);
+  const auto signature = trust::sign(key, as_bytes("\x72"));
+  const auto first = digest_from_hex("92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da").value();
+  CHECK(std::equal(first.bytes.begin(), first.bytes.end(), signature.bytes.begin()));
+}
+
+TEST_CASE("keys and signatures read back; what is not one is refused") {
+  const trust::SecretKey key = trust::new_key("build.farm@example").value();
+  const trust::PublicKey known = trust::public_key(key);
+  CHECK(trust::parse_public_key(trust::to_text(known)).value() == known);
+  CHECK(trust::parse_secret_key(trust::to_text(key)).value().seed == key.seed);
+  CHECK_FALSE(trust::new_key("two words"));
+  CHECK_FALSE(trust::new_key(""));
+  const std::string text = trust::to_text(known);
+  for (size_t size = 0; size < text.size(); ++size) CHECK_FALSE(trust::parse_public_key(text.substr(0, size)));
+  // A secret key handed over as a public one: the message must not repeat it.
+  const auto refused = trust::parse_public_key(trust::to_text(key));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("secret key") != std::string::npos);
+  CHECK(refused.error().message.find(trust::to_text(key).substr(10)) == std::string::npos);
+}
+
+TEST_CASE("a secret key's file is its owner's alone and never overwritten") {
+  const test::TemporaryFolder folder;
+  const auto file = folder / "key";
+  const trust::SecretKey key = trust::new_key("me").value();
+  REQUIRE(trust::write_secret_key(file, key));
+  CHECK(trust::read_secret_key(file).value().seed == key.seed);
+  CHECK(trust::write_secret_key(file, key).error().code == Errc::invalid_argument);
+  ::chmod(file.c_str(), 0644);
+  CHECK(trust::read_secret_key(file).error().code == Errc::untrusted);
+  CHECK(trust::read_secret_key(folder / "none").error().code == Errc::file_not_found);
+}
+
+TEST_CASE("trusted keys come from the environment, from files, and from the user's file") {
+  const test::TemporaryFolder folder;
+  std::vector<trust::PublicKey> keys;
+  for (const char* name : {"a", "b", "c", "d"}) keys.push_back(trust::public_key(trust::new_key(name).value()));
+  std::filesystem::create_directories(folder / "config/smelt");
+  std::ofstream(folder / "config/smelt/trusted-keys") << "# ours\n" << trust::to_text(keys[0]) << "  # until May\n\n";
+  std::ofstream(folder / "more") << trust::to_text(keys[1]) << "\n" << trust::to_text(keys[2]) << "\n";
+  const Variable config("XDG_CONFIG_HOME", folder / "config");
+  const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(keys[3]) + " " + (folder / "more").string());
+  const Variable level("SMELT_TRUST", "signed");
+  const auto policy = trust::Policy::from_environment();
+  REQUIRE(policy);
+  CHECK(policy->level == trust::Level::signed_only);
+  for (const trust::PublicKey& key : keys) CHECK(policy->has(key));
+  const Variable wrong("SMELT_TRUST", "nobody");
+  CHECK(trust::Policy::from_environment().error().message.find("any, local or signed") != std::string::npos);
+}
+
+TEST_CASE("the policy: whose native code runs") {
+  using trust::Origin;
+  trust::Policy policy;
+  const auto allows = [&](trust::Level level, Origin origin, bool is_signed) {
+    policy.level = level;
+    return policy.allows(origin, is_signed);
+  };
+  for (const auto level : {trust::Level::any, trust::Level::local, trust::Level::signed_only}) {
+    CHECK(allows(level, Origin::compiled, false));
+    CHECK(allows(level, Origin::remote, true));
+    CHECK(allows(level, Origin::named_path, true));
+  }
+  CHECK(allows(trust::Level::any, Origin::remote, false));
+  CHECK_FALSE(allows(trust::Level::local, Origin::remote, false));
+  CHECK(allows(trust::Level::local, Origin::named_path, false));
+  CHECK_FALSE(allows(trust::Level::signed_only, Origin::named_path, false));
+}

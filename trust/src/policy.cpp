@@ -1,0 +1,123 @@
+#include "smelt/trust/policy.hpp"
+
+#include "smelt/base/files.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace smelt::trust {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::filesystem::path users_file() {
+  if (const auto folder = environment("XDG_CONFIG_HOME"); !folder.empty())
+    return std::filesystem::path(folder) / "smelt" / "trusted-keys";
+  if (const auto home = environment("HOME"); !home.empty())
+    return std::filesystem::path(home) / ".config" / "smelt" / "trusted-keys";
+  return {};
+}
+
+/// Calls `take` with each word between spaces, tabs and line ends.
+template <class Take>
+Result<void> each_word(std::string_view text, Take&& take) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  for (size_t at = text.find_first_not_of(kSpace); at != text.npos; at = text.find_first_not_of(kSpace, at)) {
+    const size_t end = std::min(text.find_first_of(kSpace, at), text.size());
+    SMELT_TRY_VOID(take(text.substr(at, end - at)));
+    at = end;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Level> parse_level(std::string_view word) {
+  if (word == "any") return Level::any;
+  if (word == "local") return Level::local;
+  if (word == "signed") return Level::signed_only;
+  return fail(Errc::invalid_argument, "trust '{}': want any, local or signed", word);
+}
+
+std::string_view to_string(Level level) {
+  return level == Level::any ? "any" : level == Level::local ? "local" : "signed";
+}
+
+Result<void> Policy::add_file(const std::filesystem::path& file) {
+  SMELT_TRY(const Bytes bytes, read_file(file));
+  std::string_view text = as_text(bytes);
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, std::min(end, text.find('#')));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    auto read = each_word(line, [&](std::string_view word) -> Result<void> {
+      SMELT_TRY(auto key, parse_public_key(word));
+      keys.push_back(std::move(key));
+      return {};
+    });
+    if (!read) return tl::unexpected(std::move(read).error().in(file.string()));
+  }
+  return {};
+}
+
+Result<Policy> Policy::from_environment() {
+  Policy policy;
+  if (const auto level = environment("SMELT_TRUST"); !level.empty()) {
+    auto parsed = parse_level(level);
+    if (!parsed) return tl::unexpected(std::move(parsed).error().in("SMELT_TRUST"));
+    policy.level = *parsed;
+  }
+  auto listed = each_word(environment("SMELT_TRUSTED_KEYS"), [&](std::string_view word) -> Result<void> {
+    // '/' occurs in base64 too, but never before the colon.
+    if (word.substr(0, word.find(':')).find('/') != word.npos || word.find(':') == word.npos)
+      return policy.add_file(std::filesystem::path(word));
+    SMELT_TRY(auto key, parse_public_key(word));
+    policy.keys.push_back(std::move(key));
+    return {};
+  });
+  if (!listed) return tl::unexpected(std::move(listed).error().in("SMELT_TRUSTED_KEYS"));
+  if (const auto file = users_file(); !file.empty())
+    if (auto added = policy.add_file(file); !added && added.error().code != Errc::file_not_found)
+      return tl::unexpected(std::move(added).error());
+  return policy;
+}
+
+std::optional<PublicKey> Policy::signer(ByteView statement, std::span<const std::string> signatures) const {
+  for (const std::string& text : signatures) {
+    const auto signature = parse_signature(text);
+    if (!signature) continue;
+    // Two keys of one name may both be trusted while one replaces the other.
+    for (const PublicKey& key : keys)
+      if (key.name == signature->name && verify(key, statement, *signature)) return key;
+  }
+  return std::nullopt;
+}
+
+bool Policy::has(const PublicKey& key) const {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool Policy::allows(Origin origin, bool signed_by_trusted) const {
+  if (level == Level::any || origin == Origin::compiled || signed_by_trusted) return true;
+  return level == Level::local && origin == Origin::named_path;
+}
+
+std::string Policy::explain(std::span<const std::string> signatures) const {
+  std::vector<std::string> signers, trusted;
+  for (const std::string& text : signatures) signers.push_back(text.substr(0, std::min(text.find(':'), size_t{64})));
+  for (const PublicKey& key : keys) trusted.push_back(key.name);
+  const std::string who = signers.empty() ? "nobody signed it" : fmt::format("signed by {}", fmt::join(signers, ", "));
+  const std::string whom =
+      trusted.empty() ? "no key is trusted" : fmt::format("trusted are {}", fmt::join(trusted, ", "));
+  return fmt::format(
+      "{}, {} (trust is {}). Put the signer's public key into SMELT_TRUSTED_KEYS or "
+      "~/.config/smelt/trusted-keys, or set SMELT_TRUST=any where only you can write",
+      who, whom, to_string(level));
+}
+
+}  // namespace smelt::trust
