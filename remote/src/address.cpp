@@ -64,6 +64,7 @@ std::string known_options() {
 }
 
 std::string decoded(std::string_view text) {
+  if (text.empty()) return {};  // which libcurl would take for "up to the end of the C string"
   int size = 0;
   const std::unique_ptr<char, decltype(&curl_free)> plain(
       curl_easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size), &curl_free);
