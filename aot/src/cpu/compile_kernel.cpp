@@ -1,6 +1,7 @@
 #include "cpu/compile_kernel.hpp"
 
 #include "cpu/codegen/flat_link.hpp"
+#include "cpu/codegen/private_memory.hpp"
 #include "cpu/drivers/drivers.hpp"
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
@@ -81,12 +82,18 @@ class KernelCompiler {
     SMELT_TRY_VOID(check("making the driver"));
     for (llvm::Function& function : *module_)
       if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
+    llvm::Function& entry = *module_->getFunction(kEntryName);
+    inline_array_holders(*module_, entry);
     optimise(*module_, *target_);
+    SMELT_TRY(const uint32_t fixed_bytes,
+              move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
+                                driven.bytes_per_thread));
     SMELT_TRY_VOID(check("optimising"));
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
     if (!first_error_.empty()) return fail(Errc::compile_failed, "LLVM: {}", first_error_);
     if (kCheckMachineCode || options_.verify_ir)
       SMELT_TRY_VOID(gate::check_machine_code(object, *target_, {.calls_services = logs_}));
+    SMELT_TRY_VOID(check_stack(object));
     SMELT_TRY(FlatCode code, flat_link(object, kEntryName));
 
     result.row.name = std::string(view_.name);
@@ -94,7 +101,7 @@ class KernelCompiler {
     result.row.checked = options_.checked;
     result.row.entry_offset = code.entry_offset;
     result.row.threadgroup_bytes = prepared.threadgroup_bytes;
-    result.row.fixed_bytes = std::max(driven.fixed_bytes, prepared.threadgroup_bytes);
+    result.row.fixed_bytes = fixed_bytes;
     result.row.bytes_per_thread = driven.bytes_per_thread;
     result.row.constants_bytes = prepared.constants_bytes;
     result.row.constants = prepared.constants;

@@ -94,7 +94,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // contraction follows each operation's own flags
   options.EmitAddrsig = false;
-  options.TrapUnreachable = true;  // code never runs on into the constants behind it
+  options.EmitStackSizeSection = true;  // for check_stack
+  options.TrapUnreachable = true;       // code never runs on into the constants behind it
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(row.triple, row.processor, row.features, options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));

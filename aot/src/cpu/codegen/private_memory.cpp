@@ -1,0 +1,129 @@
+#include "cpu/codegen/private_memory.hpp"
+
+#include "cpu/dispatch_block.hpp"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/DataExtractor.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace smelt::aot::cpu {
+namespace {
+
+constexpr uint64_t kScratchAlignment = 64;
+
+struct Array {
+  llvm::AllocaInst* memory;
+  uint64_t bytes;
+};
+
+llvm::SmallVector<Array> arrays_of(llvm::Function& function) {
+  llvm::SmallVector<Array> arrays;
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* memory = llvm::dyn_cast<llvm::AllocaInst>(&instruction); memory && memory->isStaticAlloca())
+      arrays.push_back({memory, memory->getAllocationSize(layout)->getFixedValue()});
+  return arrays;
+}
+
+uint64_t bytes_of(llvm::ArrayRef<Array> arrays) {
+  uint64_t bytes = 0;
+  for (const Array& array : arrays) bytes += array.bytes;
+  return bytes;
+}
+
+/// The array stands at `address` from now on.
+void replace(llvm::AllocaInst& memory, llvm::Value* address) {
+  for (llvm::User* user : llvm::make_early_inc_range(memory.users()))
+    if (auto* hint = llvm::dyn_cast<llvm::IntrinsicInst>(user); hint && hint->isLifetimeStartOrEnd())
+      hint->eraseFromParent();
+  memory.replaceAllUsesWith(address);
+  memory.eraseFromParent();
+}
+
+}  // namespace
+
+void inline_array_holders(llvm::Module& module, const llvm::Function& entry) {
+  llvm::SmallVector<llvm::Function*> work;
+  for (llvm::Function& function : module)
+    if (bytes_of(arrays_of(function)) > kArraysOnStack) work.push_back(&function);
+  llvm::SmallPtrSet<const llvm::Function*, 8> done{&entry};
+  while (!work.empty()) {
+    llvm::Function* function = work.pop_back_val();
+    if (!done.insert(function).second) continue;
+    function->removeFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::AlwaysInline);
+    for (llvm::User* user : function->users())  // whoever calls it has its arrays then
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+        call->removeFnAttr(llvm::Attribute::NoInline);
+        work.push_back(call->getFunction());
+      }
+  }
+}
+
+Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, uint32_t fixed_bytes,
+                                   uint32_t bytes_per_thread) {
+  if (bytes_per_thread > kArraysOfThread)
+    return fail(Errc::unsupported, "{} bytes of private memory for each thread; the CPU keeps at most {}",
+                bytes_per_thread, kArraysOfThread);
+  for (llvm::Function& function : module)
+    if (&function != &entry && bytes_of(arrays_of(function)) > kArraysOnStack)
+      return fail(Errc::unsupported, "a function with {} bytes of private arrays stays a function on the CPU",
+                  bytes_of(arrays_of(function)));
+  llvm::SmallVector<Array> arrays = arrays_of(entry);
+  uint64_t on_stack = bytes_of(arrays);
+  if (on_stack <= kArraysOnStack) return fixed_bytes;
+  llvm::stable_sort(arrays, [](const Array& a, const Array& b) { return a.bytes > b.bytes; });
+
+  llvm::IRBuilder<> builder(&*entry.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  const uint64_t first = llvm::alignTo(fixed_bytes, kScratchAlignment);
+  llvm::Value* frames = builder.getInt64(0);
+  if (bytes_per_thread != 0)
+    frames = builder.CreateMul(
+        builder.CreateZExt(SMELT_DISPATCH_FIELD(builder, builder.getInt32Ty(), entry.getArg(0), nominal_threads),
+                           builder.getInt64Ty()),
+        builder.getInt64(bytes_per_thread));
+  llvm::Value* base = builder.CreateGEP(builder.getInt8Ty(), entry.getArg(2), frames, "arrays");
+  uint64_t end = first;
+  for (const Array& array : arrays) {
+    if (on_stack <= kArraysOnStack) break;
+    if (array.memory->getAlign().value() > kScratchAlignment) continue;
+    on_stack -= array.bytes;
+    end = llvm::alignTo(end, kScratchAlignment);
+    replace(*array.memory, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, end));
+    end += array.bytes;
+    if (end - first > kArraysInScratch)
+      return fail(Errc::unsupported,
+                  "{} bytes of private arrays in all for the threads that run together; the CPU keeps at most {}",
+                  bytes_of(arrays_of(entry)) + (end - first), kArraysInScratch);
+  }
+  return static_cast<uint32_t>(llvm::alignTo(end, kScratchAlignment));
+}
+
+Result<void> check_stack(ByteView object) {
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()), "");
+  auto file = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!file) return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(file.takeError()));
+  uint64_t bytes = 0;
+  for (const llvm::object::SectionRef& section : (*file)->sections()) {
+    auto name = section.getName();
+    if (!name) return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(name.takeError()));
+    if (*name != ".stack_sizes") continue;
+    auto contents = section.getContents();
+    if (!contents) return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(contents.takeError()));
+    // For each function its address, 8 bytes, and its size, ULEB128.
+    const llvm::DataExtractor data(*contents, /*IsLittleEndian=*/true, /*AddressSize=*/8);
+    for (uint64_t at = 0; data.isValidOffset(at);) {
+      data.getU64(&at);
+      bytes += data.getULEB128(&at) + 8;  // the return address
+    }
+  }
+  if (bytes <= kStackBytes) return {};
+  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are sure to be there", bytes,
+              kStackBytes);
+}
+
+}  // namespace smelt::aot::cpu
