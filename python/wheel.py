@@ -46,7 +46,7 @@ def main() -> None:
             f'Requires-Dist: numpy ; extra == "numpy"\nDescription-Content-Type: text/markdown\n\n{readme}'
         )
         (about / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\nTag: {tag}\n")
-        (about / "entry_points.txt").write_text("[triton.backends]\nsmelt = smelt.compat.triton_backend\n")
+        (about / "entry_points.txt").write_text("[triton.backends]\nsmelt = smelt.compat.triton_backend\ncpu = smelt.compat.triton_cpu\n")
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f"{name}-{tag}.whl"
         record = []

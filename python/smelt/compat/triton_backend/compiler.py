@@ -1,4 +1,4 @@
-"""The stages: Triton's own for AMD up to LLVM IR, then a Metal library."""
+"""The stages: Triton's own for AMD up to LLVM IR, then a Metal library, then a package of it with CPU code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from types import ModuleType
 from typing import Any
 
 import smelt
+from smelt import _session
 
 # The module, not its class: Triton looks for exactly one back end among this module's names.
 from triton.backends import compiler as base  # type: ignore[import]
 from triton.backends.amd import compiler as amd  # type: ignore[import]
+from triton.runtime.errors import OutOfResources  # type: ignore[import]
 
 # What a launch needs to know, and what the IR was made for.
 _METADATA = ("shared", "num_warps", "warp_size", "global_scratch_size", "profile_scratch_size", "triton_version")
+# What Metal grants a threadgroup on every GPU.
+_THREADGROUP_BYTES = 32768
 _ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
 
 
@@ -24,7 +28,7 @@ def default_target() -> str:
 
 
 class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
-    binary_ext = "metallib"
+    binary_ext = "smelt"
     supports_native_tensor_specialization = False
 
     @staticmethod
@@ -62,21 +66,33 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
 
     @functools.lru_cache
     def hash(self) -> str:
-        return f"smelt {smelt.__version__} for {default_target()}, {self._amd.hash()}"
+        return f"smelt {smelt.__version__} for {default_target()} and {_session.device().target}, {self._amd.hash()}"
 
     def add_stages(self, stages: dict[str, Any], options: Any, language: Any = base.Language.TRITON) -> None:
         self._amd.add_stages(stages, options, language)
         for machine in ("amdgcn", "hsaco"):
             stages.pop(machine, None)
         stages["metallib"] = lambda source, metadata: self.make_metallib(source, metadata, options)
+        stages["smelt"] = lambda library, metadata: self.make_package(library, metadata)
 
     def make_metallib(self, source: str, metadata: dict[str, Any], options: Any) -> bytes:
         entries = [quoted or plain for quoted, plain in _ENTRY.findall(source)]
         if len(entries) != 1:
             raise RuntimeError(f"smelt: want one kernel in the IR, there are {len(entries)}: {', '.join(entries)}")
         metadata["name"] = entries[0]
+        if metadata.get("shared", 0) > _THREADGROUP_BYTES:
+            # Triton's own word for it: autotuning goes on with its next configuration.
+            raise OutOfResources(metadata["shared"], _THREADGROUP_BYTES, "threadgroup memory")
         launch = {key: metadata[key] for key in _METADATA if key in metadata}
         launch.setdefault("warp_size", options.warp_size)
         package = smelt.compile(source.encode(), targets=default_target(), cpu=False, metadata=launch, store=False)
         library: bytes = package.metallib(default_target())
         return library
+
+    def make_package(self, library: bytes, metadata: dict[str, Any]) -> bytes:
+        """The same library with native code for this processor: Inductor compiles in worker processes, and who loads only loads."""
+        package = smelt.compile(library, targets=default_target(), cpu=True, store=False)
+        for one in package.slices:
+            for name, reason in one["missing"]:
+                raise RuntimeError(f"smelt: kernel {name} has no code for the CPU: {reason}")
+        return bytes(package)

@@ -1,0 +1,11 @@
+"""The driver beside it."""
+
+from __future__ import annotations
+
+from ..triton_backend import driver as ours
+
+
+class CpuDriver(ours.SmeltDriver):
+    @staticmethod
+    def is_active() -> bool:
+        return False
