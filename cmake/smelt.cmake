@@ -1,4 +1,4 @@
-# Compiler settings and the one function that makes a room: smelt_library().
+# Compiler settings and the one function that makes a module: smelt_library().
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -67,8 +67,8 @@ if(NOT SMELT_LOADER_ONLY)
   target_link_libraries(smelt_clang INTERFACE ${SMELT_CLANG_CPP} smelt_llvm)
 endif()
 
-# A room: static library smelt_NAME, alias smelt::NAME. Sources are src/**/*.cpp, public headers include/**.
-# Each room has its own include root, so an include across a forbidden edge does not compile.
+# A module: static library smelt_NAME, alias smelt::NAME. Sources are src/**/*.cpp, public headers include/**.
+# Each module has its own include root, so an include across a forbidden edge does not compile.
 function(smelt_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/src/*.hpp
        ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp ${CMAKE_CURRENT_SOURCE_DIR}/include/*.h)

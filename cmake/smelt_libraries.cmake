@@ -1,7 +1,7 @@
 # The loader as people link it: libsmelt.so (the C API, nothing else exported) and libsmelt.a (C and C++).
 set(smelt_loader_objects)
-foreach(room IN ITEMS loader schema_package metallib base)
-  list(APPEND smelt_loader_objects $<TARGET_OBJECTS:smelt_${room}>)
+foreach(module IN ITEMS loader schema_package metallib base)
+  list(APPEND smelt_loader_objects $<TARGET_OBJECTS:smelt_${module}>)
 endforeach()
 
 # smelt_c_library(TARGET MAP OBJECTS...): a shared library that exports smelt_* alone.
@@ -27,7 +27,7 @@ endif()
 
 smelt_c_library(smelt_shared $<TARGET_OBJECTS:smelt_loader>)
 set_target_properties(smelt_shared PROPERTIES OUTPUT_NAME smelt)
-# Of the rooms below only what the loader uses comes along.
+# Of the modules below only what the loader uses comes along.
 target_link_libraries(smelt_shared PRIVATE smelt::schema_package smelt::metallib smelt::base ${smelt_loader_needs})
 target_include_directories(smelt_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/loader/include>)
 add_library(smelt::smelt ALIAS smelt_shared)

@@ -1,14 +1,14 @@
 # The identity of our own compiler: SHA-256 over the paths and bytes of the sources that decide what it writes. The same
 # for every build type and folder; another one as soon as a byte of them changes. Part of every key of the store.
 #
-# In a CMakeLists: smelt_source_identity(TARGET ROOM...) makes build_identity.hpp and puts it on TARGET's include path.
+# In a CMakeLists: smelt_source_identity(TARGET MODULE...) makes build_identity.hpp and puts it on TARGET's include path.
 # As a script (-P): does the hashing, at build time.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(all "")
-  string(REPLACE "," ";" ROOMS "${ROOMS}")
-  foreach(room IN LISTS ROOMS)
-    file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${room}/*.cpp ${ROOT}/${room}/*.hpp ${ROOT}/${room}/*.c ${ROOT}/${room}/*.h
-         ${ROOT}/${room}/*.def ${ROOT}/${room}/*.inc ${ROOT}/${room}/*.metal ${ROOT}/${room}/*.tsv)
+  string(REPLACE "," ";" MODULES "${MODULES}")
+  foreach(module IN LISTS MODULES)
+    file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${module}/*.cpp ${ROOT}/${module}/*.hpp ${ROOT}/${module}/*.c ${ROOT}/${module}/*.h
+         ${ROOT}/${module}/*.def ${ROOT}/${module}/*.inc ${ROOT}/${module}/*.metal ${ROOT}/${module}/*.tsv)
     list(SORT files COMPARE STRING)
     foreach(file IN LISTS files)
       file(SHA256 ${ROOT}/${file} digest)
@@ -16,7 +16,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endforeach()
   endforeach()
   if(all STREQUAL "")
-    message(FATAL_ERROR "no sources below ${ROOT} in ${ROOMS}")
+    message(FATAL_ERROR "no sources below ${ROOT} in ${MODULES}")
   endif()
   string(SHA256 identity "${all}")
   file(CONFIGURE OUTPUT ${OUTPUT} CONTENT
@@ -28,15 +28,15 @@ set(smelt_source_identity_script ${CMAKE_CURRENT_LIST_FILE})
 function(smelt_source_identity target)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/generated/build_identity.hpp)
   set(files "")
-  foreach(room IN LISTS ARGN)
-    file(GLOB_RECURSE room_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.cpp ${PROJECT_SOURCE_DIR}/${room}/*.hpp
-         ${PROJECT_SOURCE_DIR}/${room}/*.c ${PROJECT_SOURCE_DIR}/${room}/*.h ${PROJECT_SOURCE_DIR}/${room}/*.def
-         ${PROJECT_SOURCE_DIR}/${room}/*.inc ${PROJECT_SOURCE_DIR}/${room}/*.metal ${PROJECT_SOURCE_DIR}/${room}/*.tsv)
-    list(APPEND files ${room_files})
+  foreach(module IN LISTS ARGN)
+    file(GLOB_RECURSE module_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${module}/*.cpp ${PROJECT_SOURCE_DIR}/${module}/*.hpp
+         ${PROJECT_SOURCE_DIR}/${module}/*.c ${PROJECT_SOURCE_DIR}/${module}/*.h ${PROJECT_SOURCE_DIR}/${module}/*.def
+         ${PROJECT_SOURCE_DIR}/${module}/*.inc ${PROJECT_SOURCE_DIR}/${module}/*.metal ${PROJECT_SOURCE_DIR}/${module}/*.tsv)
+    list(APPEND files ${module_files})
   endforeach()
-  string(JOIN "," rooms ${ARGN})
+  string(JOIN "," modules ${ARGN})
   add_custom_command(OUTPUT ${header} DEPENDS ${files} ${smelt_source_identity_script}
-    COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}" "-DROOMS=${rooms}" "-DVERSION=${PROJECT_VERSION}"
+    COMMAND ${CMAKE_COMMAND} "-DROOT=${PROJECT_SOURCE_DIR}" "-DMODULES=${modules}" "-DVERSION=${PROJECT_VERSION}"
             "-DOUTPUT=${header}" -P ${smelt_source_identity_script}
     COMMENT "Hashing the compiler's sources" VERBATIM)
   target_sources(${target} PRIVATE ${header})

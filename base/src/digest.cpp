@@ -69,6 +69,7 @@ Digest sha256(ByteView bytes) {
   return hasher.finish();
 }
 
+// By hand: nettle has base16, a Mac's C library has not.
 std::string to_hex(const Digest& digest) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

@@ -7,14 +7,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace smelt {
 namespace {
 
 tl::unexpected<Error> fail_errno(const std::filesystem::path& path, const char* verb, int error) {
-  return fail(error == ENOENT ? Errc::file_not_found : Errc::io, "{}: cannot {}: {}", path.string(), verb,
-              std::strerror(error));
+  const Errc code = error == ENOENT ? Errc::file_not_found : error == ENOMEM ? Errc::out_of_memory : Errc::io;
+  return fail(code, "{}: cannot {}: {}", path.string(), verb, std::strerror(error));
 }
+
+// Of what does not say how long it is: more than any input of ours, less than what a machine has. /dev/zero has no end.
+constexpr size_t kMostFromStream = size_t{1} << 30;
 
 struct Descriptor {
   int fd = -1;
@@ -35,23 +39,38 @@ Result<void> write_all(int fd, ByteView bytes, const std::filesystem::path& path
 
 }  // namespace
 
-Result<Bytes> read_file(const std::filesystem::path& path) {
-  Descriptor file{path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0) return fail_errno(path, "open", errno);
+namespace {
+
+Result<Bytes> read_all(int fd, const std::filesystem::path& path) {
   struct stat status{};
-  if (::fstat(file.fd, &status) != 0) return fail_errno(path, "stat", errno);
+  if (::fstat(fd, &status) != 0) return fail_errno(path, "stat", errno);
   if (S_ISDIR(status.st_mode)) return fail_errno(path, "read", EISDIR);
+  const bool regular = S_ISREG(status.st_mode);
   Bytes bytes;
-  if (S_ISREG(status.st_mode)) bytes.reserve(static_cast<size_t>(status.st_size) + 1);
+  if (regular) bytes.reserve(static_cast<size_t>(status.st_size) + 1);
   for (;;) {
     const size_t have = bytes.size();
+    if (!regular && have > kMostFromStream)
+      return fail(Errc::io, "{}: no end after {} bytes; what is longer must be a file", path.string(), kMostFromStream);
     bytes.resize(std::max(bytes.capacity(), have + 65536));
-    const ssize_t got = ::read(file.fd, bytes.data() + have, bytes.size() - have);
+    const ssize_t got = ::read(fd, bytes.data() + have, bytes.size() - have);
     const int error = errno;
     bytes.resize(have + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && error == EINTR) continue;
     if (got < 0) return fail_errno(path, "read", error);
     if (got == 0) return bytes;
+  }
+}
+
+}  // namespace
+
+Result<Bytes> read_file(const std::filesystem::path& path) {
+  Descriptor file{path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return fail_errno(path, "open", errno);
+  try {
+    return read_all(file.fd, path);
+  } catch (const std::bad_alloc&) {
+    return fail_errno(path, "read", ENOMEM);
   }
 }
 

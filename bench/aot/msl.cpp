@@ -139,7 +139,7 @@ void print_edit(const fs::path& store, size_t kernels) {
     request.sources.push_back({"bench.metal", as_bytes(text)});
     return must(session->make(request));
   };
-  service::Made made;
+  service::CompileResult made;
   const Cost cold = cost_of([&] { made = make(); });
   std::vector<Cost> edits, hits;
   for (int i = 0; i < 5; ++i) {

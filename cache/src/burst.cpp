@@ -50,11 +50,11 @@ std::shared_ptr<Burst> Burst::read(Packs& packs, const std::vector<Place>& place
   }
   for (Range& range : burst->ranges_) {
     range.offset = total;
-    total += (range.last - range.first + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
+    total += aligned(range.last - range.first);
   }
   if (total < kSmallest || total > kLargest) return nullptr;
   // Huge pages begin at multiples of their size, so one more is asked for; what is not touched costs nothing.
-  burst->reserved_ = (total + kHugePage - 1) / kHugePage * kHugePage + kHugePage;
+  burst->reserved_ = round_up(total, kHugePage) + kHugePage;
   void* memory =
       ::mmap(nullptr, burst->reserved_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

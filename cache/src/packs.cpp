@@ -24,7 +24,7 @@ Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::filesystem::path
   struct stat status{};
   if (::fstat(pack->fd_, &status) != 0) return fail(Errc::io, "{}: {}", path.string(), std::strerror(errno));
   const auto size = static_cast<uint64_t>(status.st_size);
-  reserve = (std::max(reserve, size) + 4095) / 4096 * 4096;
+  reserve = round_up(std::max(reserve, size), uint64_t{4096});
   void* base = ::mmap(nullptr, reserve, PROT_READ, MAP_SHARED, pack->fd_, 0);
   if (base == MAP_FAILED) return fail(Errc::io, "{}: cannot map: {}", path.string(), std::strerror(errno));
   pack->base_ = static_cast<const std::byte*>(base);

@@ -27,7 +27,7 @@ inline constexpr uint64_t kPackAlignment = 64;
 
 /// What a value of that many bytes takes in a pack.
 inline uint64_t aligned(uint64_t bytes) {
-  return (bytes + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
+  return round_up(bytes, kPackAlignment);
 }
 
 /// One pack, mapped read-only for its whole possible size, so that it can grow without moving.

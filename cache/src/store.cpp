@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -244,6 +245,17 @@ Result<void> StoreState::recover(const Error& why) {
   if (healthy) return {};  // another process has set it aside already, or the trouble passed
   if (healthy.error().code != Errc::store_corrupt) return healthy;
   return set_aside(why);
+}
+
+std::filesystem::path default_store_folder() {
+  if (const char* folder = std::getenv("SMELT_STORE"); folder && *folder) return folder;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "smelt";
+  const char* home = std::getenv("HOME");
+  return std::filesystem::path(home && *home ? home : "/tmp") / ".cache" / "smelt";
+}
+
+bool may_be_store(const std::filesystem::path& folder) {
+  return ::access(folder.c_str(), F_OK) != 0 || check_ours(folder);
 }
 
 Store::Store() = default;

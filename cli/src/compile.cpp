@@ -1,9 +1,10 @@
 // smelt compile INPUT... -o OUT: IR, Metal source or a Metal library to what OUT's ending asks for. Goes through the
-// store, so the second run of the same command is a hit (-v says so).
+// store, so the second run of the same command is a hit (-v says so). Only text (.ll) does not.
 #include "smelt/aot/compile.hpp"
 
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/metallib/reader.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/session.hpp"
@@ -13,31 +14,19 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <memory>
 
 namespace smelt::cli {
 namespace {
 
+/// The command line: the request itself, and what is done with its result.
 struct Options {
+  service::Request request;
   std::vector<std::string> inputs;
-  std::string output;
-  std::vector<std::string> targets;
-  std::vector<std::string> kernels;
-  std::vector<std::string> levels;
-  std::vector<std::string> include_folders, definitions, functions;
-  std::string depfile;
-  std::string language;
-  std::string metadata;
-  std::string emit, stop_after;
-  std::string version, name, tag;
-  std::optional<uint64_t> threadgroup_memory;
-  std::optional<uint32_t> threads_per_threadgroup;
-  unsigned jobs = 0;
-  bool no_cpu = false, checked = false, no_store = false, fast_math = false, debug_lines = false, pack_scalars = false;
-  bool no_overlap = false, relaxed_atomics = false, verbose = false;
+  std::string output, emit, depfile, tag;
+  service::SessionOptions session;
+  bool no_store = false, verbose = false;
 };
 
 /// "metal3.1" or "3.1".
@@ -68,54 +57,19 @@ Result<std::string> output_kind(const Options& options) {
               options.output);
 }
 
-Result<service::Request> request_from(const Options& options, std::vector<Bytes>& inputs) {
-  service::Request request;
+/// Reads the inputs; the request borrows what is read.
+Result<void> read_inputs(Options& options, std::vector<Bytes>& inputs) {
   inputs.reserve(options.inputs.size());
   for (const std::string& name : options.inputs) {
     SMELT_TRY(Bytes bytes, read_file(name));
     inputs.push_back(std::move(bytes));
-    request.sources.push_back({name == "-" ? "stdin" : name, inputs.back()});
+    options.request.sources.push_back({name == "-" ? "stdin" : name, inputs.back()});
   }
-  aot::CompileOptions& with = request.options;
-  std::vector<std::string> targets = options.targets;
-  if (const char* target = std::getenv("SMELT_TARGET"); targets.empty() && target && *target) targets.push_back(target);
-  for (const std::string& name : targets) {
-    SMELT_TRY(const aot::Target target, aot::parse_target(name));
-    with.targets.push_back(target);
-  }
-  with.kernels = options.kernels;
-  with.stop_after = options.stop_after;
-  with.include_folders = options.include_folders;
-  with.definitions = options.definitions;
-  with.functions = options.functions;
-  with.cache_folder = service::precompiled_folder().string();
-  with.threadgroup_memory = options.threadgroup_memory;
-  with.threads_per_threadgroup = options.threads_per_threadgroup;
-  with.fast_math = options.fast_math;
-  with.debug_lines = options.debug_lines;
-  with.pack_scalars = options.pack_scalars;
-  with.buffers_do_not_overlap = options.no_overlap;
-  with.relaxed_atomics = options.relaxed_atomics;
-  if (!options.language.empty()) {
-    SMELT_TRY(with.language, parse_language(options.language));
-  }
-  if (!options.metadata.empty()) {
-    SMELT_TRY(const Bytes json, read_file(options.metadata));
-    with.metadata_json = as_text(json);
-  }
-  request.cpu = !options.no_cpu;
-  request.checked = options.checked;
-  for (const std::string& name : options.levels) {
-    SMELT_TRY(const aot::CpuLevel level, aot::parse_cpu_level(name));
-    request.levels.push_back(level);
-  }
-  request.name = options.name;
-  request.version = options.version;
-  return request;
+  return {};
 }
 
 /// A rule for make and ninja: OUT depends on the inputs and on what they include.
-Result<void> write_depfile(const Options& options, const service::Request& request) {
+Result<void> write_depfile(const Options& options) {
   const auto escaped = [](const std::string& path) {
     std::string text;
     for (const char c : path) {
@@ -126,132 +80,167 @@ Result<void> write_depfile(const Options& options, const service::Request& reque
     return text;
   };
   std::string rule = escaped(options.output) + ":";
-  for (const aot::Source& source : request.sources) {
+  for (const aot::Source& source : options.request.sources) {
     if (source.name != "stdin") rule += " " + escaped(source.name);
-    for (const std::string& file : aot::source_dependencies(source, request.options)) rule += " " + escaped(file);
+    for (const std::string& file : aot::source_dependencies(source, options.request.options))
+      rule += " " + escaped(file);
   }
   rule += "\n";
   return write_file(options.depfile, as_bytes(rule));
 }
 
-Result<void> write_text(const Options& options, const service::Request& request) {
-  SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
-  return write_file(options.output, as_bytes(text));
-}
-
-Result<void> write_bitcode(const Options& options, service::Request& request) {
-  request.options.threads = options.jobs;
-  SMELT_TRY(const auto compiled, aot::compile(request.sources, request.options));
-  if (compiled.targets.size() != 1 || compiled.targets[0].functions.size() != 1)
-    return fail(Errc::invalid_argument,
-                "-o {}: one bitcode file holds one kernel for one target; this makes {} kernels for "
-                "{} targets. Write a .metallib or .smelt, or name the kernel",
-                options.output, compiled.targets.empty() ? 0 : compiled.targets[0].functions.size(),
-                compiled.targets.size());
-  return write_file(options.output, compiled.targets[0].functions[0].bitcode);
-}
-
-Result<void> write_library(const Options& options, const service::Made& made) {
-  SMELT_TRY(const schema::Package package, schema::Package::open(made.package));
+/// The package's one Metal library.
+Result<ByteView> metallib_of(const Options& options, const service::CompileResult& result) {
+  SMELT_TRY(const schema::Package package, schema::Package::open(result.package));
   const schema::LibraryView library = package.library(0);
   for (uint32_t i = 0; i < library.slices.count; ++i) {
     const schema::SliceView slice = package.slice(library.slices.first + i);
     if (slice.kind != schema::SliceKind::metallib) continue;
     SMELT_TRY_VOID(schema::check_part(slice.part, options.output));
-    return write_file(options.output, slice.part.bytes);
+    return slice.part.bytes;
   }
   return fail(Errc::compile_failed, "no Metal library came out of {}", options.inputs.front());
 }
 
-/// A .metallib or .smelt: through the store.
-Result<void> write_kept(const Options& options, const service::Request& request, bool is_package) {
-  service::SessionOptions with;
-  with.use_store = !options.no_store;
-  with.threads = options.jobs;
-  const auto session = service::Session::open(with);
-  ProgressBar bar;
-  SMELT_TRY(const service::Made made, session->make(request, bar.callback()));
-  bar.done();
-  for (const std::string& warning : made.warnings) Context::warn(warning);
-  if (!options.tag.empty()) {
-    const size_t at = options.tag.find('@');
-    if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);
-    SMELT_TRY_VOID(session->tag(std::string_view(options.tag).substr(0, at),
-                                std::string_view(options.tag).substr(at + 1), made.key, true));
-  }
-  return is_package ? write_file(options.output, made.package) : write_library(options, made);
+Result<void> write_bitcode(const Options& options, const service::CompileResult& result) {
+  SMELT_TRY(const ByteView image, metallib_of(options, result));
+  SMELT_TRY(const metallib::Library library, metallib::read(image));
+  if (library.functions.size() != 1)
+    return fail(Errc::invalid_argument,
+                "-o {}: one bitcode file holds one kernel; this makes {}. Write a .metallib or .smelt, or name the "
+                "kernel (--function)",
+                options.output, library.functions.size());
+  return write_file(options.output, library.module_of(library.functions[0]).bitcode());
 }
 
-Result<void> write_output(const Options& options, const std::string& kind, service::Request& request) {
-  if (kind == "ll") return write_text(options, request);
-  if (kind == "bc") return write_bitcode(options, request);
-  if (kind == "metallib") {
+Result<void> set_tag(const Options& options, service::Session& session, const Digest& key) {
+  const size_t at = options.tag.find('@');
+  if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);
+  const std::string_view tag = options.tag;
+  return session.tag(tag.substr(0, at), tag.substr(at + 1), key, true);
+}
+
+/// Everything but text goes through the store.
+Result<void> write_output(Options& options, const std::string& kind) {
+  service::Request& request = options.request;
+  if (kind == "ll") {
+    SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
+    return write_file(options.output, as_bytes(text));
+  }
+  if (kind != "smelt") {
     if (request.options.targets.size() > 1)
-      return fail(Errc::invalid_argument, "-o {}: a Metal library is for one target, {} are named; write a .smelt",
-                  options.output, request.options.targets.size());
+      return fail(Errc::invalid_argument, "-o {}: a .{} is for one target, {} are named; write a .smelt",
+                  options.output, kind, request.options.targets.size());
     request.cpu = false;
   }
-  return write_kept(options, request, kind == "smelt");
+  options.session.use_store = !options.no_store;
+  const auto session = service::Session::open(options.session);
+  ProgressBar bar;
+  SMELT_TRY(const service::CompileResult result, session->make(request, bar.callback()));
+  bar.done();
+  for (const std::string& warning : result.warnings) Context::warn(warning);
+  if (!options.tag.empty()) SMELT_TRY_VOID(set_tag(options, *session, result.key));
+  if (kind == "smelt") return write_file(options.output, result.package);
+  if (kind == "bc") return write_bitcode(options, result);
+  SMELT_TRY(const ByteView library, metallib_of(options, result));
+  return write_file(options.output, library);
 }
 
-Result<void> run(const Options& options) {
+Result<void> run(Options& options) {
   if (options.verbose) service::log_more();
   SMELT_TRY(const std::string kind, output_kind(options));
-  std::vector<Bytes> inputs;
-  SMELT_TRY(service::Request request, request_from(options, inputs));
-  if (!options.stop_after.empty() && kind != "ll")
+  const std::string& stop_after = options.request.options.stop_after;
+  if (!stop_after.empty() && kind != "ll")
     return fail(Errc::invalid_argument, "--stop-after {}: what a pass leaves can be shown as text only; --emit ll",
-                options.stop_after);
-  SMELT_TRY_VOID(write_output(options, kind, request));
+                stop_after);
+  std::vector<Bytes> inputs;
+  SMELT_TRY_VOID(read_inputs(options, inputs));
+  options.request.options.cache_folder = service::precompiled_folder().string();
+  SMELT_TRY_VOID(write_output(options, kind));
   // Last: a rule beside an output that is not there would make the build believe it is up to date.
-  return options.depfile.empty() ? Result<void>() : write_depfile(options, request);
+  return options.depfile.empty() ? Result<void>() : write_depfile(options);
+}
+
+/// An option whose words are parsed as they are read.
+template <class T>
+CLI::Option* add_parsed(CLI::App& verb, const char* name, Result<T> (*parse)(std::string_view),
+                        const std::function<void(T)>& take, const char* help) {
+  const auto read = [parse, take](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      auto value = parse(word);
+      if (!value) throw CLI::ValidationError(value.error().message, CLI::ExitCodes::ValidationError);
+      take(std::move(*value));
+    }
+  };
+  return verb.add_option_function<std::vector<std::string>>(name, read, help)->allow_extra_args(false);
+}
+
+Result<std::string> read_text(std::string_view file) {
+  SMELT_TRY(const Bytes bytes, read_file(file));
+  return std::string(as_text(bytes));
+}
+
+/// What shapes the result: bound straight to the request.
+void add_request_options(CLI::App& verb, service::Request& request) {
+  aot::CompileOptions& with = request.options;
+  add_parsed<aot::Target>(
+      verb, "--target", aot::parse_target, [&with](aot::Target target) { with.targets.push_back(std::move(target)); },
+      "Target to build for: macos12 ... macos26, ios15 ... ios26; may be repeated (default: macos14)")
+      ->envname("SMELT_TARGET");
+  add_parsed<aot::CpuLevel>(
+      verb, "--cpu", aot::parse_cpu_level, [&request](aot::CpuLevel level) { request.levels.push_back(level); },
+      "Level of CPU code to add: x86-64-v3, x86-64-v4 or aarch64; may be repeated (default: this machine's)");
+  add_parsed<aot::Version>(
+      verb, "--std", parse_language, [&with](aot::Version version) { with.language = version; },
+      "Metal language version of the source: metal2.4 ... metal4.0 (default: the target's)");
+  add_parsed<std::string>(
+      verb, "--metadata", read_text, [&with](std::string json) { with.metadata_json = std::move(json); },
+      "File with Triton's JSON of the kernel");
+  verb.add_option("--kernel", with.kernels, "Function that is a kernel although it does not say so; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("--function", with.functions, "Kernel to build, instead of all; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("-I,--include", with.include_folders, "Folder to look for included files in; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("-D,--define", with.definitions, "Macro to define, NAME or NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_option("--threadgroup-memory", with.threadgroup_memory, "Bytes of the unsized threadgroup array")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--threads-per-threadgroup", with.threads_per_threadgroup, "Threads of the largest threadgroup")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--stop-after", with.stop_after,
+                  "With --emit ll: print the module after this pass of the legaliser (a wrong name lists them)");
+  verb.add_flag("--fast-math", with.fast_math, "Relax floating point");
+  verb.add_flag("-g,--debug-lines", with.debug_lines, "Keep line tables");
+  verb.add_flag("--pack-scalars", with.pack_scalars, "Put all scalar arguments into one buffer");
+  verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap");
+  verb.add_flag("--relaxed-atomics", with.relaxed_atomics,
+                "Use relaxed atomics where the target has no stronger order");
+  verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
+  verb.add_flag("--checked", request.checked, "Add CPU code that bounds every access");
+  verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)");
+  verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0");
 }
 
 }  // namespace
 
 void add_compile(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("compile", "Metal source, LLVM IR or a Metal library to a .metallib or .smelt package");
+  CLI::App* verb = app.add_subcommand(
+      "compile", "Compile Metal source, LLVM IR or a Metal library to a .metallib or a .smelt package");
   auto options = std::make_shared<Options>();
-  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc, .metallib; told apart by content")->required();
-  verb->add_option("-o,--output", options->output, "OUT.metallib, .smelt, .bc or .ll")->required();
-  verb->add_option("--target", options->targets,
-                   "macos12 ... macos26, ios15 ... ios26; may be repeated (default macos14)")
-      ->allow_extra_args(false);
-  verb->add_option("--kernel", options->kernels, "Treat this function as a kernel")->allow_extra_args(false);
-  verb->add_option("--cpu", options->levels, "CPU code for x86-64-v3, x86-64-v4 or aarch64 (default: this machine)")
-      ->allow_extra_args(false);
-  verb->add_flag("--no-cpu", options->no_cpu, "No CPU code");
-  verb->add_flag("--checked", options->checked, "CPU code that bounds every access");
-  verb->add_option("--std", options->language, "Metal language version, metal2.4 ... metal4.0");
-  verb->add_option("-I,--include", options->include_folders, "Folder to look for included files in")
-      ->allow_extra_args(false);
-  verb->add_option("-D,--define", options->definitions, "NAME or NAME=VALUE")->allow_extra_args(false);
-  verb->add_option("--function", options->functions, "Only this kernel; may be repeated")->allow_extra_args(false);
+  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc or .metallib files, told apart by content")
+      ->required();
+  verb->add_option("-o,--output", options->output, "File to write: OUT.metallib, .smelt, .bc or .ll")->required();
+  add_request_options(*verb, options->request);
+  verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll");
   verb->add_option("--depfile,--MF", options->depfile,
                    "Write a rule of what the output depends on, for make and ninja");
-  verb->add_flag("--fast-math", options->fast_math, "Relaxed floating point");
-  verb->add_flag("-g,--debug-lines", options->debug_lines, "Keep line tables");
-  verb->add_flag("--pack-scalars", options->pack_scalars, "All scalar arguments in one buffer");
-  verb->add_flag("--no-overlap", options->no_overlap, "Promise that no two buffers of a launch overlap");
-  verb->add_flag("--relaxed-atomics", options->relaxed_atomics, "Where the target has no stronger order");
-  verb->add_option("--metadata", options->metadata, "Triton's JSON beside the kernel");
-  verb->add_option("--threadgroup-memory", options->threadgroup_memory, "Bytes of the unsized threadgroup array");
-  verb->add_option("--threads-per-threadgroup", options->threads_per_threadgroup, "Largest threadgroup");
-  verb->add_option("--emit", options->emit, "metallib, air or ll, whatever OUT is called");
-  verb->add_option("--stop-after", options->stop_after,
-                   "With --emit ll: the module after this pass of the legaliser (a wrong name lists them)");
-  verb->add_option("--name", options->name, "Of the library in its package (default: its first kernel's)");
-  verb->add_option("--version-string", options->version, "Of the library in its package, e.g. 2.1.0");
-  verb->add_option("--tag", options->tag, "NAME@VERSION: point this tag of the store at the result");
-  verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish");
-  verb->add_option("-j,--jobs", options->jobs, "Threads (default: all cores)");
-  verb->add_flag("-v,--verbose", options->verbose, "Say whether it was a hit");
-  verb->callback([options, &context] {
-    auto result = run(*options);
-    if (!result && result.error().code == Errc::invalid_argument) return context.asked_wrongly(result.error().message);
-    context.finish(result);
-  });
+  verb->add_option("--tag", options->tag, "Tag of the store, NAME@VERSION, to point at the result");
+  verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish to it");
+  verb->add_option("-j,--jobs", options->session.threads, "Threads to compile with (default: one per core)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
+  verb->callback([options, &context] { context.finish(run(*options)); });
 }
 
 }  // namespace smelt::cli

@@ -9,19 +9,21 @@ namespace smelt::cli {
 
 enum ExitCode : int {
   kDone = 0,
-  kCouldNot = 1,
-  kAskedWrongly = 2,
+  kFailed = 1,
+  kUsageError = 2,
 };
 
 struct Context {
   int exit_code = kDone;
 
-  /// Ends a verb: an error is printed as "smelt: error: <message> (<code>)" and makes the exit code 1; the file or
-  /// function it is about should be in the message already (Error::in).
+  /// Ends a verb. An error is printed as "smelt: error: <message> (<code>)", and the exit code is 1; the file or
+  /// function it is about should be in the message already (Error::in). Arguments that make no sense, alone or together
+  /// (invalid_argument), are the caller's mistake: "smelt: <message>", exit code 2.
   void finish(const Result<void>& result);
-  /// The arguments do not make sense together: exit code 2.
-  void asked_wrongly(std::string_view message);
   static void warn(std::string_view message);
 };
+
+/// Writes a result to stdout, behind what was printed before.
+Result<void> print(std::string_view text);
 
 }  // namespace smelt::cli

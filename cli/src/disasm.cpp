@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <memory>
 
 namespace smelt::cli {
@@ -45,18 +44,18 @@ Result<void> run(const Options& options) {
     SMELT_TRY(bytes, metallib_of(package, options));
   }
   SMELT_TRY(const std::string text, aot::disassemble(bytes, options.file, options.function));
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return {};
+  return print(text);
 }
 
 }  // namespace
 
 void add_disasm(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("disasm", "The AIR of a function as LLVM text");
+  CLI::App* verb = app.add_subcommand("disasm", "Print the AIR of a function as LLVM text");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->file, "Metal library, package or bitcode")->required();
-  verb->add_option("FUNCTION", options->function, "Default: all");
-  verb->add_option("--target", options->target, "Which Metal library of a package");
+  verb->add_option("FILE", options->file, "Metal library, package or bitcode file")->required();
+  verb->add_option("FUNCTION", options->function, "Function to print (default: all)");
+  verb->add_option("--target", options->target,
+                   "Target whose Metal library of a package is printed (default: the first)");
   verb->callback([options, &context] { context.finish(run(*options)); });
 }
 

@@ -24,7 +24,7 @@ Result<void> run(const Options& options) {
   // Names come from the file: what is no UTF-8 is replaced, not thrown about.
   const std::string text = options.json ? report->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
                                         : report_as_text(*report, options.input);
-  return write_file("-", as_bytes(text));
+  return print(text);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ void add_inspect(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("inspect", "Show what a Metal library or a package holds");
   auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->input, "Metal library, universal file or .smelt package")->required();
-  verb->add_flag("--json", options->json, "For programs");
+  verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->callback([options, &context] { context.finish(run(*options)); });
 }
 

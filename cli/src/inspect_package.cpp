@@ -6,39 +6,14 @@
 namespace smelt::cli {
 namespace {
 
-std::string_view name_of(schema::FunctionKind kind) {
-  constexpr std::string_view kNames[] = {"kernel",   "vertex",       "fragment", "unqualified", "visible",
-                                         "external", "intersection", "mesh",     "object"};
-  const auto index = static_cast<size_t>(kind);
-  return index < std::size(kNames) ? kNames[index] : "unknown";
-}
-
-std::string_view name_of(schema::ArgumentKind kind) {
-  constexpr std::string_view kNames[] = {
-      "buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table", "acceleration_structure",
-      "other"};
-  const auto index = static_cast<size_t>(kind);
-  return index < std::size(kNames) ? kNames[index] : "other";
-}
-
-std::string_view name_of(schema::Access access) {
-  constexpr std::string_view kNames[] = {"none", "read", "write", "read_write", "sample"};
-  const auto index = static_cast<size_t>(access);
-  return index < std::size(kNames) ? kNames[index] : "none";
-}
-
-std::string version_text(const schema::Version& version) {
-  return fmt::format("{}.{}", version.major, version.minor);
-}
-
 Json argument_json(const schema::ArgumentView& argument) {
   return {{"index", argument.index},
-          {"kind", name_of(argument.kind)},
+          {"kind", to_string(argument.kind)},
           {"type_name", argument.type_name},
           {"name", argument.name},
           {"location", argument.location},
           {"count", argument.array_size},
-          {"access", name_of(argument.access)},
+          {"access", to_string(argument.access)},
           {"address_space", argument.address_space},
           {"size", argument.size},
           {"align", argument.align},
@@ -49,7 +24,7 @@ Json argument_json(const schema::ArgumentView& argument) {
 Json function_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {
   const schema::FunctionView function = package.function(library.functions.first + index);
   Json json = {{"name", function.name},
-               {"type", name_of(function.kind)},
+               {"type", to_string(function.kind)},
                {"library", library.name},
                {"arguments", Json::array()},
                {"constants", Json::array()},
@@ -79,9 +54,9 @@ Json slice_json(const schema::Package& package, const schema::LibraryView& libra
                {"functions", Json::array()},
                {"missing", Json::array()}};
   if (slice.kind == schema::SliceKind::metallib) {
-    json["os"] = version_text(slice.os);
-    json["metal"] = version_text(slice.metal);
-    json["air"] = version_text(slice.air);
+    json["os"] = to_string(slice.os);
+    json["metal"] = to_string(slice.metal);
+    json["air"] = to_string(slice.air);
   }
   if (slice.checked) json["checked"] = true;
   for (uint32_t i = 0; i < library.functions.count; ++i) {

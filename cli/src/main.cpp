@@ -1,30 +1,53 @@
-// smelt: one verb per file; this one only gathers them. Exit 0 done, 1 could not, 2 asked wrongly.
+// smelt: one verb per file; this one only gathers them. Exit 0 done, 1 failed, 2 wrong usage.
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <exception>
 #include <iostream>
+#include <new>
+#include <sstream>
 
-int main(int argc, char** argv) {
-  CLI::App app("Fires kernels ahead of time: LLVM IR or MSL in, versioned Metal libraries out.", "smelt");
+namespace smelt::cli {
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("Compiles kernels ahead of time: LLVM IR or Metal source to Metal libraries and packages.", "smelt");
   app.require_subcommand(1);
   app.set_version_flag("--version", "smelt " SMELT_VERSION);
-  app.footer("FILE and OUT may be -, stdin or stdout. Exit 0: done, 1: could not, 2: asked wrongly.");
-  smelt::cli::Context context;
-#define SMELT_VERB(name) smelt::cli::add_##name(app, context);
+  app.footer("FILE and OUT may be -, which is stdin or stdout. Exit codes: 0 done, 1 failed, 2 wrong usage.");
+  Context context;
+#define SMELT_VERB(name) add_##name(app, context);
 #include "verbs.def"
 #undef SMELT_VERB
-
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Help and version are results, hence stdout; all other complaints mean that we were asked wrongly.
-    return app.exit(error, std::cout, std::cerr) == 0 ? smelt::cli::kDone : smelt::cli::kAskedWrongly;
+    // Help and version are results, hence stdout; all other complaints are about the usage, and may quote anything.
+    std::ostringstream complaint;
+    const bool done = app.exit(error, std::cout, complaint) == 0;
+    std::cerr << printable(complaint.str());
+    return done ? kDone : kUsageError;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::perror("smelt: error: stdout");
-    return smelt::cli::kCouldNot;
+    return kFailed;
   }
   return context.exit_code;
+}
+
+}  // namespace
+}  // namespace smelt::cli
+
+int main(int argc, char** argv) {
+  // Errors are values; what is thrown comes from the libraries below.
+  try {
+    return smelt::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("smelt: error: out of memory (out_of_memory)\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "smelt: error: %s (io)\n", smelt::printable(error.what()).c_str());
+  }
+  return smelt::cli::kFailed;
 }

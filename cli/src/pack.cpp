@@ -35,8 +35,9 @@ Result<void> pack(const Options& options) {
 void add_pack(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("pack", "Join packages into one");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->inputs, "Packages; slices of the same library are joined")->required();
-  verb->add_option("-o,--output", options->output, "Where to write it")->required();
+  verb->add_option("FILE", options->inputs, "Packages to join; slices of the same library become one library")
+      ->required();
+  verb->add_option("-o,--output", options->output, "Package to write")->required();
   verb->callback([options, &context] { context.finish(pack(*options)); });
 }
 

@@ -62,8 +62,8 @@ Result<void> run(const Options& options) {
 void add_repack(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("repack", "Read a Metal library and write it again: the same bytes, or an error");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->input, "Metal library or universal file")->required();
-  verb->add_option("-o,--output", options->output, "Where to write it")->required();
+  verb->add_option("FILE", options->input, "Metal library or universal file to read")->required();
+  verb->add_option("-o,--output", options->output, "File to write")->required();
   verb->callback([options, &context] { context.finish(run(*options)); });
 }
 

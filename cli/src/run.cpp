@@ -163,7 +163,7 @@ Result<LibraryRef> load(const Options& options, const DeviceRef& device) {
     }
     return Library::load(device, OwnedBytes{file->bytes(), file}, with);
   }
-  return service::Session::open()->load_bytes(file->bytes(), options.file, device, with);
+  return service::Session::open()->load_bytes({file->bytes(), file}, options.file, device, with);
 }
 
 Result<void> bind_argument(Encoder& encoder, uint32_t index, const RunArgument& argument,
@@ -270,25 +270,22 @@ void add_run(CLI::App& app, Context& context) {
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
       "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool");
   auto options = std::make_shared<Options>();
-  verb->add_option("FILE", options->file, "Package or Metal library")->required();
-  verb->add_option("FUNCTION", options->function, "Kernel")->required();
+  verb->add_option("FILE", options->file, "Package or Metal library that holds it")->required();
+  verb->add_option("FUNCTION", options->function, "Kernel to run")->required();
   verb->add_option("ARG", options->arguments, "What is bound to buffer 0, 1, ...");
   verb->add_option("--threads", options->threads, "Threads of the whole grid: X, X,Y or X,Y,Z")->required();
   verb->add_option("--group", options->group, "Threads per threadgroup, as many components");
   verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE");
   verb->add_option("--threadgroup-memory", options->threadgroup_memory,
                    "Bytes of threadgroup argument 0, or INDEX=BYTES");
-  verb->add_option("--library", options->library, "Which library of a package");
+  verb->add_option("--library", options->library, "Library of the package, when several have the function");
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
   verb->add_flag("--checked", options->checked, "Check every buffer access (CPU)");
-  verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times");
-  verb->callback([options, &context] {
-    const auto result = run(*options, context);
-    if (!result && result.error().code == Errc::invalid_argument) return context.asked_wrongly(result.error().message);
-    context.finish(result);
-  });
+  verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times")
+      ->check(CLI::NonNegativeNumber);
+  verb->callback([options, &context] { context.finish(run(*options, context)); });
 }
 
 }  // namespace smelt::cli

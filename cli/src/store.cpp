@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <memory>
 
 namespace smelt::cli {
@@ -29,9 +28,11 @@ std::shared_ptr<service::Session> session() {
   return service::Session::open();
 }
 
-void print(const ordered_json& value) {
-  const std::string text = value.dump(2) + "\n";
-  std::fwrite(text.data(), 1, text.size(), stdout);
+/// What a command prints on stdout.
+using Text = Result<std::string>;
+
+std::string json_text(const ordered_json& value) {
+  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 Result<cache::Entry> entry_of(cache::Store& store, const std::string& key, const Digest& digest) {
@@ -45,7 +46,7 @@ std::pair<std::string, std::string> split_tag(const std::string& text) {
   return {text.substr(0, at), at == std::string::npos ? std::string() : text.substr(at + 1)};
 }
 
-Result<void> list(const Options& options) {
+Text list(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto entries, store->list());
   if (options.json) {
@@ -56,30 +57,28 @@ Result<void> list(const Options& options) {
                       {"created", entry.created},
                       {"used_hour", entry.used_hour},
                       {"cost_us", entry.cost_us}});
-    print(rows);
-    return {};
+    return json_text(rows);
   }
-  for (const auto& entry : entries) fmt::print("{} {:>10} bytes\n", to_hex(entry.key), entry.bytes);
-  return {};
+  std::string text;
+  for (const auto& entry : entries) text += fmt::format("{} {:>10} bytes\n", to_hex(entry.key), entry.bytes);
+  return text;
 }
 
-Result<void> show(const Options& options) {
+Text show(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   SMELT_TRY(const auto entry, entry_of(*store, options.key, key));
   ordered_json rows = ordered_json::array();
   for (const auto& part : entry.parts())
     rows.push_back({{"name", part.name}, {"bytes", part.bytes.size()}, {"sha256", to_hex(sha256(part.bytes))}});
-  if (options.json) {
-    print({{"key", options.key}, {"parts", rows}});
-    return {};
-  }
+  if (options.json) return json_text({{"key", options.key}, {"parts", rows}});
+  std::string text;
   for (const auto& part : entry.parts())
-    fmt::print("{:>10} {} {}\n", part.bytes.size(), to_hex(sha256(part.bytes)), part.name);
-  return {};
+    text += fmt::format("{:>10} {} {}\n", part.bytes.size(), to_hex(sha256(part.bytes)), printable(part.name));
+  return text;
 }
 
-Result<void> get(const Options& options) {
+Text get(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   SMELT_TRY(const auto entry, entry_of(*store, options.key, key));
@@ -89,10 +88,11 @@ Result<void> get(const Options& options) {
     for (const auto& part : entry.parts()) have += (have.empty() ? "" : ", ") + std::string(part.name);
     return fail(Errc::not_cached, "entry {} has no part '{}'; it has {}", options.key, options.part, have);
   }
-  return write_file(options.output.empty() ? "-" : options.output, *bytes);
+  SMELT_TRY_VOID(write_file(options.output.empty() ? "-" : options.output, *bytes));
+  return "";
 }
 
-Result<void> put(const Options& options) {
+Text put(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   std::vector<Bytes> bytes;
@@ -105,151 +105,155 @@ Result<void> put(const Options& options) {
     bytes.push_back(std::move(read));
     parts.push_back({std::string_view(text).substr(0, equals), bytes.back()});
   }
-  return store->put(key, parts);
+  SMELT_TRY_VOID(store->put(key, parts));
+  return "";
 }
 
-Result<void> tag(const Options& options) {
+Text tag(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   const auto [name, version] = split_tag(options.name);
-  return store->tag(name, version, key, options.move);
+  SMELT_TRY_VOID(store->tag(name, version, key, options.move));
+  return "";
 }
 
-Result<void> tags(const Options& options) {
+Text tags(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto all, options.name.empty() ? store->tags() : store->resolve(options.name));
   ordered_json rows = ordered_json::array();
+  std::string text;
   for (const auto& tag : all) {
-    if (!options.json) fmt::print("{} {}@{}\n", to_hex(tag.key), tag.name, tag.version);
+    text += printable(fmt::format("{} {}@{}\n", to_hex(tag.key), tag.name, tag.version));
     rows.push_back({{"name", tag.name}, {"version", tag.version}, {"key", to_hex(tag.key)}, {"moved", tag.moved}});
   }
-  if (options.json) print(rows);
-  return {};
+  return options.json ? json_text(rows) : text;
 }
 
-Result<void> verify(const Options& options) {
+Text verify(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto report, store->verify());
+  std::string text;
   if (options.json)
-    print({{"entries", report.entries}, {"blobs", report.blobs}, {"bytes", report.bytes}, {"damage", report.damage}});
+    text = json_text(
+        {{"entries", report.entries}, {"blobs", report.blobs}, {"bytes", report.bytes}, {"damage", report.damage}});
   else
-    for (const std::string& line : report.damage) fmt::print("{}\n", line);
-  if (!report.damage.empty())
+    for (const std::string& line : report.damage) text += line + "\n";
+  if (!report.damage.empty()) {
+    SMELT_TRY_VOID(print(text));
     return fail(Errc::store_corrupt,
                 "store {}: {} of {} entries and blobs are damaged; finds drop them and they are compiled "
                 "again",
                 store->folder().string(), report.damage.size(), report.entries + report.blobs);
-  if (!options.json) fmt::print("{} entries, {} blobs, {} bytes: sound\n", report.entries, report.blobs, report.bytes);
-  return {};
+  }
+  if (options.json) return text;
+  return fmt::format("{} entries, {} blobs, {} bytes: sound\n", report.entries, report.blobs, report.bytes);
 }
 
-Result<void> trim(const Options& options) {
+Text trim(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto report, store->trim(options.max_bytes));
   if (report.busy) return fail(Errc::store_locked, "store {}: another process is trimming", store->folder().string());
   if (options.json)
-    print({{"entries_removed", report.entries_removed},
-           {"bytes_before", report.bytes_before},
-           {"bytes_after", report.bytes_after}});
-  else
-    fmt::print("{} entries removed, {} bytes before, {} after\n", report.entries_removed, report.bytes_before,
-               report.bytes_after);
-  return {};
+    return json_text({{"entries_removed", report.entries_removed},
+                      {"bytes_before", report.bytes_before},
+                      {"bytes_after", report.bytes_after}});
+  return fmt::format("{} entries removed, {} bytes before, {} after\n", report.entries_removed, report.bytes_before,
+                     report.bytes_after);
 }
 
-Result<void> stat(const Options& options) {
+Text import(const Options& options) {
+  SMELT_TRY(const Bytes package, read_file(options.file));
+  SMELT_TRY(const service::Imported imported, session()->import_package(package, options.move));
+  for (const service::TagMove& tag : options.move ? std::vector<service::TagMove>() : imported.moves)
+    Context::warn(fmt::format("tag {}@{} points at {} and stays there; --move points it at {}", tag.name, tag.version,
+                              to_hex(tag.from), to_hex(tag.to)));
+  std::string text;
+  for (const Digest& key : imported.keys) text += to_hex(key) + "\n";
+  return text;
+}
+
+Text stat(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto stat, store->stat());
   const auto& counters = stat.counters;
-  if (options.json) {
-    print({{"folder", store->folder().string()},
-           {"schema", stat.schema_version},
-           {"entries", stat.entries},
-           {"blobs", stat.blobs},
-           {"tags", stat.tags},
-           {"packs", stat.packs},
-           {"raw_bytes", stat.raw_bytes},
-           {"live_bytes", stat.live_bytes},
-           {"pack_bytes", stat.pack_bytes},
-           {"disk_bytes", stat.disk_bytes},
-           {"hits", counters.hits},
-           {"misses", counters.misses},
-           {"puts", counters.puts},
-           {"damaged", counters.damaged},
-           {"evicted", counters.evicted},
-           {"bytes_read", counters.bytes_read},
-           {"bytes_written", counters.bytes_written},
-           {"microseconds_saved", counters.microseconds_saved}});
-    return {};
-  }
-  fmt::print(
+  if (options.json)
+    return json_text({{"folder", store->folder().string()},
+                      {"schema", stat.schema_version},
+                      {"entries", stat.entries},
+                      {"blobs", stat.blobs},
+                      {"tags", stat.tags},
+                      {"packs", stat.packs},
+                      {"raw_bytes", stat.raw_bytes},
+                      {"live_bytes", stat.live_bytes},
+                      {"pack_bytes", stat.pack_bytes},
+                      {"disk_bytes", stat.disk_bytes},
+                      {"hits", counters.hits},
+                      {"misses", counters.misses},
+                      {"puts", counters.puts},
+                      {"damaged", counters.damaged},
+                      {"evicted", counters.evicted},
+                      {"bytes_read", counters.bytes_read},
+                      {"bytes_written", counters.bytes_written},
+                      {"microseconds_saved", counters.microseconds_saved}});
+  return fmt::format(
       "folder     {}\nschema     {}\nentries    {} ({} blobs, {} tags)\nbytes      {} as entries, {} kept, {} on "
-      "disk\n",
-      store->folder().string(), stat.schema_version, stat.entries, stat.blobs, stat.tags, stat.raw_bytes,
-      stat.live_bytes, stat.disk_bytes);
-  fmt::print("finds      {} hits, {} misses, {} damaged, {} evicted\nsaved      {:.3f} s of compiling\n", counters.hits,
-             counters.misses, counters.damaged, counters.evicted,
-             static_cast<double>(counters.microseconds_saved) / 1e6);
-  return {};
+      "disk\nfinds      {} hits, {} misses, {} damaged, {} evicted\nsaved      {:.3f} s of compiling\n",
+      printable(store->folder().string()), stat.schema_version, stat.entries, stat.blobs, stat.tags, stat.raw_bytes,
+      stat.live_bytes, stat.disk_bytes, counters.hits, counters.misses, counters.damaged, counters.evicted,
+      static_cast<double>(counters.microseconds_saved) / 1e6);
 }
 
 }  // namespace
 
 void add_store(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("store", "The store of compiled kernels");
+  CLI::App* verb = app.add_subcommand("store", "Look at the store of compiled kernels and keep it in order");
   verb->require_subcommand(1);
   auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* help, Result<void> (*run)(const Options&)) {
+  const auto command = [&](const char* name, const char* help, Text (*run)(const Options&)) {
     CLI::App* sub = verb->add_subcommand(name, help);
     sub->callback([options, run, &context] {
-      auto result = run(*options);
-      if (!result && result.error().code == Errc::invalid_argument)
-        return context.asked_wrongly(result.error().message);
-      context.finish(result);
+      const auto text = run(*options);
+      context.finish(text ? print(*text) : tl::unexpected(text.error()));
     });
     return sub;
   };
-  const auto json = [&](CLI::App* sub) { sub->add_flag("--json", options->json, "As JSON"); };
-  command("path", "Where the store is", [](const Options&) -> Result<void> {
-    fmt::print("{}\n", service::default_store_folder().string());
-    return {};
-  });
-  json(command("list", "All entries", list));
-  CLI::App* sub = command("show", "An entry's parts", show);
-  sub->add_option("KEY", options->key)->required();
+  const auto json = [&](CLI::App* sub) { sub->add_flag("--json", options->json, "Print JSON for programs"); };
+  command("path", "Print where the store is",
+          [](const Options&) -> Text { return service::default_store_folder().string() + "\n"; });
+  json(command("list", "List all entries", list));
+  CLI::App* sub = command("show", "List an entry's parts", show);
+  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
   json(sub);
-  sub = command("get", "A part's bytes", get);
-  sub->add_option("KEY", options->key)->required();
-  sub->add_option("PART", options->part)->required();
-  sub->add_option("-o,--output", options->output, "Default: stdout");
+  sub = command("get", "Write out a part's bytes", get);
+  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
+  sub->add_option("PART", options->part, "Name of the part")->required();
+  sub->add_option("-o,--output", options->output, "File to write (default: stdout)");
   sub = command("put", "Publish an entry", put);
-  sub->add_option("KEY", options->key, "64 hexadecimal digits")->required();
-  sub->add_option("PART=FILE", options->parts)->required();
+  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
+  sub->add_option("PART=FILE", options->parts, "Name of a part, and the file that holds its bytes")->required();
   sub = command("tag", "Point NAME@VERSION at an entry", tag);
-  sub->add_option("NAME@VERSION", options->name)->required();
-  sub->add_option("KEY", options->key)->required();
-  sub->add_flag("--move", options->move, "Also when it points elsewhere now");
-  sub = command("tags", "Tags, or what a query stands for (name@2, name@>=2,<3)", tags);
-  sub->add_option("QUERY", options->name);
+  sub->add_option("NAME@VERSION", options->name, "The tag")->required();
+  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
+  sub->add_flag("--move", options->move, "Move the tag when it points elsewhere now");
+  sub = command("tags", "List all tags, or those that a query stands for (name@2, name@>=2,<3)", tags);
+  sub->add_option("QUERY", options->name, "Name, name@version, name@prefix or name@range");
   json(sub);
   json(command("verify", "Read and hash everything", verify));
-  sub = command("trim", "Evict the least worth down to the budget", trim);
-  sub->add_option("--max-bytes", options->max_bytes, "Default: the store's budget");
+  sub = command("trim", "Remove the entries that are worth least, down to a budget", trim);
+  sub->add_option("--max-bytes", options->max_bytes, "Bytes that may stay (default: the store's budget)")
+      ->check(CLI::NonNegativeNumber);
   json(sub);
-  json(command("stat", "Sizes and counters", stat));
-  sub = command("export", "Entries by key or name as one package", [](const Options& with) -> Result<void> {
+  json(command("stat", "Print sizes and counters", stat));
+  sub = command("export", "Write entries, by key or name, as one package", [](const Options& with) -> Text {
     SMELT_TRY(const Bytes package, session()->export_package(with.names));
-    return write_file(with.output, package);
+    SMELT_TRY_VOID(write_file(with.output, package));
+    return "";
   });
   sub->add_option("NAMES", options->names, "Keys or name@version")->required();
-  sub->add_option("-o,--output", options->output, "OUT.smelt")->required();
-  sub = command("import", "File a package's libraries", [](const Options& with) -> Result<void> {
-    SMELT_TRY(const Bytes package, read_file(with.file));
-    SMELT_TRY(const auto keys, session()->import_package(package));
-    for (const Digest& key : keys) fmt::print("{}\n", to_hex(key));
-    return {};
-  });
-  sub->add_option("FILE", options->file, "IN.smelt")->required();
+  sub->add_option("-o,--output", options->output, "Package to write, OUT.smelt")->required();
+  sub = command("import", "Put a package's libraries into the store; prints their keys", import);
+  sub->add_option("FILE", options->file, "Package to read, IN.smelt")->required();
+  sub->add_flag("--move", options->move, "Move tags of the package's versions that point elsewhere now");
 }
 
 }  // namespace smelt::cli

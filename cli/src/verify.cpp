@@ -44,7 +44,7 @@ Result<bool> run(const Options& options) {
     }
   }
   if (options.json) lines = all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  SMELT_TRY_VOID(write_file("-", as_bytes(lines)));
+  SMELT_TRY_VOID(print(lines));
   return good;
 }
 
@@ -55,11 +55,11 @@ void add_verify(CLI::App& app, Context& context) {
       app.add_subcommand("verify", "Check Metal libraries and packages as far as is possible without a Mac");
   auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
-  verb->add_flag("--json", options->json, "For programs");
+  verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->callback([options, &context] {
     const auto good = run(*options);
     if (!good) return context.finish(tl::unexpected(good.error()));
-    if (!*good) context.exit_code = kCouldNot;
+    if (!*good) context.exit_code = kFailed;
   });
 }
 

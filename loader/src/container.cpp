@@ -1,6 +1,7 @@
 #include "container.hpp"
 
 #include "smelt/metallib/metadata.hpp"
+#include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 
 #include <algorithm>
@@ -29,48 +30,6 @@ Platform to_platform(const metallib::Library& library) {
   }
 }
 
-FunctionKind to_kind(const metallib::Function& function) {
-  if (!function.type) return FunctionKind::unqualified;
-  switch (metallib::FunctionType(*function.type)) {
-    case metallib::FunctionType::vertex:
-      return FunctionKind::vertex;
-    case metallib::FunctionType::fragment:
-      return FunctionKind::fragment;
-    case metallib::FunctionType::kernel:
-      return FunctionKind::kernel;
-    case metallib::FunctionType::unqualified:
-      return FunctionKind::unqualified;
-    case metallib::FunctionType::visible:
-      return FunctionKind::visible;
-    case metallib::FunctionType::external:
-      return FunctionKind::external;
-    case metallib::FunctionType::intersection:
-      return FunctionKind::intersection;
-    case metallib::FunctionType::mesh:
-      return FunctionKind::mesh;
-    case metallib::FunctionType::object:
-      return FunctionKind::object;
-  }
-  return FunctionKind::unqualified;
-}
-
-/// MTLDataType numbers that function constants can have: each scalar is followed by its vectors.
-std::string type_name(uint8_t type) {
-  struct Row {
-    uint8_t first;
-    std::string_view name;
-  };
-  static constexpr Row kRows[] = {{3, "float"},  {16, "half"},   {29, "int"},   {33, "uint"},
-                                  {37, "short"}, {41, "ushort"}, {45, "char"},  {49, "uchar"},
-                                  {53, "bool"},  {81, "long"},   {85, "ulong"}, {121, "bfloat"}};
-  for (const Row& row : kRows)
-    if (type >= row.first && type < row.first + 4) {
-      const int components = type - row.first + 1;
-      return components == 1 ? std::string(row.name) : fmt::format("{}{}", row.name, components);
-    }
-  return fmt::format("type {}", type);
-}
-
 }  // namespace
 
 Result<ContainerInfo> read_container(ByteView bytes, Verify verify) {
@@ -88,12 +47,12 @@ Result<ContainerInfo> read_container(ByteView bytes, Verify verify) {
   for (const metallib::Function& function : library.functions) {
     ContainerFunction& row = info.functions.emplace_back();
     row.name = function.name;
-    row.kind = to_kind(function);
+    row.kind = metallib::kind_of(function);
     row.metal = {function.versions.language_major, function.versions.language_minor};
     row.air = {function.versions.air_major, function.versions.air_minor};
     if (const auto constants = metallib::constants_of(library.public_of(function)))
       for (const metallib::Constant& constant : *constants)
-        row.constants.push_back({constant.name, type_name(constant.type), constant.index});
+        row.constants.push_back({constant.name, metallib::data_type_name(constant.type), constant.index});
     // The library loads when one of its functions does; each is asked again for itself.
     const bool first = info.functions.size() == 1;
     info.target.metal = first ? row.metal : std::min(info.target.metal, row.metal);

@@ -10,20 +10,9 @@ namespace smelt::loader {
 namespace {
 
 ArgInfo to_info(const schema::ArgumentView& argument) {
-  ArgInfo info;
-  info.name = argument.name;
-  info.type_name = argument.type_name;
-  info.index = argument.location;
-  info.parameter = argument.index;
-  info.kind = ArgumentKind(uint8_t(argument.kind));
-  info.access = Access(uint8_t(argument.access));
-  info.address_space = argument.address_space;
-  info.unused = argument.unused;
-  info.conditional = argument.conditional;
-  info.array_size = argument.array_size;
-  info.size = argument.size;
-  info.align = argument.align;
-  return info;
+  return {argument.name,        argument.type_name,  argument.location,      argument.index,
+          argument.kind,        argument.access,     argument.address_space, argument.unused,
+          argument.conditional, argument.array_size, argument.size,          argument.align};
 }
 
 /// Slots 0..30 as bits; an argument that claims more is cut off, as nothing can be bound there.
@@ -39,7 +28,7 @@ void read_rows(const Library::Data& library, FunctionRows& function) {
   function.package = &package;
   const schema::FunctionView row = package.function(library.rows.functions.first + function.index);
   function.name = row.name;
-  function.kind = FunctionKind(uint8_t(row.kind));
+  function.kind = row.kind;
   function.max_threads = row.max_threads;
   function.threadgroup_bytes = row.threadgroup_bytes;
   if (row.required_group[0] != 0)

@@ -1,11 +1,12 @@
 // Building many pipelines at once: all of a library, or all of a model.
+#include "smelt/base/tasks.hpp"
+
 #include "library_data.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <thread>
 
 namespace smelt::loader {
 namespace {
@@ -29,10 +30,11 @@ class Preparation {
     // Small enough to share, to report and to use memory again that is warm, large enough that kernels share theirs.
     batch_ = std::clamp<size_t>(wanted_.size() / (4 * most), 16, 128);
     const size_t threads = std::min<size_t>((wanted_.size() + batch_ - 1) / batch_, most);
-    std::vector<std::thread> helpers;
-    for (size_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
-    work();
-    for (std::thread& helper : helpers) helper.join();
+    // Each share takes batches until none is left.
+    SMELT_TRY_VOID(run_tasks(threads, static_cast<unsigned>(threads), [this](size_t) -> Result<void> {
+      work();
+      return {};
+    }));
     if (error_) return tl::unexpected(std::move(*error_));
     return made_;
   }

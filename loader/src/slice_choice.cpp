@@ -6,8 +6,8 @@
 namespace smelt::loader {
 namespace {
 
-/// How far the checks got: the later the check, the closer the slice came.
-int hope(Errc code) {
+/// Which check rejected a slice: the later it comes, the closer the slice came to fitting.
+int order_of_check(Errc code) {
   switch (code) {
     case Errc::unsupported_platform:
       return 1;
@@ -59,7 +59,7 @@ std::optional<Rejection> reject_by_target(const SliceFacts& slice, const Target&
 Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const SliceFacts> slices,
                                  const LoadOptions& options, std::string_view what) {
   SliceChoice choice;
-  Errc most_hopeful = Errc::unsupported_platform;
+  Errc closest = Errc::unsupported_platform;
   for (size_t i = 0; i < slices.size(); ++i) {
     auto rejection = device.reject(slices[i], options);
     if (!rejection && options.trust != Trust::none)
@@ -68,7 +68,7 @@ Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const Slice
     if (rejection) {
       note.code = rejection->code;
       note.line = fmt::format("{}: {}", slices[i].target.name, rejection->needs_has);
-      if (hope(rejection->code) > hope(most_hopeful)) most_hopeful = rejection->code;
+      if (order_of_check(rejection->code) > order_of_check(closest)) closest = rejection->code;
     } else {
       choice.usable.push_back(i);
     }
@@ -89,7 +89,7 @@ Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const Slice
   }
   if (choice.usable.empty()) {
     const std::string remedy = device.remedy(options);
-    return fail(most_hopeful, "{}: none of its {} slices runs on {}{}{}{}{}", what, slices.size(), device.name(),
+    return fail(closest, "{}: none of its {} slices runs on {}{}{}{}{}", what, slices.size(), device.name(),
                 slices.empty() ? "" : ":\n", choice.report.text(), remedy.empty() ? "" : "\n", remedy);
   }
   return choice;

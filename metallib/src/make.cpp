@@ -2,7 +2,6 @@
 #include "smelt/metallib/writer.hpp"
 
 #include "blob.hpp"
-#include "utf8.hpp"
 
 #include <set>
 

@@ -9,8 +9,10 @@
 namespace smelt::metallib {
 namespace {
 
-constexpr std::string_view kFunctionTypes[] = {"vertex",   "fragment",     "kernel", "unqualified", "visible",
-                                               "external", "intersection", "mesh",   "object"};
+// By FunctionType.
+constexpr FunctionKind kFunctionKinds[] = {FunctionKind::vertex,       FunctionKind::fragment, FunctionKind::kernel,
+                                           FunctionKind::unqualified,  FunctionKind::visible,  FunctionKind::external,
+                                           FunctionKind::intersection, FunctionKind::mesh,     FunctionKind::object};
 constexpr std::string_view kPlatforms[] = {"none",
                                            "macos",
                                            "ios",
@@ -44,19 +46,27 @@ std::string name_in(std::span<const std::string_view> names, uint8_t value) {
   return value < names.size() ? std::string(names[value]) : std::to_string(value);
 }
 
-std::optional<uint8_t> value_in(std::span<const std::string_view> names, std::string_view name) {
-  if (const auto found = std::find(names.begin(), names.end(), name); found != names.end())
-    return static_cast<uint8_t>(found - names.begin());
+std::optional<uint8_t> number(std::string_view name) {
   uint8_t value = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   return value;
 }
 
+std::optional<uint8_t> value_in(std::span<const std::string_view> names, std::string_view name) {
+  if (const auto found = std::find(names.begin(), names.end(), name); found != names.end())
+    return static_cast<uint8_t>(found - names.begin());
+  return number(name);
+}
+
 }  // namespace
 
 std::string function_type_name(uint8_t type) {
-  return name_in(kFunctionTypes, type);
+  return type < std::size(kFunctionKinds) ? std::string(to_string(kFunctionKinds[type])) : std::to_string(type);
+}
+FunctionKind kind_of(const Function& function) {
+  const bool known = function.type && *function.type < std::size(kFunctionKinds);
+  return known ? kFunctionKinds[*function.type] : FunctionKind::unqualified;
 }
 std::string platform_name(uint8_t platform) {
   return name_in(kPlatforms, platform);
@@ -75,7 +85,9 @@ std::string data_type_name(uint8_t type) {
 }
 
 std::optional<uint8_t> parse_function_type(std::string_view name) {
-  return value_in(kFunctionTypes, name);
+  const auto kind = function_kind(name);
+  if (!kind) return number(name);
+  return static_cast<uint8_t>(std::find(std::begin(kFunctionKinds), std::end(kFunctionKinds), *kind) - kFunctionKinds);
 }
 std::optional<uint8_t> parse_platform(std::string_view name) {
   return value_in(kPlatforms, name);

@@ -2,8 +2,6 @@
 
 #include "smelt/metallib/metadata.hpp"
 
-#include "utf8.hpp"
-
 namespace smelt::metallib {
 namespace {
 

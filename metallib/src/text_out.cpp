@@ -4,8 +4,6 @@
 #include "smelt/metallib/text.hpp"
 #include "smelt/metallib/writer.hpp"
 
-#include "utf8.hpp"
-
 #include <algorithm>
 #include <iterator>
 

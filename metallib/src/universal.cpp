@@ -147,7 +147,7 @@ Result<void> place_slices(Universal& universal) {
     if (slice.alignment > 20)
       return fail(Errc::invalid_argument, "universal file: alignment 2^{}; want at most 2^20", slice.alignment);
     const uint64_t alignment = uint64_t{1} << slice.alignment;
-    at = (at + alignment - 1) / alignment * alignment;
+    at = round_up(at, alignment);
     if (at + slice.bytes.size() > 0xFFFFFFFF)
       return fail(Errc::invalid_argument, "universal file: slices need more than 4 GiB");
     slice.offset = static_cast<uint32_t>(at);

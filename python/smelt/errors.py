@@ -104,6 +104,10 @@ class BoundsError(Error, IndexError):
     code = "buffer_bounds"
 
 
+class OutOfMemoryError(Error, MemoryError):
+    code = "out_of_memory"
+
+
 class DeviceError(Error):
     code = "device_unavailable"
 
@@ -171,6 +175,7 @@ _BY_CODE: dict[str, type[Error]] = {
     "toolchain_missing": ToolchainError,
     "unsupported": UnsupportedError,
     "buffer_bounds": BoundsError,
+    "out_of_memory": OutOfMemoryError,
     "kernel_reported": KernelReportedError,
 }
 

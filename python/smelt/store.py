@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Union
 
 from . import _store
 from ._session import default_folder
-from .errors import ArgumentError, CacheMissError
+from .errors import ArgumentError, CacheMissError, StoreError
 
 Bytes = Union[bytes, bytearray, memoryview]
 
@@ -173,12 +173,19 @@ class Store:
 
     def trim(self, max_bytes: int = 0) -> int:
         """Evicts least recently used and cheapest entries; returns how many went. Tagged ones stay."""
-        return int(self._native.trim(max_bytes)[0])
+        removed, _, _, busy = self._native.trim(max_bytes)
+        if busy:
+            raise StoreError(f"store {self.path}: another process is trimming", "store_locked")
+        return removed
 
     def export(self, names: Iterable[str]) -> bytes:
         """Compiled libraries (keys or NAME@VERSION) as the bytes of one package."""
         return self._native.export_package(list(names))
 
-    def import_package(self, source: Bytes) -> list[str]:
-        """Files every library of a package under a key of its own, and tags those with a version."""
-        return self._native.import_package(source)
+    def import_package(self, source: Bytes, *, move: bool = False) -> list[str]:
+        """Files every library of a package under a key of its own (returned), and tags those with a version. A tag that
+        points elsewhere already stays, with a warning that names both keys; ``move=True`` moves it."""
+        keys, moves = self._native.import_package(source, move)
+        for tag, there, here in moves if not move else ():
+            _warn(f"tag {tag} points at {there} and stays there; import_package(..., move=True) points it at {here}")
+        return keys

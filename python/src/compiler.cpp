@@ -119,7 +119,7 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
   return Session::open(std::move(options));
 }
 
-service::Made make(Session& session, const std::vector<std::pair<std::string, py::object>>& sources,
+service::CompileResult make(Session& session, const std::vector<std::pair<std::string, py::object>>& sources,
                    const py::dict& options, const py::object& progress) {
   const RequestFrom from = request_from(sources, options);
   ProgressCall call(progress);
@@ -132,10 +132,10 @@ service::Made make(Session& session, const std::vector<std::pair<std::string, py
   return unwrap(std::move(made));
 }
 
-service::Made cpu_code(Session& session, const py::object& metallib, const std::string& name, const std::string& level,
+service::CompileResult cpu_code(Session& session, const py::object& metallib, const std::string& name, const std::string& level,
                        bool checked) {
   const auto borrowed = BorrowedBuffer::from(metallib, name);
-  auto made = [&]() -> Result<service::Made> {
+  auto made = [&]() -> Result<service::CompileResult> {
     const py::gil_scoped_release released;
     SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
     return session.cpu_code(borrowed->bytes(), name, of, checked);
@@ -159,14 +159,14 @@ py::dict target_facts(const std::string& name) {
 PYBIND11_MODULE(_compiler, module) {
   module.doc() = "The compiler of smelt. Use smelt.compile and smelt.compile_shader.";
   bind_memory(module);
-  py::class_<service::Made>(module, "Made", py::module_local())
-      .def("view", [](const service::Made& made) { return memory_over(made.package, made.owner); })
-      .def_property_readonly("key", [](const service::Made& made) { return to_hex(made.key); })
-      .def_readonly("hit", &service::Made::hit)
+  py::class_<service::CompileResult>(module, "Made", py::module_local())
+      .def("view", [](const service::CompileResult& made) { return memory_over(made.package, made.owner); })
+      .def_property_readonly("key", [](const service::CompileResult& made) { return to_hex(made.key); })
+      .def_readonly("hit", &service::CompileResult::hit)
       .def_property_readonly("kernels_kept",
-                             [](const service::Made& made) { return py::make_tuple(made.kernels_kept, made.kernels); })
-      .def_property_readonly("microseconds", [](const service::Made& made) { return made.took.count(); })
-      .def_readonly("warnings", &service::Made::warnings);
+                             [](const service::CompileResult& made) { return py::make_tuple(made.kernels_kept, made.kernels); })
+      .def_property_readonly("microseconds", [](const service::CompileResult& made) { return made.took.count(); })
+      .def_readonly("warnings", &service::CompileResult::warnings);
   py::class_<Session, std::shared_ptr<Session>>(module, "Session", py::module_local())
       .def(py::init(&open_session), "store"_a = "", py::kw_only(), "use_store"_a = true, "offline"_a = false,
            "read_only"_a = false, "threads"_a = 0, "warn"_a = py::none())

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -89,21 +89,9 @@ Result<void> write_in(const File& folder, const std::string& path, const std::st
 
 }  // namespace
 
-// Not a digest: it tells accidents, at the speed of memory. Four lanes, so that a multiplication need not wait for the
-// one before.
+// Not a digest: it tells accidents, at the speed of memory.
 uint64_t stamp_of(ByteView bytes) {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
-  const auto mix = [](uint64_t state, uint64_t word) {
-    state = (state ^ word) * kOdd;
-    return state ^ state >> 32;
-  };
-  std::array<uint64_t, 4> lanes{1, 2, 3, bytes.size()};
-  size_t at = 0;
-  for (; at + 32 <= bytes.size(); at += 32)
-    for (size_t lane = 0; lane < 4; ++lane)
-      lanes[lane] = mix(lanes[lane], load_le<uint64_t>(bytes.data() + at + 8 * lane));
-  for (; at < bytes.size(); ++at) lanes[at % 4] = mix(lanes[at % 4], std::to_integer<uint64_t>(bytes[at]));
-  return mix(mix(mix(lanes[0], lanes[1]), lanes[2]), lanes[3]);
+  return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 Bytes stamps_of(const std::vector<cache::PartIn>& parts) {

@@ -1,9 +1,9 @@
 #include "scalars.hpp"
 
+#include "smelt/base/floats.hpp"
+
 #include "errors.hpp"
 
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -25,27 +25,6 @@ ScalarBytes bytes_of(T value) {
   ScalarBytes out{{}, sizeof(T)};
   std::memcpy(out.bytes.data(), &value, sizeof(T));
   return out;
-}
-
-/// Round to nearest even; from a float, as upstream holds its scalars.
-uint16_t to_half(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude >= 0x7f800000) return static_cast<uint16_t>(sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00));
-  if (magnitude >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);  // rounds past 65504
-  if (magnitude < 0x38800000) {                                              // subnormal half: a multiple of 2^-24
-    const auto units = static_cast<uint32_t>(std::nearbyint(std::fabs(static_cast<double>(value)) * 0x1p24));
-    return static_cast<uint16_t>(sign | units);
-  }
-  const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
-  return static_cast<uint16_t>(sign | ((rounded - 0x38000000) >> 13));
-}
-
-uint16_t to_bfloat(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>(bits >> 16 | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 /// Toward zero. What does not fit has no meaning in C++; here it is the lowest value, as x86 gives.
@@ -93,9 +72,9 @@ ScalarBytes float_bytes(double value, Cast cast) {
     case Cast::fp32:
       return bytes_of(static_cast<float>(value));
     case Cast::fp16:
-      return bytes_of(to_half(static_cast<float>(value)));
+      return bytes_of(to_half_bits(static_cast<float>(value)));
     case Cast::bf16:
-      return bytes_of(to_bfloat(static_cast<float>(value)));
+      return bytes_of(to_bfloat_bits(static_cast<float>(value)));
     case Cast::boolean:
       return bytes_of(static_cast<uint8_t>(value != 0));
     case Cast::uint64:

@@ -303,13 +303,15 @@ void bind_store(py::module_& module) {
                return service::export_package(on, keys);
              }));
            })
-      .def("import_package", [](StoreHandle& store, const py::object& source) {
+      .def("import_package", [](StoreHandle& store, const py::object& source, bool move) {
         const auto borrowed = BorrowedBuffer::from(source, "package");
-        py::list list;
-        for (const Digest& key :
-             store.with([&](cache::Store& on) { return service::import_package(on, borrowed->bytes()); }))
-          list.append(to_hex(key));
-        return list;
+        const service::Imported imported =
+            store.with([&](cache::Store& on) { return service::import_package(on, borrowed->bytes(), move); });
+        py::list keys, moves;
+        for (const Digest& key : imported.keys) keys.append(to_hex(key));
+        for (const service::TagMove& tag : imported.moves)
+          moves.append(py::make_tuple(tag.name + "@" + tag.version, to_hex(tag.from), to_hex(tag.to)));
+        return py::make_tuple(keys, moves);
       });
 }
 

@@ -5,114 +5,46 @@
 
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/plan.hpp"
+#include "smelt/base/tasks.hpp"
+#include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"
 
 #include "join_parts.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <thread>
 
 namespace smelt::service {
 namespace {
 
-schema::Version version(const aot::Version& from) {
-  return {from.major, from.minor, from.patch};
-}
-
-schema::ArgumentKind kind(aot::ArgumentKind from) {
-  switch (from) {
-    case aot::ArgumentKind::buffer:
-      return schema::ArgumentKind::buffer;
-    case aot::ArgumentKind::threadgroup:
-      return schema::ArgumentKind::threadgroup;
-    case aot::ArgumentKind::texture:
-      return schema::ArgumentKind::texture;
-    case aot::ArgumentKind::sampler:
-      return schema::ArgumentKind::sampler;
-    case aot::ArgumentKind::indirect_buffer:
-      return schema::ArgumentKind::indirect_buffer;
-    case aot::ArgumentKind::function_table:
-      return schema::ArgumentKind::function_table;
-    case aot::ArgumentKind::acceleration_structure:
-      return schema::ArgumentKind::acceleration_structure;
-    case aot::ArgumentKind::builtin:
-    case aot::ArgumentKind::other:
-      return schema::ArgumentKind::other;
-  }
-  return schema::ArgumentKind::other;
-}
-
-schema::Access access(aot::ArgumentAccess from) {
-  switch (from) {
-    case aot::ArgumentAccess::none:
-      return schema::Access::none;
-    case aot::ArgumentAccess::read:
-      return schema::Access::read;
-    case aot::ArgumentAccess::write:
-      return schema::Access::write;
-    case aot::ArgumentAccess::read_write:
-      return schema::Access::read_write;
-    case aot::ArgumentAccess::sample:
-      return schema::Access::sample;
-  }
-  return schema::Access::none;
-}
-
-schema::FunctionKind function_kind(std::string_view stage) {
-  if (stage == "vertex") return schema::FunctionKind::vertex;
-  if (stage == "fragment") return schema::FunctionKind::fragment;
-  if (stage == "visible") return schema::FunctionKind::visible;
-  if (stage == "intersection") return schema::FunctionKind::intersection;
-  if (stage == "mesh") return schema::FunctionKind::mesh;
-  if (stage == "object") return schema::FunctionKind::object;
-  return stage == "kernel" ? schema::FunctionKind::kernel : schema::FunctionKind::unqualified;
-}
-
 schema::Function function(const aot::KernelInfo& info) {
   schema::Function made;
   made.name = info.name;
-  made.kind = function_kind(info.stage);
+  made.kind = function_kind(info.stage).value_or(FunctionKind::unqualified);
   made.max_threads = info.max_threads;
   made.threadgroup_bytes = static_cast<uint32_t>(info.threadgroup_bytes);
   for (const aot::ArgumentInfo& from : info.arguments) {
     if (from.kind == aot::ArgumentKind::builtin) continue;  // nothing is bound
-    schema::Argument argument;
-    argument.name = from.name;
-    argument.type_name = from.type_name;
-    argument.index = from.index;
-    argument.location = from.location;
-    argument.kind = kind(from.kind);
-    argument.access = access(from.access);
-    argument.address_space = from.address_space;
-    argument.unused = from.unused;
-    argument.conditional = from.conditional;
-    argument.array_size = from.count;
-    argument.size = from.size;
-    argument.align = from.align;
-    made.arguments.push_back(std::move(argument));
+    made.arguments.push_back({from.name, from.type_name, from.index, from.location, from.kind, from.access,
+                              from.address_space, from.unused, from.conditional, from.count, from.size, from.align});
   }
   for (const aot::ConstantInfo& from : info.constants)
     made.constants.push_back({from.name, from.type_name, from.index, from.required});
   return made;
 }
 
-schema::Platform platform(aot::Platform from) {
-  return from == aot::Platform::ios ? schema::Platform::ios : schema::Platform::macos;
-}
-
 schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
   schema::Slice slice;
   slice.target = compiled.target.name;
   slice.kind = schema::SliceKind::metallib;
-  slice.platform = platform(compiled.target.platform);
-  slice.os = version(compiled.target.os);
-  slice.air = version(compiled.target.air);
+  slice.platform = compiled.target.platform;
+  slice.os = compiled.target.os;
+  slice.air = compiled.target.air;
   for (const aot::CompiledFunction& from : compiled.functions) {
     schema::Presence presence;
-    presence.metal = version(from.info.language);
-    presence.air = version(from.info.air);
+    presence.metal = from.info.language;
+    presence.air = from.info.air;
     slice.functions.push_back(std::move(presence));
   }
   slice.bytes = std::move(compiled.metallib);
@@ -126,14 +58,15 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel l
   schema::Slice slice;
   slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked ? "-checked" : "");
   slice.kind = schema::SliceKind::cpu;
-  slice.arch = level == aot::CpuLevel::aarch64 ? 2 : 1;
+  slice.arch =
+      static_cast<uint32_t>(level == aot::CpuLevel::aarch64 ? schema::CpuArch::aarch64 : schema::CpuArch::x86_64);
   slice.level = level == aot::CpuLevel::x86_64_v3 ? 3 : level == aot::CpuLevel::x86_64_v4 ? 4 : 0;
   slice.checked = checked;
-  slice.air = version(from.target.air);
+  slice.air = from.target.air;
   for (const aot::CompiledFunction& made : from.functions) {
     schema::Presence presence;
-    presence.metal = version(made.info.language);
-    presence.air = version(made.info.air);
+    presence.metal = made.info.language;
+    presence.air = made.info.air;
     const auto missing = std::find_if(compiled.missing.begin(), compiled.missing.end(),
                                       [&](const aot::CpuMissing& one) { return one.name == made.info.name; });
     if (missing != compiled.missing.end()) {
@@ -144,23 +77,6 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel l
   }
   slice.bytes = std::move(compiled.slice);
   return slice;
-}
-
-/// Runs `task(0)` to `task(count - 1)`; the error is that of the lowest that fails.
-Result<void> in_parallel(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task) {
-  std::vector<Result<void>> results(count);
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < count; i = next++) results[i] = task(i);
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (size_t i = 1; i < std::min<size_t>(threads, count); ++i) helpers.emplace_back(work);
-    work();
-  }
-  for (Result<void>& result : results)
-    if (!result) return result;
-  return {};
 }
 
 /// Everything of one part: what the whole library has of it.
@@ -219,7 +135,7 @@ Result<Built> build_package(const Request& request, unsigned threads, const Prog
   SMELT_TRY(std::vector<aot::Compiled> compiled, plan.build(missing));
   std::mutex lock;
   size_t done = 0;
-  SMELT_TRY_VOID(in_parallel(missing.size(), threads, [&](size_t i) -> Result<void> {
+  SMELT_TRY_VOID(run_tasks(missing.size(), threads, [&](size_t i) -> Result<void> {
     KeptKernel made;
     made.warnings = std::move(compiled[i].warnings);
     SMELT_TRY(made.library, part_library(std::move(compiled[i]), request, levels));

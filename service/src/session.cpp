@@ -4,6 +4,7 @@
 #include "smelt/base/files.hpp"
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
+#include "smelt/metallib/reader.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/stored.hpp"
 
@@ -18,14 +19,17 @@ namespace {
 
 /// Everything of a request that aot does not know of but that changes the package.
 std::vector<aot::FingerprintField> extras(const Request& request, const std::vector<aot::CpuLevel>& levels) {
+  // All of a request, so that a new member is not forgotten here. Sources and options are aot's; `cpu` is in the
+  // levels.
+  [[maybe_unused]] const auto& [sources, options, cpu, wanted_levels, checked, name, version] = request;
   std::vector<aot::FingerprintField> fields{
-      {"package", "1"}, {"checked", request.checked ? "1" : "0"}, {"name", request.name}, {"version", request.version}};
+      {"package", "1"}, {"checked", checked ? "1" : "0"}, {"name", name}, {"version", version}};
   for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
   return fields;
 }
 
-Made from_entry(cache::Entry entry, const Digest& key) {
-  Made made;
+CompileResult from_entry(cache::Entry entry, const Digest& key) {
+  CompileResult made;
   made.package = entry.part(kPackagePart).value_or(ByteView());
   made.owner = std::make_shared<cache::Entry>(std::move(entry));
   made.key = key;
@@ -84,7 +88,7 @@ struct Session::State {
     if (std::find(used.begin(), used.end(), key) == used.end()) used.push_back(key);
   }
 
-  std::optional<Made> find(cache::Store& from, const Digest& key) {
+  std::optional<CompileResult> find(cache::Store& from, const Digest& key) {
     auto found = from.find(key);
     if (!found) {
       warn(found.error().message);
@@ -108,14 +112,12 @@ struct Session::State {
 };
 
 std::filesystem::path default_store_folder() {
-  if (const char* folder = std::getenv("SMELT_STORE"); folder && *folder) return folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) return std::filesystem::path(cache) / "smelt";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home && *home ? home : "/tmp") / ".cache" / "smelt";
+  return cache::default_store_folder();
 }
 
 std::filesystem::path precompiled_folder() {
-  return default_store_folder() / "metal-headers";
+  const std::filesystem::path folder = default_store_folder();
+  return cache::may_be_store(folder) ? folder / "metal-headers" : std::filesystem::path();
 }
 
 Session::Session(SessionOptions options) : state_(std::make_unique<State>()) {
@@ -135,7 +137,7 @@ Result<std::shared_ptr<cache::Store>> Session::store() {
   return fail(Errc::invalid_argument, "this session was asked to work without a store");
 }
 
-Result<Made> Session::make(const Request& request, const Progress& progress) {
+Result<CompileResult> Session::make(const Request& request, const Progress& progress) {
   auto made = find_or_compile(request, progress);
   if (!made) return made;
   const double milliseconds = static_cast<double>(made->took.count()) / 1e3;
@@ -147,7 +149,7 @@ Result<Made> Session::make(const Request& request, const Progress& progress) {
   return made;
 }
 
-Result<Made> Session::find_or_compile(const Request& request, const Progress& progress) {
+Result<CompileResult> Session::find_or_compile(const Request& request, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   // A hit on unchanged bytes parses nothing.
@@ -192,7 +194,7 @@ Result<Made> Session::find_or_compile(const Request& request, const Progress& pr
   const KernelStore kernels =
       store ? KernelStore(*store, [this](std::string_view text) { state_->warn(text); }) : KernelStore();
   SMELT_TRY(Built built, build_package(request, state_->options.threads, progress, kernels));
-  Made made;
+  CompileResult made;
   made.took = since(start);
   made.warnings = std::move(built.warnings);
   made.kernels = built.kernels;
@@ -207,12 +209,12 @@ Result<Made> Session::find_or_compile(const Request& request, const Progress& pr
 
 Result<loader::LibraryRef> Session::load(const Request& request, const loader::DeviceRef& device,
                                          const loader::LoadOptions& options, const Progress& progress) {
-  SMELT_TRY(const Made made, make(request, progress));
+  SMELT_TRY(const CompileResult made, make(request, progress));
   return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
 }
 
-Result<Made> Session::cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
-                               const Progress& progress) {
+Result<CompileResult> Session::cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
+                                        const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const Digest key = cpu_code_key(metallib, aot::to_string(level), checked);
   cache::Store* const store = state_->open_store();
@@ -226,23 +228,24 @@ Result<Made> Session::cpu_code(ByteView metallib, std::string_view name, aot::Cp
   request.sources.push_back({std::string(name), metallib});
   request.checked = checked;
   request.levels = {level};
-  SMELT_TRY(Made made, make(request, progress));
+  SMELT_TRY(CompileResult made, make(request, progress));
   if (store) state_->publish(*store, {key}, made.package, {});
   return made;
 }
 
-Result<loader::LibraryRef> Session::load_bytes(ByteView bytes, std::string_view name, const loader::DeviceRef& device,
-                                               const loader::LoadOptions& options, const Progress& progress) {
-  const bool is_metallib = bytes.size() >= 4 && as_text(bytes.first(4)) == "MTLB";
-  if (!is_metallib || device->kind() != loader::DeviceKind::cpu) return loader::Library::load(device, bytes, options);
+Result<loader::LibraryRef> Session::load_bytes(const loader::OwnedBytes& bytes, std::string_view name,
+                                               const loader::DeviceRef& device, const loader::LoadOptions& options,
+                                               const Progress& progress) {
+  if (!metallib::is_metallib(bytes.bytes) || device->kind() != loader::DeviceKind::cpu)
+    return loader::Library::load(device, bytes, options);
   std::string_view level = device->target().name;  // "cpu-x86-64-v3"
   level.remove_prefix(std::string_view("cpu-").size());
   SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
-  SMELT_TRY(const Made made, cpu_code(bytes, name, of, options.checked, progress));
+  SMELT_TRY(const CompileResult made, cpu_code(bytes.bytes, name, of, options.checked, progress));
   return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
 }
 
-Result<Made> Session::resolve(std::string_view query, const loader::DeviceRef& device) {
+Result<CompileResult> Session::resolve(std::string_view query, const loader::DeviceRef& device) {
   SMELT_TRY(const auto from, store());
   SMELT_TRY(const auto candidates, from->resolve(query));
   std::string passed_over;
@@ -277,9 +280,9 @@ Result<Bytes> Session::export_package(std::span<const std::string> names) {
   return service::export_package(*from, keys);
 }
 
-Result<std::vector<Digest>> Session::import_package(ByteView bytes) {
+Result<Imported> Session::import_package(ByteView bytes, bool move_tags) {
   SMELT_TRY(const auto to, store());
-  return service::import_package(*to, bytes);
+  return service::import_package(*to, bytes, move_tags);
 }
 
 }  // namespace smelt::service

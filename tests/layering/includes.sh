@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Include roots keep our own rooms apart; installed system headers slip past them. This is the word list for those, and
-# for what no room may include even though its target could (ARCHITECTURE.md, table of rooms).
+# Include roots keep our own modules apart; installed system headers slip past them. This is the word list for those, and
+# for what no module may include even though its target could (ARCHITECTURE.md, table of modules).
 set -euo pipefail
 cd "$1"
 
 failures=0
-# check ROOM-PATHS PATTERN WHY: no #include of a file below ROOM-PATHS may match PATTERN.
+# check MODULE-PATHS PATTERN WHY: no #include of a file below MODULE-PATHS may match PATTERN.
 check() {
   local paths=$1 pattern=$2 why=$3 found
   local existing=()
@@ -34,8 +34,8 @@ check "trust" "$llvm|$store|$json|smelt/(metallib|schema|aot|cache|loader|servic
 check "remote" "$llvm|sqlite3|$json|smelt/(metallib|aot|loader|service)" "remote carries bytes; what they are is not its business"
 check "cache loader aot base metallib schema" "curl|hiredis|smelt/remote" "the network is remote's alone"
 check "cache" "$llvm|smelt/(metallib|aot|loader|service)" "cache knows bytes and sizes, nothing else"
-check "service" "$llvm|sqlite3|smelt/(cli|python)" "service joins the rooms; it needs neither LLVM nor SQLite itself"
+check "service" "$llvm|sqlite3|smelt/(cli|python)" "service joins the modules; it needs neither LLVM nor SQLite itself"
 check "cli python" "$llvm|sqlite3" "cli and python stand on service"
 
-# A private header of one room included by another: only smelt/<room>/ paths cross rooms.
+# A private header of one module included by another: only smelt/<module>/ paths cross modules.
 exit "$failures"

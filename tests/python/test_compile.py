@@ -159,6 +159,14 @@ class Packages(unittest.TestCase):
         other = smelt.Store(support.temporary("imported"))
         (key,) = other.import_package(bytes(shipped))
         self.assertEqual(other.resolve("axpy"), key)
+        # A tag that points elsewhere already is not moved unless that is asked for.
+        mine = smelt.compile(text, name="mine", store=other.path).key
+        other.tag("axpy@1.1.0", mine, move=True)
+        with self.assertWarnsRegex(RuntimeWarning, f"axpy@1.1.0 points at {mine} and stays"):
+            other.import_package(bytes(shipped))
+        self.assertEqual(other.resolve("axpy"), mine)
+        self.assertEqual(other.import_package(bytes(shipped), move=True), [key])
+        self.assertEqual(other.resolve("axpy"), key)
 
 
 class Shaders(unittest.TestCase):

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 using namespace smelt;
-using service::Made;
+using service::CompileResult;
 using service::Request;
 using service::Session;
 using service::SessionOptions;
@@ -42,7 +42,7 @@ constant float table[4] = {1, 2, 3, 4};
   return text;
 }
 
-Made make(Session& session, const std::string& text, const std::function<void(Request&)>& change = {}) {
+CompileResult make(Session& session, const std::string& text, const std::function<void(Request&)>& change = {}) {
   Request request;
   request.sources.push_back({"ten.metal", as_bytes(text)});
   if (change) change(request);
@@ -65,7 +65,7 @@ std::shared_ptr<Session> session_without_store() {
   return Session::open(options);
 }
 
-bool equal(const Made& a, const Made& b) {
+bool equal(const CompileResult& a, const CompileResult& b) {
   return std::equal(a.package.begin(), a.package.end(), b.package.begin(), b.package.end());
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("an edit compiles the kernels that it changes, and the package is that
   const auto session = session_in(folder / "s");
   const auto fresh = session_without_store();
   const auto without_cpu = [](Request& request) { request.cpu = false; };
-  const Made first = make(*session, source_with(), without_cpu);
+  const CompileResult first = make(*session, source_with(), without_cpu);
   CHECK(first.kernels == 10);
   CHECK(first.kernels_kept == 0);
   CHECK(equal(first, make(*fresh, source_with(), without_cpu)));
@@ -104,7 +104,7 @@ TEST_CASE("an edit compiles the kernels that it changes, and the package is that
   for (const Case& one : cases) {
     CAPTURE(std::string(one.what));
     const std::string text = source_with(one.edits);
-    const Made edited = make(*session, text, without_cpu);
+    const CompileResult edited = make(*session, text, without_cpu);
     CHECK_FALSE(edited.hit);
     CHECK(edited.kernels_kept == one.kept);
     CHECK(equal(edited, make(*fresh, text, without_cpu)));
@@ -119,7 +119,7 @@ TEST_CASE("CPU code is joined from kept kernels as it is made at once") {
   const auto session = session_in(folder / "s");
   make(*session, source_with());
   const std::string text = source_with({{"+ 7.0f", "+ 7.5f"}});
-  const Made edited = make(*session, text);
+  const CompileResult edited = make(*session, text);
   CHECK(edited.kernels_kept == 9);
   CHECK(equal(edited, make(*session_without_store(), text)));
 }
@@ -136,7 +136,7 @@ TEST_CASE("options and CPU levels that change code compile all kernels again") {
   };
   make_with([](Request&) {});
   const auto kept_with = [&](const std::function<void(Request&)>& change) {
-    const Made made = make_with(change);
+    const CompileResult made = make_with(change);
     CHECK_FALSE(made.hit);
     return made.kernels_kept;
   };
@@ -157,7 +157,7 @@ TEST_CASE("warnings come back with a kept kernel, and a kernel no GPU can run is
       "  x[i] = much[8999 - i];\n}\n";
   for (const std::string edit : {"", "void nothing() {}\n"}) {
     const std::string text = source_with() + big + edit;
-    const Made made = make(*session, text, [](Request& request) { request.cpu = false; });
+    const CompileResult made = make(*session, text, [](Request& request) { request.cpu = false; });
     CHECK(made.kernels == 11);
     CHECK(made.kernels_kept == (edit.empty() ? 0 : 10));
     REQUIRE(made.warnings.size() == 1);
@@ -181,7 +181,7 @@ TEST_CASE("kernels of a Metal library are kept one by one too") {
     return session->make(request).value();
   };
   CHECK(make_from(library_of(source_with())).kernels_kept == 0);
-  const Made edited = make_from(library_of(source_with({{"+ 7.0f", "+ 7.5f"}})));
+  const CompileResult edited = make_from(library_of(source_with({{"+ 7.0f", "+ 7.5f"}})));
   CHECK(edited.kernels == 10);
   CHECK(edited.kernels_kept == 9);
 }

@@ -12,7 +12,7 @@
 #include <thread>
 
 using namespace smelt;
-using service::Made;
+using service::CompileResult;
 using service::Request;
 using service::Session;
 using service::SessionOptions;
@@ -50,7 +50,7 @@ SessionOptions in(const std::filesystem::path& store) {
   return options;
 }
 
-Made must(Result<Made> made) {
+CompileResult must(Result<CompileResult> made) {
   if (!made) FAIL(made.error().message);
   return std::move(*made);
 }
@@ -76,12 +76,12 @@ TEST_CASE("find, else compile and publish: the second time is a hit, in this ses
   TemporaryFolder folder;
   const std::string ir = scale_ir("2.0");
   const auto session = Session::open(in(folder / "s"));
-  const Made first = must(session->make(request_for(ir)));
+  const CompileResult first = must(session->make(request_for(ir)));
   CHECK_FALSE(first.hit);
-  const Made second = must(session->make(request_for(ir)));
+  const CompileResult second = must(session->make(request_for(ir)));
   CHECK(second.hit);
   CHECK(std::equal(first.package.begin(), first.package.end(), second.package.begin(), second.package.end()));
-  const Made third = must(Session::open(in(folder / "s"))->make(request_for(ir)));
+  const CompileResult third = must(Session::open(in(folder / "s"))->make(request_for(ir)));
   CHECK(third.hit);
   CHECK(third.key == first.key);
 }
@@ -154,7 +154,7 @@ TEST_CASE("a damaged entry is compiled again") {
   const std::string ir = scale_ir("2.0");
   Bytes before;
   {
-    const Made made = must(Session::open(in(folder / "s"))->make(request_for(ir)));
+    const CompileResult made = must(Session::open(in(folder / "s"))->make(request_for(ir)));
     before = to_bytes(made.package);
   }
   for (const auto& pack : test::files_below(folder / "s/packs", ".pack")) {
@@ -162,7 +162,7 @@ TEST_CASE("a damaged entry is compiled again") {
     std::filesystem::resize_file(pack, 0);
     std::filesystem::resize_file(pack, size);
   }
-  const Made made = must(Session::open(in(folder / "s"))->make(request_for(ir)));
+  const CompileResult made = must(Session::open(in(folder / "s"))->make(request_for(ir)));
   CHECK_FALSE(made.hit);
   CHECK(std::equal(made.package.begin(), made.package.end(), before.begin(), before.end()));
 }
@@ -175,11 +175,11 @@ TEST_CASE("versions by name; what is exported is found again where it is importe
     const std::string ir = scale_ir(std::string(version));
     Request request = request_for(ir);
     request.version = version;
-    const Made made = must(session->make(request));
+    const CompileResult made = must(session->make(request));
     REQUIRE(session->tag("scale", version, made.key));
   }
   const auto runs = [&](Session& from, const char* query) {
-    const Made made = must(from.resolve(query, device));
+    const CompileResult made = must(from.resolve(query, device));
     return run_scale(loader::Library::load(device, made.package).value())[0];
   };
   CHECK(runs(*session, "scale@1") == doctest::Approx(1.5));
@@ -188,8 +188,22 @@ TEST_CASE("versions by name; what is exported is found again where it is importe
   const std::vector<std::string> names{"scale@1.5"};
   const Bytes package = session->export_package(names).value();
   const auto other = Session::open(in(folder / "b"));
-  CHECK(other->import_package(package)->size() == 1);
+  CHECK(other->import_package(package)->keys.size() == 1);
   CHECK(runs(*other, "scale@1.5") == doctest::Approx(1.5));
+  // A tag that points elsewhere stays unless its move is asked for; either way it is said.
+  const std::string ir = scale_ir("7.0");
+  const Digest mine = must(other->make(request_for(ir))).key;
+  REQUIRE(other->tag("scale", "1.5", mine, true));
+  for (const bool move : {false, true}) {
+    const auto imported = other->import_package(package, move).value();
+    REQUIRE(imported.moves.size() == 1);
+    CHECK(imported.moves[0].name == "scale");
+    CHECK(imported.moves[0].version == "1.5");
+    CHECK(imported.moves[0].from == mine);
+    CHECK(imported.moves[0].to == imported.keys[0]);
+    CHECK(runs(*other, "scale@1.5") == doctest::Approx(move ? 1.5 : 7.0));
+  }
+  CHECK(other->import_package(package)->moves.empty());
   Bytes flipped = package;
   flipped[flipped.size() / 2] ^= std::byte{1};
   CHECK_FALSE(other->import_package(flipped));
@@ -213,7 +227,7 @@ TEST_CASE("a plain Metal library gets its CPU code once") {
   }
   const auto session = Session::open(in(temporary / "s"));
   for (const bool hit : {false, true}) {
-    const auto library = session->load_bytes(file, "kernel.14.metallib", device);
+    const auto library = session->load_bytes(loader::copy_of(file), "kernel.14.metallib", device);
     if (!library) FAIL(library.error().message);
     CHECK((*library)->function((*library)->function_names()[0]).value()->pipeline());
     const auto counters = session->store().value()->counters();

@@ -226,46 +226,4 @@ Result<KernelInfo> reflect(const llvm::Module& module, std::string_view function
 
 }  // namespace smelt::aot::air
 
-namespace smelt::aot {
-
-std::string_view to_string(ArgumentKind kind) {
-  switch (kind) {
-    case ArgumentKind::buffer:
-      return "buffer";
-    case ArgumentKind::threadgroup:
-      return "threadgroup";
-    case ArgumentKind::texture:
-      return "texture";
-    case ArgumentKind::sampler:
-      return "sampler";
-    case ArgumentKind::indirect_buffer:
-      return "indirect_buffer";
-    case ArgumentKind::function_table:
-      return "function_table";
-    case ArgumentKind::acceleration_structure:
-      return "acceleration_structure";
-    case ArgumentKind::builtin:
-      return "builtin";
-    case ArgumentKind::other:
-      break;
-  }
-  return "other";
-}
-
-std::string_view to_string(ArgumentAccess access) {
-  switch (access) {
-    case ArgumentAccess::read:
-      return "read";
-    case ArgumentAccess::write:
-      return "write";
-    case ArgumentAccess::read_write:
-      return "read_write";
-    case ArgumentAccess::sample:
-      return "sample";
-    case ArgumentAccess::none:
-      break;
-  }
-  return "none";
-}
-
-}  // namespace smelt::aot
+namespace smelt::aot {}  // namespace smelt::aot

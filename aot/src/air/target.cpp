@@ -67,11 +67,6 @@ Result<Target> parse_target(std::string_view name) {
               name, known);
 }
 
-std::string to_string(const Version& version) {
-  if (version.patch == 0) return fmt::format("{}.{}", version.major, version.minor);
-  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
-}
-
 std::string_view air_data_layout() {
   return "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-v24:32:32-v32:32:32-"
          "v48:64:64-v64:64:64-v96:128:128-v128:128:128-v192:256:256-v256:256:256-v512:512:512-v1024:1024:1024-n8:16:32";

@@ -1,5 +1,6 @@
 #include "compile/units.hpp"
 
+#include "smelt/base/tasks.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
@@ -18,10 +19,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <atomic>
-#include <limits>
 #include <mutex>
-#include <thread>
 
 namespace smelt::aot {
 namespace {
@@ -259,31 +257,7 @@ Result<KernelModule> open_unit(const Unit& unit, const Target& target) {
 }
 
 Result<void> run_tasks(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task) {
-  std::atomic<size_t> next{0};
-  std::atomic<size_t> first_failed{std::numeric_limits<size_t>::max()};
-  std::vector<std::optional<Error>> errors(count);
-  const auto work = [&] {
-    run_deep([&] {
-      for (size_t i = next++; i < count; i = next++) {
-        if (i > first_failed) continue;  // what comes before a failure still runs: it may fail earlier in order
-        Result<void> done = task(i);
-        if (done) continue;
-        errors[i] = std::move(done).error();
-        size_t seen = first_failed;
-        while (i < seen && !first_failed.compare_exchange_weak(seen, i)) {
-        }
-      }
-    });
-  };
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = static_cast<unsigned>(std::min<size_t>(threads, count));
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  for (std::optional<Error>& error : errors)
-    if (error) return tl::unexpected(std::move(*error));
-  return {};
+  return smelt::run_tasks(count, threads, task, run_deep);
 }
 
 Error placed(Error error, const Source& source) {

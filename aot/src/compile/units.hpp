@@ -67,8 +67,7 @@ struct PlanState {
 Result<PlanState> make_plan(std::span<const Source> sources, const CompileOptions& options);
 air::LegaliseOptions legalise_options(const PlanState& plan);
 
-/// Runs `count` tasks on `threads` threads with plenty of stack. Stops early once a task fails; the error is the one
-/// of the lowest task, so it does not depend on the number of threads.
+/// smelt::run_tasks on threads with plenty of stack.
 Result<void> run_tasks(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task);
 
 /// `error` with the source's name and, for text, the line of the operation or function that it quotes.

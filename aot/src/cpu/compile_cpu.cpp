@@ -1,12 +1,11 @@
 #include "smelt/aot/cpu.hpp"
+#include "smelt/base/tasks.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 
 #include "cpu/compile_kernel.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
-#include <thread>
 
 namespace smelt::aot {
 namespace {
@@ -15,17 +14,13 @@ namespace {
 std::vector<Result<cpu::CompiledKernel>> compile_all(std::span<const AirModuleView> modules,
                                                      const CpuOptions& options) {
   std::vector<std::optional<Result<cpu::CompiledKernel>>> slots(modules.size());
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < modules.size(); i = next++) slots[i] = cpu::compile_kernel(modules[i], options);
-  };
-  const size_t helpers = std::min<size_t>(std::max(options.threads, 1u), modules.size());
-  std::vector<std::jthread> threads;
-  for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  threads.clear();
+  const auto done = run_tasks(modules.size(), std::max(options.threads, 1u), [&](size_t i) -> Result<void> {
+    slots[i] = cpu::compile_kernel(modules[i], options);
+    return {};
+  });
   std::vector<Result<cpu::CompiledKernel>> results;
-  for (auto& slot : slots) results.push_back(std::move(*slot));
+  for (auto& slot : slots)
+    results.push_back(slot ? std::move(*slot) : tl::unexpected(done.error()));  // no memory was left
   return results;
 }
 

@@ -180,7 +180,7 @@ Result<Bytes> write_cpu_slice(CpuSlice slice, const std::vector<Bytes>& code) {
 
   // Rows have a fixed size once names are known, so they can be measured before the offsets in them are.
   const uint64_t rows_bytes = encode_rows(slice.kernels).size();
-  const auto align = [](uint64_t at) { return (at + kBlobAlignment - 1) / kBlobAlignment * kBlobAlignment; };
+  const auto align = [](uint64_t at) { return round_up<uint64_t>(at, kBlobAlignment); };
   const uint64_t code_offset = align(kCpuSliceHeaderBytes + rows_bytes);
   uint64_t end = code_offset;
   for (size_t i = 0; i < code.size(); ++i) {

@@ -81,16 +81,16 @@ Result<Library> Package::copy_library(uint32_t index) const {
     const SliceView from = slice(view.slices.first + i);
     SMELT_TRY_VOID(check_part(from.part, fmt::format("{}/{}", view.name, from.target)));
     Slice& to = copy.slices.emplace_back();
-    to.target = from.target;
-    to.kind = from.kind;
-    to.platform = from.platform;
-    to.os = from.os;
-    to.metal = from.metal;
-    to.air = from.air;
-    to.family = from.family;
-    to.arch = from.arch;
-    to.level = from.level;
-    to.checked = from.checked;
+    static_cast<BasicSlice<std::string>&>(to) = {std::string(from.target),
+                                                 from.kind,
+                                                 from.platform,
+                                                 from.os,
+                                                 from.metal,
+                                                 from.air,
+                                                 from.family,
+                                                 from.arch,
+                                                 from.level,
+                                                 from.checked};
     to.bytes = to_bytes(from.part.bytes);
     for (uint32_t k = 0; k < view.functions.count; ++k) {
       const PresenceView p = presence(from.first_presence + k);

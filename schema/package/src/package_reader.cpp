@@ -260,7 +260,7 @@ class PackageReader {
     if (size == 0) return corrupt("part '{}' is empty", what);
     parts_.emplace(offset, std::pair(size, hash));
     end_ = offset + size;
-    next_part_ = (end_ + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    next_part_ = round_up<uint64_t>(end_, kPartAlignment);
     return {};
   }
 

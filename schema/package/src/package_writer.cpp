@@ -208,7 +208,7 @@ class PackageWriter {
                                  slices_.size() * sizeof(SliceRow) + presences_.size() * sizeof(PresenceRow) +
                                  attachments_.size() * sizeof(AttachmentRow) + text_.view().size();
     const uint64_t manifest_end = sizeof(PackageHeader) + manifest_size;
-    const uint64_t parts_offset = (manifest_end + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    const uint64_t parts_offset = round_up<uint64_t>(manifest_end, kPartAlignment);
     for (SliceRow& row : slices_) row.offset = row.offset + parts_offset;
     for (AttachmentRow& row : attachments_) row.offset = row.offset + parts_offset;
 

@@ -48,10 +48,11 @@ Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) 
   return schema::write_package(libraries);
 }
 
-Result<std::vector<Digest>> import_package(cache::Store& store, ByteView bytes) {
+Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_tags) {
   SMELT_TRY(const auto package, schema::Package::open(bytes));
   SMELT_TRY_VOID(schema::check_all_parts(package));
-  std::vector<Digest> keys;
+  Imported imported;
+  std::vector<Digest>& keys = imported.keys;
   std::vector<std::pair<std::string, std::string>> tags;
   std::vector<Bytes> packages;
   for (uint32_t i = 0; i < package.library_count(); ++i) {
@@ -67,9 +68,15 @@ Result<std::vector<Digest>> import_package(cache::Store& store, ByteView bytes) 
   std::vector<cache::Store::Put> puts;
   for (size_t i = 0; i < keys.size(); ++i) puts.push_back({keys[i], {{kPackagePart, packages[i]}}, {}});
   SMELT_TRY_VOID(store.put_all(puts));
-  for (size_t i = 0; i < keys.size(); ++i)
-    if (!tags[i].second.empty()) SMELT_TRY_VOID(store.tag(tags[i].first, tags[i].second, keys[i], true));
-  return keys;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto& [name, version] = tags[i];
+    if (version.empty()) continue;
+    SMELT_TRY(const auto history, store.tag_history(name, version));
+    const bool moves = !history.empty() && history.front().key != keys[i];
+    if (moves) imported.moves.push_back({name, version, history.front().key, keys[i]});
+    if (!moves || move_tags) SMELT_TRY_VOID(store.tag(name, version, keys[i], move_tags));
+  }
+  return imported;
 }
 
 }  // namespace smelt::service

@@ -12,18 +12,8 @@
 
 namespace smelt::aot {
 
-enum class ArgumentKind : uint8_t {
-  buffer,
-  threadgroup,  ///< threadgroup memory whose length is given at dispatch
-  texture,
-  sampler,
-  indirect_buffer,  ///< an argument buffer
-  function_table,   ///< visible or intersection
-  acceleration_structure,
-  builtin,  ///< a hardware value: nothing is bound
-  other,    ///< a kind that this version does not know, e.g. of a graphics stage
-};
-enum class ArgumentAccess : uint8_t { none, read, write, read_write, sample };
+using smelt::ArgumentKind;
+using ArgumentAccess = smelt::Access;
 
 struct ArgumentInfo {
   uint32_t index = 0;  ///< position among the function's parameters
@@ -63,9 +53,6 @@ struct KernelInfo {
 
   bool operator==(const KernelInfo&) const = default;
 };
-
-std::string_view to_string(ArgumentKind kind);
-std::string_view to_string(ArgumentAccess access);
 
 /// Every entry point of one finished AIR module (bitcode, bare or wrapped); `name` is for messages. Bounded, so that it
 /// may be asked about bytes from anywhere. Errors: those of reading the module; compile_failed for malformed metadata.

@@ -1,9 +1,9 @@
 // Targets: what a slice is built for, and the one row of versions that goes with it.
 #pragma once
 
+#include "smelt/base/metal.hpp"
 #include "smelt/base/result.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,14 +11,9 @@
 
 namespace smelt::aot {
 
-struct Version {
-  uint16_t major = 0;
-  uint16_t minor = 0;
-  uint16_t patch = 0;
-  auto operator<=>(const Version&) const = default;
-};
-
-enum class Platform : uint8_t { macos, ios };
+using smelt::Platform;
+using smelt::to_string;
+using smelt::Version;
 
 /// One target. `triple`, `air`, `language` and `container` are the versions Apple's tools stamp for that deployment
 /// target (docs/air.md 1.2, docs/metallib-format.md 12).
@@ -38,9 +33,6 @@ Result<Target> parse_target(std::string_view name);
 std::span<const Target> known_targets();
 /// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15 and 26).
 const Target& default_target();
-
-/// "2.6", or "2.6.1" when there is a patch.
-std::string to_string(const Version& version);
 
 /// The data layout of every AIR module from 2.0 on, whatever the target (docs/air.md 1.1).
 std::string_view air_data_layout();

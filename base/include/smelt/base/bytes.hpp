@@ -32,6 +32,12 @@ inline Bytes to_bytes(ByteView view) {
   return Bytes(view.begin(), view.end());
 }
 
+/// The next multiple of `unit`, unless it is one; the caller knows that it does not overflow.
+template <std::unsigned_integral T>
+constexpr T round_up(T value, T unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
 /// A little-endian integer at `at`; the caller has checked that it is inside.
 template <std::unsigned_integral T>
 T load_le(const std::byte* at) {

@@ -1,6 +1,8 @@
 // Errors are values: Result<T> inside, exceptions only at the Python edge.
 #pragma once
 
+#include "smelt/base/text.hpp"
+
 #include <fmt/format.h>
 #include <tl/expected.hpp>
 
@@ -11,50 +13,12 @@
 namespace smelt {
 
 /// What kind of failure; says who should react. The names are part of the C API and the Python exceptions
-/// (docs/reference/errors.md), so add, never rename.
+/// (errc.def, docs/reference/errors.md), so add, never rename.
 enum class Errc : int {
   ok = 0,
-  invalid_argument,
-  source_type,
-  file_not_found,
-  io,
-  not_metallib,
-  truncated,
-  corrupt,
-  format_newer,
-  empty_library,
-  unsupported_platform,
-  unsupported_os,
-  unsupported_language,
-  unsupported_family,
-  untrusted,
-  digest_mismatch,
-  function_not_found,
-  function_kind,
-  constant_missing,
-  constant_unknown,
-  constant_type,
-  pipeline_failed,
-  threads_missing,
-  rank_mismatch,
-  group_zero,
-  group_too_large,
-  threadgroup_memory_too_large,
-  buffer_index,
-  argument_empty,
-  argument_type,
-  argument_device,
-  argument_mismatch,
-  cast_unknown,
-  device_unavailable,
-  not_cached,
-  store_locked,
-  store_corrupt,
-  store_newer,
-  compile_failed,
-  toolchain_missing,
-  unsupported,    ///< understood, but this build or this target does not do it
-  buffer_bounds,  ///< checked mode: a thread went outside a buffer
+#define SMELT_ERRC(name, c_name, number) name = number,
+#include "smelt/base/errc.def"
+#undef SMELT_ERRC
 };
 
 /// The enumerator's own spelling, e.g. "truncated".
@@ -66,9 +30,10 @@ struct Error {
   std::string message;
   std::string subject;  ///< what it is about: a file, a function, a key; may be empty
 
-  /// The same failure with `where: ` in front, e.g. the file name that an inner parser cannot know.
+  /// The same failure with `where: ` in front, e.g. the file name that an inner parser cannot know. Once: who opened
+  /// the file has named it already.
   Error in(std::string_view where) && {
-    message = fmt::format("{}: {}", where, message);
+    if (const std::string front = printable(where) + ": "; !message.starts_with(front)) message = front + message;
     if (subject.empty()) subject = where;
     return std::move(*this);
   }
@@ -77,9 +42,10 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
+/// What the message quotes is made printable: names and paths may hold anything.
 template <class... Args>
 tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected(Error{code, fmt::format(format, std::forward<Args>(args)...), {}});
+  return tl::unexpected(Error{code, printable(fmt::format(format, std::forward<Args>(args)...)), {}});
 }
 
 #define SMELT_CONCAT_(a, b) a##b

@@ -113,6 +113,11 @@ struct TrimReport {
   bool busy = false;  ///< another process is trimming; nothing was done
 };
 
+/// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
+std::filesystem::path default_store_folder();
+/// Whether the folder is a store, or absent or empty and may become one; Store::open says why not.
+bool may_be_store(const std::filesystem::path& folder);
+
 /// A store folder. Threads: every method may be called from any thread. Processes: any number per folder, on a local
 /// file system. Not usable across fork(): open it in the child.
 class Store {

@@ -4,9 +4,9 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
+#include "smelt/base/metal.hpp"
 #include "smelt/base/result.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,17 +31,12 @@ using LibraryRef = std::shared_ptr<const Library>;
 using PackageRef = std::shared_ptr<const Package>;
 using PipelineRef = std::shared_ptr<const PipelineState>;
 
-struct Version {
-  uint16_t major = 0;
-  uint16_t minor = 0;
-  uint16_t patch = 0;
-  auto operator<=>(const Version&) const = default;
-};
-/// "3.1", or "26.0.1" when there is a patch.
-std::string to_string(const Version& version);
-
-enum class Platform : uint8_t { none = 0, macos = 1, ios = 2, tvos = 3, watchos = 4, visionos = 5 };
-std::string_view to_string(Platform platform);
+using smelt::Access;
+using smelt::ArgumentKind;
+using smelt::FunctionKind;
+using smelt::Platform;
+using smelt::to_string;
+using smelt::Version;
 
 /// What a slice was built for, or what a device offers. `family` is the Apple GPU family (7 is Apple7): of a slice the
 /// lowest that it runs on, 0 for any; of a device what it is, 0 when it is none (a virtual Mac).
@@ -60,33 +55,6 @@ struct Size3 {
   uint64_t z = 1;
   bool operator==(const Size3&) const = default;
 };
-
-enum class FunctionKind : uint8_t {
-  kernel = 0,
-  vertex = 1,
-  fragment = 2,
-  unqualified = 3,
-  visible = 4,
-  external = 5,
-  intersection = 6,
-  mesh = 7,
-  object = 8
-};
-std::string_view to_string(FunctionKind kind);
-
-enum class ArgumentKind : uint8_t {
-  buffer = 0,
-  threadgroup = 1,  ///< threadgroup memory whose length is given at dispatch
-  texture = 2,
-  sampler = 3,
-  indirect_buffer = 4,
-  function_table = 5,
-  acceleration_structure = 6,
-  other = 7
-};
-std::string_view to_string(ArgumentKind kind);
-
-enum class Access : uint8_t { none = 0, read = 1, write = 2, read_write = 3, sample = 4 };
 
 /// One bindable argument of a kernel. Text lies in the library's bytes and lives as long as the function or library.
 struct ArgInfo {

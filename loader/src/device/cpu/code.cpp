@@ -18,10 +18,6 @@ constexpr size_t kAlignment = 4096;  // its code addresses data by page, so a bl
 constexpr size_t kAlignment = 64;
 #endif
 
-size_t round_up(size_t value, size_t to) {
-  return (value + to - 1) / to * to;
-}
-
 }  // namespace
 
 CodeRegion::~CodeRegion() {

@@ -27,10 +27,6 @@ constexpr uint32_t kFaultInStatic = 0xffffffff;
 constexpr uint32_t kFaultInTable = 0xfffffffe;
 constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
 
-uint64_t round_up(uint64_t value, uint64_t to) {
-  return (value + to - 1) / to * to;
-}
-
 /// Memory of one OS thread for the kernels that it runs; grows to the largest and stays.
 class Scratch {
  public:
@@ -235,7 +231,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     dispatch.groups[axis] = static_cast<uint32_t>((grid[axis] + size[axis] - 1) / size[axis]);
     group_threads *= size[axis];
   }
-  dispatch.nominal_threads = static_cast<uint32_t>(round_up(group_threads, 32));
+  dispatch.nominal_threads = static_cast<uint32_t>(round_up<uint64_t>(group_threads, 32));
   dispatch.buffers = addresses_.data();
   dispatch.buffer_bytes = lengths_.data();
   dispatch.threadgroup_bytes = threadgroup_lengths_.data();

@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <system_error>
+
 namespace smelt::loader {
 namespace {
 
@@ -39,7 +41,11 @@ Pool::~Pool() {
 
 void Pool::start_workers() {
   workers_.reserve(threads_ - 1);
-  for (unsigned worker = 1; worker < threads_; ++worker) workers_.emplace_back([this, worker] { serve(worker); });
+  try {
+    for (unsigned worker = 1; worker < threads_; ++worker) workers_.emplace_back([this, worker] { serve(worker); });
+  } catch (const std::system_error&) {
+    // No more threads to be had: the caller's own and those that there are take all chunks.
+  }
 }
 
 void Pool::run(Job& job, unsigned limit) {

@@ -1,6 +1,7 @@
 // Names of the container's numbers, as printed by the text form and by `smelt inspect`, and back.
 #pragma once
 
+#include "smelt/base/metal.hpp"
 #include "smelt/metallib/library.hpp"
 
 #include <optional>
@@ -14,6 +15,9 @@ std::string platform_name(uint8_t platform);
 std::string file_type_name(uint8_t type);
 /// MTLDataType: "float", "int", "bool", ... or the number.
 std::string data_type_name(uint8_t type);
+
+/// What the function is: unqualified when its type is absent or has no name.
+FunctionKind kind_of(const Function& function);
 
 /// A name or a decimal number; nothing for anything else.
 std::optional<uint8_t> parse_function_type(std::string_view name);

@@ -6,6 +6,7 @@
 #include "smelt/aot/cpu.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/loader/library.hpp"
+#include "smelt/service/stored.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -29,12 +30,13 @@ struct Request {
   bool cpu = true;
   std::vector<aot::CpuLevel> levels;  ///< of CPU code; empty: what this machine can run
   bool checked = false;               ///< CPU code that bounds every access
-  std::string name;                   ///< of the library in its package; empty: after its first kernel
+  std::string name;                   ///< name of the library in its package; empty: that of its first kernel
   std::string version;                ///< "2.1.0"; may be empty
 };
 
-/// A package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the store).
-struct Made {
+/// What a request gives: a package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the
+/// store).
+struct CompileResult {
   ByteView package;
   std::shared_ptr<const void> owner;
   Digest key;               ///< of the request; what the store files it under
@@ -55,16 +57,16 @@ struct SessionOptions {
   bool offline = false;  ///< a miss is `not_cached`; nothing is compiled
   bool read_only = false;
   uint64_t max_store_bytes = uint64_t{5} << 30;
-  unsigned threads = 0;  ///< of the compiler; 0: all cores
-  std::chrono::milliseconds wait_for_others{
-      120000};                                 ///< for another process that compiles the same; then compile anyway
-  std::function<void(std::string_view)> warn;  ///< e.g. when the store does not open; empty: stderr, see log.hpp
+  unsigned threads = 0;  ///< threads of the compiler; 0: one per core
+  /// How long to wait for another process that compiles the same; then it is compiled here too.
+  std::chrono::milliseconds wait_for_others{120000};
+  std::function<void(std::string_view)> warn;  ///< told e.g. that the store does not open; empty: stderr, see log.hpp
 };
 
-/// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
+/// cache::default_store_folder(), for those who do not know the cache.
 std::filesystem::path default_store_folder();
 
-/// Where precompiled Metal headers are kept: beside the default store.
+/// Where precompiled Metal headers are kept: in the default store's folder. Empty when that is somebody else's.
 std::filesystem::path precompiled_folder();
 
 /// Threads: all calls from any thread. The store is opened at first need; if it does not open, the session warns once
@@ -79,7 +81,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   /// Find, else compile and publish, else the error. Of all threads and processes that want the same, one compiles.
   /// Kernels are kept one by one besides: what an edit of the source leaves as it was is not compiled again.
-  Result<Made> make(const Request& request, const Progress& progress = {});
+  Result<CompileResult> make(const Request& request, const Progress& progress = {});
 
   /// The same, loaded on a device.
   Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,
@@ -87,17 +89,18 @@ class Session : public std::enable_shared_from_this<Session> {
 
   /// A plain metallib as a package with CPU code beside it, made once and kept under cpu_code_key (stored.hpp), so that
   /// programs without a compiler find it too. `name` is for messages.
-  Result<Made> cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
-                        const Progress& progress = {});
+  Result<CompileResult> cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
+                                 const Progress& progress = {});
 
   /// A file's bytes on a device. A plain metallib is given its CPU code first, when the device is the CPU (cpu_code).
   /// Packages and everything on a Mac go straight to the loader.
-  Result<loader::LibraryRef> load_bytes(ByteView bytes, std::string_view name, const loader::DeviceRef& device,
-                                        const loader::LoadOptions& options = {}, const Progress& progress = {});
+  Result<loader::LibraryRef> load_bytes(const loader::OwnedBytes& bytes, std::string_view name,
+                                        const loader::DeviceRef& device, const loader::LoadOptions& options = {},
+                                        const Progress& progress = {});
 
   /// What name@version (exact, prefix or range, store.resolve) stands for, as a package: the newest that `device` can
   /// run. An error has one line for each version that was passed over.
-  Result<Made> resolve(std::string_view query, const loader::DeviceRef& device);
+  Result<CompileResult> resolve(std::string_view query, const loader::DeviceRef& device);
 
   /// Points name@version at a package that make() returned.
   Result<void> tag(std::string_view name, std::string_view version, const Digest& key, bool move = false);
@@ -105,16 +108,15 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Entries as one package: keys (hex), name@version, or, when empty, all that this session has used (make, load,
   /// resolve), in order of first use.
   Result<Bytes> export_package(std::span<const std::string> names);
-  /// Files every library of a package under a key of its own (returned), checking each digest. Libraries with a version
-  /// are tagged name@version.
-  Result<std::vector<Digest>> import_package(ByteView package);
+  /// Files every library of a package, and tags those with a version; see stored.hpp.
+  Result<Imported> import_package(ByteView package, bool move_tags = false);
 
   /// The store itself, for those who show it. Null with the reason when there is none.
   Result<std::shared_ptr<cache::Store>> store();
 
  private:
   explicit Session(SessionOptions options);
-  Result<Made> find_or_compile(const Request& request, const Progress& progress);
+  Result<CompileResult> find_or_compile(const Request& request, const Progress& progress);
   struct State;
   std::unique_ptr<State> state_;
 };

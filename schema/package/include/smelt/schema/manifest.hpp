@@ -5,8 +5,8 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
+#include "smelt/base/metal.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,39 +14,14 @@
 
 namespace smelt::schema {
 
-struct Version {
-  uint16_t major = 0;
-  uint16_t minor = 0;
-  uint16_t patch = 0;
-  auto operator<=>(const Version&) const = default;
-};
+using smelt::Access;
+using smelt::ArgumentKind;
+using smelt::FunctionKind;
+using smelt::Platform;
+using smelt::Version;
 
-// Enumerators are written to disk: add at the end, never renumber.
-enum class Platform : uint8_t { none = 0, macos = 1, ios = 2, tvos = 3, watchos = 4, visionos = 5 };
+// Written to disk: add at the end, never renumber.
 enum class SliceKind : uint8_t { metallib = 1, cpu = 2 };
-enum class FunctionKind : uint8_t {
-  kernel = 0,
-  vertex = 1,
-  fragment = 2,
-  unqualified = 3,
-  visible = 4,
-  external = 5,
-  intersection = 6,
-  mesh = 7,
-  object = 8
-};
-enum class ArgumentKind : uint8_t {
-  buffer = 0,
-  threadgroup = 1,  ///< threadgroup memory whose length is given at dispatch
-  texture = 2,
-  sampler = 3,
-  indirect_buffer = 4,  ///< argument buffer
-  function_table = 5,
-  acceleration_structure = 6,
-  other = 7
-};
-enum class Access : uint8_t { none = 0, read = 1, write = 2, read_write = 3, sample = 4 };
-
 /// One bindable argument; hardware values (thread positions, ...) are not listed.
 template <class Text>
 struct BasicArgument {

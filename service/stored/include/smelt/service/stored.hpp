@@ -23,8 +23,19 @@ Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked);
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names);
 /// The packages under the keys as one. `not_cached` names the first that is missing.
 Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys);
-/// Files every library of a package under a key of its own (returned), checking each digest. Libraries with a version
-/// are tagged NAME@VERSION.
-Result<std::vector<Digest>> import_package(cache::Store& store, ByteView package);
+/// A tag of an imported package that pointed elsewhere before.
+struct TagMove {
+  std::string name, version;
+  Digest from, to;
+};
+
+struct Imported {
+  std::vector<Digest> keys;    ///< in the order of the package's libraries
+  std::vector<TagMove> moves;  ///< done if that was asked for; else what was not done
+};
+
+/// Files every library of a package under a key of its own, checking each digest. Libraries with a version are tagged
+/// NAME@VERSION; a tag that points elsewhere is left alone unless `move_tags`.
+Result<Imported> import_package(cache::Store& store, ByteView package, bool move_tags = false);
 
 }  // namespace smelt::service

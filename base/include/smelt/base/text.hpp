@@ -1,0 +1,15 @@
+// Text from outside, on its way to people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace smelt {
+
+/// Whether it is well-formed UTF-8 (no overlong forms, no surrogates).
+bool is_utf8(std::string_view text);
+
+/// The same text with what could steer a terminal, or is no UTF-8, written as \xNN. Tabs and newlines stay.
+std::string printable(std::string_view text);
+
+}  // namespace smelt

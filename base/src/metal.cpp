@@ -1,0 +1,51 @@
+#include "smelt/base/metal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace smelt {
+namespace {
+
+// In the order of the enumerators.
+constexpr std::string_view kPlatforms[] = {"none", "macOS", "iOS", "tvOS", "watchOS", "visionOS"};
+constexpr std::string_view kFunctionKinds[] = {"kernel",   "vertex",       "fragment", "unqualified", "visible",
+                                               "external", "intersection", "mesh",     "object"};
+constexpr std::string_view kArgumentKinds[] = {
+    "buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table", "acceleration_structure",
+    "other",  "builtin"};
+constexpr std::string_view kAccesses[] = {"none", "read", "write", "read_write", "sample"};
+
+template <class Enum>
+std::string_view name_in(std::span<const std::string_view> names, Enum value) {
+  const auto index = static_cast<size_t>(value);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+}  // namespace
+
+std::string to_string(const Version& version) {
+  if (version.patch != 0) return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+std::string_view to_string(Platform platform) {
+  return name_in(kPlatforms, platform);
+}
+std::string_view to_string(FunctionKind kind) {
+  return name_in(kFunctionKinds, kind);
+}
+std::optional<FunctionKind> function_kind(std::string_view name) {
+  const auto found = std::find(std::begin(kFunctionKinds), std::end(kFunctionKinds), name);
+  if (found == std::end(kFunctionKinds)) return std::nullopt;
+  return static_cast<FunctionKind>(found - std::begin(kFunctionKinds));
+}
+std::string_view to_string(ArgumentKind kind) {
+  return name_in(kArgumentKinds, kind);
+}
+std::string_view to_string(Access access) {
+  return name_in(kAccesses, access);
+}
+
+}  // namespace smelt
