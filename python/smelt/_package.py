@@ -27,7 +27,7 @@ class Package(LibrariesByName):
     """A ``.smelt`` file: libraries by name, each with one slice per target. Iterates over the names; an item is the
     library loaded on the default device. Immutable."""
 
-    def __init__(self, native: _loader.Package, made: _compiler.Made | None = None) -> None:
+    def __init__(self, native: _loader.Package, made: _compiler.CompileResult | None = None) -> None:
         self._native = native
         self._made = made  # how it came to be, when it was compiled here
         self._loaded: dict[tuple[str, _loader.Device, bool], _loader.Library] = {}

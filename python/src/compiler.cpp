@@ -159,7 +159,7 @@ py::dict target_facts(const std::string& name) {
 PYBIND11_MODULE(_compiler, module) {
   module.doc() = "The compiler of smelt. Use smelt.compile and smelt.compile_shader.";
   bind_memory(module);
-  py::class_<service::CompileResult>(module, "Made", py::module_local())
+  py::class_<service::CompileResult>(module, "CompileResult", py::module_local())
       .def("view", [](const service::CompileResult& made) { return memory_over(made.package, made.owner); })
       .def_property_readonly("key", [](const service::CompileResult& made) { return to_hex(made.key); })
       .def_readonly("hit", &service::CompileResult::hit)
