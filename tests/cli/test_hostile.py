@@ -106,10 +106,10 @@ class HostileTest(CliTest):
         os.chmod(tool, 0o755)
 
         def become_nobody():
-            resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
             os.setgroups([])
             os.setgid(nobody)
             os.setuid(nobody)
+            resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))  # last: who changes user above it may not exec
 
         environment = {**self.environment, "SMELT_STORE": str(folder / "store"), "HOME": str(folder)}
         outputs = []
