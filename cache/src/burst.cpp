@@ -1,5 +1,7 @@
 #include "burst.hpp"
 
+#include "smelt/base/platform.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,7 +63,7 @@ std::shared_ptr<Burst> Burst::read(Packs& packs, const std::vector<Place>& place
   burst->base_ = static_cast<std::byte*>(memory);
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const uint64_t shift = (kHugePage - address % kHugePage) % kHugePage;
-  ::madvise(burst->base_ + shift, burst->reserved_ - kHugePage, MADV_HUGEPAGE);
+  platform::advise_huge_pages(burst->base_ + shift, burst->reserved_ - kHugePage);
   std::shared_ptr<MappedPack> pack;
   uint64_t opened = 0;
   for (Range& range : burst->ranges_) {

@@ -1,5 +1,7 @@
 #include "smelt/cache/file_layer.hpp"
 
+#include "smelt/base/platform.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,7 +19,7 @@ int FileLayer::ftruncate(int fd, off_t size) {
   return ::ftruncate(fd, size);
 }
 int FileLayer::fdatasync(int fd) {
-  return ::fdatasync(fd);
+  return platform::sync_data(fd);
 }
 int FileLayer::rename(const char* from, const char* to) {
   return ::rename(from, to);

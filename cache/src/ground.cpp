@@ -5,12 +5,10 @@
 #include "smelt/schema/store_schema.hpp"
 
 #include <fcntl.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -120,25 +118,6 @@ Result<void> check_ours(const std::filesystem::path& folder) {
 Result<void> mark(const std::filesystem::path& folder, FileLayer& files) {
   SMELT_TRY_VOID(write_once(folder / kMarker, kMarkerText, files));
   return write_once(folder / kCacheTag, kCacheTagText, files);
-}
-
-const char* network_file_system(const std::filesystem::path& folder) {
-  struct statfs status{};
-  if (::statfs(folder.c_str(), &status) != 0) return nullptr;
-  // Magic numbers of statfs(2).
-  constexpr std::array<std::pair<uint64_t, const char*>, 10> kNetwork{{{0x6969, "NFS"},
-                                                                       {0x517b, "SMB"},
-                                                                       {0xff534d42, "CIFS"},
-                                                                       {0xfe534d42, "SMB2"},
-                                                                       {0x65735546, "FUSE"},
-                                                                       {0x01021997, "9p"},
-                                                                       {0x5346414f, "AFS"},
-                                                                       {0x00c36400, "Ceph"},
-                                                                       {0x0bd00bd0, "Lustre"},
-                                                                       {0x47504653, "GPFS"}}};
-  for (const auto& [magic, name] : kNetwork)
-    if (magic == (static_cast<uint64_t>(status.f_type) & 0xffffffff)) return name;
-  return nullptr;
 }
 
 uint64_t free_bytes(const std::filesystem::path& folder) {

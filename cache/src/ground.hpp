@@ -28,9 +28,6 @@ Result<void> check_ours(const std::filesystem::path& folder);
 /// Puts the marker there, and CACHEDIR.TAG (https://bford.info/cachedir/), which tells backup programs to pass over it.
 Result<void> mark(const std::filesystem::path& folder, FileLayer& files);
 
-/// "NFS", ... when locks or shared mappings do not hold between those who use the folder; else null.
-const char* network_file_system(const std::filesystem::path& folder);
-
 /// Bytes that can still be written where the folder is; the largest number when the system does not say.
 uint64_t free_bytes(const std::filesystem::path& folder);
 

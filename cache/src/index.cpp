@@ -1,5 +1,6 @@
 #include "index.hpp"
 
+#include "smelt/base/platform.hpp"
 #include "smelt/schema/store_schema.hpp"
 
 #include <fcntl.h>
@@ -52,10 +53,7 @@ constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
 
 int64_t boot_time() {
-  timespec wall{}, up{};
-  ::clock_gettime(CLOCK_REALTIME, &wall);
-  ::clock_gettime(CLOCK_BOOTTIME, &up);
-  return wall.tv_sec - up.tv_sec;
+  return static_cast<int64_t>(::time(nullptr)) - platform::seconds_since_boot();
 }
 
 }  // namespace
@@ -113,7 +111,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, 
   if (fd < 0) return fail(Errc::io, "{}: cannot create: {}", temporary, std::strerror(errno));
   void* base = MAP_FAILED;
   // Room is taken now: a store into a hole of a full disk would be a SIGBUS later.
-  const int no_room = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  const int no_room = platform::reserve_file(fd, bytes);
   if (no_room == 0) base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   const int error = no_room ? no_room : errno;
   ::close(fd);

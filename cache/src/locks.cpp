@@ -1,6 +1,9 @@
-// Some kernels have no open-file-description locks (gVisor, which GPU containers often run on, answers EINVAL). There a
-// byte is a file of its own beside the lock file, under flock: it excludes the same holders, and dies with them too.
+// Some kernels have no open-file-description locks (macOS; gVisor, which GPU containers often run on, answers EINVAL).
+// There a byte is a file of its own beside the lock file, under flock: it excludes the same holders, and dies with them
+// too.
 #include "locks.hpp"
+
+#include "smelt/base/platform.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,6 +17,7 @@
 namespace smelt::cache {
 namespace {
 
+#if defined(F_OFD_SETLK)
 struct flock range(short type, uint64_t byte) {
   struct flock lock{};
   lock.l_type = type;
@@ -22,6 +26,7 @@ struct flock range(short type, uint64_t byte) {
   lock.l_len = 1;
   return lock;
 }
+#endif
 
 std::mutex held_mutex;
 /// (descriptor of the lock file, byte) -> descriptor of the byte's own file; only where there are no OFD locks.
@@ -31,11 +36,10 @@ std::map<std::pair<int, uint64_t>, int>& held_files() {
 }
 
 bool lock_own_file(int fd, uint64_t byte, bool wait) {
-  std::error_code none;
-  const auto lock_file = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), none);
-  if (none) return false;
+  const auto lock_file = platform::path_of(fd);
+  if (!lock_file) return false;
   // Flights share 4096 files, so that a long-lived store does not fill with them.
-  const std::string path = fmt::format("{}.{:x}", lock_file.string(), byte < kFlightBytes ? byte % 4096 : byte);
+  const std::string path = fmt::format("{}.{:x}", lock_file->string(), byte < kFlightBytes ? byte % 4096 : byte);
   const int own = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (own < 0) return false;
   int locked = 0;
@@ -64,12 +68,15 @@ Result<int> open_lock_file(const std::filesystem::path& folder) {
 }
 
 bool lock_byte(int fd, uint64_t byte, bool wait) {
+#if defined(F_OFD_SETLK)
   for (;;) {
     struct flock lock = range(F_WRLCK, byte);
     if (::fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0) return true;
-    if (errno == EINVAL) return lock_own_file(fd, byte, wait);
+    if (errno == EINVAL) break;
     if (errno != EINTR) return false;
   }
+#endif
+  return lock_own_file(fd, byte, wait);
 }
 
 void forget_byte(int fd, uint64_t byte) {
@@ -81,8 +88,11 @@ void forget_byte(int fd, uint64_t byte) {
 }
 
 void unlock_byte(int fd, uint64_t byte) {
+#if defined(F_OFD_SETLK)
   struct flock lock = range(F_UNLCK, byte);
-  if (::fcntl(fd, F_OFD_SETLK, &lock) != 0 && errno == EINVAL) forget_byte(fd, byte);
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0 || errno != EINVAL) return;
+#endif
+  forget_byte(fd, byte);
 }
 
 }  // namespace smelt::cache

@@ -1,5 +1,7 @@
 #include "packs.hpp"
 
+#include "smelt/base/platform.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -50,7 +52,7 @@ std::optional<ByteView> MappedPack::view(uint64_t at, uint64_t bytes) {
   // One call instead of a fault per 64 KB (the kernel maps the neighbours too); only for what has not been read before.
   if (bytes >= 262144 && !checked(at)) {
     const uint64_t first = at / 4096 * 4096;
-    ::madvise(const_cast<std::byte*>(base_) + first, at + bytes - first, MADV_POPULATE_READ);
+    platform::advise_populate(base_ + first, at + bytes - first);
   }
   return ByteView(base_ + at, bytes);
 }

@@ -1,6 +1,8 @@
 // Opening and closing a store, and the calls that only look.
 #include "smelt/cache/store.hpp"
 
+#include "smelt/base/platform.hpp"
+
 #include "store_state.hpp"
 
 #include <fcntl.h>
@@ -141,7 +143,7 @@ bool StoreState::ground_changed() {
 }
 
 Result<void> StoreState::check_file_system() {
-  if (const char* name = network_file_system(folder))
+  if (const char* name = platform::network_file_system(folder))
     return fail(Errc::unsupported,
                 "store {}: is on {}, where locks and shared memory do not reach other machines; use a "
                 "folder on a local disk (SMELT_STORE)",
@@ -165,7 +167,7 @@ void StoreState::keep_reserve() {
   const auto path = folder / "reserve";
   if (::access(path.c_str(), F_OK) == 0) return;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  const bool kept = fd >= 0 && ::posix_fallocate(fd, 0, kReserveBytes) == 0;
+  const bool kept = fd >= 0 && platform::reserve_file(fd, kReserveBytes) == 0;
   if (fd >= 0) ::close(fd);
   if (!kept) ::unlink(path.c_str());
 }

@@ -54,7 +54,7 @@ time_t stamp_seconds(uint64_t stamp) {
 bool bears_stamp(const File& folder, const std::string& name, size_t bytes, uint64_t stamp) {
   struct stat found{};
   return ::fstatat(folder.fd(), name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) &&
-         static_cast<size_t>(found.st_size) == bytes && found.st_mtim.tv_sec == stamp_seconds(stamp);
+         static_cast<size_t>(found.st_size) == bytes && found.st_mtime == stamp_seconds(stamp);
 }
 
 Result<void> write_all(const File& file, ByteView bytes, const std::string& folder, std::string_view name) {

@@ -1,4 +1,4 @@
-// What `smelt selftest` runs: a kernel, its inputs, and what must come out, computed here in plain C++.
+// What the self-test runs: a kernel, its inputs, and what must come out, computed here in plain C++.
 #pragma once
 
 #include "smelt/loader/types.hpp"
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-namespace smelt::cli {
+namespace smelt::selftest {
 
 /// How a result buffer is compared.
 enum class ResultType : uint8_t { u32, f32, f16 };
 
-struct SelftestCase {
+struct Case {
   std::string kernel;
   std::string about;
   loader::Size3 threads;
@@ -26,9 +26,9 @@ struct SelftestCase {
 };
 
 /// Always the same cases.
-std::vector<SelftestCase> selftest_cases();
+std::vector<Case> cases();
 
 /// The largest difference, in the unit of `tolerance`; infinity where only one side is a number.
-double difference(const SelftestCase& one, ByteView found, ByteView wanted);
+double difference(const Case& one, ByteView found, ByteView wanted);
 
-}  // namespace smelt::cli
+}  // namespace smelt::selftest

@@ -1,4 +1,4 @@
-#include "selftest_cases.hpp"
+#include "cases.hpp"
 
 #include "smelt/base/floats.hpp"
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace smelt::cli {
+namespace smelt::selftest {
 namespace {
 
 using loader::Size3;
@@ -44,7 +44,7 @@ std::vector<float> small_floats(size_t count) {
   return values;
 }
 
-SelftestCase saxpy() {
+Case saxpy() {
   constexpr size_t n = 100003;
   const std::vector<float> x = small_floats(n);
   std::vector<float> y(n, 0.25f), expected(n);
@@ -56,7 +56,7 @@ SelftestCase saxpy() {
           1e-6,    bytes_of(expected)};
 }
 
-SelftestCase saxpy_half() {
+Case saxpy_half() {
   constexpr size_t n = 5000;
   const std::vector<float> values = small_floats(n);
   std::vector<uint16_t> x(n), y(n, to_half_bits(0.25f)), expected(n);
@@ -76,7 +76,7 @@ SelftestCase saxpy_half() {
           bytes_of(expected)};
 }
 
-SelftestCase positions() {
+Case positions() {
   constexpr uint32_t w = 37, h = 23, d = 11;
   std::vector<uint32_t> expected(w * h * d);
   for (uint32_t z = 0; z < d; ++z)
@@ -89,7 +89,7 @@ SelftestCase positions() {
           0,           bytes_of(expected)};
 }
 
-SelftestCase integers() {
+Case integers() {
   constexpr size_t n = 4099;
   Numbers numbers;
   std::vector<int32_t> a(n), b(n), expected(n);
@@ -110,7 +110,7 @@ SelftestCase integers() {
           0,          bytes_of(expected)};
 }
 
-SelftestCase simd_sums() {
+Case simd_sums() {
   constexpr size_t n = 32 * 64;
   const std::vector<float> x = small_floats(n);
   std::vector<float> expected(n);
@@ -123,7 +123,7 @@ SelftestCase simd_sums() {
           1e-6,        bytes_of(expected)};
 }
 
-SelftestCase group_sums() {
+Case group_sums() {
   constexpr size_t groups = 40, n = groups * 256;
   const std::vector<float> x = small_floats(n);
   std::vector<float> expected(groups);
@@ -140,7 +140,7 @@ SelftestCase group_sums() {
           bytes_of(expected)};
 }
 
-SelftestCase softmax() {
+Case softmax() {
   constexpr size_t rows = 17, n = rows * 256;
   std::vector<float> x = small_floats(n), expected(n);
   for (float& value : x) value *= 8;
@@ -159,7 +159,7 @@ SelftestCase softmax() {
           1e-5,      bytes_of(expected)};
 }
 
-SelftestCase matmul() {
+Case matmul() {
   constexpr uint32_t n = 64;
   const std::vector<float> a = small_floats(n * n);
   std::vector<float> b(a.rbegin(), a.rend()), expected(n * n);
@@ -176,7 +176,7 @@ SelftestCase matmul() {
           1e-5,     bytes_of(expected)};
 }
 
-SelftestCase histogram() {
+Case histogram() {
   constexpr size_t n = 50000;
   Numbers numbers;
   std::vector<uint32_t> values(n), expected(64, 7);
@@ -191,7 +191,7 @@ SelftestCase histogram() {
           0,           bytes_of(expected)};
 }
 
-SelftestCase collatz() {
+Case collatz() {
   constexpr size_t n = 3001;
   std::vector<uint32_t> start(n), expected(n);
   for (uint32_t i = 0; i < n; ++i) {
@@ -213,12 +213,12 @@ float element(ByteView bytes, size_t i, ResultType type) {
 
 }  // namespace
 
-std::vector<SelftestCase> selftest_cases() {
+std::vector<Case> cases() {
   return {saxpy(),      saxpy_half(), positions(), integers(),  simd_sums(),
           group_sums(), softmax(),    matmul(),    histogram(), collatz()};
 }
 
-double difference(const SelftestCase& one, ByteView found, ByteView wanted) {
+double difference(const Case& one, ByteView found, ByteView wanted) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (found.size() != wanted.size()) return kInfinity;
   if (one.type == ResultType::u32) {
@@ -238,4 +238,4 @@ double difference(const SelftestCase& one, ByteView found, ByteView wanted) {
   return largest == 0 ? apart : apart / largest;
 }
 
-}  // namespace smelt::cli
+}  // namespace smelt::selftest

@@ -1,0 +1,33 @@
+// What Linux and macOS do by different calls. Everything else here is POSIX.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace smelt::platform {
+
+/// Seconds since the machine started, the time it slept included.
+int64_t seconds_since_boot();
+
+/// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
+/// errno.
+int reserve_file(int fd, uint64_t bytes);
+
+/// The file's bytes, and what is needed to find them, are on the disk when it returns: fdatasync(2). 0, or -1 and
+/// errno.
+int sync_data(int fd);
+
+/// "NFS" and the like where locks or shared mappings do not hold between machines; null for a local file system, or
+/// when it cannot be told.
+const char* network_file_system(const std::filesystem::path& folder);
+
+/// Where an open file lies.
+std::optional<std::filesystem::path> path_of(int fd);
+
+/// Asks for pages of a mapping at once, and for huge ones; both only hints.
+void advise_populate(const void* address, size_t bytes);
+void advise_huge_pages(void* address, size_t bytes);
+
+}  // namespace smelt::platform

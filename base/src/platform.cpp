@@ -1,0 +1,115 @@
+#include "smelt/base/platform.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#if defined(__APPLE__)
+#include <sys/mount.h>
+#include <sys/param.h>
+#elif defined(__linux__)
+#include <sys/statfs.h>
+#endif
+
+namespace smelt::platform {
+
+int64_t seconds_since_boot() {
+  timespec up{};
+#if defined(__APPLE__)
+  ::clock_gettime(CLOCK_MONOTONIC, &up);  // counts on while the machine sleeps, unlike Linux's
+#else
+  ::clock_gettime(CLOCK_BOOTTIME, &up);
+#endif
+  return up.tv_sec;
+}
+
+int reserve_file(int fd, uint64_t bytes) {
+#if defined(__APPLE__)
+  fstore_t wanted{};
+  wanted.fst_flags = F_ALLOCATEALL;
+  wanted.fst_posmode = F_PEOFPOSMODE;
+  wanted.fst_length = static_cast<off_t>(bytes);
+  if (::fcntl(fd, F_PREALLOCATE, &wanted) != 0 && errno == ENOSPC) return ENOSPC;  // other file systems cannot promise
+  return ::ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+#else
+  return ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+#endif
+}
+
+int sync_data(int fd) {
+#if defined(__APPLE__)
+  // fsync there leaves the bytes in the drive's own cache; file systems without the call have fsync alone.
+  return ::fcntl(fd, F_FULLFSYNC) == 0 ? 0 : ::fsync(fd);
+#else
+  return ::fdatasync(fd);
+#endif
+}
+
+const char* network_file_system(const std::filesystem::path& folder) {
+  struct statfs status{};
+  if (::statfs(folder.c_str(), &status) != 0) return nullptr;
+#if defined(__APPLE__)
+  if ((status.f_flags & MNT_LOCAL) != 0) return nullptr;
+  const std::string_view name = status.f_fstypename;
+  return name == "nfs" ? "NFS" : name == "smbfs" ? "SMB" : name == "afpfs" ? "AFP" : "a remote file system";
+#else
+  switch (static_cast<uint64_t>(status.f_type) & 0xffffffff) {  // magic numbers of statfs(2)
+    case 0x6969:
+      return "NFS";
+    case 0x517b:
+      return "SMB";
+    case 0xff534d42:
+      return "CIFS";
+    case 0xfe534d42:
+      return "SMB2";
+    case 0x65735546:
+      return "FUSE";
+    case 0x01021997:
+      return "9p";
+    case 0x5346414f:
+      return "AFS";
+    case 0x00c36400:
+      return "Ceph";
+    case 0x0bd00bd0:
+      return "Lustre";
+    case 0x47504653:
+      return "GPFS";
+    default:
+      return nullptr;
+  }
+#endif
+}
+
+std::optional<std::filesystem::path> path_of(int fd) {
+#if defined(__APPLE__)
+  char path[MAXPATHLEN];
+  if (::fcntl(fd, F_GETPATH, path) != 0) return std::nullopt;
+  return std::filesystem::path(path);
+#else
+  std::error_code none;
+  auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), none);
+  if (none) return std::nullopt;
+  return path;
+#endif
+}
+
+void advise_populate([[maybe_unused]] const void* address, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_POPULATE_READ)
+  ::madvise(const_cast<void*>(address), bytes, MADV_POPULATE_READ);
+#elif defined(MADV_WILLNEED)
+  ::madvise(const_cast<void*>(address), bytes, MADV_WILLNEED);
+#endif
+}
+
+void advise_huge_pages([[maybe_unused]] void* address, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  ::madvise(address, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace smelt::platform

@@ -1,0 +1,32 @@
+"""What pip runs (PEP 517): pip install --no-build-isolation . builds the tree with CMake and makes the wheel of the loader and
+the store. The compiler's wheel is made beside it when SMELT_WHEELS names a folder for it. Needs Python 3.11, the package
+`wheel`, and what scripts/setup installs."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def build_wheel(
+    wheel_directory: str, config_settings: dict[str, str] | None = None, metadata_directory: str | None = None
+) -> str:
+    sys.path.insert(0, str(ROOT / "python"))
+    import wheels
+
+    build = ROOT / "build" / "wheel"
+    configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF",
+                 "-DSMELT_BENCH=OFF", f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
+    subprocess.run(configure, check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "smelt_python", "smelt"], check=True)
+    if os.environ.get("SMELT_WHEELS"):
+        wheels.make("smelt-compiler", build, pathlib.Path(os.environ["SMELT_WHEELS"]))
+    return wheels.make("smelt", build, pathlib.Path(wheel_directory)).name
+
+
+def get_requires_for_build_wheel(config_settings: dict[str, str] | None = None) -> list[str]:
+    return ["wheel"]

@@ -1,0 +1,5 @@
+"""python -m smelt is the command smelt."""
+
+from ._command import main
+
+main()

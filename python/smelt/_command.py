@@ -1,0 +1,24 @@
+"""The command `smelt`, as pip installs it: the program is in the wheel smelt-compiler, whose compiler it needs."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    folder = os.path.dirname(os.path.abspath(__file__))
+    program = os.path.join(folder, "_bin", "smelt")
+    if not os.path.exists(program):
+        sys.exit("smelt: the command comes with the compiler: pip install smelt-compiler")
+    environment = dict(os.environ)
+    paths = [os.path.join(folder, "_libs"), environment.get("LD_LIBRARY_PATH", "")]
+    environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    try:
+        os.execve(program, [program, *sys.argv[1:]], environment)
+    except OSError as error:
+        sys.exit(f"smelt: {program}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The two wheels of a finished build: wheels.py BUILD_FOLDER OUT_FOLDER [smelt|smelt-compiler ...].
+
+smelt has the loader and the store, and the libraries they stand on that are no part of every Linux (in smelt/_libs). smelt-compiler
+adds the compiler and the command. LLVM and Clang are a requirement of it and not inside: they are ten times as large as
+everything else together, distributions have them, and a process that has another part that needs LLVM 19 then has it once.
+
+Needs Python 3.11 and its package `wheel` (Debian: python3-wheel), nothing else.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import tomllib
+import zipfile
+from typing import Any
+
+from wheel.wheelfile import WheelFile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# What every Linux with the same C library has; all else is inside the wheel or named here.
+SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1",
+          "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
+REQUIRED = {"smelt": set(), "smelt-compiler": {"libLLVM.so.19.1", "libclang-cpp.so.19.1"}}
+COMPONENTS = {"smelt": "python", "smelt-compiler": "python-compiler"}
+
+
+def needed(file: pathlib.Path) -> set[str]:
+    text = subprocess.run(["readelf", "-d", file], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
+
+
+def found_at(file: pathlib.Path) -> dict[str, str]:
+    """Library name to path, as the dynamic linker of this machine has it."""
+    text = subprocess.run(["ldd", file], check=True, capture_output=True, text=True).stdout
+    return dict(re.findall(r"^\s*(\S+) => (\S+)", text, re.MULTILINE))
+
+
+def binaries(tree: pathlib.Path) -> list[pathlib.Path]:
+    return [path for path in tree.rglob("*") if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
+
+
+def take_libraries(tree: pathlib.Path, allowed: set[str]) -> None:
+    """Copies into smelt/_libs what the wheel's files need and neither the system nor `allowed` has, and what that needs."""
+    folder = tree / "smelt" / "_libs"
+    while True:
+        have = {path.name for path in folder.glob("*")} if folder.exists() else set()
+        missing: dict[str, str] = {}
+        for file in binaries(tree):
+            places = found_at(file)
+            for name in needed(file) - SYSTEM - allowed - have:
+                if name not in places:
+                    sys.exit(f"{file.name} needs {name}, which is nowhere on this machine")
+                missing[name] = places[name]
+        if not missing:
+            return
+        folder.mkdir(exist_ok=True)
+        for name, path in missing.items():
+            subprocess.run(["strip", "--strip-unneeded", "-o", folder / name, pathlib.Path(path).resolve()], check=True)
+
+
+def metadata(name: str, version: str, project: dict[str, Any]) -> str:
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+    if name == "smelt":
+        lines += [f"Summary: {project['description']}", "Provides-Extra: numpy", 'Requires-Dist: numpy; extra == "numpy"',
+                  "Provides-Extra: compiler", f'Requires-Dist: smelt-compiler=={version}; extra == "compiler"']  # fmt: skip
+    else:
+        lines += ["Summary: The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)",
+                  f"Requires-Dist: smelt=={version}"]  # fmt: skip
+    lines += [f"Requires-Python: {project['requires-python']}", f"License: {project['license']['text']}",
+              f"Keywords: {','.join(project['keywords'])}", *(f"Classifier: {line}" for line in project["classifiers"])]  # fmt: skip
+    if name != "smelt":
+        return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "Description-Content-Type: text/markdown", "", (ROOT / "README.md").read_text()])
+
+
+def entry_points(project: dict[str, Any]) -> str:
+    sections = {"console_scripts": project["scripts"], **project["entry-points"]}
+    return "\n".join(
+        f"[{section}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
+        for section, entries in sections.items()
+    )
+
+
+def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
+    cache = (build / "CMakeCache.txt").read_text()
+    version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", cache, re.MULTILINE)[1]  # type: ignore[index]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    tag = f"{python}-{python}-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder)
+        command = ["cmake", "--install", build, "--component", COMPONENTS[name], "--prefix", folder, "--strip"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
+        module = {"smelt": "_loader", "smelt-compiler": "_compiler"}[name]
+        if not (tree / "smelt" / f"{module}{suffix}").exists():
+            sys.exit(f"{build} was not built for this Python: no {module}{suffix}")
+        # What the wheel of the loader brings is there for the compiler's too.
+        shared = set()
+        if name == "smelt-compiler":
+            shared = {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
+        take_libraries(tree, REQUIRED[name] | shared)
+        out.mkdir(parents=True, exist_ok=True)
+        stem = f"{name.replace('-', '_')}-{version}"
+        wheel = out / f"{stem}-{tag}.whl"
+        with WheelFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+
+            def add(inside: str, data: bytes, mode: int = 0o644) -> None:
+                entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))  # the same build, the same bytes
+                entry.external_attr = (0o100000 | mode) << 16
+                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+
+            for path in sorted(path for path in tree.rglob("*") if path.is_file()):
+                add(path.relative_to(tree).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
+            about = f"{stem}.dist-info"
+            add(f"{about}/METADATA", metadata(name, version, project).encode())
+            add(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
+            if name == "smelt":
+                add(f"{about}/entry_points.txt", entry_points(project).encode())
+    return wheel
+
+
+def main() -> None:
+    build, out = (pathlib.Path(argument) for argument in sys.argv[1:3])
+    for name in sys.argv[3:] or COMPONENTS:
+        wheel = make(name, build, out)
+        print(f"{wheel} {wheel.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

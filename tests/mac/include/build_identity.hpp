@@ -1,0 +1,2 @@
+/* Generated where it is built. */
+#define SMELT_SOURCE_IDENTITY ""

@@ -1,0 +1,2 @@
+#pragma once
+#define MAXPATHLEN 1024

@@ -1,0 +1,1 @@
+#error "a Mac has no <sys/statfs.h>"

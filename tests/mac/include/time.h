@@ -1,0 +1,4 @@
+#include_next <time.h>
+#undef CLOCK_BOOTTIME
+#undef CLOCK_MONOTONIC_COARSE
+#undef CLOCK_REALTIME_COARSE

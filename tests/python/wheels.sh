@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# wheels.sh SOURCE BUILD PYTHON PACKAGE: both wheels of a build, each installed by pip into an empty environment. The
+# loader's is small, runs a kernel and says what the compiler needs; the compiler's adds compiling and the command. Exit 77:
+# skipped, no pip or venv.
+set -euo pipefail
+source=$1 build=$2 python=$3 package=$4
+if ! "$python" -c 'import venv, ensurepip, wheel, tomllib' 2> /dev/null; then
+  echo "SKIPPED: needs python3-venv and python3-wheel of Python 3.11"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset PYTHONPATH
+export SMELT_STORE=$work/store
+"$python" "$source/python/wheels.py" "$build" "$work/wheels"
+"$python" -m venv "$work/env"
+cd "$work"
+bin=$work/env/bin
+install() { "$bin/pip" install --quiet --no-index --find-links "$work/wheels" "$1" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
+
+install smelt
+size=$(stat -c %s "$work"/wheels/smelt-[0-9]*.whl)
+[ "$size" -lt 3000000 ] || { echo "the wheel of the loader has $size bytes, want less than 3,000,000" >&2; exit 1; }
+cat > run.py <<'P'
+import array, sys, smelt
+x, y = array.array("f", range(1000)), array.array("f", [1] * 1000)
+smelt.load_metallib(sys.argv[1]).saxpy(x, y, 2.0)
+assert y.tolist() == [2 * i + 1 for i in range(1000)]
+print("smelt", smelt.__version__, smelt.__file__)
+P
+"$bin/python" run.py "$package"
+"$bin/python" -c 'import smelt, importlib.metadata as m; assert smelt.__version__ == m.version("smelt")'
+"$bin/python" - <<'P'
+import os, smelt
+smelt.Store(os.environ["SMELT_STORE"]).put("ab" * 32, {"part": b"bytes"})
+try:
+    smelt.compile("define void @f() { ret void }")
+except smelt.ToolchainError as error:
+    assert "smelt-compiler" in str(error), error
+else:
+    raise SystemExit("compiled without a compiler")
+P
+! "$bin/smelt" --version 2> "$work/said"
+grep -q 'pip install smelt-compiler' "$work/said"
+# What the modules use comes from the wheel, where it has it.
+libraries=$(ldd "$work"/env/lib/python*/site-packages/smelt/_loader*.so)
+grep -q 'libfmt.* => .*/smelt/_libs/' <<< "$libraries" || { echo "$libraries" >&2; exit 1; }
+
+install smelt-compiler
+"$bin/smelt" --version
+"$bin/smelt" compile "$source/examples/saxpy.ll" --target macos14 -o saxpy.smelt
+"$bin/python" -c '
+import array, smelt
+x, y = array.array("f", range(10)), array.array("f", [1] * 10)
+smelt.load_metallib("saxpy.smelt").saxpy(x, y, 2.0, 10, arg_casts={3: "int32"})
+assert y.tolist() == [2 * i + 1 for i in range(10)]
+assert smelt.compile_shader("kernel void one(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }").one'
