@@ -3,6 +3,7 @@
 #include "air/intrinsics.hpp"
 
 #include "air/intrinsics_table.hpp"
+#include "air/limits.hpp"
 
 #include "llvm/IR/Attributes.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -21,8 +22,6 @@
 
 namespace smelt::aot::air {
 namespace {
-
-constexpr Version kFirstBfloat{2, 6};
 
 using Names = std::vector<std::string_view>;
 
@@ -349,20 +348,6 @@ std::vector<const Row*> rows_named(const std::vector<Spelling>& as) {
   return found;
 }
 
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::vector<std::string> names_of(const Row& row) {
   if (const size_t star = row.name.find('*'); star != std::string_view::npos) {
     std::vector<std::string> names;
@@ -420,12 +405,13 @@ std::vector<std::string> examples_of(const Row& row) {
 }
 
 std::vector<std::string> nearest(std::string_view name) {
-  std::vector<std::pair<size_t, std::string>> ranked;
-  const std::string_view tail = name.starts_with("air.") ? name.substr(4) : name;
-  const std::string_view head = tail.substr(0, tail.find('.'));
+  std::vector<std::pair<unsigned, std::string>> ranked;
+  llvm::StringRef tail = name;
+  tail.consume_front("air.");
+  const llvm::StringRef head = tail.split('.').first;
   for (const Row& row : table())
     for (const std::string& operation : names_of(row)) {
-      const size_t far = std::min(distance(tail, operation), distance(head, operation));
+      const unsigned far = std::min(tail.edit_distance(operation), head.edit_distance(operation));
       if (far <= 3) ranked.emplace_back(far, operation);
     }
   std::sort(ranked.begin(), ranked.end());

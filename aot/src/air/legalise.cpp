@@ -64,7 +64,7 @@ Result<void> run_passes(AirModule& unit, const Target& target, const LegaliseOpt
   llvm::Module& module = *unit.module;
   const bool finished = air_version(module).has_value();
   module.setModuleIdentifier(unit.function);
-  if (!finished) module.setDataLayout(kDataLayout);  // before anything asks for a size
+  if (!finished) module.setDataLayout(air_data_layout());  // before anything asks for a size
   PassContext context{.module = module,
                       .entry = module.getFunction(unit.function),
                       .stage = unit.stage,

@@ -3,8 +3,6 @@
 
 #include "smelt/aot/target.hpp"
 
-#include "llvm/ADT/StringRef.h"
-
 #include <optional>
 #include <string>
 
@@ -14,15 +12,12 @@ class Module;
 
 namespace smelt::aot::air {
 
-/// The one data layout of AIR 2.0 and later.
-inline constexpr const char* kDataLayout =
-    "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-v24:32:32-v32:32:32-"
-    "v48:64:64-v64:64:64-v96:128:128-v128:128:128-v192:256:256-v256:256:256-v512:512:512-v1024:1024:1024-n8:16:32";
-
 /// !air.version and !air.language_version; empty when absent or malformed.
 std::optional<Version> air_version(const llvm::Module& module);
 std::optional<Version> language_version(const llvm::Module& module);
-std::optional<Version> version_in(const llvm::Module& module, llvm::StringRef list_name, unsigned first);
+
+/// Whether Apple's compiler wrote it (!llvm.ident).
+bool made_by_apple(const llvm::Module& module);
 
 /// What a triple says: "air64_v28-apple-macosx26.0.0" is macOS, 26.0.0, AIR 2.8 from its arch.
 struct TripleParts {

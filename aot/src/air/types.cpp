@@ -4,17 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace smelt::aot::air {
 namespace {
-
-bool take_number(std::string_view& text, unsigned& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end == text.data()) return false;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return true;
-}
 
 std::optional<AirType> parse_scalar(std::string_view text) {
   using Kind = AirType::Kind;
@@ -45,20 +36,17 @@ AirType AirType::pointer_in(uint8_t address_space) const {
   return type;
 }
 
-std::optional<AirType> parse_air_type(std::string_view text) {
-  if (text.starts_with('p')) {
-    text.remove_prefix(1);
+std::optional<AirType> parse_air_type(std::string_view name) {
+  llvm::StringRef text = name;
+  if (text.consume_front("p")) {
     unsigned space = 0;
-    if (!take_number(text, space) || space > 9) return std::nullopt;
+    if (text.consumeInteger(10, space) || space > 9) return std::nullopt;
     const std::optional<AirType> pointee = parse_air_type(text);
     if (!pointee || pointee->is_pointer()) return std::nullopt;
     return pointee->pointer_in(static_cast<uint8_t>(space));
   }
   unsigned lanes = 1;
-  if (text.starts_with('v')) {
-    text.remove_prefix(1);
-    if (!take_number(text, lanes) || lanes < 2 || lanes > 64) return std::nullopt;
-  }
+  if (text.consume_front("v") && (text.consumeInteger(10, lanes) || lanes < 2 || lanes > 64)) return std::nullopt;
   const std::optional<AirType> scalar = parse_scalar(text);
   if (!scalar) return std::nullopt;
   return scalar->with_lanes(static_cast<uint8_t>(lanes));

@@ -79,7 +79,7 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
       Result<std::string> text;
       run_deep([&] {
         text = [&]() -> Result<std::string> {
-          SMELT_TRY(KernelModule module, open_unit(unit, plan.targets.front()));
+          SMELT_TRY(KernelModule module, open_unit(unit));
           SMELT_TRY(const std::vector<air::AirModule> modules,
                     air::legalise(std::move(module), plan.targets.front(), legalising));
           return printed(*modules[i - unit.first].module);

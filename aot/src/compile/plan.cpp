@@ -54,7 +54,7 @@ Result<void> check_found(std::span<const Source> sources, const std::vector<Gath
 Result<std::vector<CompiledFunction>> build_functions(const Unit& unit, const Target& target,
                                                       const air::LegaliseOptions& options,
                                                       std::vector<std::string>& warnings) {
-  SMELT_TRY(KernelModule module, open_unit(unit, target));
+  SMELT_TRY(KernelModule module, open_unit(unit));
   SMELT_TRY(std::vector<air::AirModule> modules, air::legalise(std::move(module), target, options));
   std::vector<CompiledFunction> functions;
   for (air::AirModule& one : modules) {

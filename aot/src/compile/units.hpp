@@ -4,23 +4,19 @@
 #include "smelt/aot/plan.hpp"
 #include "smelt/metallib/writer.hpp"
 
+#include "air/entry.hpp"
 #include "air/legalise.hpp"
 #include "compile/launch_metadata.hpp"
 #include "kernel_ir/kernel_module.hpp"
+#include "llvm_support/tasks.hpp"
 #include "msl/frontend.hpp"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace smelt::aot {
-
-struct EntryPoint {
-  std::string name;
-  std::string stage;
-};
 
 /// Some entry points of one module, as bitcode: what is read again for each target, in a context of its own. Always
 /// read again, even for a single target, so that the result does not depend on how many there are.
@@ -29,7 +25,7 @@ struct Unit {
   std::shared_ptr<const Bytes> bitcode;       ///< LLVM 19's, written here; null for a module of a Metal library
   ByteView original;                          ///< ... which is read as it lies there
   std::shared_ptr<const msl::MslModule> msl;  ///< set for Metal source, instead of both; `all` are its kernels
-  std::vector<EntryPoint> all;                ///< of the module
+  std::vector<air::EntryPoint> all;           ///< of the module
   size_t first = 0, count = 0;                ///< which of them are this unit's
   /// What a Metal library says of its function besides the module.
   std::vector<metallib::Constant> constants;
@@ -49,8 +45,8 @@ struct Gathered {
 Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
                         const LaunchMetadata& launch);
 
-/// The unit's module with only its own entry points. Metal source comes out for one target.
-Result<KernelModule> open_unit(const Unit& unit, const Target& target);
+/// The unit's module with only its own entry points.
+Result<KernelModule> open_unit(const Unit& unit);
 
 /// The unit's functions as a library (library.cpp, as is join_libraries).
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
@@ -66,9 +62,6 @@ struct PlanState {
 };
 Result<PlanState> make_plan(std::span<const Source> sources, const CompileOptions& options);
 air::LegaliseOptions legalise_options(const PlanState& plan);
-
-/// smelt::run_tasks on threads with plenty of stack.
-Result<void> run_tasks(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task);
 
 /// `error` with the source's name and, for text, the line of the operation or function that it quotes.
 Error placed(Error error, const Source& source);

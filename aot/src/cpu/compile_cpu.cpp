@@ -1,8 +1,8 @@
 #include "smelt/aot/cpu.hpp"
-#include "smelt/base/tasks.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 
 #include "cpu/compile_kernel.hpp"
+#include "llvm_support/tasks.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -32,15 +32,16 @@ Result<CpuCompiled> compile_cpu(std::span<const AirModuleView> modules, const Cp
   slice.level = options.level == CpuLevel::aarch64 ? 0 : options.level == CpuLevel::x86_64_v4 ? 4 : 3;
   CpuCompiled result;
   std::vector<Bytes> code;
-  std::vector<Result<cpu::CompiledKernel>> kernels = compile_all(modules, options);
+  auto kernels = compile_all(modules, options);
   for (size_t i = 0; i < modules.size(); ++i) {
-    if (!kernels[i]) {
-      result.missing.push_back({std::string(modules[i].name), kernels[i].error().message});
+    Result<cpu::CompiledKernel>& kernel = kernels[i];
+    if (!kernel) {
+      result.missing.push_back({std::string(modules[i].name), kernel.error().message});
       continue;
     }
     result.kernels.emplace_back(modules[i].name);
-    slice.kernels.push_back(std::move(kernels[i]->row));
-    code.push_back(std::move(kernels[i]->code));
+    slice.kernels.push_back(std::move(kernel->row));
+    code.push_back(std::move(kernel->code));
   }
   SMELT_TRY(result.slice, schema::write_cpu_slice(std::move(slice), code));
   return result;

@@ -10,12 +10,10 @@
 #include "gate/machine_code.hpp"
 #include "input/reader.hpp"
 #include "kernel_ir/kernel_module.hpp"
+#include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
@@ -23,20 +21,6 @@
 
 namespace smelt::aot::cpu {
 namespace {
-
-/// Keeps the first error that LLVM reports instead of printing it and ending the process.
-struct KeepFirstError : llvm::DiagnosticHandler {
-  explicit KeepFirstError(std::string& first) : first_(first) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() == llvm::DS_Error && first_.empty()) {
-      llvm::raw_string_ostream stream(first_);
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-    }
-    return true;
-  }
-  std::string& first_;
-};
 
 Result<void> verify(const llvm::Module& module, const char* after) {
   std::string text;
@@ -72,7 +56,7 @@ class KernelCompiler {
   Result<CompiledKernel> compile() {
     SMELT_TRY(target_, make_target_machine(options_.level));
     SMELT_TRY_VOID(read());
-    SMELT_TRY(const KernelInfo info, read_kernel_info(*module_));
+    SMELT_TRY(const KernelEntry info, read_kernel_entry(*module_));
     SMELT_TRY(const PreparedKernel prepared,
               make_work_item(*module_, info, *target_, {.level = options_.level, .checked = options_.checked}));
     SMELT_TRY_VOID(check("making the work item"));
@@ -90,7 +74,7 @@ class KernelCompiler {
                                 driven.bytes_per_thread));
     SMELT_TRY_VOID(check("optimising"));
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
-    if (!first_error_.empty()) return fail(Errc::compile_failed, "LLVM: {}", first_error_);
+    if (!first_error_->empty()) return fail(Errc::compile_failed, "LLVM: {}", *first_error_);
     if (kCheckMachineCode || options_.verify_ir)
       SMELT_TRY_VOID(gate::check_machine_code(object, *target_, {.calls_services = logs_}));
     SMELT_TRY_VOID(check_stack(object));
@@ -114,13 +98,13 @@ class KernelCompiler {
   Result<void> read() {
     SMELT_TRY(kernel_module_, input::parse_module(view_.bitcode, view_.name));
     module_ = kernel_module_.module.get();
-    kernel_module_.context->setDiagnosticHandler(std::make_unique<KeepFirstError>(first_error_));
+    install_diagnostics(*kernel_module_.context, first_error_);
     logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
     return gate::admit(*module_);
   }
 
   Result<void> check(const char* after) {
-    if (!first_error_.empty()) return fail(Errc::compile_failed, "LLVM, {}: {}", after, first_error_);
+    if (!first_error_->empty()) return fail(Errc::compile_failed, "LLVM, {}: {}", after, *first_error_);
     return options_.verify_ir ? verify(*module_, after) : Result<void>{};
   }
 
@@ -151,7 +135,7 @@ class KernelCompiler {
 
   const AirModuleView& view_;
   const CpuOptions& options_;
-  std::string first_error_;
+  std::shared_ptr<std::string> first_error_ = std::make_shared<std::string>();
   std::unique_ptr<llvm::TargetMachine> target_;
   KernelModule kernel_module_;
   llvm::Module* module_ = nullptr;  ///< of kernel_module_

@@ -2,21 +2,15 @@
 
 #include "smelt/base/result.hpp"
 
+#include "air/types.hpp"
+#include "kernel_ir/builtins.hpp"
+
 #include "llvm/IR/Module.h"
 
 namespace smelt::aot::input {
 
 llvm::Value* Replacement::hardware(std::string_view attribute, char component, llvm::Type* type) {
-  std::string name = fmt::format("smelt.builtin.{}", attribute);
-  if (component != 0) name += fmt::format(".{}", component);
-  llvm::Module& module = *call_.getModule();
-  llvm::FunctionCallee callee = module.getOrInsertFunction(name, builder_.getInt32Ty());
-  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
-    function->setDoesNotAccessMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-  }
-  llvm::Value* value = builder_.CreateCall(callee);
+  llvm::Value* value = kernel_ir::call_builtin(builder_, attribute, component);
   return type->isIntegerTy(32) ? value : builder_.CreateZExtOrTrunc(value, type);
 }
 
@@ -39,8 +33,7 @@ llvm::Value* Replacement::air(std::string_view name, llvm::Type* result, llvm::A
   std::vector<llvm::Type*> parameters;
   for (const llvm::Value* argument : arguments) parameters.push_back(argument->getType());
   llvm::Module& module = *call_.getModule();
-  llvm::FunctionCallee callee = module.getOrInsertFunction(llvm::StringRef(name.data(), name.size()),
-                                                           llvm::FunctionType::get(result, parameters, false));
+  llvm::FunctionCallee callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
   if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     function->setDoesNotThrow();
     function->setWillReturn();
@@ -69,18 +62,10 @@ void Replacement::finish(llvm::Value* value) {
 }
 
 std::string air_suffix(llvm::Type* type, bool is_signed, bool says_sign) {
-  std::string lanes;
-  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
-    if (vector->getNumElements() < 2 || vector->getNumElements() > 4) return {};
-    lanes = fmt::format("v{}", vector->getNumElements());
-    type = vector->getElementType();
-  }
-  if (type->isFloatTy()) return lanes + "f32";
-  if (type->isHalfTy()) return lanes + "f16";
-  if (type->isBFloatTy()) return lanes + "bf16";
-  if (!type->isIntegerTy()) return {};
-  const std::string integer = fmt::format("{}i{}", lanes, type->getIntegerBitWidth());
-  return says_sign ? fmt::format("{}.{}", is_signed ? 's' : 'u', integer) : integer;
+  const std::optional<air::AirType> known = air::air_type(type);
+  if (!known || known->lanes > 4) return {};
+  if (!known->is_integer() || !says_sign) return air::spell(*known);
+  return fmt::format("{}.{}", is_signed ? 's' : 'u', air::spell(*known));
 }
 
 }  // namespace smelt::aot::input

@@ -48,8 +48,7 @@ template <class Lower>
 void lower_calls(llvm::Module& module, std::string_view prefix, Lower&& lower) {
   std::vector<llvm::Function*> candidates;
   for (llvm::Function& function : module)
-    if (function.isDeclaration() && function.getName().starts_with(llvm::StringRef(prefix.data(), prefix.size())))
-      candidates.push_back(&function);
+    if (function.isDeclaration() && function.getName().starts_with(prefix)) candidates.push_back(&function);
   for (llvm::Function* function : candidates) {
     std::vector<llvm::CallInst*> calls;
     for (llvm::User* user : function->users())

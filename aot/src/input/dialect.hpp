@@ -48,7 +48,7 @@ Result<void> mark_kernels(llvm::Module& module, const Origin& origin, const Inpu
 Result<void> remap_address_spaces(KernelModule& input, const std::map<unsigned, unsigned>& spaces);
 
 /// Calls of OpenCL C and NVVM builtins become kernel IR: hardware values, barriers, mathematics, atomics.
-Result<void> lower_opencl(llvm::Module& module);
-Result<void> lower_nvvm(llvm::Module& module);
+void lower_opencl(llvm::Module& module);
+void lower_nvvm(llvm::Module& module);
 
 }  // namespace smelt::aot::input

@@ -3,6 +3,7 @@
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/site.hpp"
 #include "input/dialect.hpp"
+#include "kernel_ir/attributes.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -116,7 +117,7 @@ Result<void> read_amdgcn(KernelModule& input, const Origin& origin, const InputO
   SMELT_TRY_VOID(drop_declarations(module, origin));
   std::vector<llvm::Function*> kernels;
   for (llvm::Function& function : module)
-    if (function.hasFnAttribute("smelt.kernel") && !function.isDeclaration()) kernels.push_back(&function);
+    if (kernel_ir::is_kernel(function)) kernels.push_back(&function);
   for (llvm::Function* kernel : kernels) SMELT_TRY_VOID(finish_kernel(*kernel, origin, options));
   // Constant memory is 4 or 6 there, thread memory 5.
   return remap_address_spaces(input, {{4, 2}, {5, 0}, {6, 2}});

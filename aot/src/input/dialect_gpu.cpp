@@ -1,6 +1,7 @@
 // GPU-style IR of other targets: OpenCL C by Clang (spir, spirv), NVVM, or IR of no target at all whose kernels are
 // named by the caller. Address spaces follow the triple; AIR's numbers are kept when it says nothing.
 #include "input/dialect.hpp"
+#include "kernel_ir/attributes.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
@@ -37,10 +38,10 @@ void read_nvvm_annotations(llvm::Module& module) {
       const auto* key = llvm::dyn_cast_or_null<llvm::MDString>(node->getOperand(i));
       const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node->getOperand(i + 1));
       if (!key || !value || value->getValue().getActiveBits() > 32) continue;
-      if (key->getString() == "kernel" && !value->isZero()) function->addFnAttr("smelt.kernel");
+      if (key->getString() == "kernel" && !value->isZero()) function->addFnAttr(kernel_ir::kKernel);
       if (key->getString().starts_with("maxntid")) threads = std::max<uint64_t>(threads, 1) * value->getZExtValue();
     }
-    if (threads > 0) function->addFnAttr("smelt.max_threads_per_threadgroup", std::to_string(threads));
+    if (threads > 0) kernel_ir::set_max_threads(*function, threads);
   }
 }
 
@@ -71,8 +72,7 @@ void describe_kernel(llvm::Function& kernel) {
   if (const llvm::Attribute size = kernel.getFnAttribute("nvvm.maxntid"); size.isValid())
     threads = product(size.getValueAsString());
   if (const llvm::MDNode* size = kernel.getMetadata("reqd_work_group_size")) threads = product(*size);
-  if (threads > 0 && !kernel.hasFnAttribute("smelt.max_threads_per_threadgroup"))
-    kernel.addFnAttr("smelt.max_threads_per_threadgroup", std::to_string(threads));
+  if (threads > 0 && !kernel.hasFnAttribute(kernel_ir::kMaxThreads)) kernel_ir::set_max_threads(kernel, threads);
 
   // Clang keeps OpenCL's names and types beside the function.
   const auto copy = [&](const char* from, const char* to) {
@@ -80,10 +80,10 @@ void describe_kernel(llvm::Function& kernel) {
     if (!list || list->getNumOperands() != kernel.arg_size()) return;
     for (unsigned i = 0; i < kernel.arg_size(); ++i)
       if (const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(list->getOperand(i)))
-        kernel.addParamAttr(i, llvm::Attribute::get(kernel.getContext(), to, text->getString().rtrim('*')));
+        kernel_ir::set_parameter(kernel, i, to, text->getString().rtrim('*'));
   };
-  copy("kernel_arg_name", "smelt.arg_name");
-  copy("kernel_arg_type", "smelt.arg_type_name");
+  copy("kernel_arg_name", kernel_ir::kArgName);
+  copy("kernel_arg_type", kernel_ir::kArgTypeName);
 }
 
 /// Clang gives every OpenCL kernel a twin for calls from other kernels; unused, it would only be compiled for nothing.
@@ -109,17 +109,17 @@ Result<void> mark_kernels(llvm::Module& module, const Origin& origin, const Inpu
       return fail(Errc::compile_failed, "there is no function '{}' to make a kernel of; defined are: {}", name,
                   defined.empty() ? "none" : defined);
     }
-    function->addFnAttr("smelt.kernel");
+    function->addFnAttr(kernel_ir::kKernel);
   }
   read_nvvm_annotations(module);
   size_t kernels = 0;
   for (llvm::Function& function : module) {
-    if (is_kernel_convention(function.getCallingConv())) function.addFnAttr("smelt.kernel");
+    if (is_kernel_convention(function.getCallingConv())) function.addFnAttr(kernel_ir::kKernel);
     function.setCallingConv(llvm::CallingConv::C);
     for (llvm::BasicBlock& block : function)
       for (llvm::Instruction& instruction : block)
         if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) call->setCallingConv(llvm::CallingConv::C);
-    if (!function.hasFnAttribute("smelt.kernel") || function.isDeclaration()) continue;
+    if (!kernel_ir::is_kernel(function)) continue;
     if (!function.getReturnType()->isVoidTy())
       return fail(Errc::compile_failed, "{}kernel '{}' returns a value; kernels return nothing",
                   origin.line_of(function.getName().str()), function.getName().str());
@@ -137,8 +137,8 @@ Result<void> mark_kernels(llvm::Module& module, const Origin& origin, const Inpu
 Result<void> read_gpu(KernelModule& input, const Origin& origin, const InputOptions& options) {
   drop_unused_twins(*input.module);
   SMELT_TRY_VOID(mark_kernels(*input.module, origin, options));
-  SMELT_TRY_VOID(lower_opencl(*input.module));
-  SMELT_TRY_VOID(lower_nvvm(*input.module));
+  lower_opencl(*input.module);
+  lower_nvvm(*input.module);
   return remap_address_spaces(input, spaces_of(input.module->getTargetTriple()));
 }
 

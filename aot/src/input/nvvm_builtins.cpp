@@ -84,12 +84,11 @@ bool lower_shuffle(Replacement& to, llvm::StringRef name) {
 
 }  // namespace
 
-Result<void> lower_nvvm(llvm::Module& module) {
+void lower_nvvm(llvm::Module& module) {
   lower_calls(module, "llvm.nvvm.", [](Replacement& to, const llvm::Function& callee) {
     const llvm::StringRef name = callee.getName();
     lower_register(to, name) || lower_barrier(to, name) || lower_shuffle(to, name);
   });
-  return {};
 }
 
 }  // namespace smelt::aot::input

@@ -281,14 +281,13 @@ bool lower_atomic(Replacement& to, const Mangled& name) {
 
 }  // namespace
 
-Result<void> lower_opencl(llvm::Module& module) {
+void lower_opencl(llvm::Module& module) {
   lower_calls(module, "_Z", [](Replacement& to, const llvm::Function& callee) {
     const auto name = parse(callee.getName());
     if (!name) return;
     lower_hardware(to, name->base) || lower_barrier(to, name->base) || lower_lanes(to, *name) ||
         lower_atomic(to, *name) || lower_conversion(to, *name) || lower_float(to, *name) || lower_integer(to, *name);
   });
-  return {};
 }
 
 }  // namespace smelt::aot::input

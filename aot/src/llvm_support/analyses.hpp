@@ -1,4 +1,4 @@
-// The analysis managers of LLVM's pass manager, wired together.
+// LLVM's pass manager: its analysis managers wired together, and pipelines given as text.
 #pragma once
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -21,5 +21,9 @@ struct Analyses {
   llvm::CGSCCAnalysisManager graph;
   llvm::ModuleAnalysisManager module;
 };
+
+/// Runs a textual pass pipeline on one function; `target` may be null. Pipelines are literals of ours: one that LLVM
+/// does not know is a fatal error.
+void run_passes(llvm::Function& function, llvm::StringRef pipeline, llvm::TargetMachine* target = nullptr);
 
 }  // namespace smelt::aot

@@ -20,10 +20,6 @@ namespace {
 
 constexpr const char* kPrecompiledPath = "/smelt/precompiled";
 
-llvm::StringRef to_ref(std::string_view text) {
-  return {text.data(), text.size()};
-}
-
 std::vector<std::string> arguments(const MslOptions& options, const std::string& path, bool is_header) {
   std::vector<std::string> list = {"-x",
                                    is_header ? "c++-header" : "c++",
@@ -66,10 +62,8 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
                                    "-Wmacro-redefined",
                                    "-Wself-assign",
                                    "-Wdangling-else",
-                                   "-Wimplicit-fallthrough=0",
                                    "-Wunknown-attributes",
                                    "-Wfloat-overflow-conversion"};
-  std::erase(list, "-Wimplicit-fallthrough=0");
   if (options.fast_math)
     for (const char* flag : {"-menable-no-infs", "-menable-no-nans", "-fapprox-func", "-funsafe-math-optimizations",
                              "-fno-signed-zeros", "-mreassociate", "-freciprocal-math"})
@@ -127,8 +121,7 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
   }
   // What the precompiled headers were made from: the file is opened again when a place in it is shown.
   memory->addFile(kPrecompiledSourcePath, 0, llvm::MemoryBuffer::getMemBuffer(kPrecompiledSource));
-  if (path != kPrecompiledSourcePath)
-    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(to_ref(text), path));
+  if (path != kPrecompiledSourcePath) memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   if (precompiled != nullptr)
     memory->addFile(kPrecompiledPath, 0, llvm::MemoryBuffer::getMemBuffer(precompiled->bytes, kPrecompiledPath, false));
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());

@@ -1,6 +1,7 @@
 // Argument nodes against the function's parameters (docs/air.md 1.6): one node per parameter, in order; addresses,
 // slots and type names that agree with the IR types.
-#include "air/passes/builtins.hpp"
+#include "air/limits.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
@@ -10,9 +11,6 @@
 
 namespace smelt::aot::verify {
 namespace {
-
-constexpr uint64_t kBuffers = 31, kTextures = 128, kSamplers = 16;
-constexpr Version kAddressSpaceSaid{2, 5};
 
 /// The keys of a node that matter here.
 struct ArgumentNode {
@@ -67,10 +65,10 @@ ArgumentNode read_node(const llvm::MDNode& node) {
   return read;
 }
 
-/// Slots of one kind, with who took them.
-class Slots {
+/// SlotCheck of one kind, with who took them.
+class SlotCheck {
  public:
-  Slots(std::string_view kind, uint64_t limit) : kind_(kind), limit_(limit) {}
+  SlotCheck(std::string_view kind, uint64_t limit) : kind_(kind), limit_(limit) {}
   void take(const ArgumentNode& node, const std::string& place, Findings& findings) {
     if (!node.location) {
       findings.error(Check::argument, place, "no air.location_index");
@@ -130,7 +128,7 @@ class ArgumentChecker {
       check_handle(read, type, 1, textures_, place);
     else if (read.kind == "sampler")
       check_handle(read, type, 2, samplers_, place);
-    else if (const air::BuiltinRow* row = air::find_builtin(read.kind))
+    else if (const kernel_ir::BuiltinRow* row = kernel_ir::find_builtin(read.kind))
       check_builtin(*row, read, type, place);
     else if (read.kind.empty())
       findings_.error(Check::argument, place, "no kind");
@@ -167,12 +165,12 @@ class ArgumentChecker {
     if (node.space && *node.space != space)
       findings_.error(Check::argument, place, "air.address_space {}, but the parameter points to space {}", *node.space,
                       space);
-    if (!node.space && air_ >= kAddressSpaceSaid)
-      findings_.error(Check::argument, place, "no air.address_space, which AIR {}.{} has", kAddressSpaceSaid.major,
-                      kAddressSpaceSaid.minor);
-    if (node.space && air_ < kAddressSpaceSaid)
+    if (!node.space && air_ >= air::kFirstAddressSpace)
+      findings_.error(Check::argument, place, "no air.address_space, which AIR {}.{} has",
+                      air::kFirstAddressSpace.major, air::kFirstAddressSpace.minor);
+    if (node.space && air_ < air::kFirstAddressSpace)
       findings_.note(Check::argument, place, "air.address_space in AIR {}.{}; Apple writes it from {}.{} on",
-                     air_.major, air_.minor, kAddressSpaceSaid.major, kAddressSpaceSaid.minor);
+                     air_.major, air_.minor, air::kFirstAddressSpace.major, air::kFirstAddressSpace.minor);
     if (node.access != "read" && node.access != "read_write" && node.access != "write")
       findings_.error(Check::argument, place, "no access: want air.read or air.read_write");
     if (space == 2 && node.access == "read_write")
@@ -185,7 +183,7 @@ class ArgumentChecker {
     (space == 3 ? threadgroup_ : buffers_).take(node, place, findings_);
   }
 
-  void check_handle(const ArgumentNode& node, const llvm::Type& type, unsigned space, Slots& slots,
+  void check_handle(const ArgumentNode& node, const llvm::Type& type, unsigned space, SlotCheck& slots,
                     const std::string& place) {
     const llvm::Type* handle = &type;
     if (type.isArrayTy()) handle = type.getArrayElementType();  // array<texture2d<...>, N> by value
@@ -195,7 +193,7 @@ class ArgumentChecker {
     slots.take(node, place, findings_);
   }
 
-  void check_builtin(const air::BuiltinRow& row, const ArgumentNode& node, const llvm::Type& type,
+  void check_builtin(const kernel_ir::BuiltinRow& row, const ArgumentNode& node, const llvm::Type& type,
                      const std::string& place) {
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(&type);
     const llvm::Type& element = vector ? *vector->getElementType() : type;
@@ -217,8 +215,8 @@ class ArgumentChecker {
   const EntryNode& entry_;
   Version air_;
   Findings& findings_;
-  Slots buffers_{"buffer", kBuffers}, threadgroup_{"threadgroup buffer", kBuffers}, textures_{"texture", kTextures},
-      samplers_{"sampler", kSamplers};
+  SlotCheck buffers_{"buffer", air::kMostBuffers}, threadgroup_{"threadgroup buffer", air::kMostBuffers},
+      textures_{"texture", air::kMostTextures}, samplers_{"sampler", air::kMostSamplers};
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
 // The entry point's node (docs/air.md 1.5): { function, outputs, inputs [, extras] }.
+#include "air/entry.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
 
 namespace smelt::aot::verify {
 namespace {
-
-constexpr std::string_view kStages[] = {"kernel", "vertex", "fragment", "mesh", "object", "intersection", "visible"};
 
 void check_kernel(const EntryNode& entry, Findings& findings) {
   const std::string place = fmt::format("!air.{}", entry.stage);
@@ -57,7 +56,7 @@ void check_against_container(const std::vector<EntryNode>& entries, const Module
 
 std::vector<EntryNode> entries_of(const llvm::Module& module) {
   std::vector<EntryNode> entries;
-  for (const std::string_view stage : kStages) {
+  for (const std::string_view stage : air::kStages) {
     const llvm::NamedMDNode* list = module.getNamedMetadata(fmt::format("air.{}", stage));
     if (!list) continue;
     for (const llvm::MDNode* node : list->operands()) {

@@ -1,4 +1,5 @@
 // What no Apple GPU has more of (docs/air.md 6). Slots are counted with the arguments.
+#include "air/limits.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/DataLayout.h"
@@ -7,9 +8,6 @@
 namespace smelt::aot::verify {
 namespace {
 
-constexpr uint64_t kThreadgroupBytes = 32 * 1024;
-constexpr uint64_t kThreads = 1024;
-
 void check_threads(const EntryNode& entry, Findings& findings) {
   for (unsigned i = 3; i < entry.node->getNumOperands(); ++i) {
     const auto* extra = llvm::dyn_cast_or_null<llvm::MDNode>(entry.node->getOperand(i));
@@ -17,9 +15,10 @@ void check_threads(const EntryNode& entry, Findings& findings) {
     const auto* key = llvm::dyn_cast_or_null<llvm::MDString>(extra->getOperand(0));
     const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(extra->getOperand(1));
     if (!key || key->getString() != "air.max_work_group_size") continue;
-    if (!value || value->isZero() || value->getValue().ugt(kThreads))
+    if (!value || value->isZero() || value->getValue().ugt(air::kMostThreads))
       findings.error(Check::limit, "", "air.max_work_group_size {}; there are 1 to {} threads in a threadgroup",
-                     value ? std::to_string(value->getValue().getLimitedValue()) : "without a number", kThreads);
+                     value ? std::to_string(value->getValue().getLimitedValue()) : "without a number",
+                     air::kMostThreads);
   }
 }
 
@@ -45,8 +44,8 @@ void check_limits(const llvm::Module& module, Findings& findings) {
                      "a global in address space 0; constants belong to 2, nothing else outlives a thread");
     }
   }
-  if (total > kThreadgroupBytes)
-    findings.error(Check::limit, "", "{} bytes of threadgroup memory; there are {}", total, kThreadgroupBytes);
+  if (total > air::kMostThreadgroupBytes)
+    findings.error(Check::limit, "", "{} bytes of threadgroup memory; there are {}", total, air::kMostThreadgroupBytes);
   for (const EntryNode& entry : entries_of(module)) check_threads(entry, findings);
 }
 

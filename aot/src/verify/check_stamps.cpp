@@ -74,7 +74,7 @@ void check_stamps(const llvm::Module& module, const ModuleContext& context, Find
                    text(oldest_air_for(*language)), text(*air));
   check_triple(module, context, air, findings);
   const std::string& layout = module.getDataLayoutStr();
-  if (layout != air::kDataLayout && !(air && *air < Version{2, 1}))
+  if (layout != air_data_layout() && !(air && *air < Version{2, 1}))
     findings.error(Check::stamp, "data layout", "'{}' is not AIR's", layout);
   for (const char* list : {"air.compile_options", "llvm.ident"})
     if (!module.getNamedMetadata(list)) findings.note(Check::stamp, "", "no !{}, which Apple always writes", list);

@@ -21,13 +21,6 @@ namespace {
 
 using verify::Findings;
 
-bool made_by_apple(const llvm::Module& module) {
-  const llvm::NamedMDNode* ident = module.getNamedMetadata("llvm.ident");
-  if (!ident || ident->getNumOperands() == 0 || ident->getOperand(0)->getNumOperands() == 0) return false;
-  const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(ident->getOperand(0)->getOperand(0));
-  return text && text->getString().starts_with("Apple metal");
-}
-
 std::unique_ptr<llvm::Module> parse(ByteView bitcode, llvm::LLVMContext& context, std::string& problem) {
   const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()),
                                      "");
@@ -65,7 +58,7 @@ void check_module(ByteView file, const ModuleContext& context, Findings& finding
   verify::check_records(*raw, air, findings);
   verify::check_stamps(*module, context, findings);
   verify::check_entries(*module, context, air, findings);
-  verify::check_operations(*raw, air, made_by_apple(*module), findings);
+  verify::check_operations(*raw, air, air::made_by_apple(*module), findings);
   verify::check_limits(*module, findings);
   verify::check_foreign(*module, findings);
 }

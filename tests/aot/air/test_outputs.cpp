@@ -4,10 +4,10 @@
 
 #include "air/bitcode/writer.hpp"
 #include "air/intrinsics.hpp"
-#include "air/passes/builtins.hpp"
 #include "air_tools.hpp"
 #include "case_file.hpp"
 #include "harvest.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "oracle.hpp"
 
 #include "llvm/IR/IRBuilder.h"
@@ -297,7 +297,7 @@ TEST_CASE("every hardware value, in every shape that it may have") {
   for (const Target& target : known_targets())
     for (const Shape& shape : kShapes) {
       std::string parameters = "ptr addrspace(1) %p", expected;
-      for (const air::BuiltinRow& row : air::builtin_rows()) {
+      for (const kernel_ir::BuiltinRow& row : kernel_ir::builtin_rows()) {
         if (shape.vector && !row.is_vector) continue;
         parameters += fmt::format(", {} \"smelt.builtin\"=\"{}\" %{}", shape.type, row.attribute, row.attribute);
       }
@@ -308,7 +308,7 @@ TEST_CASE("every hardware value, in every shape that it may have") {
         continue;
       }
       const std::string text = to_text(*modules->at(0).module);
-      for (const air::BuiltinRow& row : air::builtin_rows()) {
+      for (const kernel_ir::BuiltinRow& row : kernel_ir::builtin_rows()) {
         if (shape.vector && !row.is_vector) continue;
         const std::string node =
             fmt::format(R"(!"air.{}", !"air.arg_type_name", !"{}", !"air.arg_name", !"{}", !"air.arg_unused"}})",

@@ -5,7 +5,6 @@
 #include "smelt/metallib/writer.hpp"
 
 #include "air/bitcode/writer.hpp"
-#include "air/stamp.hpp"
 #include "files.hpp"
 
 #include "llvm/AsmParser/Parser.h"
@@ -48,7 +47,7 @@ void check_folder(const std::filesystem::path& folder, size_t& files, std::map<s
 // A kernel as Apple's compiler would write it, with places to plant faults.
 struct Plant {
   std::string triple = "air64-apple-macosx14.0.0";
-  std::string layout = air::kDataLayout;
+  std::string layout{air_data_layout()};
   std::string globals, attributes;
   std::string parameters = "ptr addrspace(1) %a, ptr addrspace(2) %b, <3 x i32> %c";
   std::string body, declarations;

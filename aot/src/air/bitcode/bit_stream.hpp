@@ -1,4 +1,5 @@
-// LLVM's bitstream, writing side: blocks, unabbreviated records, and the three abbreviations that the format asks for.
+// LLVM's bitstream, writing side, with what a writer of AIR needs of it: blocks, unabbreviated records, and the three
+// abbreviations that the format asks for.
 //
 //   stream := "BC" C0 DE, block*                      bits are filled from the lowest of each byte
 //   block  := 1:width, id:vbr8, new width:vbr4, align32, length in words:u32, item*, 0:width, align32
@@ -11,47 +12,35 @@
 
 #include "smelt/base/bytes.hpp"
 
+#include "llvm/Bitstream/BitstreamWriter.h"
+
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace smelt::aot::bitcode {
 
-/// Appends bits to owned bytes. Positions are bits from the first byte. Not thread-safe.
+/// Appends bits to owned bytes. Positions are bits from the first byte. Not thread-safe, and stays where it is.
 class BitWriter {
  public:
-  explicit BitWriter(size_t expected_bytes) : bytes_(expected_bytes + 64) {}
+  explicit BitWriter(size_t expected_bytes) { buffer_.reserve(expected_bytes + 64); }
+  BitWriter(const BitWriter&) = delete;
+  BitWriter& operator=(const BitWriter&) = delete;
 
   /// The low `width` bits of `value` (1 to 32); the bits above must be zero.
-  void put(uint32_t value, unsigned width) {
-    pending_ |= static_cast<uint64_t>(value) << used_;
-    used_ += width;
-    if (used_ >= 32) flush_word();
-  }
+  void put(uint32_t value, unsigned width) { stream_.Emit(value, width); }
   /// Groups of `width` bits, lowest first, the top bit of each saying that another follows.
-  void put_vbr(uint64_t value, unsigned width) {
-    if (value >> (width - 1) == 0) return put(static_cast<uint32_t>(value), width);
-    const uint32_t more = 1u << (width - 1);
-    while (value >= more) {
-      put((static_cast<uint32_t>(value) & (more - 1)) | more, width);
-      value >>= width - 1;
-    }
-    put(static_cast<uint32_t>(value), width);
-  }
-  void align_word() {
-    if (used_ != 0) {
-      used_ = 32;
-      flush_word();
-    }
-  }
-  uint64_t position() const { return static_cast<uint64_t>(size_) * 8 + used_; }
+  void put_vbr(uint64_t value, unsigned width) { stream_.EmitVBR64(value, width); }
+  void align_word() { stream_.FlushToWord(); }
+  uint64_t position() const { return stream_.GetCurrentBitNo(); }
 
-  void enter_block(unsigned id, unsigned width);
-  void exit_block();
+  void enter_block(unsigned id, unsigned width) { stream_.EnterSubblock(id, width); }
+  void exit_block() { stream_.ExitBlock(); }
 
-  void record(unsigned code, std::span<const uint64_t> operands);
+  void record(unsigned code, std::span<const uint64_t> operands) {
+    stream_.EmitRecord(code, llvm::ArrayRef(operands.data(), operands.size()));
+  }
   void record(unsigned code, std::initializer_list<uint64_t> operands) {
     record(code, std::span(operands.begin(), operands.size()));
   }
@@ -60,36 +49,17 @@ class BitWriter {
 
   /// A record of `operands` (each VBR6) and a blob, with an abbreviation defined in front of it.
   void blob_record(unsigned code, std::initializer_list<uint64_t> operands, std::string_view blob);
-  /// A record of one 32-bit field; returns where the field is, for patch().
+  /// A record of one 32-bit field, zero for now; returns where the field is, for patch().
   uint64_t fixed_record(unsigned code);
-  /// Overwrites a word-aligned 32-bit field.
-  void patch(uint64_t bit_position, uint32_t value);
+  /// Sets the field of a fixed_record().
+  void patch(uint64_t bit_position, uint32_t value) { stream_.BackpatchWord(bit_position, value); }
 
   /// Everything written; the caller has closed every block.
   Bytes take();
 
  private:
-  void flush_word() {
-    if (size_ + 4 > bytes_.size()) bytes_.resize(bytes_.size() * 2);
-    store_le(bytes_.data() + size_, static_cast<uint32_t>(pending_));
-    size_ += 4;
-    pending_ >>= 32;
-    used_ -= 32;
-  }
-
-  struct Block {
-    size_t length_at;  // byte offset of the length word
-    unsigned width;    // of the enclosing block
-    unsigned next_abbrev;
-  };
-
-  Bytes bytes_;      // as large as it has grown
-  size_t size_ = 0;  // of which written; a multiple of 4
-  uint64_t pending_ = 0;
-  unsigned used_ = 0;
-  unsigned width_ = 2;
-  unsigned next_abbrev_ = 4;
-  std::vector<Block> open_;
+  llvm::SmallVector<char, 0> buffer_;
+  llvm::BitstreamWriter stream_{buffer_};
 };
 
 }  // namespace smelt::aot::bitcode

@@ -12,7 +12,7 @@ namespace bitc = llvm::bitc;
 
 // ---- reports --------------------------------------------------------------------------------------------------------
 
-void Checker::wrong(std::string_view what) {
+void ModuleChecker::wrong(std::string_view what) {
   if (error_) return;
   std::string place = "module level";
   std::string subject;
@@ -24,7 +24,7 @@ void Checker::wrong(std::string_view what) {
   error_ = Error{Errc::compile_failed, fmt::format("{}: typed check before writing: {}", place, what), subject};
 }
 
-bool Checker::same(std::string_view what, TypeId found, TypeId wanted) {
+bool ModuleChecker::same(std::string_view what, TypeId found, TypeId wanted) {
   if (found == wanted) return true;
   wrong(fmt::format("{} is '{}', must be '{}'", what, types_.text(found), types_.text(wanted)));
   return false;
@@ -32,7 +32,7 @@ bool Checker::same(std::string_view what, TypeId found, TypeId wanted) {
 
 // ---- types ----------------------------------------------------------------------------------------------------------
 
-bool Checker::is_floating(TypeId type) const {
+bool ModuleChecker::is_floating(TypeId type) const {
   switch (types_[types_.scalar_of(type)].kind) {
     case TypeKind::half:
     case TypeKind::bfloat:
@@ -44,7 +44,7 @@ bool Checker::is_floating(TypeId type) const {
   }
 }
 
-uint64_t Checker::bits(TypeId type) const {
+uint64_t ModuleChecker::bits(TypeId type) const {
   const uint64_t count = types_.is(type, TypeKind::vector) ? types_[type].count : 1;
   const TypeId scalar = types_.scalar_of(type);
   switch (types_[scalar].kind) {
@@ -62,7 +62,7 @@ uint64_t Checker::bits(TypeId type) const {
   }
 }
 
-bool Checker::legal_cast(uint64_t code, TypeId from, TypeId to) const {
+bool ModuleChecker::legal_cast(uint64_t code, TypeId from, TypeId to) const {
   const TypeId source = types_.scalar_of(from), target = types_.scalar_of(to);
   const bool pointers = types_.is_pointer(source) && types_.is_pointer(target);
   if (code == bitc::CAST_BITCAST && !pointers)
@@ -99,7 +99,7 @@ bool Checker::legal_cast(uint64_t code, TypeId from, TypeId to) const {
   }
 }
 
-std::optional<uint64_t> Checker::constant_number(ValueRef value) const {
+std::optional<uint64_t> ModuleChecker::constant_number(ValueRef value) const {
   auto search = [&](std::span<const Constant> pool) -> std::optional<uint64_t> {
     // In order of age until emission sorts them, and refs only grow.
     const auto at = std::ranges::lower_bound(pool, value, {}, &Constant::value);
@@ -114,7 +114,7 @@ std::optional<uint64_t> Checker::constant_number(ValueRef value) const {
 }
 
 // The first index steps over whole objects; the others go inside. A struct's must be a known number.
-std::optional<TypeId> Checker::walk(TypeId source, std::span<const ValueRef> indices) const {
+std::optional<TypeId> ModuleChecker::walk(TypeId source, std::span<const ValueRef> indices) const {
   TypeId at = source;
   for (size_t i = 1; i < indices.size(); ++i) {
     const TypeKind kind = types_[at].kind;
@@ -131,7 +131,7 @@ std::optional<TypeId> Checker::walk(TypeId source, std::span<const ValueRef> ind
   return at;
 }
 
-void Checker::types() {
+void ModuleChecker::types() {
   for (TypeId id = 0; id < types_.size(); ++id)
     for (const TypeId sub : types_.subs(id))
       if (sub >= id) wrong(fmt::format("type {} refers forward to type {}", id, sub));
@@ -139,12 +139,12 @@ void Checker::types() {
 
 // ---- module level ---------------------------------------------------------------------------------------------------
 
-void Checker::pool(std::span<const Constant> constants) {
+void ModuleChecker::pool(std::span<const Constant> constants) {
   for (const Constant& constant : constants) known_[constant.value] = 1;
   for (const Constant& one : constants) constant(one);
 }
 
-void Checker::module_level() {
+void ModuleChecker::module_level() {
   auto global = [&](ValueRef value, TypeId type, llvm::StringRef name) {
     known_[value] = 1;
     const TypeId found = type_of(value);
@@ -166,7 +166,7 @@ void Checker::module_level() {
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-void Checker::body(const Body& body) {
+void ModuleChecker::body(const Body& body) {
   body_ = &body;
   const TypeId function = types_.pointee(type_of(body.self));
   const auto parts = types_.subs(function);
@@ -200,7 +200,7 @@ void Checker::body(const Body& body) {
   body_ = nullptr;
 }
 
-Result<void> Checker::run() {
+Result<void> ModuleChecker::run() {
   types();
   if (!error_) module_level();
   for (const Body& one : module_.bodies)
@@ -210,7 +210,7 @@ Result<void> Checker::run() {
 }
 
 Result<void> check_types(const TypedModule& module) {
-  return Checker(module).run();
+  return ModuleChecker(module).run();
 }
 
 }  // namespace smelt::aot::bitcode

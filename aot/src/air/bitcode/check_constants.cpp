@@ -13,7 +13,7 @@ constexpr uint32_t kConstantGep = 12, kConstantInboundsGep = 20;
 
 }  // namespace
 
-void Checker::constant(const Constant& constant) {
+void ModuleChecker::constant(const Constant& constant) {
   if (error_) return;
   if (!constant.payload) {
     for (const Field& field : module_.fields_of(constant)) {
@@ -34,7 +34,7 @@ void Checker::constant(const Constant& constant) {
   }
 }
 
-void Checker::words(const Constant& constant) {
+void ModuleChecker::words(const Constant& constant) {
   const TypeId type = type_of(constant.value);
   const Type& shape = types_[type];
   const size_t count = module_.words_of(constant).size();
@@ -71,7 +71,7 @@ void Checker::words(const Constant& constant) {
   }
 }
 
-void Checker::constant_cast(const Constant& constant) {
+void ModuleChecker::constant_cast(const Constant& constant) {
   const auto fields = module_.fields_of(constant);
   if (fields.size() != 3) return wrong("a constant cast wants three operands");
   const TypeId from = type_of(fields[2].value), to = type_of(constant.value);
@@ -80,7 +80,7 @@ void Checker::constant_cast(const Constant& constant) {
     wrong(fmt::format("constant cast {} from '{}' to '{}'", fields[0].value, types_.text(from), types_.text(to)));
 }
 
-void Checker::constant_gep(const Constant& constant) {
+void ModuleChecker::constant_gep(const Constant& constant) {
   const auto fields = module_.fields_of(constant);
   if (fields.size() < 3 || fields.size() % 2 == 0) return wrong("a constant getelementptr wants pairs of operands");
   const TypeId source = fields[0].value;
@@ -99,7 +99,7 @@ void Checker::constant_gep(const Constant& constant) {
   same("pointee of a constant getelementptr", types_.pointee(result), *end);
 }
 
-void Checker::constant_parts(const Constant& constant) {
+void ModuleChecker::constant_parts(const Constant& constant) {
   const TypeId type = type_of(constant.value);
   const auto fields = module_.fields_of(constant);
   switch (constant.code) {

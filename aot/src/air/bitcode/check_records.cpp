@@ -9,7 +9,7 @@ namespace bitc = llvm::bitc;
 
 // ---- fields ---------------------------------------------------------------------------------------------------------
 
-ValueRef Checker::value() {
+ValueRef ModuleChecker::value() {
   const Field* field = peek();
   if (!field || field->kind == Field::literal || field->kind == Field::metadata ||
       field->kind == Field::local_metadata) {
@@ -21,7 +21,7 @@ ValueRef Checker::value() {
   return field->value;
 }
 
-uint64_t Checker::literal() {
+uint64_t ModuleChecker::literal() {
   const Field* field = peek();
   if (!field || field->kind != Field::literal) {
     wrong(fmt::format("operand {} is no literal", at_));
@@ -31,23 +31,23 @@ uint64_t Checker::literal() {
   return field->value;
 }
 
-TypeId Checker::pointee_of(ValueRef pointer, std::string_view what) {
+TypeId ModuleChecker::pointee_of(ValueRef pointer, std::string_view what) {
   const TypeId type = types_.scalar_of(type_of(pointer));
   if (types_.is_pointer(type)) return types_.pointee(type);
   wrong(fmt::format("{} is '{}', must be a pointer", what, types_.text(type_of(pointer))));
   return type;
 }
 
-void Checker::result(TypeId wanted) {
+void ModuleChecker::result(TypeId wanted) {
   if (record_->result == kNoValue) return wrong("a record without its result");
   same("result", type_of(record_->result), wanted);
 }
 
-void Checker::no_result() {
+void ModuleChecker::no_result() {
   if (record_->result != kNoValue) wrong("a record with a result that it cannot have");
 }
 
-void Checker::record(const Record& record) {
+void ModuleChecker::record(const Record& record) {
   record_ = &record;
   fields_ = module_.fields_of(record);
   at_ = 0;
@@ -96,7 +96,7 @@ void Checker::record(const Record& record) {
 
 // ---- arithmetic -----------------------------------------------------------------------------------------------------
 
-void Checker::binary() {
+void ModuleChecker::binary() {
   const TypeId left = type_of(value()), right = type_of(value());
   if (!same("right operand", right, left)) return;
   if (record_->code == bitc::FUNC_CODE_INST_BINOP) {
@@ -120,14 +120,14 @@ void Checker::binary() {
     wrong(fmt::format("comparison of '{}' makes '{}'", types_.text(left), types_.text(found)));
 }
 
-void Checker::unary() {
+void ModuleChecker::unary() {
   const TypeId operand = type_of(value());
   if (record_->code == bitc::FUNC_CODE_INST_UNOP && !is_floating(operand))
     wrong(fmt::format("fneg of '{}'", types_.text(operand)));
   result(operand);
 }
 
-void Checker::cast() {
+void ModuleChecker::cast() {
   const TypeId from = type_of(value()), to = static_cast<TypeId>(literal());
   const uint64_t code = literal();
   result(to);
@@ -137,7 +137,7 @@ void Checker::cast() {
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-void Checker::memory() {
+void ModuleChecker::memory() {
   switch (record_->code) {
     case bitc::FUNC_CODE_INST_ALLOCA: {
       const TypeId element = static_cast<TypeId>(literal()), size = static_cast<TypeId>(literal());
@@ -161,7 +161,7 @@ void Checker::memory() {
   }
 }
 
-void Checker::gep() {
+void ModuleChecker::gep() {
   literal();
   const TypeId source = static_cast<TypeId>(literal());
   const ValueRef base = value();
@@ -186,7 +186,7 @@ void Checker::gep() {
   same("pointee of a getelementptr", types_.pointee(scalar), *end);
 }
 
-void Checker::atomics() {
+void ModuleChecker::atomics() {
   if (record_->code == bitc::FUNC_CODE_INST_FENCE) return no_result();
   const TypeId pointee = pointee_of(value(), "the address of an atomic");
   const TypeId operand = type_of(value());
@@ -201,7 +201,7 @@ void Checker::atomics() {
 
 // ---- control flow ---------------------------------------------------------------------------------------------------
 
-void Checker::call() {
+void ModuleChecker::call() {
   literal();  // attributes
   const uint64_t word = literal();
   if (word & uint64_t{1} << bitc::CALL_FMF) literal();
@@ -227,7 +227,7 @@ void Checker::call() {
   result(parts[0]);
 }
 
-void Checker::phi() {
+void ModuleChecker::phi() {
   const TypeId type = static_cast<TypeId>(literal());
   result(type);
   // Fast-math flags make the operand count even.
@@ -238,7 +238,7 @@ void Checker::phi() {
   }
 }
 
-void Checker::branches() {
+void ModuleChecker::branches() {
   no_result();
   auto block = [&] {
     if (literal() >= body_->blocks.size()) wrong("a branch to a block that is not there");
@@ -275,7 +275,7 @@ void Checker::branches() {
 
 // ---- vectors and aggregates -----------------------------------------------------------------------------------------
 
-void Checker::vectors() {
+void ModuleChecker::vectors() {
   const TypeId vector = type_of(value());
   if (lanes(vector) == 0) return wrong(fmt::format("a vector operation on '{}'", types_.text(vector)));
   const TypeId element = types_.scalar_of(vector);
@@ -299,7 +299,7 @@ void Checker::vectors() {
   }
 }
 
-void Checker::aggregates() {
+void ModuleChecker::aggregates() {
   const TypeId aggregate = type_of(value());
   const bool inserts = record_->code == bitc::FUNC_CODE_INST_INSERTVAL;
   const TypeId element = inserts ? type_of(value()) : 0;

@@ -5,9 +5,10 @@
 
 namespace smelt::aot::bitcode {
 
-class Checker {
+class ModuleChecker {
  public:
-  explicit Checker(const TypedModule& module) : module_(module), types_(module.types), known_(module.values.size()) {}
+  explicit ModuleChecker(const TypedModule& module)
+      : module_(module), types_(module.types), known_(module.values.size()) {}
   Result<void> run();
 
  private:

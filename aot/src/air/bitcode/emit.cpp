@@ -10,12 +10,12 @@ namespace smelt::aot::bitcode {
 
 namespace bitc = llvm::bitc;
 
-Emitter::Emitter(TypedModule& module)
+StreamEmitter::StreamEmitter(TypedModule& module)
     : module_(module), out_(4096 + module.fields.size() * 2 + module.constant_words.size() * 4) {
   operands_.reserve(256);
 }
 
-Bytes Emitter::run() {
+Bytes StreamEmitter::run() {
   for (const uint32_t byte : {0x42u, 0x43u, 0xC0u, 0xDEu}) out_.put(byte, 8);
   identification();
   number_module();
@@ -42,7 +42,7 @@ Bytes Emitter::run() {
   return out_.take();
 }
 
-void Emitter::identification() {
+void StreamEmitter::identification() {
   constexpr unsigned kString = 1, kEpoch = 2;
   start_ = out_.position();
   out_.enter_block(bitc::IDENTIFICATION_BLOCK_ID, 5);
@@ -54,7 +54,7 @@ void Emitter::identification() {
 // ---- numbering ------------------------------------------------------------------------------------------------------
 
 // Operands first, so nothing refers forward; then by type, for few SETTYPEs; then by age.
-void Emitter::number_constants(std::vector<Constant>& pool, uint32_t& next) {
+void StreamEmitter::number_constants(std::vector<Constant>& pool, uint32_t& next) {
   std::sort(pool.begin(), pool.end(), [this](const Constant& a, const Constant& b) {
     const Value &x = module_.values[a.value], &y = module_.values[b.value];
     if (x.depth != y.depth) return x.depth < y.depth;
@@ -64,7 +64,7 @@ void Emitter::number_constants(std::vector<Constant>& pool, uint32_t& next) {
   for (const Constant& constant : pool) module_.values[constant.value].id = next++;
 }
 
-void Emitter::number_module() {
+void StreamEmitter::number_module() {
   uint32_t next = 0;
   for (const Variable& variable : module_.variables) module_.values[variable.value].id = next++;
   for (const FunctionHeader& function : module_.functions) module_.values[function.value].id = next++;
@@ -75,12 +75,12 @@ void Emitter::number_module() {
 
 // ---- module level ---------------------------------------------------------------------------------------------------
 
-void Emitter::name(std::string_view text) {
+void StreamEmitter::name(std::string_view text) {
   push({strings_.size(), text.size()});
   strings_ += text;
 }
 
-void Emitter::section_names() {
+void StreamEmitter::section_names() {
   auto take = [this](const llvm::GlobalObject& object) {
     if (!object.hasSection() || section(object) != 0) return;
     sections_.push_back(object.getSection().str());
@@ -91,13 +91,13 @@ void Emitter::section_names() {
     if (function.source) take(*function.source);
 }
 
-uint64_t Emitter::section(const llvm::GlobalObject& object) const {
+uint64_t StreamEmitter::section(const llvm::GlobalObject& object) const {
   if (!object.hasSection()) return 0;
   const auto at = std::find(sections_.begin(), sections_.end(), object.getSection());
   return at == sections_.end() ? 0 : static_cast<uint64_t>(at - sections_.begin()) + 1;
 }
 
-void Emitter::globals() {
+void StreamEmitter::globals() {
   section_names();
   // LLVM 19 fills in the input's path when a module has no source name of its own.
   if (module_.source->getSourceFileName() != module_.source->getModuleIdentifier())
@@ -137,7 +137,7 @@ void Emitter::globals() {
   }
 }
 
-void Emitter::constants(std::span<const Constant> pool) {
+void StreamEmitter::constants(std::span<const Constant> pool) {
   if (pool.empty()) return;
   out_.enter_block(bitc::CONSTANTS_BLOCK_ID, 4);
   std::optional<TypeId> current;
@@ -157,7 +157,7 @@ void Emitter::constants(std::span<const Constant> pool) {
   out_.exit_block();
 }
 
-void Emitter::tags() {
+void StreamEmitter::tags() {
   out_.enter_block(bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID, 3);
   for (const char* tag :
        {"deopt", "funclet", "gc-transition", "cfguardtarget", "preallocated", "gc-live", "clang.arc.attachedcall"})
@@ -173,7 +173,7 @@ void Emitter::tags() {
   out_.exit_block();
 }
 
-void Emitter::function_offsets(uint64_t patch_at, std::span<const uint64_t> starts) {
+void StreamEmitter::function_offsets(uint64_t patch_at, std::span<const uint64_t> starts) {
   if (starts.empty()) return;
   auto words = [this](uint64_t position) { return (position - start_) / 32 + 1; };
   out_.patch(patch_at, static_cast<uint32_t>(words(out_.position())));
@@ -183,7 +183,7 @@ void Emitter::function_offsets(uint64_t patch_at, std::span<const uint64_t> star
   out_.exit_block();
 }
 
-void Emitter::string_table() {
+void StreamEmitter::string_table() {
   out_.enter_block(bitc::STRTAB_BLOCK_ID, 3);
   out_.blob_record(bitc::STRTAB_BLOB, {}, strings_);
   out_.exit_block();
@@ -191,7 +191,7 @@ void Emitter::string_table() {
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-void Emitter::function(Body& body) {
+void StreamEmitter::function(Body& body) {
   uint32_t here = module_values_;
   for (const ValueRef argument : body.arguments) module_.values[argument].id = here++;
   number_constants(body.constants, here);
@@ -211,14 +211,14 @@ void Emitter::function(Body& body) {
   out_.exit_block();
 }
 
-void Emitter::instruction(const Record& record, uint32_t& here) {
+void StreamEmitter::instruction(const Record& record, uint32_t& here) {
   for (const Field& one : module_.fields_of(record)) field(one, here);
   flush(record.code);
   if (record.result != kNoValue) ++here;
   if (record.location != 0) debug_location(record);
 }
 
-void Emitter::field(const Field& field, uint32_t here) {
+void StreamEmitter::field(const Field& field, uint32_t here) {
   switch (field.kind) {
     case Field::literal:
       operands_.push_back(field.value);
@@ -247,7 +247,7 @@ void Emitter::field(const Field& field, uint32_t here) {
   }
 }
 
-void Emitter::debug_location(const Record& record) {
+void StreamEmitter::debug_location(const Record& record) {
   if (record.location == last_location_) {
     out_.record(bitc::FUNC_CODE_DEBUG_LOC_AGAIN, {});
     return;
@@ -259,7 +259,7 @@ void Emitter::debug_location(const Record& record) {
               {location.line, location.column, node(location.scope), node(location.inlined_at), location.implicit});
 }
 
-void Emitter::local_metadata(const Body& body, uint32_t here) {
+void StreamEmitter::local_metadata(const Body& body, uint32_t here) {
   if (body.local_metadata.empty()) return;
   out_.enter_block(bitc::METADATA_BLOCK_ID, 3);
   for (const LocalMetadata& item : body.local_metadata) {
@@ -277,7 +277,7 @@ void Emitter::local_metadata(const Body& body, uint32_t here) {
   (void)here;
 }
 
-void Emitter::attachments(const Body& body) {
+void StreamEmitter::attachments(const Body& body) {
   out_.enter_block(bitc::METADATA_ATTACHMENT_ID, 3);
   auto pairs = [this](std::span<const Attachment> list) {
     for (const Attachment& one : list) push({one.kind, module_.metadata.id(one.node)});
@@ -298,7 +298,7 @@ void Emitter::attachments(const Body& body) {
 // ---- the whole ------------------------------------------------------------------------------------------------------
 
 Bytes emit(TypedModule& module, bool wrap) {
-  Bytes bitcode = Emitter(module).run();
+  Bytes bitcode = StreamEmitter(module).run();
   if (!wrap) return bitcode;
   // u32 0x0B17C0DE, version 0, offset 20, size, cpu type 0xFFFFFFFF; zero padding (docs/metallib-format.md section 7)
   ByteWriter out;

@@ -7,7 +7,7 @@ namespace smelt::aot::bitcode {
 
 namespace bitc = llvm::bitc;
 
-void Emitter::metadata_kinds() {
+void StreamEmitter::metadata_kinds() {
   std::vector<bool> used;
   auto mark = [&](std::span<const Attachment> attachments) {
     for (const Attachment& one : attachments) {
@@ -33,7 +33,7 @@ void Emitter::metadata_kinds() {
 }
 
 // One record for all strings: count, offset of the characters, and a blob of VBR6 lengths, padding, characters.
-void Emitter::metadata_strings() {
+void StreamEmitter::metadata_strings() {
   const auto& strings = module_.metadata.strings();
   if (strings.empty()) return;
   size_t characters = 0;
@@ -50,7 +50,7 @@ void Emitter::metadata_strings() {
   out_.blob_record(bitc::METADATA_STRINGS, {strings.size(), head.size()}, blob);
 }
 
-void Emitter::node(const MetadataTable::Node& node) {
+void StreamEmitter::node(const MetadataTable::Node& node) {
   if (!llvm::isa<llvm::MDTuple>(node.node)) return debug_node(*node.node);
   for (const MetadataRef operand : module_.metadata.operands(node))
     operands_.push_back(operand ? module_.metadata.id(operand) + uint64_t{1} : 0);
@@ -58,14 +58,14 @@ void Emitter::node(const MetadataTable::Node& node) {
 }
 
 template <class Attachments>
-void Emitter::global_attachments(ValueRef value, const Attachments& attachments) {
+void StreamEmitter::global_attachments(ValueRef value, const Attachments& attachments) {
   if (attachments.empty()) return;
   operands_.push_back(id(value));
   for (const Attachment& one : attachments) push({one.kind, module_.metadata.id(one.node)});
   flush(bitc::METADATA_GLOBAL_DECL_ATTACHMENT);
 }
 
-void Emitter::metadata() {
+void StreamEmitter::metadata() {
   const MetadataTable& table = module_.metadata;
   if (table.size() == 0 && module_.source->named_metadata_empty()) return;
   out_.enter_block(bitc::METADATA_BLOCK_ID, 4);

@@ -8,9 +8,9 @@
 
 namespace smelt::aot::bitcode {
 
-class Emitter {
+class StreamEmitter {
  public:
-  explicit Emitter(TypedModule& module);
+  explicit StreamEmitter(TypedModule& module);
   Bytes run();
 
  private:
@@ -41,6 +41,7 @@ class Emitter {
   void metadata_strings();
   void node(const MetadataTable::Node& node);
   void debug_node(const llvm::MDNode& node);
+  class DebugRecord;  // emit_debug_info.cpp
   template <class Attachments>
   void global_attachments(ValueRef value, const Attachments& attachments);
   uint64_t ref(const llvm::Metadata* metadata) const {  // id + 1, 0 for none
@@ -67,7 +68,7 @@ class Emitter {
 };
 
 template <class Visit>
-void Emitter::each_record(const Body& body, Visit visit) const {
+void StreamEmitter::each_record(const Body& body, Visit visit) const {
   for (const Block& block : body.blocks) {
     const uint32_t last = block.first + block.count - 1;
     for (uint32_t i = block.first; i < last; ++i) visit(module_.records[i]);

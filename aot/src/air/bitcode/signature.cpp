@@ -1,5 +1,8 @@
 #include "air/bitcode/signature.hpp"
 
+#include "air/entry.hpp"
+#include "air/types.hpp"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
@@ -11,21 +14,13 @@ namespace {
 
 using llvm::StringRef;
 
-// "i32", "f16", "bf16", "v4f32" -> a type; nothing when the component is no type.
-std::optional<TypeId> component(TypeTable& types, StringRef text) {
-  if (text == "f16") return types.scalar(TypeKind::half);
-  if (text == "f32") return types.scalar(TypeKind::float_type);
-  if (text == "bf16") return types.scalar(TypeKind::bfloat);
-  unsigned count = 0;
-  if (text.consume_front("i")) {
-    if (text.getAsInteger(10, count) || count == 0) return std::nullopt;
-    return types.integer(count);
-  }
-  if (text.consume_front("v") && !text.consumeInteger(10, count) && count != 0) {
-    const auto element = component(types, text);
-    if (element) return types.vector(count, *element);
-  }
-  return std::nullopt;
+TypeId type_of(TypeTable& types, const air::AirType& type) {
+  using Kind = air::AirType::Kind;
+  const TypeId lane = type.kind == Kind::half     ? types.scalar(TypeKind::half)
+                      : type.kind == Kind::single ? types.scalar(TypeKind::float_type)
+                      : type.kind == Kind::bfloat ? types.scalar(TypeKind::bfloat)
+                                                  : types.integer(type.bits);
+  return type.lanes > 1 ? types.vector(type.lanes, lane) : lane;
 }
 
 // "read_texture_2d_array" -> "struct._texture_2d_array_t"; the longest known kind wins, as "2d" starts "2d_array".
@@ -43,8 +38,12 @@ std::string texture_struct(StringRef operation) {
   return {};
 }
 
-// "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"
-std::string handle_struct(StringRef type_name) {
+// "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"; empty for what is no handle.
+std::string handle_struct(const air::EntryArgument& argument) {
+  if (argument.kind == "air.sampler") return "struct._sampler_t";
+  if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
+  if (argument.kind != "air.texture") return {};
+  const StringRef type_name = argument.type_name;
   StringRef head = type_name.take_until([](char c) { return c == '<' || c == ' '; });
   for (StringRef family : {"texture", "depth"}) {
     if (StringRef rest = head; rest.consume_front(family) && !rest.empty()) {
@@ -101,13 +100,13 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
     if (space == 2) return types.opaque("struct._sampler_t");
   }
   std::optional<TypeId> last;
-  for (StringRef part : parts) {
-    unsigned named = 0;
-    if (StringRef rest = part; rest.consume_front("p") && !rest.consumeInteger(10, named)) {  // p3f16: the space too
-      if (const auto pointee = component(types, rest); pointee && named == space) return *pointee;
-    } else if (const auto type = component(types, part)) {
-      last = type;
-    }
+  for (const StringRef part : parts) {
+    const std::optional<air::AirType> named = air::parse_air_type(part);
+    if (!named) continue;
+    if (!named->is_pointer())
+      last = type_of(types, *named);
+    else if (named->space == space)  // p3f16
+      return type_of(types, *named);
   }
   StringRef bare = operation;
   bare.consume_front("fast_");
@@ -148,39 +147,21 @@ std::string typed_intrinsic_name(StringRef name) {
 
 HandleParameters entry_handles(TypeTable& types, const llvm::Module& module) {
   HandleParameters handles;
-  for (StringRef stage : {"air.kernel", "air.vertex", "air.fragment", "air.visible", "air.mesh", "air.object"}) {
-    const llvm::NamedMDNode* entries = module.getNamedMetadata(stage);
+  for (const std::string_view stage : air::kStages) {
+    const llvm::NamedMDNode* entries = air::entry_list(module, stage);
     if (!entries) continue;
     for (const llvm::MDNode* entry : entries->operands()) {
-      if (entry->getNumOperands() < 3) continue;
-      const auto* function = llvm::mdconst::dyn_extract_or_null<llvm::Function>(entry->getOperand(0));
-      const auto* inputs = llvm::dyn_cast_or_null<llvm::MDNode>(entry->getOperand(2));
+      const llvm::Function* function = air::function_of(*entry);
+      const llvm::MDNode* inputs = air::inputs_of(*entry);
       if (!function || !inputs) continue;
       for (const llvm::MDOperand& input : inputs->operands()) {
-        const auto* argument = llvm::dyn_cast_or_null<llvm::MDNode>(input);
-        if (!argument || argument->getNumOperands() == 0) continue;
-        const auto* index = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(argument->getOperand(0));
-        if (!index || index->getValue().uge(function->arg_size())) continue;
-        const unsigned position = static_cast<unsigned>(index->getZExtValue());
-        llvm::Type* type = function->getArg(position)->getType();
-        if (!type->isPointerTy()) continue;
-        StringRef kind, type_name, previous;
-        for (const llvm::MDOperand& operand : llvm::drop_begin(argument->operands())) {
-          const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(operand);
-          const StringRef now = text ? text->getString() : StringRef();
-          if (previous == "air.arg_type_name") {
-            type_name = now;
-          } else if (now == "air.texture" || now == "air.sampler" || now == "air.visible_function_table") {
-            kind = now;
-          }
-          previous = now;
-        }
-        std::string name;
-        if (kind == "air.texture") name = handle_struct(type_name);
-        if (kind == "air.sampler") name = "struct._sampler_t";
-        if (kind == "air.visible_function_table") name = "struct._visible_function_table_t";
-        if (!name.empty())
-          handles[{function, position}] = types.pointer(types.opaque(name), type->getPointerAddressSpace());
+        const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(input);
+        const auto argument = node ? air::read_argument(*node) : std::nullopt;
+        if (!argument || argument->index >= function->arg_size()) continue;
+        const llvm::Type* type = function->getArg(argument->index)->getType();
+        const std::string name = handle_struct(*argument);
+        if (type->isPointerTy() && !name.empty())
+          handles[{function, argument->index}] = types.pointer(types.opaque(name), type->getPointerAddressSpace());
       }
     }
   }

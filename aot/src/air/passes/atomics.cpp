@@ -37,9 +37,9 @@ struct Word {
   llvm::Type* held;    ///< the integer type of the value, as wide as it is
 };
 
-class Lowering {
+class AtomicLowering {
  public:
-  Lowering(PassContext& context, bool orders_matter) : context_(context), orders_matter_(orders_matter) {}
+  AtomicLowering(PassContext& context, bool orders_matter) : context_(context), orders_matter_(orders_matter) {}
 
   Result<void> lower(llvm::AtomicRMWInst& rmw);
   Result<void> lower(llvm::AtomicCmpXchgInst& exchange);
@@ -114,8 +114,8 @@ Result<void> check_space(const llvm::Instruction& at, const llvm::Value& pointer
   return refuse(at, "atomics work on device and threadgroup memory, not on address space {}", space);
 }
 
-Result<llvm::Value*> Lowering::call(Builder& builder, std::string_view rest, llvm::Value* pointer,
-                                    llvm::ArrayRef<llvm::Value*> operands) {
+Result<llvm::Value*> AtomicLowering::call(Builder& builder, std::string_view rest, llvm::Value* pointer,
+                                          llvm::ArrayRef<llvm::Value*> operands) {
   llvm::SmallVector<llvm::Value*, 8> arguments = {pointer};
   arguments.append(operands.begin(), operands.end());
   const auto last = tail(builder, *pointer);
@@ -124,19 +124,20 @@ Result<llvm::Value*> Lowering::call(Builder& builder, std::string_view rest, llv
   return made;
 }
 
-Result<void> Lowering::fence_before(llvm::Instruction& at, llvm::AtomicOrdering order, llvm::SyncScope::ID scope) {
+Result<void> AtomicLowering::fence_before(llvm::Instruction& at, llvm::AtomicOrdering order,
+                                          llvm::SyncScope::ID scope) {
   if (!orders_matter_ || !llvm::isReleaseOrStronger(order)) return {};
   Builder builder(&at);
   return emit_fence(context_, builder, scope_of(at.getContext(), scope), at);
 }
 
-Result<void> Lowering::fence_after(llvm::Instruction& at, llvm::AtomicOrdering order, llvm::SyncScope::ID scope) {
+Result<void> AtomicLowering::fence_after(llvm::Instruction& at, llvm::AtomicOrdering order, llvm::SyncScope::ID scope) {
   if (!orders_matter_ || !llvm::isAcquireOrStronger(order)) return {};
   Builder builder(at.getNextNode());
   return emit_fence(context_, builder, scope_of(at.getContext(), scope), at);
 }
 
-Word Lowering::word_of(Builder& builder, llvm::Value* pointer, llvm::Type* type, llvm::Align align) {
+Word AtomicLowering::word_of(Builder& builder, llvm::Value* pointer, llvm::Type* type, llvm::Align align) {
   const unsigned bits = static_cast<unsigned>(type->getPrimitiveSizeInBits().getFixedValue());
   llvm::Type* const held = builder.getIntNTy(bits);
   if (bits == 32) return {pointer, nullptr, held};
@@ -147,12 +148,12 @@ Word Lowering::word_of(Builder& builder, llvm::Value* pointer, llvm::Type* type,
   return {word, builder.CreateShl(builder.CreateTrunc(offset, builder.getInt32Ty()), 3), held};
 }
 
-llvm::Value* Lowering::value_in(Builder& builder, const Word& word, llvm::Value* bits, llvm::Type* type) {
+llvm::Value* AtomicLowering::value_in(Builder& builder, const Word& word, llvm::Value* bits, llvm::Type* type) {
   if (word.shift) bits = builder.CreateTrunc(builder.CreateLShr(bits, word.shift), word.held);
   return builder.CreateBitCast(bits, type);
 }
 
-llvm::Value* Lowering::word_with(Builder& builder, const Word& word, llvm::Value* bits, llvm::Value* value) {
+llvm::Value* AtomicLowering::word_with(Builder& builder, const Word& word, llvm::Value* bits, llvm::Value* value) {
   value = builder.CreateBitCast(value, word.held);
   if (!word.shift) return value;
   const uint64_t low = (1ull << word.held->getIntegerBitWidth()) - 1;
@@ -162,8 +163,8 @@ llvm::Value* Lowering::word_with(Builder& builder, const Word& word, llvm::Value
   return builder.CreateOr(builder.CreateAnd(bits, hole), moved);
 }
 
-Result<llvm::Value*> Lowering::compare_and_swap(Builder& builder, llvm::Value* pointer, llvm::Value* expected,
-                                                llvm::Value* desired) {
+Result<llvm::Value*> AtomicLowering::compare_and_swap(Builder& builder, llvm::Value* pointer, llvm::Value* expected,
+                                                      llvm::Value* desired) {
   llvm::Function& function = *builder.GetInsertBlock()->getParent();
   llvm::AllocaInst* const slot = make_alloca(function, builder.getInt32Ty(), "expected");
   builder.CreateAlignedStore(expected, slot, llvm::Align(4));
@@ -171,8 +172,8 @@ Result<llvm::Value*> Lowering::compare_and_swap(Builder& builder, llvm::Value* p
 }
 
 template <class Compute>
-Result<llvm::Value*> Lowering::swap_loop(llvm::Instruction& at, llvm::Value* pointer, llvm::Type* type,
-                                         llvm::Align align, Compute compute) {
+Result<llvm::Value*> AtomicLowering::swap_loop(llvm::Instruction& at, llvm::Value* pointer, llvm::Type* type,
+                                               llvm::Align align, Compute compute) {
   Builder builder(&at);
   const Word word = word_of(builder, pointer, type, align);
   SMELT_TRY(llvm::Value* const first, call(builder, "load.i32", word.pointer, {}));
@@ -192,7 +193,7 @@ Result<llvm::Value*> Lowering::swap_loop(llvm::Instruction& at, llvm::Value* poi
 }
 
 /// The operations that AIR has; `done` stays false for the others.
-Result<llvm::Value*> Lowering::direct(Builder& builder, llvm::AtomicRMWInst& rmw, bool& done) {
+Result<llvm::Value*> AtomicLowering::direct(Builder& builder, llvm::AtomicRMWInst& rmw, bool& done) {
   llvm::Type* const type = rmw.getType();
   llvm::Value* const pointer = rmw.getPointerOperand();
   const Operation operation = rmw.getOperation();
@@ -217,7 +218,7 @@ Result<llvm::Value*> Lowering::direct(Builder& builder, llvm::AtomicRMWInst& rmw
   return nullptr;
 }
 
-Result<void> Lowering::lower(llvm::AtomicRMWInst& rmw) {
+Result<void> AtomicLowering::lower(llvm::AtomicRMWInst& rmw) {
   if (space_of(*rmw.getPointerOperand()) == kThread) {
     llvm::lowerAtomicRMWInst(&rmw);
     return {};
@@ -260,7 +261,7 @@ void replace_pair(llvm::Instruction& old, llvm::Value* value, llvm::Value* succe
   old.eraseFromParent();
 }
 
-Result<void> Lowering::lower(llvm::AtomicCmpXchgInst& exchange) {
+Result<void> AtomicLowering::lower(llvm::AtomicCmpXchgInst& exchange) {
   llvm::Value* const pointer = exchange.getPointerOperand();
   if (space_of(*pointer) == kThread) {
     llvm::lowerAtomicCmpXchgInst(&exchange);
@@ -293,7 +294,7 @@ Result<void> Lowering::lower(llvm::AtomicCmpXchgInst& exchange) {
   return {};
 }
 
-Result<void> Lowering::lower(llvm::LoadInst& load) {
+Result<void> AtomicLowering::lower(llvm::LoadInst& load) {
   llvm::Value* const pointer = load.getPointerOperand();
   if (space_of(*pointer) == kThread || space_of(*pointer) == kConstant) {
     load.setAtomic(llvm::AtomicOrdering::NotAtomic);
@@ -312,7 +313,7 @@ Result<void> Lowering::lower(llvm::LoadInst& load) {
   return {};
 }
 
-Result<void> Lowering::lower(llvm::StoreInst& store) {
+Result<void> AtomicLowering::lower(llvm::StoreInst& store) {
   llvm::Value* const pointer = store.getPointerOperand();
   if (space_of(*pointer) == kThread) {
     store.setAtomic(llvm::AtomicOrdering::NotAtomic);
@@ -356,7 +357,7 @@ bool orders_can_be_seen(llvm::Module& module) {
 }  // namespace
 
 Result<void> atomics(PassContext& context) {
-  Lowering lowering(context, orders_can_be_seen(context.module));
+  AtomicLowering lowering(context, orders_can_be_seen(context.module));
   for (llvm::Instruction* instruction : instructions_of(context.module)) {
     if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction)) {
       SMELT_TRY_VOID(lowering.lower(*rmw));

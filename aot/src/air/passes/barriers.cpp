@@ -10,7 +10,7 @@ namespace smelt::aot::air {
 Result<void> barriers(PassContext& context) {
   for (llvm::Function& function : context.module) {
     if (!function.isDeclaration() || !function.getName().starts_with("air.")) continue;
-    const auto signature = lookup(to_view(function.getName()), context.target.air);
+    const auto signature = lookup(function.getName(), context.target.air);
     if (!signature || signature->family_only || !agrees(*signature, function.getFunctionType())) continue;
     const bool is_simdgroup_barrier = function.getName() == "air.simdgroup.barrier";
     if (!context.finished) annotate(function, *signature);

@@ -1,8 +1,8 @@
 // In AIR, hardware values are arguments of the entry (docs/air.md 1.6). Calls of smelt.builtin.<attribute>[.<x|y|z>]
 // become reads of trailing parameters, one per attribute, in the order of the table below. Positions and sizes are
 // always three-component (<3 x i32>), because one kernel must not mix shapes; the rest are i32.
-#include "air/passes/builtins.hpp"
 #include "air/passes/support.hpp"
+#include "kernel_ir/builtins.hpp"
 
 #include "llvm/IR/Module.h"
 
@@ -12,22 +12,20 @@ namespace smelt::aot::air {
 namespace {
 
 struct Request {
-  const BuiltinRow* row = nullptr;
+  const kernel_ir::BuiltinRow* row = nullptr;
   int component = -1;
 };
 
 Result<Request> read_request(const llvm::CallBase& call) {
-  llvm::StringRef name = call.getCalledFunction()->getName();
-  name.consume_front("smelt.builtin.");
-  const auto [attribute, component] = name.split('.');
-  Request request{.row = find_builtin(to_view(attribute))};
-  if (!request.row) return refuse(call, "'{}' is not a hardware value of a kernel", to_view(attribute));
+  const auto [attribute, component] = *kernel_ir::parse_builtin_call(call.getCalledFunction()->getName());
+  Request request{.row = kernel_ir::find_builtin(attribute)};
+  if (!request.row) return refuse(call, "'{}' is not a hardware value of a kernel", attribute);
   if (!component.empty()) request.component = llvm::StringRef("xyz").find(component);
   if (component.size() > 1 || request.component == 3 || (!component.empty() && request.component < 0))
-    return refuse(call, "'{}' has no component '{}'; there is x, y, z", to_view(attribute), to_view(component));
+    return refuse(call, "'{}' has no component '{}'; there is x, y, z", attribute, component);
   if (request.row->is_vector && request.component < 0)
-    return refuse(call, "'{}' is a vector: read .x, .y or .z of it", to_view(attribute));
-  if (!request.row->is_vector && request.component >= 0) return refuse(call, "'{}' is a scalar", to_view(attribute));
+    return refuse(call, "'{}' is a vector: read .x, .y or .z of it", attribute);
+  if (!request.row->is_vector && request.component >= 0) return refuse(call, "'{}' is a scalar", attribute);
   if (!call.getType()->isIntegerTy() || call.arg_size() != 0)
     return refuse(call, "hardware values are read as integers, without operands");
   return request;
@@ -35,44 +33,13 @@ Result<Request> read_request(const llvm::CallBase& call) {
 
 }  // namespace
 
-std::span<const BuiltinRow> builtin_rows() {
-  static constexpr BuiltinRow kRows[] = {
-      {"thread_position_in_grid", true},
-      {"threads_per_grid", true},
-      {"thread_position_in_threadgroup", true},
-      {"threads_per_threadgroup", true},
-      {"threadgroup_position_in_grid", true},
-      {"threadgroups_per_grid", true},
-      {"dispatch_threads_per_threadgroup", true},
-      {"grid_origin", true},
-      {"grid_size", true},
-      {"thread_index_in_threadgroup", false},
-      {"thread_index_in_simdgroup", false},
-      {"simdgroup_index_in_threadgroup", false},
-      {"simdgroups_per_threadgroup", false},
-      {"threads_per_simdgroup", false},
-      {"thread_execution_width", false},
-      {"dispatch_simdgroups_per_threadgroup", false},
-      {"thread_index_in_quadgroup", false},
-      {"quadgroup_index_in_threadgroup", false},
-      {"quadgroups_per_threadgroup", false},
-      {"dispatch_quadgroups_per_threadgroup", false},
-  };
-  return kRows;
-}
-
-const BuiltinRow* find_builtin(std::string_view attribute) {
-  for (const BuiltinRow& row : builtin_rows())
-    if (row.attribute == attribute) return &row;
-  return nullptr;
-}
-
 Result<void> builtins_to_arguments(PassContext& context) {
-  std::map<const BuiltinRow*, std::vector<std::pair<llvm::CallBase*, int>>> requests;  // rows are in one array: stable
+  std::map<const kernel_ir::BuiltinRow*, std::vector<std::pair<llvm::CallBase*, int>>>
+      requests;  // rows are in one array: stable
   for (llvm::Instruction* instruction : instructions_of(context.module)) {
     auto* call = llvm::dyn_cast<llvm::CallBase>(instruction);
     if (!call || !call->getCalledFunction()) continue;
-    if (!call->getCalledFunction()->getName().starts_with("smelt.builtin.")) continue;
+    if (!kernel_ir::parse_builtin_call(call->getCalledFunction()->getName())) continue;
     SMELT_TRY(const Request request, read_request(*call));
     if (call->getFunction() != context.entry) return refuse(*call, "reads a hardware value outside the kernel");
     requests[request.row].emplace_back(call, request.component);
@@ -81,14 +48,15 @@ Result<void> builtins_to_arguments(PassContext& context) {
   if (has_entry_metadata(context))
     return fail(Errc::compile_failed,
                 "kernel '{}' has argument metadata and reads hardware values by call; one or the other",
-                to_view(context.entry->getName()));
+                context.entry->getName());
 
   // A parameter that is this value already serves.
-  std::map<const BuiltinRow*, unsigned> parameter_of;
+  std::map<const kernel_ir::BuiltinRow*, unsigned> parameter_of;
   for (const llvm::Argument& argument : context.entry->args()) {
-    const llvm::Attribute builtin = context.entry->getAttributes().getParamAttr(argument.getArgNo(), kBuiltin);
+    const llvm::Attribute builtin =
+        context.entry->getAttributes().getParamAttr(argument.getArgNo(), kernel_ir::kBuiltin);
     if (builtin.isValid())
-      if (const BuiltinRow* row = find_builtin(to_view(builtin.getValueAsString())))
+      if (const kernel_ir::BuiltinRow* row = kernel_ir::find_builtin(builtin.getValueAsString()))
         parameter_of.emplace(row, argument.getArgNo());
   }
   llvm::LLVMContext& llvm_context = context.module.getContext();
@@ -110,8 +78,9 @@ Result<void> builtins_to_arguments(PassContext& context) {
   for (const auto& [row, calls] : requests) {
     llvm::Argument* argument = entry->getArg(parameter_of.at(row));
     if (from_old[argument->getArgNo()] < 0) {
-      argument->setName(to_ref(row->attribute));
-      entry->addParamAttr(argument->getArgNo(), llvm::Attribute::get(llvm_context, kBuiltin, to_ref(row->attribute)));
+      argument->setName(row->attribute);
+      entry->addParamAttr(argument->getArgNo(),
+                          llvm::Attribute::get(llvm_context, kernel_ir::kBuiltin, row->attribute));
       entry->addParamAttr(argument->getArgNo(), llvm::Attribute::NoUndef);
     }
     for (const auto& [call, component] : calls) {
@@ -127,7 +96,7 @@ Result<void> builtins_to_arguments(PassContext& context) {
     }
   }
   for (llvm::Function& function : llvm::make_early_inc_range(context.module))
-    if (function.getName().starts_with("smelt.builtin.") && function.use_empty()) function.eraseFromParent();
+    if (kernel_ir::parse_builtin_call(function.getName()) && function.use_empty()) function.eraseFromParent();
   return {};
 }
 

@@ -2,6 +2,7 @@
 // every pointer must be seen to belong to one space. LLVM's own optimiser does it, and cleans up what the front end
 // left. What remains in space 0 after that is a pointer to the thread's own memory, or an error.
 #include "air/passes/support.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -23,20 +24,12 @@ namespace {
 using FunctionPasses = llvm::FunctionPassManager;
 
 void run(llvm::Module& module, FunctionPasses passes) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  Analyses analyses(builder);
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.run(module, modules);
+  pipeline.run(module, analyses.module);
 }
 
 /// LLVM leaves the pointer of a volatile access generic, for targets whose spaces differ in volatility; ours do not.

@@ -3,6 +3,8 @@
 // of the entry), when it takes or returns generic pointers (they may point to device memory, which only inlining
 // shows), and when a parameter or its result has no AIR type.
 #include "air/passes/support.hpp"
+#include "kernel_ir/builtins.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -23,7 +25,7 @@ bool reads_builtins(const llvm::Function& function) {
     for (const llvm::Instruction& instruction : block)
       if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
         if (const llvm::Function* callee = call->getCalledFunction())
-          if (callee->getName().starts_with("smelt.builtin.")) return true;
+          if (kernel_ir::parse_builtin_call(callee->getName())) return true;
   return false;
 }
 
@@ -67,20 +69,12 @@ void make_fastcc(llvm::Function& function) {
 }
 
 void run(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  Analyses analyses(builder);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(false));
   passes.addPass(llvm::GlobalDCEPass());
-  passes.run(module, modules);
+  passes.run(module, analyses.module);
 }
 
 }  // namespace
@@ -110,7 +104,7 @@ Result<void> inline_helpers(PassContext& context) {
         return fail(Errc::compile_failed,
                     "function '{}' calls itself and takes generic pointers, hardware values or types that AIR has not; "
                     "it would have to be inlined, which recursion forbids",
-                    to_view(function.getName()));
+                    function.getName());
       function.removeFnAttr(llvm::Attribute::NoInline);
       function.removeFnAttr(llvm::Attribute::OptimizeNone);
       function.addFnAttr(llvm::Attribute::AlwaysInline);

@@ -7,6 +7,7 @@
 // With --pack-scalars all scalars share one buffer: a struct of them, in order, behind the pointers.
 #include "air/passes/support.hpp"
 #include "air/passes/type_names.hpp"
+#include "kernel_ir/struct_fields.hpp"
 
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/DataLayout.h"
@@ -17,32 +18,31 @@ namespace {
 
 enum class Form { as_is, device_pointer, constant_reference, by_value };
 
-struct Plan {
+struct ParameterPlan {
   Form form = Form::as_is;
   llvm::Type* value = nullptr;  ///< what a constant reference points to, or what was passed by value
 };
 
-Result<Plan> plan_for(const PassContext& context, const llvm::Argument& argument) {
+Result<ParameterPlan> plan_for(const PassContext& context, const llvm::Argument& argument) {
   llvm::Type* type = argument.getType();
   const llvm::Function& entry = *context.entry;
   const auto name = [&] {
-    return fmt::format("argument {} ('{}') of kernel '{}'", argument.getArgNo(), to_view(argument.getName()),
-                       to_view(entry.getName()));
+    return fmt::format("argument {} ('{}') of kernel '{}'", argument.getArgNo(), argument.getName(), entry.getName());
   };
-  if (entry.getAttributes().hasParamAttr(argument.getArgNo(), kBuiltin)) return Plan{};
+  if (entry.getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kBuiltin)) return ParameterPlan{};
   if (!type->isPointerTy()) {
     if (type->isTargetExtTy() || type->isTokenTy() || type->isMetadataTy())
       return fail(Errc::compile_failed, "{} has type {}, which cannot be bound", name(), text_of(*type));
-    if (text_of(*type).find("double") != std::string::npos)
+    if (wide_float_in(type))
       return fail(Errc::compile_failed, "{} has type {}; no Apple GPU computes in double precision", name(),
                   text_of(*type));
-    return Plan{Form::by_value, type};
+    return ParameterPlan{Form::by_value, type};
   }
   llvm::Type* pointee = argument.getParamByValType() ? argument.getParamByValType() : argument.getParamByRefType();
   const unsigned space = type->getPointerAddressSpace();
-  if (pointee) return Plan{Form::constant_reference, pointee};
-  if (space == kThread) return Plan{Form::device_pointer, nullptr};
-  if (space == kDevice || space == kConstant || space == kThreadgroup) return Plan{};
+  if (pointee) return ParameterPlan{Form::constant_reference, pointee};
+  if (space == kThread) return ParameterPlan{Form::device_pointer, nullptr};
+  if (space == kDevice || space == kConstant || space == kThreadgroup) return ParameterPlan{};
   return fail(Errc::compile_failed, "{} points to address space {}; AIR has 1 (device), 2 (constant), 3 (threadgroup)",
               name(), space);
 }
@@ -56,10 +56,10 @@ void describe_reference(llvm::Function& entry, unsigned index, llvm::Type* value
   llvm::Type* const held = memory_type(value);
   const uint64_t size = layout.getTypeAllocSize(held);
   const llvm::Align align = layout.getABITypeAlign(held);
-  set(kArgTypeName, metal_type_name(value));
-  set(kArgTypeSize, std::to_string(size));
-  set(kArgTypeAlign, std::to_string(align.value()));
-  set(kAccess, "read");
+  set(kernel_ir::kArgTypeName, metal_type_name(value));
+  set(kernel_ir::kArgTypeSize, std::to_string(size));
+  set(kernel_ir::kArgTypeAlign, std::to_string(align.value()));
+  set(kernel_ir::kAccess, "read");
   for (const auto kind : {llvm::Attribute::NoUndef, llvm::Attribute::NoCapture, llvm::Attribute::ReadOnly})
     entry.addParamAttr(index, kind);
   entry.addParamAttr(index, llvm::Attribute::getWithAlignment(context, align));
@@ -106,103 +106,136 @@ struct Scalar {
 };
 
 std::string struct_type_info(const llvm::StructLayout& layout, const std::vector<Scalar>& scalars) {
-  std::string text;
-  for (size_t i = 0; i < scalars.size(); ++i)
-    text += fmt::format(
-        "{};{};0;{};{}\n", layout.getElementOffset(static_cast<unsigned>(i)).getFixedValue(),
-        scalars[i].old->getParent()->getDataLayout().getTypeAllocSize(memory_type(scalars[i].type)).getFixedValue(),
-        metal_type_name(scalars[i].type), to_view(scalars[i].old->getName()));
-  return text;
+  kernel_ir::StructFields members;
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    const llvm::DataLayout& sizes = scalars[i].old->getParent()->getDataLayout();
+    members.fields.push_back({.offset = layout.getElementOffset(static_cast<unsigned>(i)).getFixedValue(),
+                              .size = sizes.getTypeAllocSize(memory_type(scalars[i].type)).getFixedValue(),
+                              .type_name = metal_type_name(scalars[i].type),
+                              .name = scalars[i].old->getName().str()});
+  }
+  return kernel_ir::to_text(members);
 }
+
+/// The entry's new signature, and the way there.
+class EntrySignature {
+ public:
+  explicit EntrySignature(PassContext& context)
+      : context_(context), layout_(context.module.getDataLayout()), llvm_context_(context.module.getContext()) {}
+
+  Result<void> plan() {
+    for (llvm::Argument& argument : context_.entry->args()) {
+      SMELT_TRY(const ParameterPlan plan, plan_for(context_, argument));
+      plans_.push_back(plan);
+      // What a front end described to the end stays as it is.
+      const bool is_described =
+          context_.entry->getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kArgUnused);
+      changes_ |= plan.form != Form::as_is || !is_described;
+      if (plan.form == Form::by_value && context_.options.pack_scalars) {
+        packed_.push_back({&argument, plan.value});
+        continue;
+      }
+      from_old_.push_back(static_cast<int>(argument.getArgNo()));
+      types_.push_back(plan.form == Form::as_is ? argument.getType()
+                                                : pointer(plan.form == Form::device_pointer ? kDevice : kConstant));
+    }
+    if (packed_.empty()) return {};
+    std::vector<llvm::Type*> fields;
+    for (const Scalar& scalar : packed_) {
+      fields.push_back(memory_type(scalar.type));
+      packed_indices_.push_back(scalar.old->getArgNo());
+    }
+    record_ = llvm::StructType::get(llvm_context_, fields);
+    record_info_ = struct_type_info(*layout_.getStructLayout(record_), packed_);
+    from_old_.push_back(-1);
+    types_.push_back(pointer(kConstant));
+    return {};
+  }
+
+  /// Whether there is anything to do.
+  bool changes() const { return changes_; }
+
+  void apply() {
+    hold_uses();
+    llvm::Function& entry = *replace_entry(context_, types_, from_old_);
+    for (unsigned i = 0; i < from_old_.size(); ++i)
+      if (from_old_[i] >= 0) rewrite(entry, i);
+    if (record_) unpack(entry);
+  }
+
+ private:
+  llvm::Type* pointer(unsigned space) const { return llvm::PointerType::get(llvm_context_, space); }
+
+  /// Uses of parameters whose type changes go through place holders until the new parameters exist.
+  void hold_uses() {
+    holders_.resize(plans_.size());
+    for (llvm::Argument& argument : context_.entry->args()) {
+      if (plans_[argument.getArgNo()].form == Form::as_is) continue;
+      llvm::IRBuilder<> builder(&context_.entry->getEntryBlock(), after_allocas(*context_.entry));
+      auto* holder = new llvm::FreezeInst(llvm::PoisonValue::get(argument.getType()), "", builder.GetInsertPoint());
+      argument.replaceAllUsesWith(holder);
+      holders_[argument.getArgNo()] = holder;
+    }
+  }
+
+  void release(llvm::Instruction* holder, llvm::Value* value) {
+    holder->replaceAllUsesWith(value);
+    holder->eraseFromParent();
+  }
+
+  void rewrite(llvm::Function& entry, unsigned index) {
+    const auto old = static_cast<size_t>(from_old_[index]);
+    const ParameterPlan& plan = plans_[old];
+    if (plan.form == Form::as_is) return;
+    llvm::Instruction* holder = holders_[old];
+    remove_value_attributes(entry, index);
+    llvm::IRBuilder<> builder(holder);
+    llvm::Value* now = entry.getArg(index);
+    if (plan.form != Form::device_pointer) describe_reference(entry, index, plan.value, layout_);
+    if (plan.form == Form::by_value) return release(holder, load_value(builder, plan.value, now, layout_));
+    if (plan.form == Form::constant_reference && is_written(*holder)) now = own_copy(entry, now, plan.value);
+    release(holder, builder.CreateAddrSpaceCast(now, holder->getType()));
+  }
+
+  /// The packed scalars, read from the one buffer behind the pointers.
+  void unpack(llvm::Function& entry) {
+    llvm::Argument* arguments = entry.getArg(static_cast<unsigned>(types_.size() - 1));
+    arguments->setName("arguments");
+    describe_reference(entry, arguments->getArgNo(), record_, layout_);
+    kernel_ir::set_parameter(entry, arguments->getArgNo(), kernel_ir::kArgStructType, record_info_);
+    for (unsigned field = 0; field < packed_.size(); ++field) {
+      llvm::Instruction* holder = holders_[packed_indices_[field]];
+      llvm::IRBuilder<> builder(holder);
+      llvm::Value* place = builder.CreateStructGEP(record_, arguments, field);
+      release(holder, load_value(builder, packed_[field].type, place, layout_));
+    }
+  }
+
+  PassContext& context_;
+  const llvm::DataLayout& layout_;
+  llvm::LLVMContext& llvm_context_;
+  std::vector<ParameterPlan> plans_;  ///< of the old parameters, as are holders_
+  std::vector<llvm::Instruction*> holders_;
+  std::vector<llvm::Type*> types_;  ///< of the new parameters
+  std::vector<int> from_old_;       ///< what each continues; -1 is the record
+  bool changes_ = false;
+  std::vector<Scalar> packed_;
+  std::vector<unsigned> packed_indices_;
+  llvm::StructType* record_ = nullptr;
+  std::string record_info_;
+};
 
 }  // namespace
 
 Result<void> kernel_arguments(PassContext& context) {
   if (has_entry_metadata(context)) return {};
-  llvm::LLVMContext& llvm_context = context.module.getContext();
-  const llvm::DataLayout& layout = context.module.getDataLayout();
-  const auto pointer = [&](unsigned space) { return llvm::PointerType::get(llvm_context, space); };
-
-  std::vector<Plan> plans;
-  std::vector<llvm::Type*> types;
-  std::vector<int> from_old;
-  std::vector<Scalar> packed;
-  for (llvm::Argument& argument : context.entry->args()) {
-    if (!argument.hasName()) argument.setName(fmt::format("arg{}", argument.getArgNo()));
-    SMELT_TRY(const Plan plan, plan_for(context, argument));
-    plans.push_back(plan);
-    if (plan.form == Form::by_value && context.options.pack_scalars) {
-      packed.push_back({&argument, plan.value});
-      continue;
-    }
-    from_old.push_back(static_cast<int>(argument.getArgNo()));
-    types.push_back(plan.form == Form::as_is ? argument.getType()
-                                             : pointer(plan.form == Form::device_pointer ? kDevice : kConstant));
-  }
-  llvm::StructType* record = nullptr;
-  std::string record_info;
-  if (!packed.empty()) {
-    std::vector<llvm::Type*> fields;
-    for (const Scalar& scalar : packed) fields.push_back(memory_type(scalar.type));
-    record = llvm::StructType::get(llvm_context, fields);
-    record_info = struct_type_info(*layout.getStructLayout(record), packed);
-    from_old.push_back(-1);
-    types.push_back(pointer(kConstant));
-  }
-
-  // Uses of parameters whose type changes go through place holders until the new parameters exist.
-  std::vector<llvm::Instruction*> holders(plans.size(), nullptr);
-  for (llvm::Argument& argument : context.entry->args()) {
-    if (plans[argument.getArgNo()].form == Form::as_is) continue;
-    llvm::IRBuilder<> builder(&context.entry->getEntryBlock(), after_allocas(*context.entry));
-    auto* holder = new llvm::FreezeInst(llvm::PoisonValue::get(argument.getType()), "", builder.GetInsertPoint());
-    argument.replaceAllUsesWith(holder);
-    holders[argument.getArgNo()] = holder;
-  }
-  const std::vector<std::string> packed_names = [&] {
-    std::vector<std::string> names;
-    for (const Scalar& scalar : packed) names.push_back(scalar.old->getName().str());
-    return names;
-  }();
-  std::vector<unsigned> packed_indices;
-  for (const Scalar& scalar : packed) packed_indices.push_back(scalar.old->getArgNo());
-
-  llvm::Function* entry = replace_entry(context, types, from_old);
-  for (size_t i = 0; i < from_old.size(); ++i) {
-    if (from_old[i] < 0) continue;
-    const Plan& plan = plans[static_cast<size_t>(from_old[i])];
-    llvm::Instruction* holder = holders[static_cast<size_t>(from_old[i])];
-    const auto index = static_cast<unsigned>(i);
-    if (plan.form == Form::as_is) continue;
-    remove_value_attributes(*entry, index);
-    llvm::IRBuilder<> builder(holder);
-    llvm::Value* now = entry->getArg(index);
-    if (plan.form == Form::by_value) {
-      describe_reference(*entry, index, plan.value, layout);
-      now = load_value(builder, plan.value, now, layout);
-    } else if (plan.form == Form::constant_reference) {
-      describe_reference(*entry, index, plan.value, layout);
-      if (is_written(*holder)) now = own_copy(*entry, now, plan.value);
-      now = builder.CreateAddrSpaceCast(now, holder->getType());
-    } else {
-      now = builder.CreateAddrSpaceCast(now, holder->getType());
-    }
-    holder->replaceAllUsesWith(now);
-    holder->eraseFromParent();
-  }
-  if (record) {
-    llvm::Argument* arguments = entry->getArg(static_cast<unsigned>(types.size() - 1));
-    arguments->setName("arguments");
-    describe_reference(*entry, arguments->getArgNo(), record, layout);
-    entry->addParamAttr(arguments->getArgNo(), llvm::Attribute::get(llvm_context, kArgStructType, record_info));
-    for (size_t field = 0; field < packed.size(); ++field) {
-      llvm::Instruction* holder = holders[packed_indices[field]];
-      llvm::IRBuilder<> builder(holder);
-      llvm::Value* place = builder.CreateStructGEP(record, arguments, static_cast<unsigned>(field));
-      holder->replaceAllUsesWith(load_value(builder, packed[field].type, place, layout));
-      holder->eraseFromParent();
-    }
-  }
+  for (llvm::Argument& argument : context.entry->args())
+    if (!argument.hasName() &&
+        !argument.getParent()->getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kArgName))
+      argument.setName(fmt::format("arg{}", argument.getArgNo()));
+  EntrySignature signature(context);
+  SMELT_TRY_VOID(signature.plan());
+  if (signature.changes()) signature.apply();
   return {};
 }
 

@@ -137,7 +137,7 @@ Result<void> lane_values(PassContext& context) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
     if (!call || !call->getCalledFunction() || call->arg_empty()) continue;
     const auto lane_call = read_name(call->getCalledFunction()->getName());
-    if (!lane_call || !forms(to_view(call->getCalledFunction()->getName())).empty()) continue;
+    if (!lane_call || !forms(call->getCalledFunction()->getName()).empty()) continue;
     const size_t data_count = lane_call->operation.starts_with("shuffle_and_fill") ? 2 : 1;
     if (call->arg_size() < data_count || call->getType() != call->getArgOperand(0)->getType()) continue;
     llvm::IRBuilder<> builder(call);

@@ -70,7 +70,7 @@ Result<llvm::Value*> expand_intrinsic(MathBuilder& math, llvm::IntrinsicInst& ca
     SMELT_TRY(llvm::Value* const made, expand(math, call));
     if (made) return made;
   }
-  return refuse(call, "'{}' has no meaning in AIR", to_view(call.getCalledFunction()->getName()));
+  return refuse(call, "'{}' has no meaning in AIR", call.getCalledFunction()->getName());
 }
 
 }  // namespace smelt::aot::air

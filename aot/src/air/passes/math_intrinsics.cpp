@@ -121,7 +121,7 @@ Result<void> math_intrinsics(PassContext& context) {
     if (instruction->getOpcode() == llvm::Instruction::FRem) {
       SMELT_TRY(made, expand_frem(math));
     } else if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction)) {
-      if (is_kept(*call, context.target.air) || context.finished) continue;
+      if (is_kept(*call, context.target.air)) continue;
       SMELT_TRY(made, replacement(math, *call));
     } else {
       continue;

@@ -80,7 +80,7 @@ Result<void> matrix_memory(PassContext& context) {
   for (llvm::Function& function : context.module)
     if (is_matrix_memory(function.getName())) functions.push_back(&function);
   for (llvm::Function* function : functions) {
-    const auto wanted = lookup(to_view(function->getName()), context.target.air);
+    const auto wanted = lookup(function->getName(), context.target.air);
     if (!wanted || agrees(*wanted, function->getFunctionType())) continue;  // version_gate reports the unknown
     const std::string name = function->getName().str();
     const bool known =

@@ -3,12 +3,12 @@
 //
 //   kept   llvm.memcpy between spaces 0, 1 and 3 and from 2; llvm.memset of space 0
 #include "air/passes/support.hpp"
+#include "llvm_support/mem_intrinsics.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 namespace smelt::aot::air {
 namespace {
@@ -42,7 +42,7 @@ Result<void> memory_intrinsics(PassContext& context) {
       const llvm::Intrinsic::ID id = marker->getIntrinsicID();
       const bool is_lifetime = id == llvm::Intrinsic::lifetime_start || id == llvm::Intrinsic::lifetime_end ||
                                id == llvm::Intrinsic::invariant_end || id == llvm::Intrinsic::invariant_start;
-      if (is_lifetime && !context.finished && marker->use_empty()) {
+      if (is_lifetime && marker->use_empty()) {
         marker->eraseFromParent();
         continue;
       }
@@ -53,18 +53,11 @@ Result<void> memory_intrinsics(PassContext& context) {
       widen_length(*call);
       continue;
     }
-    if (context.finished) continue;
     const llvm::TargetTransformInfo costs(context.module.getDataLayout());
-    if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(call)) {
-      if (copy->getDestAddressSpace() == kConstant) return refuse(*copy, "writes constant memory");
-      llvm::expandMemCpyAsLoop(copy, costs);
-    } else if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(call)) {
-      if (!llvm::expandMemMoveAsLoop(move, costs))
-        return refuse(*move, "moves between address spaces that may overlap; AIR has no such operation");
-    } else {
-      llvm::expandMemSetAsLoop(llvm::cast<llvm::MemSetInst>(call));
-    }
-    call->eraseFromParent();
+    if (llvm::isa<llvm::MemCpyInst>(call) && call->getDestAddressSpace() == kConstant)
+      return refuse(*call, "writes constant memory");
+    if (!expand_as_loop(*call, costs))
+      return refuse(*call, "moves between address spaces that may overlap; AIR has no such operation");
   }
   return {};
 }

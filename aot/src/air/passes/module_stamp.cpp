@@ -1,6 +1,7 @@
 // What says for whom a module is: triple, data layout, module flags, !air.version, !air.language_version, compile
 // options (docs/air.md 1.1 to 1.4), in Apple's order. Finished AIR for this very target keeps what it has; for another
 // target its versions are replaced and the rest stays.
+#include "air/limits.hpp"
 #include "air/passes/support.hpp"
 #include "air/stamp.hpp"
 
@@ -50,13 +51,13 @@ void set_flags(llvm::Module& module, const Target& target, bool keep_debug) {
       llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint32_t>{target.os.major, target.os.minor}));
   module.addModuleFlag(Behaviour::Error, "wchar_size", 4);
   if (target.air >= Version{2, 6}) module.addModuleFlag(Behaviour::Max, "frame-pointer", 2);
-  if (target.air >= Version{2, 3}) {
-    module.addModuleFlag(Behaviour::Max, "air.max_device_buffers", 31);
-    module.addModuleFlag(Behaviour::Max, "air.max_constant_buffers", 31);
-    module.addModuleFlag(Behaviour::Max, "air.max_threadgroup_buffers", 31);
-    module.addModuleFlag(Behaviour::Max, "air.max_textures", 128);
-    module.addModuleFlag(Behaviour::Max, "air.max_read_write_textures", 8);
-    module.addModuleFlag(Behaviour::Max, "air.max_samplers", 16);
+  if (target.air >= kFirstLimitFlags) {
+    module.addModuleFlag(Behaviour::Max, "air.max_device_buffers", kMostBuffers);
+    module.addModuleFlag(Behaviour::Max, "air.max_constant_buffers", kMostBuffers);
+    module.addModuleFlag(Behaviour::Max, "air.max_threadgroup_buffers", kMostBuffers);
+    module.addModuleFlag(Behaviour::Max, "air.max_textures", kMostTextures);
+    module.addModuleFlag(Behaviour::Max, "air.max_read_write_textures", kMostReadWriteTextures);
+    module.addModuleFlag(Behaviour::Max, "air.max_samplers", kMostSamplers);
   }
   if (keep_debug && debug_version) module.addModuleFlag(Behaviour::Warning, "Debug Info Version", 3);
 }
@@ -69,27 +70,6 @@ Version language_for(const PassContext& context) {
 }
 
 }  // namespace
-
-std::optional<Version> air_version(const llvm::Module& module) {
-  return version_in(module, "air.version", 0);
-}
-
-std::optional<Version> language_version(const llvm::Module& module) {
-  return version_in(module, "air.language_version", 1);
-}
-
-std::optional<Version> version_in(const llvm::Module& module, llvm::StringRef list_name, unsigned first) {
-  const llvm::NamedMDNode* list = module.getNamedMetadata(list_name);
-  if (!list || list->getNumOperands() == 0) return std::nullopt;
-  const llvm::MDNode* node = list->getOperand(0);
-  uint16_t parts[3] = {};
-  for (unsigned i = 0; i < 3 && first + i < node->getNumOperands(); ++i) {
-    const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node->getOperand(first + i));
-    if (!value || value->getValue().ugt(0xFFFF)) return std::nullopt;
-    parts[i] = static_cast<uint16_t>(value->getZExtValue());
-  }
-  return Version{parts[0], parts[1], parts[2]};
-}
 
 Result<void> module_stamp(PassContext& context) {
   llvm::Module& module = context.module;
@@ -105,7 +85,7 @@ Result<void> module_stamp(PassContext& context) {
   }
   llvm::LLVMContext& llvm_context = module.getContext();
   module.setTargetTriple(context.target.triple);
-  module.setDataLayout(kDataLayout);
+  module.setDataLayout(air_data_layout());
   module.setSourceFileName(module.getName());
   set_flags(module, context.target, context.options.keep_debug);
   set_list(module, "air.compile_options",

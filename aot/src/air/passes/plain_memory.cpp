@@ -88,7 +88,7 @@ Result<void> plain_globals(llvm::Module& module, const llvm::DataLayout& layout)
       std::vector<uint8_t> bytes(type->getNumElements(), 0);
       if (!put_bytes(global->getInitializer(), layout, bytes))
         return fail(Errc::compile_failed, "constant '{}' of type {} holds what is not known before the kernel runs",
-                    to_view(global->getName()), text_of(*global->getValueType()));
+                    global->getName(), text_of(*global->getValueType()));
       initializer = llvm::ConstantDataArray::get(module.getContext(), llvm::ArrayRef<uint8_t>(bytes));
     }
     auto* plain = new llvm::GlobalVariable(module, type, global->isConstant(), global->getLinkage(), initializer, "",

@@ -1,7 +1,8 @@
 // What no later pass can say in AIR, refused early while its names are still the source's: inline assembly, calls to
 // what is not here, function pointers, exceptions, thread-local and volatile-typed oddities. Double precision is
-// refused by legal_types, after the optimiser had its chance to make it disappear.
+// refused by reject_double, after the optimiser had its chance to make it disappear.
 #include "air/passes/support.hpp"
+#include "kernel_ir/builtins.hpp"
 
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -16,12 +17,12 @@ std::string_view foreign_target(llvm::StringRef name) {
   if (!name.consume_front("llvm.")) return {};
   const llvm::StringRef head = name.take_until([](char c) { return c == '.'; });
   for (const std::string_view target : kTargets)
-    if (to_view(head) == target) return target;
+    if (head == llvm::StringRef(target)) return target;
   return {};
 }
 
 bool is_known_external(llvm::StringRef name) {
-  return name.starts_with("air.") || name.starts_with("llvm.") || name.starts_with("smelt.builtin.") ||
+  return name.starts_with("air.") || name.starts_with("llvm.") || kernel_ir::parse_builtin_call(name) ||
          name.starts_with("___metal_");
 }
 
@@ -35,12 +36,11 @@ Result<void> check_call(const llvm::CallBase& call) {
   }
   const llvm::StringRef name = callee->getName();
   if (const std::string_view target = foreign_target(name); !target.empty())
-    return refuse(call, "'{}' is an intrinsic of {}; this dialect was not translated by the reader", to_view(name),
-                  target);
+    return refuse(call, "'{}' is an intrinsic of {}; this dialect was not translated by the reader", name, target);
   if (callee->isDeclaration() && !is_known_external(name))
-    return refuse(call, "calls '{}', which is neither defined in the module nor an AIR operation", to_view(name));
+    return refuse(call, "calls '{}', which is neither defined in the module nor an AIR operation", name);
   if (callee->isVarArg() && !callee->isIntrinsic())
-    return refuse(call, "calls '{}', which takes variable arguments", to_view(name));
+    return refuse(call, "calls '{}', which takes variable arguments", name);
   return {};
 }
 
@@ -74,9 +74,8 @@ Result<void> reject_foreign(PassContext& context) {
   llvm::Module& module = context.module;
   for (const llvm::GlobalVariable& global : module.globals()) {
     if (global.isThreadLocal())
-      return fail(Errc::compile_failed, "global '{}' is thread-local; AIR has no such storage",
-                  to_view(global.getName()));
-    if (global.getName() == "llvm.global_ctors" && !context.finished)
+      return fail(Errc::compile_failed, "global '{}' is thread-local; AIR has no such storage", global.getName());
+    if (global.getName() == "llvm.global_ctors")
       return fail(Errc::compile_failed, "the module has static constructors; nothing runs them on a GPU");
   }
   if (!module.ifunc_empty()) return fail(Errc::compile_failed, "the module has ifuncs; AIR has none");
@@ -86,10 +85,10 @@ Result<void> reject_foreign(PassContext& context) {
     alias.eraseFromParent();
   }
   if (!context.entry->getReturnType()->isVoidTy() && context.stage == "kernel")
-    return fail(Errc::compile_failed, "kernel '{}' returns {}; a kernel returns nothing",
-                to_view(context.entry->getName()), text_of(*context.entry->getReturnType()));
+    return fail(Errc::compile_failed, "kernel '{}' returns {}; a kernel returns nothing", context.entry->getName(),
+                text_of(*context.entry->getReturnType()));
   if (context.entry->isVarArg())
-    return fail(Errc::compile_failed, "kernel '{}' takes variable arguments", to_view(context.entry->getName()));
+    return fail(Errc::compile_failed, "kernel '{}' takes variable arguments", context.entry->getName());
   for (const llvm::Instruction* instruction : instructions_of(module)) SMELT_TRY_VOID(check(*instruction));
   return {};
 }

@@ -273,8 +273,7 @@ Result<Splitter::Pieces> Splitter::call(Builder& builder, llvm::CallInst& call) 
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
     if (call.getType()->isVectorTy() && llvm::isTriviallyVectorizable(intrinsic->getIntrinsicID()))
       return elementwise(builder, call);
-    return refuse(call, "'{}' on {} has no AIR form", to_view(call.getCalledFunction()->getName()),
-                  text_of(*call.getType()));
+    return refuse(call, "'{}' on {} has no AIR form", call.getCalledFunction()->getName(), text_of(*call.getType()));
   }
   builder.SetInsertPoint(call.getNextNode());
   const Pieces all = members(builder, &call);

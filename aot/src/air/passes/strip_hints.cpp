@@ -14,7 +14,7 @@ namespace {
 
 bool keeps_function_attribute(const llvm::Attribute& attribute) {
   using llvm::Attribute;
-  if (attribute.isStringAttribute()) return attribute.getKindAsString().starts_with("smelt.");
+  if (attribute.isStringAttribute()) return attribute.getKindAsString().starts_with(kernel_ir::kPrefix);
   switch (attribute.getKindAsEnum()) {
     case Attribute::AlwaysInline:
     case Attribute::Convergent:

@@ -1,5 +1,7 @@
 #include "air/passes/support.hpp"
 
+#include "air/entry.hpp"
+
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,10 +20,9 @@ std::string place_of(const llvm::Instruction& instruction) {
   instruction.print(stream);
   llvm::StringRef line = llvm::StringRef(text).trim().take_until([](char c) { return c == '\n'; });
   if (const size_t metadata = line.find(", !"); metadata != llvm::StringRef::npos) line = line.take_front(metadata);
-  std::string place =
-      fmt::format("function '{}': {}", to_view(instruction.getFunction()->getName()), to_view(line.take_front(160)));
+  std::string place = fmt::format("function '{}': {}", instruction.getFunction()->getName(), line.take_front(160));
   if (const llvm::DILocation* location = instruction.getDebugLoc().get())
-    place += fmt::format(" ({}:{})", to_view(location->getFilename()), location->getLine());
+    place += fmt::format(" ({}:{})", location->getFilename(), location->getLine());
   return place;
 }
 
@@ -65,7 +66,7 @@ llvm::Function* replace_entry(PassContext& context, llvm::ArrayRef<llvm::Type*> 
 }
 
 bool has_entry_metadata(const PassContext& context) {
-  return context.module.getNamedMetadata("air." + context.stage) != nullptr;
+  return entry_list(context.module, context.stage);
 }
 
 std::vector<llvm::Instruction*> instructions_of(llvm::Module& module) {

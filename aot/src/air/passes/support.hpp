@@ -3,26 +3,13 @@
 
 #include "air/intrinsics.hpp"
 #include "air/passes/passes.hpp"
+#include "kernel_ir/attributes.hpp"
+#include "llvm_support/format.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 
-#include <fmt/format.h>
-
 namespace smelt::aot::air {
-
-// The attributes by which kernel IR describes entries (kernel_module.hpp).
-inline constexpr const char* kKernelAttribute = "smelt.kernel";
-inline constexpr const char* kMaxThreadsAttribute = "smelt.max_threads_per_threadgroup";
-inline constexpr const char* kThreadgroupMemoryAttribute = "smelt.threadgroup_memory";
-inline constexpr const char* kArgName = "smelt.arg_name";
-inline constexpr const char* kArgTypeName = "smelt.arg_type_name";
-inline constexpr const char* kArgTypeSize = "smelt.arg_type_size";
-inline constexpr const char* kArgTypeAlign = "smelt.arg_type_align";
-inline constexpr const char* kArgStructType = "smelt.arg_struct_type";
-inline constexpr const char* kAccess = "smelt.access";
-inline constexpr const char* kBuiltin = "smelt.builtin";
-inline constexpr const char* kLocationIndex = "smelt.location_index";
 
 /// AIR's address spaces (docs/air.md 2).
 enum Space : unsigned { kThread = 0, kDevice = 1, kConstant = 2, kThreadgroup = 3 };
@@ -30,13 +17,6 @@ enum Space : unsigned { kThread = 0, kDevice = 1, kConstant = 2, kThreadgroup = 
 /// "function 'k': %x = fdiv double %a, %b (k.cl:12)", cut to a line.
 std::string place_of(const llvm::Instruction& instruction);
 std::string text_of(const llvm::Type& type);
-
-inline llvm::StringRef to_ref(std::string_view text) {
-  return {text.data(), text.size()};
-}
-inline std::string_view to_view(llvm::StringRef text) {
-  return {text.data(), text.size()};
-}
 
 /// compile_failed, naming the instruction.
 template <class... Args>

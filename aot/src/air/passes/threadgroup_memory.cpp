@@ -1,6 +1,7 @@
 // Threadgroup memory: internal globals in space 3 with an undef initialiser, as Apple writes them (docs/air.md 1.9).
 // The unsized array of GPU-style IR (`external addrspace(3) global [0 x i8]`) gets its final size here; the static
 // total must fit 32 KiB, or the pipeline would be refused on the device.
+#include "air/limits.hpp"
 #include "air/passes/support.hpp"
 
 #include "llvm/IR/DataLayout.h"
@@ -10,17 +11,16 @@
 namespace smelt::aot::air {
 namespace {
 
-constexpr uint64_t kMostThreadgroupBytes = 32 * 1024;
 constexpr uint64_t kLeastDynamicAlign = 16;
 
 Result<uint64_t> dynamic_size(const PassContext& context) {
   if (context.options.threadgroup_memory) return *context.options.threadgroup_memory;
-  const llvm::Attribute attribute = context.entry->getFnAttribute(kThreadgroupMemoryAttribute);
+  const llvm::Attribute attribute = context.entry->getFnAttribute(kernel_ir::kThreadgroupMemory);
   uint64_t size = 0;
   if (!attribute.isValid()) return 0;
   if (attribute.getValueAsString().getAsInteger(10, size))
-    return fail(Errc::compile_failed, "kernel '{}': {}=\"{}\" is no number of bytes", to_view(context.entry->getName()),
-                kThreadgroupMemoryAttribute, to_view(attribute.getValueAsString()));
+    return fail(Errc::compile_failed, "kernel '{}': {}=\"{}\" is no number of bytes", context.entry->getName(),
+                kernel_ir::kThreadgroupMemory, attribute.getValueAsString());
   return size;
 }
 
@@ -70,10 +70,10 @@ Result<void> threadgroup_memory(PassContext& context) {
         return fail(Errc::compile_failed,
                     "kernel '{}' uses '{}', threadgroup memory of no given size; say how many bytes "
                     "(--threadgroup-memory, or the kernel's metadata)",
-                    to_view(context.entry->getName()), name);
+                    context.entry->getName(), name);
       if (sized_one)
         return fail(Errc::compile_failed, "kernel '{}' has two threadgroup arrays without a size; '{}' is one of them",
-                    to_view(context.entry->getName()), name);
+                    context.entry->getName(), name);
       sized_one = true;
       global = give_size(*global, dynamic);
     } else if (!may_be_undef(*global)) {
@@ -91,7 +91,7 @@ Result<void> threadgroup_memory(PassContext& context) {
   if (total > kMostThreadgroupBytes)
     return fail(Errc::threadgroup_memory_too_large,
                 "kernel '{}' needs {} bytes of threadgroup memory; Apple GPUs have {} per threadgroup",
-                to_view(context.entry->getName()), total, kMostThreadgroupBytes);
+                context.entry->getName(), total, kMostThreadgroupBytes);
   return {};
 }
 

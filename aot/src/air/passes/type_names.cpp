@@ -33,6 +33,14 @@ std::string scalar_name(const llvm::Type* type) {
 
 }  // namespace
 
+const llvm::Type* wide_float_in(const llvm::Type* type) {
+  if (type->isDoubleTy() || type->isX86_FP80Ty() || type->isFP128Ty() || type->isPPC_FP128Ty()) return type;
+  if (type->isPointerTy() || type->isFunctionTy()) return nullptr;
+  for (const llvm::Type* part : type->subtypes())
+    if (const llvm::Type* found = wide_float_in(part)) return found;
+  return nullptr;
+}
+
 std::string metal_type_name(const llvm::Type* type) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   if (!vector) return scalar_name(type);

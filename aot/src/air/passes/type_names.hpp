@@ -10,6 +10,9 @@ namespace smelt::aot::air {
 /// "float4", "uchar", "half", ...; a struct is "struct". Signedness is not known to IR: integers are signed.
 std::string metal_type_name(const llvm::Type* type);
 
+/// The first part of a type that is a float of more than 32 bits, which no Apple GPU computes in; null for none.
+const llvm::Type* wide_float_in(const llvm::Type* type);
+
 /// What stands in memory for a value of this type: i1 is i8, odd integers the next of 8, 16, 32, 64 bits.
 llvm::Type* memory_type(llvm::Type* type);
 

@@ -1,7 +1,9 @@
 // The last look before writing: every operation is one that this AIR version has, with exactly its signature, and
 // nothing stays that LLVM 14 could not read or this version's reader refuses (docs/air.md 4.1, 4.3). Hints are dropped,
 // meaning is spelt another way, and what has no other way is an error naming the targets that have it.
+#include "air/limits.hpp"
 #include "air/passes/support.hpp"
+#include "air/stamp.hpp"
 
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Module.h"
@@ -11,21 +13,11 @@
 namespace smelt::aot::air {
 namespace {
 
-constexpr Version kFirstBfloat{2, 6};
-constexpr Version kFirstModern{2, 6};  // freeze, poison, fneg, fast-math flags on phi and select
-
 std::string targets_from(Version air) {
   std::string names;
   for (const Target& target : known_targets())
     if (target.air >= air) names += (names.empty() ? "" : ", ") + target.name;
   return names;
-}
-
-bool made_by_apple(const llvm::Module& module) {
-  const llvm::NamedMDNode* ident = module.getNamedMetadata("llvm.ident");
-  if (!ident || ident->getNumOperands() == 0 || ident->getOperand(0)->getNumOperands() == 0) return false;
-  const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(ident->getOperand(0)->getOperand(0));
-  return text && text->getString().starts_with("Apple metal");
 }
 
 Result<void> check_operations(PassContext& context) {

@@ -2,6 +2,7 @@
 
 #include "cpu/lower/lower.hpp"
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/mem_intrinsics.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -13,7 +14,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 #include <mutex>
 
@@ -117,36 +117,14 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 
-Result<void> run_function_passes(llvm::Function& function, llvm::TargetMachine& target, std::string_view pipeline) {
-  llvm::PassBuilder builder(&target);
-  Analyses analyses(builder);
-  llvm::FunctionPassManager passes;
-  if (auto error = builder.parsePassPipeline(passes, pipeline))
-    return fail(Errc::compile_failed, "pass pipeline '{}': {}", pipeline, llvm::toString(std::move(error)));
-  passes.run(function, analyses.function);
-  return {};
-}
-
 namespace {
-
-constexpr uint64_t kInlineMemoryBytes = 128;  // both code generators expand constant lengths up to this in place
 
 void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
   llvm::SmallVector<llvm::MemIntrinsic*> found;
   for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
-      const auto* length = llvm::dyn_cast<llvm::ConstantInt>(memory->getLength());
-      if (length == nullptr || length->getZExtValue() > kInlineMemoryBytes) found.push_back(memory);
-    }
-  for (llvm::MemIntrinsic* memory : found) {
-    if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(memory))
-      llvm::expandMemCpyAsLoop(copy, costs);
-    else if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(memory))
-      llvm::expandMemSetAsLoop(set);
-    else if (!llvm::expandMemMoveAsLoop(llvm::cast<llvm::MemMoveInst>(memory), costs))
-      continue;
-    memory->eraseFromParent();
-  }
+    if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction); memory && becomes_call(*memory))
+      found.push_back(memory);
+  for (llvm::MemIntrinsic* memory : found) expand_as_loop(*memory, costs);
 }
 
 }  // namespace

@@ -19,9 +19,6 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
 /// Gives a function the attributes that every function of a slice has: processor, no library calls, FTZ arithmetic.
 void set_function_attributes(llvm::Function& function, const llvm::TargetMachine& target, CpuLevel level);
 
-/// Runs a textual function pass pipeline ("sroa,instcombine") over one function.
-Result<void> run_function_passes(llvm::Function& function, llvm::TargetMachine& target, std::string_view pipeline);
-
 /// Default O3; then what is left of memory intrinsics becomes loops where the code generator would call a library.
 void optimise(llvm::Module& module, llvm::TargetMachine& target);
 

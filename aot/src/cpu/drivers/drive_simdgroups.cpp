@@ -255,93 +255,133 @@ class LaneDriver {
     return frame;
   }
 
+  /// What one round of one simdgroup works on, in the code that is being made.
+  struct Round {
+    llvm::Value *first, *count, *full, *pc;  ///< first thread, how many there are, a bit for each, their pc
+    llvm::AllocaInst* site;
+    llvm::AllocaInst* todo;  ///< lanes that still have to go on in this round
+    llvm::AllocaInst* mask;  ///< lanes at `site`
+  };
+
+  static llvm::Value* bit(FlowBuilder& builder, llvm::Value* lane) {
+    return builder.CreateShl(builder.getInt32(1), lane);
+  }
+  llvm::Value* pc_of(FlowBuilder& builder, const Round& round, llvm::Value* lane) {
+    return builder.CreateLoad(
+        i32_, builder.CreateInBoundsGEP(i32_, round.pc, builder.CreateZExt(lane, builder.getInt64Ty())));
+  }
+  template <class Body>
+  void each_lane_of(FlowBuilder& builder, const Round& round, llvm::AllocaInst* lanes, Body body) {
+    builder.loop(builder.getInt32(0), round.count, 1, [&](llvm::Value* lane) {
+      llvm::Value* in = builder.CreateIsNotNull(builder.CreateAnd(builder.get(lanes), bit(builder, lane)));
+      builder.if_then(in, [&] { body(lane); });
+    });
+  }
+  /// Adds the lane to `set` when `condition` holds.
+  void add_lane(FlowBuilder& builder, llvm::AllocaInst* set, llvm::Value* lane, llvm::Value* condition) {
+    builder.CreateStore(
+        builder.CreateSelect(condition, builder.CreateOr(builder.get(set), bit(builder, lane)), builder.get(set)), set);
+  }
+  /// `variable` becomes the lane's pc if that is lower.
+  void lower_to_pc(FlowBuilder& builder, const Round& round, llvm::AllocaInst* variable, llvm::Value* lane) {
+    llvm::Value* known = builder.get(variable);
+    llvm::Value* pc = pc_of(builder, round, lane);
+    builder.CreateStore(builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, pc, known), variable);
+  }
+  llvm::Value* is_mixed(FlowBuilder& builder, llvm::Value* state) {
+    return builder.CreateICmpEQ(state, builder.getInt32(kMixed));
+  }
+
+  /// The lanes that a mixed simdgroup still has.
+  void find_live(FlowBuilder& builder, const Round& round, llvm::Value* waits_at) {
+    builder.if_then(is_mixed(builder, waits_at), [&] {
+      llvm::AllocaInst* all = builder.variable(i32_, "all", round.full);
+      builder.CreateStore(builder.getInt32(0), round.todo);
+      each_lane_of(builder, round, all, [&](llvm::Value* lane) {
+        add_lane(builder, round.todo, lane,
+                 builder.CreateICmpNE(pc_of(builder, round, lane), builder.getInt32(kEnded)));
+      });
+    });
+  }
+
+  /// The lowest site at which lanes wait, and who is there.
+  void pick_site(FlowBuilder& builder, const Round& round) {
+    builder.CreateStore(builder.get(round.todo), round.mask);
+    builder.if_then(is_mixed(builder, builder.get(round.site)), [&] {
+      builder.CreateStore(builder.getInt32(~0u), round.site);
+      each_lane_of(builder, round, round.todo,
+                   [&](llvm::Value* lane) { lower_to_pc(builder, round, round.site, lane); });
+      builder.CreateStore(builder.getInt32(0), round.mask);
+      each_lane_of(builder, round, round.todo, [&](llvm::Value* lane) {
+        add_lane(builder, round.mask, lane, builder.CreateICmpEQ(pc_of(builder, round, lane), builder.get(round.site)));
+      });
+    });
+  }
+
+  /// From the site to the next: all lanes at once, or those of the mask one by one.
+  void advance(FlowBuilder& builder, const Frame& frame, const Round& round) {
+    call(builder, frame, collectives_, {builder.get(round.site), round.first, builder.get(round.mask)});
+    llvm::Value* together = builder.CreateICmpEQ(builder.get(round.mask), round.full);
+    const auto step = [&](llvm::Value* thread, llvm::Value* lanes) {
+      return call(builder, frame, step_,
+                  {frame.number(0), frame.number(1), frame.number(2), builder.get(round.site), thread, lanes});
+    };
+    llvm::AllocaInst* next = builder.variable(i32_, "next", builder.getInt32(kMixed));
+    builder.if_else(
+        together, [&] { builder.CreateStore(step(round.first, round.count), next); },
+        [&] {
+          each_lane_of(builder, round, round.mask,
+                       [&](llvm::Value* lane) { step(builder.CreateAdd(round.first, lane), builder.getInt32(1)); });
+        });
+    builder.CreateStore(builder.get(next), round.site);
+    builder.if_else(
+        builder.CreateICmpNE(builder.get(next), builder.getInt32(kMixed)),
+        [&] {
+          llvm::Value* rest = rests(builder, builder.get(next));
+          builder.CreateStore(builder.CreateSelect(rest, builder.getInt32(0), round.full), round.todo);
+        },
+        [&] {
+          each_lane_of(builder, round, round.mask, [&](llvm::Value* lane) {
+            llvm::Value* without = builder.CreateAnd(builder.get(round.todo), builder.CreateNot(bit(builder, lane)));
+            builder.CreateStore(
+                builder.CreateSelect(rests(builder, pc_of(builder, round, lane)), without, builder.get(round.todo)),
+                round.todo);
+          });
+        });
+  }
+
+  /// Lanes that were already over when the round began keep their kEnded in pc; so do those that ended in it.
+  void find_ended(FlowBuilder& builder, const Round& round) {
+    builder.if_then(is_mixed(builder, builder.get(round.site)), [&] {
+      llvm::AllocaInst* all = builder.variable(i32_, "all", round.full);
+      llvm::AllocaInst* lowest = builder.variable(i32_, "lowest", builder.getInt32(kEnded));
+      each_lane_of(builder, round, all, [&](llvm::Value* lane) { lower_to_pc(builder, round, lowest, lane); });
+      llvm::Value* over = builder.CreateICmpEQ(builder.get(lowest), builder.getInt32(kEnded));
+      builder.CreateStore(builder.CreateSelect(over, builder.getInt32(kEnded), builder.getInt32(kMixed)), round.site);
+    });
+  }
+
   /// One round of one simdgroup. Gives its new state.
   llvm::Value* run_simdgroup(FlowBuilder& builder, const Frame& frame, llvm::Value* simdgroup, llvm::Value* threads,
                              llvm::Value* waits_at) {
-    const auto bit = [&](llvm::Value* lane) { return builder.CreateShl(builder.getInt32(1), lane); };
-    llvm::Value* first = builder.CreateMul(simdgroup, builder.getInt32(kSimdWidth));
-    llvm::Value* count = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder.CreateSub(threads, first),
-                                                       builder.getInt32(kSimdWidth));
-    llvm::Value* full =
-        builder.CreateLShr(builder.getInt32(~0u), builder.CreateSub(builder.getInt32(kSimdWidth), count));
-    llvm::Value* pc = word(builder, frame, pc_place_, first);
-    const auto pc_of = [&](llvm::Value* lane) {
-      return builder.CreateLoad(i32_,
-                                builder.CreateInBoundsGEP(i32_, pc, builder.CreateZExt(lane, builder.getInt64Ty())));
-    };
-    const auto each_lane_of = [&](llvm::AllocaInst* lanes, auto body) {
-      builder.loop(builder.getInt32(0), count, 1, [&](llvm::Value* lane) {
-        llvm::Value* in = builder.CreateIsNotNull(builder.CreateAnd(builder.get(lanes), bit(lane)));
-        builder.if_then(in, [&] { body(lane); });
-      });
-    };
-
-    llvm::AllocaInst* site = builder.variable(i32_, "site", waits_at);
-    llvm::AllocaInst* todo = builder.variable(i32_, "todo", full);  // lanes that still have to go on in this round
-    llvm::AllocaInst* mask = builder.variable(i32_, "mask", full);  // lanes at `site`
-    builder.if_then(builder.CreateICmpEQ(waits_at, builder.getInt32(kMixed)), [&] {
-      llvm::AllocaInst* all = builder.variable(i32_, "all", full);
-      builder.CreateStore(builder.getInt32(0), todo);
-      each_lane_of(all, [&](llvm::Value* lane) {
-        llvm::Value* live = builder.CreateICmpNE(pc_of(lane), builder.getInt32(kEnded));
-        builder.CreateStore(
-            builder.CreateSelect(live, builder.CreateOr(builder.get(todo), bit(lane)), builder.get(todo)), todo);
-      });
-    });
+    Round round{};
+    round.first = builder.CreateMul(simdgroup, builder.getInt32(kSimdWidth));
+    round.count = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder.CreateSub(threads, round.first),
+                                                builder.getInt32(kSimdWidth));
+    round.full =
+        builder.CreateLShr(builder.getInt32(~0u), builder.CreateSub(builder.getInt32(kSimdWidth), round.count));
+    round.pc = word(builder, frame, pc_place_, round.first);
+    round.site = builder.variable(i32_, "site", waits_at);
+    round.todo = builder.variable(i32_, "todo", round.full);
+    round.mask = builder.variable(i32_, "mask", round.full);
+    find_live(builder, round, waits_at);
     builder.repeat_while([&] {
-      builder.CreateStore(builder.get(todo), mask);
-      builder.if_then(builder.CreateICmpEQ(builder.get(site), builder.getInt32(kMixed)), [&] {
-        builder.CreateStore(builder.getInt32(~0u), site);
-        each_lane_of(todo, [&](llvm::Value* lane) {
-          builder.CreateStore(builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, pc_of(lane), builder.get(site)),
-                              site);
-        });
-        builder.CreateStore(builder.getInt32(0), mask);
-        each_lane_of(todo, [&](llvm::Value* lane) {
-          llvm::Value* here = builder.CreateICmpEQ(pc_of(lane), builder.get(site));
-          builder.CreateStore(
-              builder.CreateSelect(here, builder.CreateOr(builder.get(mask), bit(lane)), builder.get(mask)), mask);
-        });
-      });
-      call(builder, frame, collectives_, {builder.get(site), first, builder.get(mask)});
-      llvm::Value* together = builder.CreateICmpEQ(builder.get(mask), full);
-      const auto step = [&](llvm::Value* thread, llvm::Value* lanes) {
-        return call(builder, frame, step_,
-                    {frame.number(0), frame.number(1), frame.number(2), builder.get(site), thread, lanes});
-      };
-      llvm::AllocaInst* next = builder.variable(i32_, "next", builder.getInt32(kMixed));
-      builder.if_else(
-          together, [&] { builder.CreateStore(step(first, count), next); },
-          [&] {
-            each_lane_of(mask, [&](llvm::Value* lane) { step(builder.CreateAdd(first, lane), builder.getInt32(1)); });
-          });
-      builder.CreateStore(builder.get(next), site);
-      builder.if_else(
-          builder.CreateICmpNE(builder.get(next), builder.getInt32(kMixed)),
-          [&] {
-            llvm::Value* rest = rests(builder, builder.get(next));
-            builder.CreateStore(builder.CreateSelect(rest, builder.getInt32(0), full), todo);
-          },
-          [&] {
-            each_lane_of(mask, [&](llvm::Value* lane) {
-              llvm::Value* without = builder.CreateAnd(builder.get(todo), builder.CreateNot(bit(lane)));
-              builder.CreateStore(builder.CreateSelect(rests(builder, pc_of(lane)), without, builder.get(todo)), todo);
-            });
-          });
-      return builder.CreateIsNotNull(builder.get(todo));
+      pick_site(builder, round);
+      advance(builder, frame, round);
+      return builder.CreateIsNotNull(builder.get(round.todo));
     });
-    // Lanes that were already over when the round began keep their kEnded in pc; so do those that ended in it.
-    builder.if_then(builder.CreateICmpEQ(builder.get(site), builder.getInt32(kMixed)), [&] {
-      llvm::AllocaInst* all = builder.variable(i32_, "all", full);
-      llvm::AllocaInst* lowest = builder.variable(i32_, "lowest", builder.getInt32(kEnded));
-      each_lane_of(all, [&](llvm::Value* lane) {
-        builder.CreateStore(builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, pc_of(lane), builder.get(lowest)),
-                            lowest);
-      });
-      llvm::Value* over = builder.CreateICmpEQ(builder.get(lowest), builder.getInt32(kEnded));
-      builder.CreateStore(builder.CreateSelect(over, builder.getInt32(kEnded), builder.getInt32(kMixed)), site);
-    });
-    return builder.get(site);
+    find_ended(builder, round);
+    return builder.get(round.site);
   }
 
   const DriverContext& context_;

@@ -1,5 +1,6 @@
 // vectorise_lanes(): from the function of one thread to functions of a gang, one pair per layout. What the passes do
 // and in which order is docs/host-vectorizer.md 3; where we left the prototype behind it, docs say so.
+#include "air/limits.hpp"
 #include "cpu/lanes/emit.hpp"
 #include "cpu/lanes/legal.hpp"
 #include "cpu/lanes/prepare.hpp"
@@ -18,8 +19,6 @@ namespace smelt::aot::cpu {
 namespace {
 
 using lanes::Shape;
-
-constexpr uint64_t kMostThreads = 1024;  // in a threadgroup: docs/air.md 6
 
 const char* name_of(LaneLayout layout) {
   switch (layout) {
@@ -51,9 +50,9 @@ Shape shape_of(const WorkParameter& parameter, const WorkItem& scalar, LaneLayou
       return parameter.component == 0 ? Shape::linear(1, 0xffffffff) : Shape::uniform();
     case Builtin::thread_position_in_threadgroup:
       if (!rows) return Shape::varying();
-      return parameter.component == 0 ? Shape::linear(1, kMostThreads - 1, width) : Shape::uniform();
+      return parameter.component == 0 ? Shape::linear(1, air::kMostThreads - 1, width) : Shape::uniform();
     case Builtin::thread_index_in_threadgroup:
-      return Shape::linear(1, kMostThreads - 1, rows && !scalar.has_collectives ? 0 : width);
+      return Shape::linear(1, air::kMostThreads - 1, rows && !scalar.has_collectives ? 0 : width);
     case Builtin::thread_index_in_simdgroup:
       return Shape::linear(1, kSimdWidth - 1, 63);
     default:

@@ -26,9 +26,9 @@ std::string text_of(const llvm::Instruction& instruction) {
   return text.size() > 120 ? text.substr(0, 117) + "..." : text;
 }
 
-class Checker {
+class LegalityCheck {
  public:
-  Checker(const Analysis& analysis, unsigned lanes, const llvm::DataLayout& layout)
+  LegalityCheck(const Analysis& analysis, unsigned lanes, const llvm::DataLayout& layout)
       : analysis_(analysis), lanes_(lanes), layout_(layout) {}
 
   /// Why not, or empty.
@@ -50,14 +50,14 @@ class Checker {
   const llvm::DataLayout& layout_;
 };
 
-bool Checker::all_uniform(const llvm::User& user) const {
+bool LegalityCheck::all_uniform(const llvm::User& user) const {
   return llvm::all_of(user.operands(), [&](const llvm::Use& use) {
     return llvm::isa<llvm::Function>(use) || llvm::isa<llvm::MetadataAsValue>(use) || shape(use).is_uniform();
   });
 }
 
 // A value that will have parts.
-std::string Checker::check_value(llvm::Type* type) const {
+std::string LegalityCheck::check_value(llvm::Type* type) const {
   if (type->isVoidTy()) return {};
   if (!type->isSized() || type->isScalableTy()) return "a type without a fixed size";
   const Layout layout = layout_of(type, layout_);
@@ -71,7 +71,7 @@ std::string Checker::check_value(llvm::Type* type) const {
   return {};
 }
 
-std::string Checker::check_memory(llvm::Instruction&, llvm::Value* pointer, llvm::Type* type) const {
+std::string LegalityCheck::check_memory(llvm::Instruction&, llvm::Value* pointer, llvm::Type* type) const {
   if (is_matrix_type(type)) return shape(pointer).is_uniform() ? "" : "a matrix in memory that is not the gang's";
   if (std::string reason = check_value(type); !reason.empty()) return reason;
   for (const Layout::Field& field : layout_of(type, layout_).fields) {
@@ -84,7 +84,7 @@ std::string Checker::check_memory(llvm::Instruction&, llvm::Value* pointer, llvm
   return {};
 }
 
-std::string Checker::check_alloca(llvm::AllocaInst& memory) const {
+std::string LegalityCheck::check_alloca(llvm::AllocaInst& memory) const {
   if (!memory.isStaticAlloca() || memory.isArrayAllocation()) return "private memory of unknown size";
   if (!shape(&memory).is_uniform()) return {};
   // Memory of the gang: nothing but whole matrices may go in and out.
@@ -107,7 +107,7 @@ std::string Checker::check_alloca(llvm::AllocaInst& memory) const {
   return {};
 }
 
-std::string Checker::check_matrix(llvm::Instruction& instruction) const {
+std::string LegalityCheck::check_matrix(llvm::Instruction& instruction) const {
   if (llvm::isa<llvm::PHINode>(instruction) || llvm::isa<llvm::FreezeInst>(instruction)) return {};
   if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
     return select->getCondition()->getType()->isVectorTy() ? "a choice between elements of matrices" : "";
@@ -122,7 +122,7 @@ std::string Checker::check_matrix(llvm::Instruction& instruction) const {
   return "an operation on whole matrices";
 }
 
-std::string Checker::check_intrinsic(llvm::IntrinsicInst& call) const {
+std::string LegalityCheck::check_intrinsic(llvm::IntrinsicInst& call) const {
   if (call.isAssumeLikeIntrinsic() || call.isLifetimeStartOrEnd()) return {};
   const llvm::Intrinsic::ID id = call.getIntrinsicID();
   if (call.getType()->isVoidTy()) return all_uniform(call) ? "" : "an operation on memory that differs by lane";
@@ -149,7 +149,7 @@ std::string Checker::check_intrinsic(llvm::IntrinsicInst& call) const {
   return makes_scalar ? "" : "a call that has no lane form";
 }
 
-std::string Checker::check_call(llvm::CallInst& call) const {
+std::string LegalityCheck::check_call(llvm::CallInst& call) const {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) return "an indirect call";
   if (callee->getName() == kAllLanes) return {};
@@ -164,7 +164,7 @@ std::string Checker::check_call(llvm::CallInst& call) const {
   return is_matrix_type(call.getType()) ? "" : check_value(call.getType());
 }
 
-std::string Checker::check(llvm::Instruction& instruction) const {
+std::string LegalityCheck::check(llvm::Instruction& instruction) const {
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return check_intrinsic(*intrinsic);
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return check_call(*call);
   if (auto* memory = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) return check_alloca(*memory);
@@ -220,7 +220,7 @@ std::string Checker::check(llvm::Instruction& instruction) const {
   return check_value(instruction.getType());
 }
 
-std::string Checker::check_branch(const Level& level, unsigned node) const {
+std::string LegalityCheck::check_branch(const Level& level, unsigned node) const {
   const LevelNode& at = level.nodes[node];
   if (!analysis_.shapes->divergent(at)) return {};
   const bool closes_loop = level.loop && at.leaves && is_latch_exit(*level.loop);
@@ -230,7 +230,7 @@ std::string Checker::check_branch(const Level& level, unsigned node) const {
 }  // namespace
 
 Result<void> check_supported(llvm::Function& function, const Analysis& analysis, unsigned lanes) {
-  const Checker checker(analysis, lanes, function.getParent()->getDataLayout());
+  const LegalityCheck checker(analysis, lanes, function.getParent()->getDataLayout());
   if (function.getInstructionCount() > kMostInstructions) {
     return fail(Errc::unsupported, "{} instructions are too many for lanes, of which at most {} are taken",
                 function.getInstructionCount(), kMostInstructions);

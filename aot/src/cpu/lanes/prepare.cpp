@@ -1,6 +1,7 @@
 #include "cpu/lanes/prepare.hpp"
 
 #include "cpu/lanes/emit.hpp"
+#include "llvm_support/mem_intrinsics.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Function.h"
@@ -10,7 +11,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
-#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 #include <bit>
 
@@ -183,14 +183,10 @@ void expand_memory_intrinsics(llvm::Function& function) {
     const auto* length = llvm::dyn_cast<llvm::ConstantInt>(intrinsic->getLength());
     if (length && length->getValue().ule(kUnrolledBytes)) {
       unroll(*intrinsic, length->getZExtValue());
-    } else if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(intrinsic)) {
-      llvm::expandMemCpyAsLoop(copy, costs);
-    } else if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(intrinsic)) {
-      if (!llvm::expandMemMoveAsLoop(move, costs)) continue;  // refused later, by name
-    } else if (auto* fill = llvm::dyn_cast<llvm::MemSetInst>(intrinsic)) {
-      llvm::expandMemSetAsLoop(fill);
+      intrinsic->eraseFromParent();
+    } else {
+      expand_as_loop(*intrinsic, costs);  // what it leaves is refused later, by name
     }
-    intrinsic->eraseFromParent();
   }
 }
 

@@ -1,7 +1,5 @@
 #include "cpu/lanes/rewrite.hpp"
 
-#include "llvm_support/analyses.hpp"
-
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
@@ -11,18 +9,6 @@
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 namespace smelt::aot::cpu::lanes {
-
-void run_passes(llvm::Function& function, llvm::StringRef pipeline, llvm::TargetMachine* target) {
-  llvm::PassBuilder builder(target);
-  Analyses analyses(builder);
-  llvm::FunctionPassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, pipeline)) {
-    llvm::consumeError(
-        std::move(error));  // pipelines are literals of ours: a misspelt one does nothing, and tests see it
-    return;
-  }
-  passes.run(function, analyses.function);
-}
 
 llvm::AllocaInst* Variables::make(llvm::Type* type, llvm::StringRef name) {
   llvm::IRBuilder<> builder(&function_.getEntryBlock(), function_.getEntryBlock().begin());

@@ -15,9 +15,6 @@ class Value;
 
 namespace smelt::aot::cpu::lanes {
 
-/// Runs a textual pass pipeline on one function. `target` may be null.
-void run_passes(llvm::Function& function, llvm::StringRef pipeline, llvm::TargetMachine* target = nullptr);
-
 /// Stack slots of a rewrite. They start out undefined; promote() must be called before anything else looks.
 class Variables {
  public:

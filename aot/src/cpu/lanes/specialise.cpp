@@ -3,6 +3,7 @@
 #include "cpu/lanes/rewrite.hpp"
 #include "cpu/lanes/structure.hpp"
 #include "cpu/lower/collectives.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
@@ -26,6 +27,23 @@ void mark_rest(llvm::BranchInst* branch) {
   branch->setMetadata(kRest, llvm::MDNode::get(branch->getContext(), {}));
 }
 
+llvm::Value* all_lanes(llvm::IRBuilder<>& builder, llvm::Value* condition) {
+  llvm::FunctionCallee callee = builder.GetInsertBlock()->getModule()->getOrInsertFunction(
+      kAllLanes, llvm::FunctionType::get(builder.getInt1Ty(), {builder.getInt1Ty()}, false));
+  llvm::CallInst* call = builder.CreateCall(callee, {condition});
+  call->setConvergent();
+  return call;
+}
+
+void copy_blocks(llvm::Function& function, llvm::ArrayRef<llvm::BasicBlock*> blocks, llvm::ValueToValueMapTy& map) {
+  llvm::SmallVector<llvm::BasicBlock*, 16> copies;
+  for (llvm::BasicBlock* block : blocks) {
+    copies.push_back(llvm::CloneBasicBlock(block, map, ".all", &function));
+    map[block] = copies.back();
+  }
+  llvm::remapInstructionsInBlocks(copies, map);
+}
+
 class Specialiser {
  public:
   Specialiser(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes)
@@ -39,8 +57,6 @@ class Specialiser {
   bool usually_agree(const Analysis& analysis, llvm::Value* condition, unsigned depth = 0) const;
   bool copy_loop(const Analysis& analysis, llvm::Loop& loop);
   void copy_arm(const Analysis& analysis, const Level& level, unsigned node, const Arm& arm);
-  llvm::Value* all_lanes(llvm::IRBuilder<>& builder, llvm::Value* condition);
-  void copy_blocks(llvm::ArrayRef<llvm::BasicBlock*> blocks, llvm::ValueToValueMapTy& map);
 
   llvm::Function& function_;
   llvm::ArrayRef<Shape> arguments_;
@@ -99,23 +115,6 @@ bool Specialiser::usually_agree(const Analysis& analysis, llvm::Value* condition
                       [&](const llvm::Use& use) { return usually_agree(analysis, use, depth + 1); });
 }
 
-llvm::Value* Specialiser::all_lanes(llvm::IRBuilder<>& builder, llvm::Value* condition) {
-  llvm::FunctionCallee callee = function_.getParent()->getOrInsertFunction(
-      kAllLanes, llvm::FunctionType::get(builder.getInt1Ty(), {builder.getInt1Ty()}, false));
-  llvm::CallInst* call = builder.CreateCall(callee, {condition});
-  call->setConvergent();
-  return call;
-}
-
-void Specialiser::copy_blocks(llvm::ArrayRef<llvm::BasicBlock*> blocks, llvm::ValueToValueMapTy& map) {
-  llvm::SmallVector<llvm::BasicBlock*, 16> copies;
-  for (llvm::BasicBlock* block : blocks) {
-    copies.push_back(llvm::CloneBasicBlock(block, map, ".all", &function_));
-    map[block] = copies.back();
-  }
-  llvm::remapInstructionsInBlocks(copies, map);
-}
-
 // if (c) A   becomes   if (all lanes: c) A' else if (c) A
 void Specialiser::copy_arm(const Analysis&, const Level& level, unsigned node, const Arm& arm) {
   llvm::BasicBlock* block = level.nodes[node].block;
@@ -125,7 +124,7 @@ void Specialiser::copy_arm(const Analysis&, const Level& level, unsigned node, c
     if (level.nodes[inside].loop) llvm::append_range(blocks, level.nodes[inside].loop->blocks());
   }
   llvm::ValueToValueMapTy map;
-  copy_blocks(blocks, map);
+  copy_blocks(function_, blocks, map);
   for (llvm::PHINode& phi : arm.join->phis()) {
     for (unsigned i = 0, count = phi.getNumIncomingValues(); i < count; ++i) {
       llvm::BasicBlock* from = phi.getIncomingBlock(i);
@@ -148,114 +147,155 @@ void Specialiser::copy_arm(const Analysis&, const Level& level, unsigned node, c
   builder.CreateCondBr(all_lanes(builder, condition), llvm::cast<llvm::BasicBlock>(map[arm.first]), some);
 }
 
+/// The `if` of which a loop is all that it guards, at its start. Without one, `arm.first` is null.
+struct LoopGuard {
+  llvm::BasicBlock* block = nullptr;
+  Arm arm;
+};
+
 // The pieces of the rewritten loop; `enter` and `skipped` only if the loop stands right inside an `if (c)`:
 //
 //   enter:   if (all lanes: c) run the copy           copy: passes while (all lanes: stays)
 //   middle:  phis of both ways; if (goes on) run the masked loop
 //   after:   values of those that left in either; if (c) exit else join
-bool Specialiser::copy_loop(const Analysis& analysis, llvm::Loop& loop) {
-  llvm::LLVMContext& context = function_.getContext();
-  llvm::BasicBlock* before = loop.getLoopPreheader();
-  llvm::BasicBlock* header = loop.getHeader();
-  llvm::BasicBlock* latch = loop.getLoopLatch();
-  llvm::BasicBlock* exit = loop.getExitBlock();
-  auto* branch = llvm::cast<llvm::BranchInst>(latch->getTerminator());
-  const bool stays_on_true = branch->getSuccessor(0) == header;
+class LoopCopy {
+ public:
+  LoopCopy(llvm::Function& function, llvm::Loop& loop, const LoopGuard& guard)
+      : function_(function),
+        loop_(loop),
+        guard_(guard),
+        before_(loop.getLoopPreheader()),
+        header_(loop.getHeader()),
+        latch_(loop.getLoopLatch()),
+        exit_(loop.getExitBlock()),
+        branch_(llvm::cast<llvm::BranchInst>(latch_->getTerminator())) {}
 
-  // Is the loop all that an `if` guards, at its start?
-  Arm arm;
-  llvm::BasicBlock* guard = before->getSinglePredecessor();
-  const Level& outer = analysis.levels->of(loop.getParentLoop());
+  void run() {
+    copy();
+    enter();
+    hand_over();
+    leave();
+  }
+
+ private:
+  llvm::Value* copy_of(llvm::Value* value) const {
+    const auto found = map_.find(value);
+    return found == map_.end() ? value : static_cast<llvm::Value*>(found->second);
+  }
+  llvm::BasicBlock* make_block(const char* name, llvm::BasicBlock* before) {
+    return llvm::BasicBlock::Create(function_.getContext(), name, &function_, before);
+  }
+
+  /// The copy goes on while no lane wants to leave.
+  void copy() {
+    const llvm::SmallVector<llvm::BasicBlock*, 16> blocks(loop_.block_begin(), loop_.block_end());
+    copy_blocks(function_, blocks, map_);
+    copied_latch_ = llvm::cast<llvm::BasicBlock>(copy_of(latch_));
+    copied_header_ = llvm::cast<llvm::BasicBlock>(copy_of(header_));
+    middle_ = make_block("lane.middle", header_);
+    masked_ = make_block("lane.masked", header_);
+    done_ = make_block("lane.done", exit_);
+    after_ = make_block("lane.after", exit_);
+    llvm::IRBuilder<> builder(copied_latch_->getTerminator());
+    stays_ = copy_of(branch_->getCondition());
+    if (branch_->getSuccessor(0) != header_) stays_ = builder.CreateNot(stays_);
+    llvm::Instruction* old_end = copied_latch_->getTerminator();
+    builder.CreateCondBr(all_lanes(builder, stays_), copied_header_, middle_);
+    old_end->eraseFromParent();
+  }
+
+  /// How the masked loop is reached: from the copy, and past it.
+  void enter() {
+    if (!guard_.arm.first) {
+      before_->getTerminator()->replaceSuccessorWith(header_, copied_header_);
+      return;
+    }
+    past_ = make_block("lane.enter", before_);
+    auto* decision = llvm::cast<llvm::BranchInst>(guard_.block->getTerminator());
+    llvm::IRBuilder<> builder(decision);
+    enters_ = guard_.arm.on_true ? decision->getCondition() : builder.CreateNot(decision->getCondition());
+    // What stands between the guard and the loop is an arm of its own.
+    decision->replaceSuccessorWith(guard_.arm.join, past_);
+    before_->getTerminator()->replaceSuccessorWith(header_, past_);
+    builder.SetInsertPoint(past_);
+    llvm::BasicBlock* start = make_block("lane.start", copied_header_);
+    builder.CreateCondBr(all_lanes(builder, enters_), start, middle_);
+    llvm::IRBuilder<>(start).CreateBr(copied_header_);
+    for (llvm::PHINode& phi : copied_header_->phis()) phi.replaceIncomingBlockWith(before_, start);
+  }
+
+  /// A value in `middle`: of those that came past the copy, and of those that came from it.
+  llvm::Value* meet(llvm::IRBuilder<>& builder, llvm::Value* from_past, llvm::Value* from_copy) {
+    if (!past_) return from_copy;
+    llvm::PHINode* phi = builder.CreatePHI(from_copy->getType(), 2);
+    phi->addIncoming(from_past, past_);
+    phi->addIncoming(from_copy, copied_latch_);
+    return phi;
+  }
+
+  void hand_over() {
+    llvm::IRBuilder<> builder(middle_);
+    llvm::Value* goes_on = meet(builder, enters_, stays_);
+    for (llvm::PHINode& phi : header_->phis()) {
+      llvm::Value* state =
+          meet(builder, phi.getIncomingValueForBlock(before_), copy_of(phi.getIncomingValueForBlock(latch_)));
+      phi.setIncomingValueForBlock(before_, state);
+      phi.replaceIncomingBlockWith(before_, masked_);
+    }
+    for (llvm::PHINode& phi : exit_->phis())
+      left_in_copy_.push_back(meet(builder, llvm::UndefValue::get(phi.getType()), copy_of(phi.getIncomingValue(0))));
+    builder.CreateCondBr(goes_on, masked_, after_);
+    llvm::IRBuilder<>(masked_).CreateBr(header_);
+  }
+
+  void leave() {
+    mark_rest(branch_);
+    branch_->replaceSuccessorWith(exit_, done_);
+    llvm::IRBuilder<>(done_).CreateBr(after_);
+    llvm::IRBuilder<> builder(after_);
+    size_t at = 0;
+    for (llvm::PHINode& phi : exit_->phis()) {
+      llvm::PHINode* either = builder.CreatePHI(phi.getType(), 2);
+      either->addIncoming(left_in_copy_[at++], middle_);
+      either->addIncoming(phi.getIncomingValue(0), done_);
+      phi.setIncomingValue(0, either);
+      phi.setIncomingBlock(0, after_);
+    }
+    if (guard_.arm.first) {
+      builder.CreateCondBr(enters_, exit_, guard_.arm.join);
+      guard_.arm.join->replacePhiUsesWith(guard_.block, after_);
+    } else {
+      builder.CreateBr(exit_);
+    }
+  }
+
+  llvm::Function& function_;
+  llvm::Loop& loop_;
+  const LoopGuard& guard_;
+  llvm::BasicBlock *before_, *header_, *latch_, *exit_;
+  llvm::BranchInst* branch_;
+  llvm::ValueToValueMapTy map_;
+  llvm::BasicBlock *copied_latch_ = nullptr, *copied_header_ = nullptr;
+  llvm::BasicBlock *middle_ = nullptr, *masked_ = nullptr, *done_ = nullptr, *after_ = nullptr, *past_ = nullptr;
+  llvm::Value *stays_ = nullptr, *enters_ = nullptr;
+  llvm::SmallVector<llvm::Value*, 8> left_in_copy_;
+};
+
+bool Specialiser::copy_loop(const Analysis& analysis, llvm::Loop& loop) {
+  llvm::BasicBlock* before = loop.getLoopPreheader();
+  LoopGuard guard{before->getSinglePredecessor(), {}};
   if (!all_lanes_reach(analysis, before)) {
-    if (!guard || !analysis.shapes->divergent(guard) || !all_lanes_reach(analysis, guard)) return false;
-    const unsigned node = analysis.levels->node_of(outer, guard);
-    if (node == outer.end() || outer.nodes[node].block != guard) return false;
-    arm = arm_of(outer, node);
-    if (arm.first != before) return false;
-    auto* decision = llvm::cast<llvm::BranchInst>(guard->getTerminator());
+    const Level& outer = analysis.levels->of(loop.getParentLoop());
+    if (!guard.block || !analysis.shapes->divergent(guard.block) || !all_lanes_reach(analysis, guard.block))
+      return false;
+    const unsigned node = analysis.levels->node_of(outer, guard.block);
+    if (node == outer.end() || outer.nodes[node].block != guard.block) return false;
+    guard.arm = arm_of(outer, node);
+    if (guard.arm.first != before) return false;
+    auto* decision = llvm::cast<llvm::BranchInst>(guard.block->getTerminator());
     if (!usually_agree(analysis, decision->getCondition())) return false;
   }
-
-  llvm::SmallVector<llvm::BasicBlock*, 16> blocks(loop.block_begin(), loop.block_end());
-  llvm::ValueToValueMapTy map;
-  copy_blocks(blocks, map);
-  const auto copy_of = [&](llvm::Value* value) -> llvm::Value* {
-    const auto found = map.find(value);
-    return found == map.end() ? value : static_cast<llvm::Value*>(found->second);
-  };
-  auto* copied_latch = llvm::cast<llvm::BasicBlock>(copy_of(latch));
-  auto* copied_header = llvm::cast<llvm::BasicBlock>(copy_of(header));
-  auto* middle = llvm::BasicBlock::Create(context, "lane.middle", &function_, header);
-  auto* masked = llvm::BasicBlock::Create(context, "lane.masked", &function_, header);
-  auto* done = llvm::BasicBlock::Create(context, "lane.done", &function_, exit);
-  auto* after = llvm::BasicBlock::Create(context, "lane.after", &function_, exit);
-
-  // The copy goes on while no lane wants to leave.
-  llvm::IRBuilder<> builder(copied_latch->getTerminator());
-  llvm::Value* stays = copy_of(branch->getCondition());
-  if (!stays_on_true) stays = builder.CreateNot(stays);
-  llvm::Instruction* old_end = copied_latch->getTerminator();
-  builder.CreateCondBr(all_lanes(builder, stays), copied_header, middle);
-  old_end->eraseFromParent();
-
-  // How the masked loop is reached: from the copy, and past it.
-  llvm::BasicBlock* past = nullptr;
-  llvm::Value* enters = nullptr;
-  if (arm.first) {
-    past = llvm::BasicBlock::Create(context, "lane.enter", &function_, before);
-    auto* decision = llvm::cast<llvm::BranchInst>(guard->getTerminator());
-    builder.SetInsertPoint(decision);
-    enters = arm.on_true ? decision->getCondition() : builder.CreateNot(decision->getCondition());
-    // What stands between the guard and the loop is an arm of its own.
-    decision->replaceSuccessorWith(arm.join, past);
-    before->getTerminator()->replaceSuccessorWith(header, past);
-    builder.SetInsertPoint(past);
-    auto* start = llvm::BasicBlock::Create(context, "lane.start", &function_, copied_header);
-    builder.CreateCondBr(all_lanes(builder, enters), start, middle);
-    llvm::IRBuilder<>(start).CreateBr(copied_header);
-    for (llvm::PHINode& phi : copied_header->phis()) phi.replaceIncomingBlockWith(before, start);
-  } else {
-    before->getTerminator()->replaceSuccessorWith(header, copied_header);
-  }
-  builder.SetInsertPoint(middle);
-  const auto meet = [&](llvm::Value* from_past, llvm::Value* from_copy) -> llvm::Value* {
-    if (!past) return from_copy;
-    llvm::PHINode* phi = builder.CreatePHI(from_copy->getType(), 2);
-    phi->addIncoming(from_past, past);
-    phi->addIncoming(from_copy, copied_latch);
-    return phi;
-  };
-  llvm::Value* goes_on = meet(enters, stays);
-  for (llvm::PHINode& phi : header->phis()) {
-    llvm::Value* state = meet(phi.getIncomingValueForBlock(before), copy_of(phi.getIncomingValueForBlock(latch)));
-    phi.setIncomingValueForBlock(before, state);
-    phi.replaceIncomingBlockWith(before, masked);
-  }
-  llvm::SmallVector<llvm::Value*, 8> left_in_copy;
-  for (llvm::PHINode& phi : exit->phis()) {
-    left_in_copy.push_back(meet(llvm::UndefValue::get(phi.getType()), copy_of(phi.getIncomingValue(0))));
-  }
-  builder.CreateCondBr(goes_on, masked, after);
-  llvm::IRBuilder<>(masked).CreateBr(header);
-
-  mark_rest(branch);
-  branch->replaceSuccessorWith(exit, done);
-  llvm::IRBuilder<>(done).CreateBr(after);
-  builder.SetInsertPoint(after);
-  size_t at = 0;
-  for (llvm::PHINode& phi : exit->phis()) {
-    llvm::PHINode* either = builder.CreatePHI(phi.getType(), 2);
-    either->addIncoming(left_in_copy[at++], middle);
-    either->addIncoming(phi.getIncomingValue(0), done);
-    phi.setIncomingValue(0, either);
-    phi.setIncomingBlock(0, after);
-  }
-  if (arm.first) {
-    builder.CreateCondBr(enters, exit, arm.join);
-    arm.join->replacePhiUsesWith(guard, after);
-  } else {
-    builder.CreateBr(exit);
-  }
+  LoopCopy(function_, loop, guard).run();
   return true;
 }
 

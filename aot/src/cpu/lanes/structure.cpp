@@ -2,6 +2,7 @@
 
 #include "cpu/lanes/rewrite.hpp"
 #include "cpu/lanes/transforms.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"

@@ -1,5 +1,7 @@
 #include "cpu/lower/air_name.hpp"
 
+#include "air/types.hpp"
+
 namespace smelt::aot::cpu {
 
 std::optional<AirName> parse_air_name(llvm::StringRef name) {
@@ -12,33 +14,28 @@ std::optional<AirName> parse_air_name(llvm::StringRef name) {
   return result;
 }
 
-std::optional<AirType> parse_air_type(llvm::StringRef kind, llvm::StringRef type) {
-  AirType result;
-  if (type.consume_front("v")) {
-    unsigned components = 0;
-    if (type.consumeInteger(10, components) || components < 2 || components > 64) return std::nullopt;
-    result.components = static_cast<uint8_t>(components);
-  }
-  if (type == "f32") {
-    result.element = {ElementKind::single, 32};
-  } else if (type == "f16") {
-    result.element = {ElementKind::half, 16};
-  } else if (type == "bf16") {
-    result.element = {ElementKind::bfloat, 16};
-  } else {
-    unsigned bits = 0;
-    if (!type.consume_front("i") || type.getAsInteger(10, bits)) return std::nullopt;
-    if (bits != 1 && bits != 8 && bits != 16 && bits != 32 && bits != 64) return std::nullopt;
-    result.element = {kind == "s" ? ElementKind::signed_integer : ElementKind::unsigned_integer,
-                      static_cast<uint8_t>(bits)};
-  }
-  return result;
+std::optional<OperandType> parse_operand_type(llvm::StringRef sign, llvm::StringRef type) {
+  const std::optional<air::AirType> read = air::parse_air_type(type);
+  if (!read || read->is_pointer()) return std::nullopt;
+  const auto kind = [&] {
+    switch (read->kind) {
+      case air::AirType::Kind::half:
+        return ElementKind::half;
+      case air::AirType::Kind::bfloat:
+        return ElementKind::bfloat;
+      case air::AirType::Kind::single:
+        return ElementKind::single;
+      default:
+        return sign == "s" ? ElementKind::signed_integer : ElementKind::unsigned_integer;
+    }
+  };
+  return OperandType{{kind(), read->bits}, read->lanes};
 }
 
-std::optional<AirType> parse_trailing_type(const AirName& name) {
+std::optional<OperandType> parse_trailing_type(const AirName& name) {
   if (name.parts.empty()) return std::nullopt;
-  const llvm::StringRef kind = name.parts.size() > 1 ? name.parts[name.parts.size() - 2] : llvm::StringRef();
-  return parse_air_type(kind, name.parts.back());
+  const llvm::StringRef sign = name.parts.size() > 1 ? name.parts[name.parts.size() - 2] : llvm::StringRef();
+  return parse_operand_type(sign, name.parts.back());
 }
 
 }  // namespace smelt::aot::cpu

@@ -19,14 +19,16 @@ struct AirName {
 /// Nothing when `name` does not begin with "air.".
 std::optional<AirName> parse_air_name(llvm::StringRef name);
 
-/// "v4f16", "i32", "bf16", "v64f32"; `kind` is the "s" or "u" before it, empty for none (which reads as unsigned).
-struct AirType {
+/// A type in a name as the lowering needs it: names say apart from it whether its integers have a sign.
+struct OperandType {
   Element element;
   uint8_t components = 1;
 };
-std::optional<AirType> parse_air_type(llvm::StringRef kind, llvm::StringRef type);
+/// "v4f16", "i32", "bf16", "v64f32" (air/types.hpp); `sign` is the "s" or "u" in front of it, empty for none (which
+/// reads as unsigned).
+std::optional<OperandType> parse_operand_type(llvm::StringRef sign, llvm::StringRef type);
 
 /// The type at the end of a name, with the ".s" or ".u" in front of it if there is one.
-std::optional<AirType> parse_trailing_type(const AirName& name);
+std::optional<OperandType> parse_trailing_type(const AirName& name);
 
 }  // namespace smelt::aot::cpu

@@ -71,7 +71,7 @@ std::optional<Collective> parse_matrix(const AirName& name, llvm::StringRef oper
   Collective result;
   result.components = 64;
   const auto matrix_type = [&](size_t part) -> std::optional<Element> {
-    const auto type = parse_air_type({}, name.part(part));
+    const auto type = parse_operand_type({}, name.part(part));
     if (!type || type->components != 64 || !type->element.is_float()) return std::nullopt;
     return type->element;
   };

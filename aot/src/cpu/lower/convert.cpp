@@ -15,7 +15,7 @@ namespace {
 using llvm::Value;
 
 struct Conversion {
-  AirType from, to;
+  OperandType from, to;
   Rounding rounding = Rounding::unspecified;
   bool saturate = false;
 };
@@ -23,8 +23,8 @@ struct Conversion {
 std::optional<Conversion> parse_conversion(const AirName& name) {
   if (name.parts.size() < 4) return std::nullopt;
   Conversion result;
-  const auto to = parse_air_type(name.parts[0], name.parts[1]);
-  const auto from = parse_air_type(name.parts[2], name.parts[3]);
+  const auto to = parse_operand_type(name.parts[0], name.parts[1]);
+  const auto from = parse_operand_type(name.parts[2], name.parts[3]);
   if (!to || !from || to->components != from->components) return std::nullopt;
   if (to->element.is_float() != (name.parts[0] == "f") || from->element.is_float() != (name.parts[2] == "f"))
     return std::nullopt;
@@ -60,7 +60,7 @@ llvm::Type* element_type(llvm::LLVMContext& context, const Element& element) {
       return llvm::Type::getIntNTy(context, element.bits);
   }
 }
-llvm::Type* air_type(llvm::LLVMContext& context, const AirType& type) {
+llvm::Type* air_type(llvm::LLVMContext& context, const OperandType& type) {
   llvm::Type* element = element_type(context, type.element);
   return type.components == 1 ? element : llvm::FixedVectorType::get(element, type.components);
 }

@@ -12,13 +12,13 @@ using llvm::Value;
 
 // ---- pack and unpack ------------------------------------------------------------------------------------------------
 
-struct Layout {
+struct PackedLayout {
   llvm::StringRef name;
   std::array<uint8_t, 4> bits;  ///< of x, y, z, w, from the low end; 0: no such component
   bool is_signed = false;
   bool srgb = false;  ///< x, y and z on the sRGB curve
 };
-constexpr Layout kLayouts[] = {
+constexpr PackedLayout kLayouts[] = {
     {"unorm4x8", {8, 8, 8, 8}},
     {"snorm4x8", {8, 8, 8, 8}, true},
     {"unorm2x16", {16, 16, 0, 0}},
@@ -28,29 +28,29 @@ constexpr Layout kLayouts[] = {
     {"unorm4x8.srgb", {8, 8, 8, 8}, false, true},
 };
 // x is the red component, in the high bits.
-constexpr Layout k565 = {"unorm.rgb565", {5, 6, 5, 0}};
+constexpr PackedLayout k565 = {"unorm.rgb565", {5, 6, 5, 0}};
 
 /// By the parts of the name before its type: air.pack.unorm.rgb10a2.v4f32, air.pack.unorm4x8.v4f32.
-const Layout* find_layout(const AirName& name) {
+const PackedLayout* find_layout(const AirName& name) {
   if (name.parts.size() < 2) return nullptr;
   const std::string wanted = llvm::join(name.parts.begin(), name.parts.end() - 1, ".");
-  for (const Layout& layout : kLayouts)
+  for (const PackedLayout& layout : kLayouts)
     if (layout.name == wanted) return &layout;
   return wanted == k565.name ? &k565 : nullptr;
 }
-unsigned component_count(const Layout& layout) {
+unsigned component_count(const PackedLayout& layout) {
   return layout.bits[2] == 0 ? 2 : layout.bits[3] == 0 ? 3 : 4;
 }
-unsigned total_bits(const Layout& layout) {
+unsigned total_bits(const PackedLayout& layout) {
   return layout.bits[0] + layout.bits[1] + layout.bits[2] + layout.bits[3];
 }
-unsigned position_of(const Layout& layout, unsigned component) {
+unsigned position_of(const PackedLayout& layout, unsigned component) {
   if (&layout == &k565) return component == 0 ? 11 : component == 1 ? 5 : 0;
   unsigned at = 0;
   for (unsigned i = 0; i < component; ++i) at += layout.bits[i];
   return at;
 }
-double largest(const Layout& layout, unsigned component) {
+double largest(const PackedLayout& layout, unsigned component) {
   return static_cast<double>((uint64_t{1} << (layout.bits[component] - (layout.is_signed ? 1 : 0))) - 1);
 }
 
@@ -76,7 +76,7 @@ bool is_vector_of(const llvm::Type* type, unsigned components) {
 
 // <n x T> (iN)
 Result<Value*> unpack(Call& call) {
-  const Layout* layout = find_layout(call.name);
+  const PackedLayout* layout = find_layout(call.name);
   if (!layout) return bad_call(call, "a layout such as unorm4x8");
   const unsigned components = component_count(*layout);
   if (call.operands.size() != 1 || !call[0]->getType()->isIntegerTy(total_bits(*layout)) ||
@@ -103,7 +103,7 @@ Result<Value*> unpack(Call& call) {
 
 // iN (<n x T>): clamped, scaled, rounded to even; NaN packs to 0.
 Result<Value*> pack(Call& call) {
-  const Layout* layout = find_layout(call.name);
+  const PackedLayout* layout = find_layout(call.name);
   if (!layout) return bad_call(call, "a layout such as unorm4x8");
   const unsigned components = component_count(*layout);
   if (call.operands.size() != 1 || !call.type->isIntegerTy(total_bits(*layout)) ||

@@ -2,11 +2,11 @@
 
 #include "cpu/lower/lower.hpp"
 #include "cpu/lower/operation.hpp"
+#include "llvm_support/mem_intrinsics.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 namespace smelt::aot::cpu {
 namespace {
@@ -86,24 +86,6 @@ void guard_division(llvm::BinaryOperator& division) {
   division.dropPoisonGeneratingFlags();
 }
 
-// Past these many bytes, and for unknown lengths, code generators call memcpy and memset.
-constexpr uint64_t kInlineBytes = 128;
-
-bool is_long(const llvm::MemIntrinsic& intrinsic) {
-  const auto* length = llvm::dyn_cast<llvm::ConstantInt>(intrinsic.getLength());
-  return !length || length->getZExtValue() > kInlineBytes;
-}
-void expand_memory_intrinsic(llvm::MemIntrinsic& intrinsic, const llvm::TargetTransformInfo& costs) {
-  if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&intrinsic)) {
-    llvm::expandMemCpyAsLoop(copy, costs);
-  } else if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(&intrinsic)) {
-    if (!llvm::expandMemMoveAsLoop(move, costs)) return;
-  } else if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(&intrinsic)) {
-    llvm::expandMemSetAsLoop(set);
-  }
-  intrinsic.eraseFromParent();
-}
-
 }  // namespace
 
 bool is_lowered_intrinsic(llvm::StringRef name) {
@@ -132,7 +114,7 @@ Result<void> lower_generic(llvm::Function& function) {
     }
     auto& call = llvm::cast<llvm::CallInst>(*instruction);
     if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&call)) {
-      if (is_long(*memory)) expand_memory_intrinsic(*memory, costs);
+      if (becomes_call(*memory)) expand_as_loop(*memory, costs);
       continue;
     }
     const llvm::Function* callee = call.getCalledFunction();

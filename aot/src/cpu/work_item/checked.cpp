@@ -28,9 +28,9 @@ struct Shadow {
   llvm::Value* object = nullptr;  ///< i32
 };
 
-class Checker {
+class AccessGuard {
  public:
-  Checker(WorkItem& item, const std::vector<ThreadgroupObject>& objects)
+  AccessGuard(WorkItem& item, const std::vector<ThreadgroupObject>& objects)
       : item_(item),
         objects_(objects),
         function_(*item.function),
@@ -328,7 +328,7 @@ class Checker {
 }  // namespace
 
 Result<void> check_accesses(WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects) {
-  return Checker(item, threadgroup_objects).run();
+  return AccessGuard(item, threadgroup_objects).run();
 }
 
 }  // namespace smelt::aot::cpu

@@ -35,7 +35,7 @@ void rebase_pointer(llvm::Value* from, llvm::Value* to) {
   }
 }
 
-void replace_defined_queries(llvm::Function& function, llvm::Value* dispatch, const KernelInfo& info,
+void replace_defined_queries(llvm::Function& function, llvm::Value* dispatch, const KernelEntry& info,
                              const ConstantsLayout& layout) {
   llvm::SmallVector<llvm::CallInst*> queries;
   for (llvm::Instruction& instruction : llvm::instructions(function))
@@ -61,7 +61,7 @@ void replace_defined_queries(llvm::Function& function, llvm::Value* dispatch, co
 
 }  // namespace
 
-ConstantsLayout lay_out_constants(const KernelInfo& info, const llvm::DataLayout& layout) {
+ConstantsLayout lay_out_constants(const KernelEntry& info, const llvm::DataLayout& layout) {
   ConstantsLayout result;
   uint64_t at = 0;
   for (const FunctionConstant& constant : info.constants) {
@@ -76,7 +76,7 @@ ConstantsLayout lay_out_constants(const KernelInfo& info, const llvm::DataLayout
   return result;
 }
 
-Result<void> bind_function_constants(llvm::Function& function, llvm::Value* dispatch, const KernelInfo& info,
+Result<void> bind_function_constants(llvm::Function& function, llvm::Value* dispatch, const KernelEntry& info,
                                      const ConstantsLayout& layout) {
   llvm::Module& module = *function.getParent();
   llvm::SmallVector<llvm::Constant*> globals;

@@ -4,7 +4,7 @@
 
 #include "smelt/schema/cpu_slice.hpp"
 
-#include "cpu/kernel_info.hpp"
+#include "cpu/kernel_entry.hpp"
 
 namespace llvm {
 class DataLayout;
@@ -15,16 +15,16 @@ namespace smelt::aot::cpu {
 
 struct ConstantsLayout {
   uint32_t bytes = 0;
-  std::vector<schema::CpuConstant> constants;  ///< one for each of KernelInfo::constants, same order
+  std::vector<schema::CpuConstant> constants;  ///< one for each of KernelEntry::constants, same order
 };
 
 /// Values in order of their index at natural alignment, then one byte each for "defined".
-ConstantsLayout lay_out_constants(const KernelInfo& info, const llvm::DataLayout& layout);
+ConstantsLayout lay_out_constants(const KernelEntry& info, const llvm::DataLayout& layout);
 
 /// In `function` (everything is inlined): makes every MTL_FC_INIT global an address in the dispatch block's constants,
 /// answers air.is_function_constant_defined from there, and gives every mutable constant-space global, which the
 /// inlined initialisers fill, to the thread itself.
-Result<void> bind_function_constants(llvm::Function& function, llvm::Value* dispatch, const KernelInfo& info,
+Result<void> bind_function_constants(llvm::Function& function, llvm::Value* dispatch, const KernelEntry& info,
                                      const ConstantsLayout& layout);
 
 }  // namespace smelt::aot::cpu

@@ -10,6 +10,7 @@
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/function_constants.hpp"
 #include "cpu/work_item/prepare_module.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/InstIterator.h"
@@ -32,7 +33,7 @@ constexpr const char* kBeforeChecks = "sroa,early-cse,simplifycfg,adce";
 
 class Maker {
  public:
-  Maker(llvm::Module& module, const KernelInfo& info, const PrepareOptions& options)
+  Maker(llvm::Module& module, const KernelEntry& info, const PrepareOptions& options)
       : module_(module), context_(module.getContext()), info_(info), options_(options) {}
 
   Result<PreparedKernel> make(llvm::TargetMachine& target) {
@@ -48,10 +49,10 @@ class Maker {
     remove_all_but(module_, *function_);
     set_function_attributes(*function_, target, options_.level);
     if (options_.checked) {
-      SMELT_TRY_VOID(run_function_passes(*function_, target, kBeforeChecks));
+      run_passes(*function_, kBeforeChecks, &target);
       SMELT_TRY_VOID(check_accesses(result_.item, threadgroup_objects_));
     }
-    SMELT_TRY_VOID(run_function_passes(*function_, target, kSimplify));
+    run_passes(*function_, kSimplify, &target);
     result_.constants_bytes = constants.bytes;
     result_.constants = constants.constants;
     describe_sites(result_.item);
@@ -255,7 +256,7 @@ class Maker {
 
   llvm::Module& module_;
   llvm::LLVMContext& context_;
-  const KernelInfo& info_;
+  const KernelEntry& info_;
   const PrepareOptions& options_;
   PreparedKernel result_;
   llvm::SmallVector<llvm::Type*> types_;
@@ -319,7 +320,7 @@ void describe_sites(WorkItem& item) {
                    !is_used(function, item, WorkParameter::Kind::threadgroup_argument);
 }
 
-Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelInfo& info, llvm::TargetMachine& target,
+Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target));
   SMELT_TRY_VOID(refuse_recursion(module));

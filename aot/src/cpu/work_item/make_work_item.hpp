@@ -4,7 +4,7 @@
 #include "smelt/schema/cpu_slice.hpp"
 
 #include "cpu/codegen/target.hpp"
-#include "cpu/kernel_info.hpp"
+#include "cpu/kernel_entry.hpp"
 #include "cpu/work_item.hpp"
 
 namespace smelt::aot::cpu {
@@ -22,7 +22,7 @@ struct PrepareOptions {
 };
 
 /// Lowers, inlines and simplifies the module's kernel; every other function of the module is gone afterwards.
-Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelInfo& info, llvm::TargetMachine& target,
+Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options);
 
 /// Sets grid_only and has_collectives from what the function does now; numbers its threadgroup barriers in reverse

@@ -2,6 +2,7 @@
 // from hidden arguments or from the packet of the dispatch.
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/site.hpp"
+#include "kernel_ir/builtins.hpp"
 
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/InstIterator.h"
@@ -74,11 +75,7 @@ constexpr HiddenField kHiddenFields[] = {
 
 llvm::Value* hardware_value(llvm::IRBuilder<>& ir, const HiddenField& field, llvm::Type* type) {
   if (field.attribute.empty()) return llvm::ConstantInt::get(type, 0);
-  const std::string name = fmt::format("smelt.builtin.{}.{}", field.attribute, field.component);
-  llvm::Module& module = *ir.GetInsertBlock()->getModule();
-  llvm::FunctionCallee callee = module.getOrInsertFunction(name, ir.getInt32Ty());
-  llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotAccessMemory();
-  return ir.CreateZExtOrTrunc(ir.CreateCall(callee), type);
+  return ir.CreateZExtOrTrunc(kernel_ir::call_builtin(ir, field.attribute, field.component), type);
 }
 
 }  // namespace

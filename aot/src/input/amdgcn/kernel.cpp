@@ -1,6 +1,8 @@
 // The interface of a kernel (docs/triton-amdgcn.md 3): Python's run-time arguments in order, then hidden pointers to
 // scratch memory that nobody would bind here. They go; that they are unused is checked, not assumed.
+#include "air/limits.hpp"
 #include "input/amdgcn/site.hpp"
+#include "kernel_ir/attributes.hpp"
 
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -83,7 +85,7 @@ llvm::Function* without_last(llvm::Function& kernel, unsigned count) {
 uint64_t most_threads(const llvm::Function& kernel) {
   const llvm::StringRef text = kernel.getFnAttribute("amdgpu-flat-work-group-size").getValueAsString();
   uint64_t most = 0;
-  if (text.empty() || text.split(',').second.trim().getAsInteger(10, most) || most > 1024) return 0;
+  if (text.empty() || text.split(',').second.trim().getAsInteger(10, most) || most > air::kMostThreads) return 0;
   return most;
 }
 
@@ -98,7 +100,7 @@ Result<void> finish_kernel(llvm::Function& old, const Origin& origin, const Inpu
   for (unsigned i = 0; i < kernel.arg_size(); ++i) kernel.removeParamAttr(i, llvm::Attribute::InReg);
   const uint64_t threads =
       options.threads_per_threadgroup != 0 ? options.threads_per_threadgroup : most_threads(kernel);
-  if (threads != 0) kernel.addFnAttr("smelt.max_threads_per_threadgroup", std::to_string(threads));
+  if (threads != 0) kernel_ir::set_max_threads(kernel, threads);
   return {};
 }
 

@@ -2,6 +2,8 @@
 // generation, used when the entry points are made (entry_points.hpp).
 #pragma once
 
+#include "kernel_ir/struct_fields.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,18 +12,6 @@
 namespace smelt::aot::msl {
 
 enum class ParameterKind : uint8_t { buffer, threadgroup, builtin };
-
-/// A member of the struct behind a buffer, for "air.struct_type_info".
-struct FieldFact {
-  uint64_t offset = 0;
-  uint64_t size = 0;            ///< of one element
-  uint64_t count = 0;           ///< array elements; 0: no array
-  std::string type_name, name;  ///< the type of a pointer's target
-  uint64_t id = 0;              ///< [[id(n)]], or what follows from the members before; of argument buffers
-  unsigned space = 0;           ///< of a pointer's target; 0: no pointer
-  bool is_const = false;        ///< the target
-  uint64_t target_size = 0, target_align = 0;
-};
 
 struct ParameterFact {
   ParameterKind kind = ParameterKind::buffer;
@@ -34,7 +24,7 @@ struct ParameterFact {
   uint64_t align = 0;
   std::optional<unsigned> slot;  ///< always set in the end for buffers and threadgroup memory
   std::string condition;         ///< symbol of the function constant that decides whether the argument exists
-  std::vector<FieldFact> fields;
+  std::vector<kernel_ir::StructField> fields;
   bool is_argument_buffer = false;  ///< a member is a pointer or has an [[id]]
   std::string builtin;              ///< "thread_position_in_grid"
   unsigned lanes = 1;               ///< of the hardware value

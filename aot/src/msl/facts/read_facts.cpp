@@ -1,5 +1,6 @@
 #include "msl/facts/read_facts.hpp"
 
+#include "air/limits.hpp"
 #include "msl/syntax/attributes.hpp"
 
 #include "clang/AST/ASTContext.h"
@@ -18,9 +19,6 @@ namespace smelt::aot::msl {
 namespace {
 
 using clang::AnnotateAttr;
-
-constexpr unsigned kMostBuffers = 31;
-constexpr unsigned kMostThreads = 1024;
 
 llvm::StringRef metal_attribute(const AnnotateAttr& attribute) {
   llvm::StringRef name = attribute.getAnnotation();
@@ -164,10 +162,10 @@ class Reader {
         if (value->isValueDependent() || !value->EvaluateAsInt(result, context_))
           threads = 0;
         else
-          threads *= result.Val.getInt().getLimitedValue(kMostThreads + 1);
+          threads *= result.Val.getInt().getLimitedValue(air::kMostThreads + 1);
       }
-      if (threads == 0 || threads > kMostThreads || limit->args_size() == 0)
-        error(limit->getLocation(), "'{}' attribute requires a number from 1 to {}", name, kMostThreads);
+      if (threads == 0 || threads > air::kMostThreads || limit->args_size() == 0)
+        error(limit->getLocation(), "'{}' attribute requires a number from 1 to {}", name, air::kMostThreads);
       else
         source.fact.max_threads = static_cast<unsigned>(threads);
     }
@@ -286,9 +284,9 @@ class Reader {
     }
     if (resource != nullptr) {
       const auto slot = number(*resource);
-      if (!slot || *slot < 0 || *slot >= kMostBuffers)
+      if (!slot || *slot < 0 || *slot >= air::kMostBuffers)
         return error(resource->getLocation(), "'{}' attribute parameter is out of bounds: must be between 0 and {}",
-                     kind, kMostBuffers - 1);
+                     kind, air::kMostBuffers - 1);
       fact.slot = static_cast<unsigned>(*slot);
     }
     kernel.parameters.push_back(std::move(fact));
@@ -300,7 +298,7 @@ class Reader {
     const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
     uint64_t next_id = 0;
     for (const clang::FieldDecl* field : record->fields()) {
-      FieldFact made;
+      kernel_ir::StructField made;
       made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
       made.name = field->getNameAsString();
       const clang::QualType type = element_of(field->getType(), made.count);
@@ -349,7 +347,7 @@ class Reader {
   }
 
   bool read_target(const clang::ParmVarDecl& parameter, clang::QualType target, const ParameterFact& fact,
-                   FieldFact& field) {
+                   kernel_ir::StructField& field) {
     field.space = space_of(target);
     if (field.space != 1 && field.space != 2) {
       error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' must point to device or constant memory",
@@ -388,9 +386,9 @@ class Reader {
       unsigned slot = 0;
       while (taken.count(slot)) ++slot;
       taken.insert(slot);
-      if (slot >= kMostBuffers)
+      if (slot >= air::kMostBuffers)
         error(place_of(function, parameter.name), "no buffer is left for parameter '{}': there are {}", parameter.name,
-              kMostBuffers);
+              air::kMostBuffers);
       parameter.slot = slot;
     }
   }

@@ -21,9 +21,9 @@
 namespace smelt::aot::msl {
 namespace {
 
-class Checker : public clang::RecursiveASTVisitor<Checker> {
+class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
  public:
-  Checker(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words)
+  StrictnessVisitor(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words)
       : sema_(sema), context_(sema.getASTContext()), sources_(sema.getSourceManager()), thread_words_(thread_words) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -174,7 +174,7 @@ class Checker : public clang::RecursiveASTVisitor<Checker> {
 }  // namespace
 
 void check_strictness(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words) {
-  Checker checker(sema, thread_words);
+  StrictnessVisitor checker(sema, thread_words);
   for (clang::Decl* decl : sema.getASTContext().getTranslationUnitDecl()->noload_decls())
     if (!decl->isFromASTFile()) checker.TraverseDecl(decl);
 }

@@ -1,8 +1,10 @@
 #include "msl/kernel/entry_points.hpp"
 
 #include "air/intrinsics.hpp"
+#include "kernel_ir/attributes.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "llvm_support/diagnostics.hpp"
-#include "msl/kernel/entry_metadata.hpp"
+#include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/optimise.hpp"
 #include "msl/safely.hpp"
 
@@ -20,16 +22,10 @@
 namespace smelt::aot::msl {
 namespace {
 
-constexpr std::string_view kBuiltinCall = "smelt.builtin.";
-
-llvm::StringRef to_ref(std::string_view text) {
-  return {text.data(), text.size()};
-}
-
 /// Clang takes every function for one that lanes must call together. Of AIR's operations those are few, and what is
 /// none of them may be moved and joined like other arithmetic.
 bool is_convergent(llvm::StringRef operation) {
-  const std::vector<air::Signature> forms = air::forms(std::string_view(operation.data(), operation.size()));
+  const std::vector<air::Signature> forms = air::forms(operation);
   return forms.empty() || std::any_of(forms.begin(), forms.end(), [](const air::Signature& form) {
            switch (form.effect) {
              case air::Effect::pure:
@@ -69,9 +65,9 @@ llvm::Type* builtin_type(llvm::LLVMContext& context, unsigned bits, unsigned lan
   return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
 }
 
-bool is_position(std::string_view builtin) {
-  return !builtin.starts_with("thread_index_") && builtin.find("simdgroup") == std::string_view::npos &&
-         builtin.find("quadgroup") == std::string_view::npos && builtin != "thread_execution_width";
+bool is_vector(std::string_view builtin) {
+  const kernel_ir::BuiltinRow* row = kernel_ir::find_builtin(builtin);
+  return row && row->is_vector;
 }
 
 /// Hardware values that helpers of the library read by call, which the kernel does not have as parameters: they become
@@ -79,8 +75,7 @@ bool is_position(std::string_view builtin) {
 void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
   std::set<std::string> attributes;
   for (const llvm::Function& function : module)
-    if (llvm::StringRef name = function.getName(); name.consume_front(to_ref(kBuiltinCall)))
-      attributes.insert(name.split('.').first.str());
+    if (const auto call = kernel_ir::parse_builtin_call(function.getName())) attributes.insert(call->attribute.str());
   for (const std::string& attribute : attributes) {
     const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
     if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
@@ -89,8 +84,8 @@ void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
     fact.name = fact.builtin = attribute;
     unsigned lanes = 0;
     for (const ParameterFact& other : kernel.parameters)
-      if (other.kind == ParameterKind::builtin && is_position(other.builtin)) lanes = std::max(lanes, other.lanes);
-    fact.lanes = is_position(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
+      if (other.kind == ParameterKind::builtin && is_vector(other.builtin)) lanes = std::max(lanes, other.lanes);
+    fact.lanes = is_vector(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
     fact.type_name = fact.lanes == 1 ? "uint" : fmt::format("uint{}", fact.lanes);
     kernel.parameters.push_back(std::move(fact));
   }
@@ -107,15 +102,15 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
     types.push_back(parameter.kind == ParameterKind::builtin
                         ? builtin_type(context, parameter.bits, parameter.lanes)
                         : static_cast<llvm::Type*>(llvm::PointerType::get(context, parameter.space)));
-  if (body->getName() == to_ref(kernel.name)) body->setName(body->getName() + ".body");
+  if (body->getName() == kernel.name) body->setName(body->getName() + ".body");
   auto* entry = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
-                                       llvm::GlobalValue::ExternalLinkage, to_ref(kernel.name), module);
-  if (entry->getName() != to_ref(kernel.name))
+                                       llvm::GlobalValue::ExternalLinkage, kernel.name, module);
+  if (entry->getName() != kernel.name)
     return fail(Errc::compile_failed, "kernel '{}' has the name of another function of the source", kernel.name);
-  entry->addFnAttr("smelt.kernel");
+  entry->addFnAttr(kernel_ir::kKernel);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addFnAttr(llvm::Attribute::MustProgress);
-  if (kernel.max_threads) entry->addFnAttr("smelt.max_threads_per_threadgroup", std::to_string(*kernel.max_threads));
+  if (kernel.max_threads) kernel_ir::set_max_threads(*entry, *kernel.max_threads);
   if (body->arg_size() != own_parameters)
     return fail(Errc::compile_failed, "kernel '{}': Clang passes {} parameters as {}", kernel.name, own_parameters,
                 body->arg_size());
@@ -171,17 +166,16 @@ void make_internal(llvm::Module& module, const llvm::Function& entry) {
 void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
   llvm::Module& module = *entry.getParent();
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
-    llvm::StringRef name = function.getName();
-    if (!name.consume_front(to_ref(kBuiltinCall))) continue;
-    const auto [attribute, component] = name.split('.');
+    const auto asked = kernel_ir::parse_builtin_call(function.getName());
+    if (!asked) continue;
     for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(user);
       if (call == nullptr || call->getFunction() != &entry) continue;
       for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
-        if (to_ref(kernel.parameters[i].builtin) != attribute) continue;
+        if (kernel.parameters[i].builtin != asked->attribute) continue;
         llvm::IRBuilder<> builder(call);
         llvm::Value* value = entry.getArg(i);
-        const unsigned lane = component == "y" ? 1 : component == "z" ? 2 : 0;
+        const unsigned lane = asked->component == "y" ? 1 : asked->component == "z" ? 2 : 0;
         if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType()))
           value = lane < vector->getNumElements()
                       ? builder.CreateExtractElement(value, builder.getInt64(lane))
@@ -197,10 +191,11 @@ void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
   }
 }
 
-Result<KernelModule> build_kernel(const MslKernel& source, const Target& target) {
+Result<KernelModule> build_kernel(const MslKernel& source) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
-  install_diagnostics(*result.context, std::make_shared<std::string>());
+  const auto message = std::make_shared<std::string>();
+  install_diagnostics(*result.context, message);
   const llvm::StringRef bytes(reinterpret_cast<const char*>(source.bitcode.data()), source.bitcode.size());
   auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, ""), *result.context);
   if (!read) return fail(Errc::compile_failed, "{}", llvm::toString(read.takeError()));
@@ -217,16 +212,17 @@ Result<KernelModule> build_kernel(const MslKernel& source, const Target& target)
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   optimise(module);
-  describe_entry(*entry, fact, source.constants, target);
-  describe_constants(module, source.constants);
+  describe_entry(*entry, fact, source.constants);
+  describe_constants(module, fact, source.constants);
+  if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
   return result;
 }
 
 }  // namespace
 
-Result<KernelModule> make_kernel(const MslKernel& source, const Target& target) {
+Result<KernelModule> make_kernel(const MslKernel& source) {
   std::optional<Result<KernelModule>> made;
-  SMELT_TRY_VOID(run_safely(source.fact.name, [&] { made = build_kernel(source, target); }));
+  SMELT_TRY_VOID(run_safely(source.fact.name, [&] { made = build_kernel(source); }));
   return std::move(*made);
 }
 

@@ -1,16 +1,14 @@
 // One kernel of a translated source as kernel IR: Clang's function behind an entry with AIR's signature, everything
-// inlined into it, optimised, and described by `!air.kernel`.
+// inlined into it, optimised, and described by attributes.
 #pragma once
-
-#include "smelt/aot/target.hpp"
 
 #include "kernel_ir/kernel_module.hpp"
 #include "msl/frontend.hpp"
 
 namespace smelt::aot::msl {
 
-/// As one module of kernel IR (kernel_module.hpp), with metadata for `target`. Errors: compile_failed, naming the
+/// As one module of kernel IR (kernel_module.hpp), the same for every target. Errors: compile_failed, naming the
 /// kernel. Threads: any number at once.
-Result<KernelModule> make_kernel(const MslKernel& kernel, const Target& target);
+Result<KernelModule> make_kernel(const MslKernel& kernel);
 
 }  // namespace smelt::aot::msl

@@ -5,7 +5,7 @@
 //
 // is a variable that Clang fills in from a static constructor. AIR runs none but its own, so the constructors' work is
 // done at the head of each entry that reads what they write, in a variable of the thread; the optimiser folds it.
-#include "msl/kernel/entry_metadata.hpp"
+#include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/optimise.hpp"
 
 #include "llvm/IR/Constants.h"

@@ -10,7 +10,7 @@ void add(Hasher& hasher, const std::optional<unsigned>& value) {
   hasher.field(uint64_t{value.value_or(0)});
 }
 
-void add(Hasher& hasher, const FieldFact& fact) {
+void add(Hasher& hasher, const kernel_ir::StructField& fact) {
   const auto& [offset, size, count, type_name, name, id, space, is_const, target_size, target_align] = fact;
   for (const uint64_t number :
        {offset, size, count, id, uint64_t{space}, uint64_t{is_const}, target_size, target_align})

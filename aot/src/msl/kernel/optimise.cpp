@@ -1,6 +1,7 @@
 #include "msl/kernel/optimise.hpp"
 
-#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm_support/analyses.hpp"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -19,19 +20,26 @@ namespace {
 
 constexpr unsigned kThread = 0;
 
+/// Vectors wider than Metal's have to be split again.
+llvm::PipelineTuningOptions tuning() {
+  llvm::PipelineTuningOptions options;
+  options.LoopVectorization = false;
+  options.SLPVectorization = false;
+  options.LoopInterleaving = false;
+  options.MergeFunctions = false;
+  return options;
+}
+
+/// No C library: a loop that copies stays a loop, and does not become memmove.
+llvm::TargetLibraryInfoImpl no_library() {
+  llvm::TargetLibraryInfoImpl library;
+  library.disableAllFunctions();
+  return library;
+}
+
 class Pipeline {
  public:
-  Pipeline() : builder_(nullptr, tuning()) {
-    // No C library: a loop that copies stays a loop, and does not become memmove.
-    llvm::TargetLibraryInfoImpl library;
-    library.disableAllFunctions();
-    functions_.registerPass([library] { return llvm::TargetLibraryAnalysis(library); });
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(sccs_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, sccs_, modules_);
-  }
+  Pipeline() : builder_(nullptr, tuning()), library_(no_library()), analyses_(builder_, &library_) {}
   llvm::PassBuilder& builder() { return builder_; }
   void add(llvm::FunctionPassManager passes) {
     passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
@@ -40,23 +48,12 @@ class Pipeline {
   void add_module(Pass pass) {
     passes_.addPass(std::move(pass));
   }
-  void run(llvm::Module& module) { passes_.run(module, modules_); }
+  void run(llvm::Module& module) { passes_.run(module, analyses_.module); }
 
  private:
-  /// Vectors wider than Metal's have to be split again.
-  static llvm::PipelineTuningOptions tuning() {
-    llvm::PipelineTuningOptions options;
-    options.LoopVectorization = false;
-    options.SLPVectorization = false;
-    options.LoopInterleaving = false;
-    options.MergeFunctions = false;
-    return options;
-  }
   llvm::PassBuilder builder_;
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager sccs_;
-  llvm::ModuleAnalysisManager modules_;
+  llvm::TargetLibraryInfoImpl library_;
+  Analyses analyses_;
   llvm::ModulePassManager passes_;
 };
 

@@ -1,10 +1,15 @@
 #include "msl/syntax/attributes.hpp"
 
+#include "kernel_ir/builtins.hpp"
+
+#include <vector>
+
 namespace smelt::aot::msl {
 namespace {
 
 using enum AttributeKind;
 
+/// But for the hardware values, which are kernel IR's.
 constexpr AttributeRow kRows[] = {
     {"kernel", kernel},
     {"host_name", kernel},
@@ -20,26 +25,6 @@ constexpr AttributeRow kRows[] = {
     {"threadgroup", resource, AttributeArguments::condition},
     {"function_constant", constant, AttributeArguments::condition},
     {"id", argument_field},
-    {"thread_position_in_grid", position},
-    {"threads_per_grid", position},
-    {"thread_position_in_threadgroup", position},
-    {"threads_per_threadgroup", position},
-    {"dispatch_threads_per_threadgroup", position},
-    {"threadgroup_position_in_grid", position},
-    {"threadgroups_per_grid", position},
-    {"grid_origin", position},
-    {"grid_size", position},
-    {"thread_index_in_threadgroup", index},
-    {"thread_execution_width", index},
-    {"threads_per_simdgroup", index},
-    {"thread_index_in_simdgroup", index},
-    {"simdgroup_index_in_threadgroup", index},
-    {"simdgroups_per_threadgroup", index},
-    {"dispatch_simdgroups_per_threadgroup", index},
-    {"thread_index_in_quadgroup", index},
-    {"quadgroup_index_in_threadgroup", index},
-    {"quadgroups_per_threadgroup", index},
-    {"dispatch_quadgroups_per_threadgroup", index},
     {"vertex", graphics},
     {"fragment", graphics},
     {"mesh", graphics},
@@ -78,14 +63,18 @@ constexpr AttributeRow kRows[] = {
     {"attribute_name", ignored, AttributeArguments::ignored},
 };
 
-}  // namespace
-
-std::span<const AttributeRow> attribute_rows() {
-  return kRows;
+std::vector<AttributeRow> all_rows() {
+  std::vector<AttributeRow> rows(std::begin(kRows), std::end(kRows));
+  for (const kernel_ir::BuiltinRow& builtin : kernel_ir::builtin_rows())
+    rows.push_back({builtin.attribute, builtin.is_vector ? position : index});
+  return rows;
 }
 
+}  // namespace
+
 const AttributeRow* find_attribute(std::string_view name) {
-  for (const AttributeRow& row : kRows)
+  static const std::vector<AttributeRow> rows = all_rows();
+  for (const AttributeRow& row : rows)
     if (row.name == name) return &row;
   return nullptr;
 }

@@ -1,7 +1,6 @@
 // Metal's attributes: which there are, and what they go on (docs/msl-library.md 2.4).
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace smelt::aot::msl {
@@ -31,6 +30,5 @@ struct AttributeRow {
 
 /// Null: not one of Metal's.
 const AttributeRow* find_attribute(std::string_view name);
-std::span<const AttributeRow> attribute_rows();
 
 }  // namespace smelt::aot::msl

@@ -1,6 +1,6 @@
 #include "random_kernel.hpp"
 
-#include "cpu/lanes/rewrite.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"
@@ -395,7 +395,7 @@ std::unique_ptr<llvm::Module> Generator::make() {
       "sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg",
       "sroa,simplifycfg,loop-simplify,lcssa,loop-rotate,instcombine<no-verify-fixpoint>,simplifycfg,jump-threading",
       "simplifycfg,sroa"};
-  aot::cpu::lanes::run_passes(*function_, pipelines[roll(3)]);
+  aot::run_passes(*function_, pipelines[roll(3)]);
   (void)context;
   return std::move(module_);
 }

@@ -28,7 +28,7 @@ struct FunctionConstant {
   llvm::GlobalVariable* initialiser = nullptr;
 };
 
-struct KernelInfo {
+struct KernelEntry {
   llvm::Function* function = nullptr;
   std::string name;
   std::vector<KernelArgument> arguments;      ///< one for each parameter of `function`
@@ -38,6 +38,6 @@ struct KernelInfo {
 };
 
 /// Refuses what the CPU cannot do (textures, samplers, function tables, more than one entry point), with the reason.
-Result<KernelInfo> read_kernel_info(llvm::Module& module);
+Result<KernelEntry> read_kernel_entry(llvm::Module& module);
 
 }  // namespace smelt::aot::cpu

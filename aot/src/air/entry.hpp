@@ -1,0 +1,127 @@
+// Entry points: where a module lists them, and the metadata of one (docs/air.md 1.4 to 1.6). This is its one struct,
+// one reader and one writer. verify/ has a reader of its own on purpose: it judges what the writer made.
+#pragma once
+
+#include "smelt/aot/kernel_info.hpp"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/Module.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::aot::air {
+
+/// Entry points stand in the lists !air.<stage>.
+inline constexpr std::array<std::string_view, 7> kStages = {"kernel", "vertex",       "fragment", "mesh",
+                                                            "object", "intersection", "visible"};
+
+struct EntryPoint {
+  std::string name;
+  std::string stage;  ///< "kernel", ...
+  bool operator==(const EntryPoint&) const = default;
+};
+
+/// The list of a stage, or null.
+llvm::NamedMDNode* entry_list(const llvm::Module& module, std::string_view stage);
+bool has_entries(const llvm::Module& module);
+/// The function that a node of such a list is about, or null.
+llvm::Function* function_of(const llvm::MDNode& entry);
+
+/// All entry points: as listed, then functions that kernel IR marks and that stand in no list.
+std::vector<EntryPoint> entry_points(const llvm::Module& module);
+
+/// Of `all`, the module's entry points, those for which `keep` holds stay. The others leave the lists; their functions
+/// go, unless something still calls them: then they are helpers. Bodies need not have been read.
+void keep_entries(llvm::Module& module, const std::vector<EntryPoint>& all,
+                  llvm::function_ref<bool(std::string_view name, std::string_view stage)> keep);
+
+struct ArgumentSlots {
+  uint32_t first = 0, count = 1;
+};
+struct PointeeSize {
+  uint64_t size = 0, align = 0;
+};
+
+/// One parameter's node:
+///   { index [, "air.function_constant", condition], kind [, "air.buffer_size", n] [, "air.location_index", slot,
+///   count]
+///     [, access] [, "air.address_space", n] [, "air.struct_type_info", fields] [, "air.arg_type_size", n,
+///     "air.arg_type_align_size", n], "air.arg_type_name", type, "air.arg_name", name [, "air.arg_unused"] }
+/// Graphics stages have more keys, which a reader leaves out.
+struct EntryArgument {
+  uint32_t index = 0;
+  llvm::MDNode* condition = nullptr;  ///< a row of !air.function_constants
+  bool is_conditional = false;        ///< also where `condition` is gone
+  std::string kind;                   ///< "air.buffer", "air.thread_position_in_grid", ...
+  std::optional<uint64_t> buffer_size;
+  std::optional<ArgumentSlots> slots;
+  ArgumentAccess access = ArgumentAccess::none;
+  std::optional<unsigned> address_space;
+  llvm::MDNode* fields = nullptr;
+  std::optional<PointeeSize> type_size;
+  std::string type_name;
+  std::string name;
+  bool is_unused = false;
+};
+
+/// Nothing when a key lacks its value. Of any stage's entry.
+std::optional<EntryArgument> read_argument(const llvm::MDNode& node);
+llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgument& argument);
+
+/// A row of !air.function_constants: { storage, type name, name, index, true }.
+struct EntryConstant {
+  llvm::GlobalVariable* storage = nullptr;  ///< null when the optimiser dropped it: nobody reads it
+  std::string type_name;
+  std::string name;
+  std::optional<uint64_t> index;
+};
+inline constexpr const char* kConstantList = "air.function_constants";
+EntryConstant read_constant(const llvm::MDNode& row);
+llvm::MDNode* write_constant(llvm::LLVMContext& context, const EntryConstant& constant);
+
+/// The node { inputs... } of an entry, or null.
+const llvm::MDNode* inputs_of(const llvm::MDNode& entry);
+
+/// { "air.max_work_group_size", n }, an operand of the entry behind its inputs.
+std::optional<uint32_t> max_threads_of(const llvm::MDNode& entry);
+/// The same entry with this number, whatever it said before.
+llvm::MDNode* with_max_threads(const llvm::MDNode& entry, uint32_t threads);
+
+/// { function, {}, inputs [, max threads] }: a kernel.
+llvm::MDNode* write_kernel(llvm::Function& function, llvm::ArrayRef<llvm::Metadata*> inputs,
+                           std::optional<uint32_t> max_threads);
+
+/// Builds a node operand by operand.
+class NodeBuilder {
+ public:
+  explicit NodeBuilder(llvm::LLVMContext& context) : context_(context) {}
+  NodeBuilder& number(uint64_t value);
+  NodeBuilder& text(std::string_view value);
+  NodeBuilder& metadata(llvm::Metadata* value);
+  llvm::MDNode* finish() const { return llvm::MDNode::get(context_, operands_); }
+
+ private:
+  llvm::LLVMContext& context_;
+  llvm::SmallVector<llvm::Metadata*, 32> operands_;
+};
+
+/// Operands of one node, read front to back; a value of another kind is not taken.
+class NodeReader {
+ public:
+  explicit NodeReader(const llvm::MDNode& node) : node_(node) {}
+  bool at_end() const { return at_ >= node_.getNumOperands(); }
+  std::optional<uint64_t> number();
+  std::optional<std::string_view> text();
+  llvm::MDNode* node();
+  void skip() { ++at_; }
+
+ private:
+  const llvm::MDNode& node_;
+  unsigned at_ = 0;
+};
+
+}  // namespace smelt::aot::air

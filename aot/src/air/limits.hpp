@@ -1,0 +1,20 @@
+// What no Apple GPU has more of (docs/air.md 6), and the AIR versions with which something began (docs/air.md 4).
+#pragma once
+
+#include "smelt/aot/target.hpp"
+
+namespace smelt::aot::air {
+
+inline constexpr unsigned kMostBuffers = 31;  ///< device and constant together; threadgroup pointers have as many
+inline constexpr unsigned kMostTextures = 128;
+inline constexpr unsigned kMostReadWriteTextures = 8;
+inline constexpr unsigned kMostSamplers = 16;
+inline constexpr unsigned kMostThreads = 1024;  ///< in a threadgroup
+inline constexpr uint64_t kMostThreadgroupBytes = 32 * 1024;
+
+inline constexpr Version kFirstLimitFlags{2, 3};    ///< module flags that repeat the limits
+inline constexpr Version kFirstAddressSpace{2, 5};  ///< "air.address_space" of an argument
+inline constexpr Version kFirstBfloat{2, 6};
+inline constexpr Version kFirstModern{2, 6};  ///< freeze, poison, fneg, fast-math flags on phi and select
+
+}  // namespace smelt::aot::air

@@ -1,0 +1,134 @@
+#include "cpu/kernel_entry.hpp"
+
+#include "smelt/schema/cpu_abi.h"
+
+#include "air/entry.hpp"
+#include "llvm_support/format.hpp"
+
+#include <algorithm>
+
+namespace smelt::aot::cpu {
+namespace {
+
+Result<KernelArgument> read_buffer(const air::EntryArgument& argument, const llvm::Type& type) {
+  if (!argument.slots || argument.slots->first >= SMELT_CPU_MAX_BUFFERS)
+    return fail(Errc::unsupported, "argument {}: buffer index {} is not one of 0..{}", argument.index,
+                argument.slots ? fmt::to_string(argument.slots->first) : "(none)", SMELT_CPU_MAX_BUFFERS - 1);
+  if (argument.slots->count != 1)
+    return fail(Errc::unsupported, "argument {}: an array of {} buffers is not on the CPU", argument.index,
+                argument.slots->count);
+  if (!type.isPointerTy())
+    return fail(Errc::corrupt, "argument {}: metadata says buffer, the parameter is no pointer", argument.index);
+  KernelArgument result;
+  result.location = argument.slots->first;
+  // Before AIR 2.5 the metadata has no address space; the type always has.
+  if (argument.address_space == 3 || type.getPointerAddressSpace() == 3)
+    result.kind = KernelArgument::Kind::threadgroup;
+  return result;
+}
+
+Result<KernelArgument> to_kernel_argument(const air::EntryArgument& argument, const llvm::Type& type) {
+  const std::string_view kind = argument.kind;
+  if (kind == "air.buffer" || kind == "air.indirect_buffer") return read_buffer(argument, type);
+  if (kind.starts_with("air.") && !type.isPointerTy()) {
+    KernelArgument result;
+    result.kind = KernelArgument::Kind::builtin;
+    result.builtin = kind.substr(4);
+    return result;
+  }
+  if (kind == "air.texture" || kind == "air.indirect_texture")
+    return fail(Errc::unsupported, "argument {} is a texture: not on the CPU", argument.index);
+  if (kind == "air.sampler") return fail(Errc::unsupported, "argument {} is a sampler: not on the CPU", argument.index);
+  return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, kind);
+}
+
+Result<void> read_arguments(const llvm::MDNode& entry, KernelEntry& info) {
+  const llvm::MDNode* list = air::inputs_of(entry);
+  const unsigned parameters = info.function->arg_size();
+  if (!list || list->getNumOperands() != parameters)
+    return fail(Errc::corrupt, "the entry point has {} parameters and metadata for {}", parameters,
+                list ? list->getNumOperands() : 0);
+  std::vector<bool> seen(parameters);
+  info.arguments.resize(parameters);
+  for (const llvm::MDOperand& operand : list->operands()) {
+    const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(operand.get());
+    const auto argument = node ? air::read_argument(*node) : std::nullopt;
+    if (!argument || argument->index >= parameters || seen[argument->index])
+      return fail(Errc::corrupt, "an argument node without an index of its own below {}", parameters);
+    seen[argument->index] = true;
+    SMELT_TRY(info.arguments[argument->index],
+              to_kernel_argument(*argument, *info.function->getArg(argument->index)->getType()));
+  }
+  return {};
+}
+
+Result<void> read_function_constants(llvm::Module& module, KernelEntry& info) {
+  const llvm::NamedMDNode* rows = module.getNamedMetadata(air::kConstantList);
+  if (!rows) return {};
+  for (const llvm::MDNode* row : rows->operands()) {
+    const air::EntryConstant constant = air::read_constant(*row);
+    if (!constant.storage) continue;
+    if (!constant.index || *constant.index > 0xffff || !constant.storage->getValueType()->isSized())
+      return fail(Errc::corrupt, "function constant {} has no index", constant.storage->getName());
+    info.constants.push_back({static_cast<uint32_t>(*constant.index), constant.storage});
+  }
+  std::stable_sort(info.constants.begin(), info.constants.end(),
+                   [](const FunctionConstant& a, const FunctionConstant& b) { return a.index < b.index; });
+  return {};
+}
+
+Result<void> read_initialisers(llvm::Module& module, KernelEntry& info) {
+  const llvm::GlobalVariable* list = module.getGlobalVariable("llvm.global_ctors");
+  if (list == nullptr || !list->hasInitializer()) return {};
+  const auto* rows = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer());
+  if (rows == nullptr) return {};  // empty
+  std::vector<std::pair<uint64_t, llvm::Function*>> found;
+  for (const llvm::Use& use : rows->operands()) {
+    const auto* row = llvm::dyn_cast<llvm::ConstantStruct>(use.get());
+    auto* function = row != nullptr ? llvm::dyn_cast<llvm::Function>(row->getOperand(1)->stripPointerCasts()) : nullptr;
+    const auto* priority = row != nullptr ? llvm::dyn_cast<llvm::ConstantInt>(row->getOperand(0)) : nullptr;
+    if (function == nullptr || priority == nullptr || function->isDeclaration() || function->arg_size() != 0 ||
+        !function->getReturnType()->isVoidTy())
+      return fail(Errc::corrupt, "llvm.global_ctors holds something else than functions of this module");
+    found.emplace_back(priority->getZExtValue(), function);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [priority, function] : found) info.initialisers.push_back(function);
+  return {};
+}
+
+bool has_fast_math(const llvm::Module& module) {
+  const llvm::NamedMDNode* options = module.getNamedMetadata("air.compile_options");
+  return options && llvm::any_of(options->operands(), [](const llvm::MDNode* node) {
+           return air::NodeReader(*node).text() == "air.compile.fast_math_enable";
+         });
+}
+
+}  // namespace
+
+Result<KernelEntry> read_kernel_entry(llvm::Module& module) {
+  const llvm::NamedMDNode* kernels = air::entry_list(module, "kernel");
+  if (!kernels || kernels->getNumOperands() == 0) {
+    for (const std::string_view stage : air::kStages)
+      if (stage != "kernel" && air::entry_list(module, stage))
+        return fail(Errc::function_kind, "a {} function: only compute kernels run on the CPU", stage);
+    return fail(Errc::function_kind, "no !air.kernel: only compute kernels run on the CPU");
+  }
+  if (kernels->getNumOperands() != 1)
+    return fail(Errc::unsupported, "{} entry points in one module; a library has one module for each",
+                kernels->getNumOperands());
+  const llvm::MDNode* entry = kernels->getOperand(0);
+  KernelEntry info;
+  if (entry->getNumOperands() >= 3) info.function = air::function_of(*entry);
+  if (!info.function || info.function->isDeclaration() || !info.function->getReturnType()->isVoidTy() ||
+      info.function->isVarArg())
+    return fail(Errc::corrupt, "!air.kernel names no function of this module that returns void");
+  info.name = info.function->getName().str();
+  info.fast_math = has_fast_math(module);
+  SMELT_TRY_VOID(read_arguments(*entry, info));
+  SMELT_TRY_VOID(read_function_constants(module, info));
+  SMELT_TRY_VOID(read_initialisers(module, info));
+  return info;
+}
+
+}  // namespace smelt::aot::cpu

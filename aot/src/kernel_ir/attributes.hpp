@@ -1,0 +1,51 @@
+// The attributes by which kernel IR describes its entry points (kernel_module.hpp). Front ends set them, air/ turns
+// them into metadata and takes them off.
+#pragma once
+
+#include "llvm/IR/Function.h"
+
+#include <string>
+
+namespace smelt::aot::kernel_ir {
+
+/// All of ours begin so.
+inline constexpr const char* kPrefix = "smelt.";
+
+// Of a function.
+inline constexpr const char* kKernel = "smelt.kernel";                           ///< an entry point
+inline constexpr const char* kMaxThreads = "smelt.max_threads_per_threadgroup";  ///< "N"
+inline constexpr const char* kThreadgroupMemory = "smelt.threadgroup_memory";    ///< "BYTES" of the unsized array
+
+// Of an entry point's parameter.
+inline constexpr const char* kBuiltin = "smelt.builtin";                ///< it is this hardware value (builtins.hpp)
+inline constexpr const char* kLocationIndex = "smelt.location_index";   ///< "N", where the slot is not the next one
+inline constexpr const char* kAccess = "smelt.access";                  ///< "read", "write" or "read_write"
+inline constexpr const char* kArgName = "smelt.arg_name";               ///< when not the parameter's own
+inline constexpr const char* kArgTypeName = "smelt.arg_type_name";      ///< of the pointee: "float"; "char" without it
+inline constexpr const char* kArgTypeSize = "smelt.arg_type_size";      ///< "N" bytes of the pointee; 1 without it
+inline constexpr const char* kArgTypeAlign = "smelt.arg_type_align";    ///< "N"; 1 without it. 0: size is not known
+inline constexpr const char* kArgStructType = "smelt.arg_struct_type";  ///< the pointee's members (struct_fields.hpp)
+/// "true" or "false": whether the source uses it. Without it, whether the finished code does.
+inline constexpr const char* kArgUnused = "smelt.arg_unused";
+/// "N": it exists only when the function constant of this index (a row of !air.function_constants) is true.
+inline constexpr const char* kFunctionConstant = "smelt.function_constant";
+
+inline constexpr const char* kParameterAttributes[] = {kBuiltin,     kLocationIndex,   kAccess,       kArgName,
+                                                       kArgTypeName, kArgTypeSize,     kArgTypeAlign, kArgStructType,
+                                                       kArgUnused,   kFunctionConstant};
+inline constexpr const char* kFunctionAttributes[] = {kKernel, kMaxThreads, kThreadgroupMemory};
+
+/// Whether the function is marked as an entry point, and there.
+inline bool is_kernel(const llvm::Function& function) {
+  return function.hasFnAttribute(kKernel) && !function.isDeclaration();
+}
+
+inline void set_max_threads(llvm::Function& kernel, uint64_t threads) {
+  kernel.addFnAttr(kMaxThreads, std::to_string(threads));
+}
+
+inline void set_parameter(llvm::Function& kernel, unsigned index, const char* key, llvm::StringRef value) {
+  kernel.addParamAttr(index, llvm::Attribute::get(kernel.getContext(), key, value));
+}
+
+}  // namespace smelt::aot::kernel_ir

@@ -1,0 +1,83 @@
+#include "msl/kernel/describe_entry.hpp"
+
+#include "air/entry.hpp"
+#include "kernel_ir/attributes.hpp"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Module.h"
+
+#include <algorithm>
+
+namespace smelt::aot::msl {
+namespace {
+
+/// The storage of a constant that no code reads, only the condition of an argument.
+llvm::GlobalVariable* make_storage(llvm::Module& module, const ConstantFact& constant) {
+  llvm::LLVMContext& context = module.getContext();
+  const llvm::StringRef name(constant.type_name);
+  llvm::Type* type = name.ends_with("char") || name == "bool" ? llvm::Type::getInt8Ty(context)
+                     : name.ends_with("short")                ? llvm::Type::getInt16Ty(context)
+                     : name.ends_with("long")                 ? llvm::Type::getInt64Ty(context)
+                                                              : llvm::Type::getInt32Ty(context);
+  auto* storage =
+      new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(type),
+                               constant_storage_name(constant), nullptr, llvm::GlobalValue::NotThreadLocal, 2, true);
+  storage->setSection("air.fc_initializer");
+  storage->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  storage->setAlignment(llvm::Align(type->getIntegerBitWidth() / 8));
+  return storage;
+}
+
+const ConstantFact* condition_of(const ParameterFact& parameter, const std::vector<ConstantFact>& constants) {
+  if (parameter.condition.empty()) return nullptr;
+  const auto found = std::find_if(constants.begin(), constants.end(),
+                                  [&](const ConstantFact& constant) { return constant.symbol == parameter.condition; });
+  return found == constants.end() ? nullptr : &*found;
+}
+
+void describe_buffer(llvm::Function& entry, unsigned index, const ParameterFact& fact,
+                     const std::vector<ConstantFact>& constants) {
+  const auto set = [&](const char* key, const std::string& value) {
+    kernel_ir::set_parameter(entry, index, key, value);
+  };
+  if (const ConstantFact* condition = condition_of(fact, constants))
+    set(kernel_ir::kFunctionConstant, std::to_string(condition->index));
+  set(kernel_ir::kLocationIndex, std::to_string(fact.slot.value_or(0)));
+  // Apple's compiler says read_write of `device const void*` too (seen in its ggml library).
+  const bool is_void = fact.size == 0;
+  set(kernel_ir::kAccess, (fact.is_const && !is_void) || fact.space == 2 ? "read" : "read_write");
+  set(kernel_ir::kArgTypeSize, std::to_string(fact.size));
+  set(kernel_ir::kArgTypeAlign, std::to_string(is_void ? 0 : fact.align));
+  if (!fact.fields.empty()) set(kernel_ir::kArgStructType, kernel_ir::to_text({fact.fields, fact.is_argument_buffer}));
+}
+
+}  // namespace
+
+void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
+  for (llvm::Argument& argument : entry.args()) {
+    const unsigned index = argument.getArgNo();
+    const ParameterFact& fact = kernel.parameters[index];
+    if (fact.kind == ParameterKind::builtin)
+      kernel_ir::set_parameter(entry, index, kernel_ir::kBuiltin, fact.builtin);
+    else
+      describe_buffer(entry, index, fact, constants);
+    kernel_ir::set_parameter(entry, index, kernel_ir::kArgTypeName, fact.type_name);
+    kernel_ir::set_parameter(entry, index, kernel_ir::kArgName, fact.name);
+    kernel_ir::set_parameter(entry, index, kernel_ir::kArgUnused, argument.use_empty() ? "true" : "false");
+  }
+}
+
+void describe_constants(llvm::Module& module, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
+  for (const ParameterFact& parameter : kernel.parameters)
+    if (const ConstantFact* condition = condition_of(parameter, constants))
+      if (!module.getGlobalVariable(constant_storage_name(*condition), true)) make_storage(module, *condition);
+  for (const ConstantFact& constant : constants) {
+    llvm::GlobalVariable* storage = module.getGlobalVariable(constant_storage_name(constant), true);
+    if (!storage) continue;
+    module.getOrInsertNamedMetadata(air::kConstantList)
+        ->addOperand(
+            air::write_constant(module.getContext(), {storage, constant.type_name, constant.name, constant.index}));
+  }
+}
+
+}  // namespace smelt::aot::msl
