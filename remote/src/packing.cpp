@@ -8,7 +8,7 @@
 namespace smelt::remote {
 namespace {
 
-constexpr int kLevel = 3;          // docs/cache-design.md, zstd: higher levels gain 1 to 3 %
+constexpr int kLevel = 3;          // docs/design/store.md, zstd: higher levels gain 1 to 3 %
 constexpr size_t kSmallest = 256;  // below, a frame's own header eats what it saves
 
 std::optional<Bytes> compressed(const Bytes& bytes) {

@@ -1,6 +1,6 @@
-// The one table of AIR's operations (docs/air.md 3): the exact signature of each air.* name, from which AIR version it
-// exists and until which, its attributes, and how well we know it. The legaliser declares from it, verify checks
-// against it, and tests hold it against every declaration found in Apple's own bitcode (air-harvest.tsv).
+// The one table of AIR's operations (docs/formats/air.md 3): the exact signature of each air.* name, from which AIR
+// version it exists and until which, its attributes, and how well we know it. The legaliser declares from it, verify
+// checks against it, and tests hold it against every declaration found in Apple's own bitcode (air-harvest.tsv).
 #pragma once
 
 #include "smelt/aot/target.hpp"
@@ -95,7 +95,8 @@ struct OperationRow {
 };
 std::vector<OperationRow> operation_rows();
 
-/// The scope operand of air.simdgroup.barrier: Apple writes 1 up to AIR 2.5 and 4 from AIR 2.6 (docs/air.md 3.7).
+/// The scope operand of air.simdgroup.barrier: Apple writes 1 up to AIR 2.5 and 4 from AIR 2.6
+/// (docs/formats/air.md 3.7).
 int simdgroup_barrier_scope(Version air);
 
 }  // namespace smelt::aot::air

@@ -1,4 +1,4 @@
-// AIR's operations, one line each; docs/air.md 3 holds the prose and the sources.
+// AIR's operations, one line each; docs/formats/air.md 3 holds the prose and the sources.
 #include "air/intrinsics_table.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@ constexpr Evidence I = Evidence::inferred;
 
 // clang-format off
 constexpr Row kRows[] = {
-    // Math, docs/air.md 3.2. Apple uses fast_ for f32 alone; half always takes the plain name.
+    // Math, docs/formats/air.md 3.2. Apple uses fast_ for f32 alone; half always takes the plain name.
     {"sqrt", Suffix::real, "T(T)", Effect::pure, H, kFast},
     {"rsqrt", Suffix::real, "T(T)", Effect::pure, H, kFast},
     {"sin", Suffix::real, "T(T)", Effect::pure, H, kFast},

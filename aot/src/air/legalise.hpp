@@ -1,5 +1,5 @@
-// Kernel IR in, AIR for one target out (docs/air.md 5.3): one module per entry point, which bitcode/writer.hpp can
-// write and Apple's runtime of that target can read. The list of passes is in legalise.cpp and reads from top to
+// Kernel IR in, AIR for one target out (docs/formats/air.md 5.3): one module per entry point, which bitcode/writer.hpp
+// can write and Apple's runtime of that target can read. The list of passes is in legalise.cpp and reads from top to
 // bottom.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What no Apple GPU has more of (docs/air.md 6), and the AIR versions with which something began (docs/air.md 4).
+// What no Apple GPU has more of (docs/formats/air.md 6), and the AIR versions with which something began
+// (docs/formats/air.md 4).
 #pragma once
 
 #include "smelt/aot/target.hpp"

@@ -1,4 +1,4 @@
-// The strings and nodes by which an AIR module says what it is (docs/air.md 1.1, 1.2).
+// The strings and nodes by which an AIR module says what it is (docs/formats/air.md 1.1, 1.2).
 #pragma once
 
 #include "smelt/aot/target.hpp"

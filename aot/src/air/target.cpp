@@ -1,6 +1,6 @@
-// The versions that Apple's tools stamp for a deployment target. Evidence: docs/air.md 1.2 (triples, AIR and language)
-// and docs/metallib-format.md 12 (containers). The iOS rows of a year are the macOS rows of that year, but for the
-// container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8.
+// The versions that Apple's tools stamp for a deployment target. Evidence: docs/formats/air.md 1.2 (triples, AIR and
+// language) and docs/formats/metallib.md 12 (containers). The iOS rows of a year are the macOS rows of that year, but
+// for the container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8.
 #include "smelt/aot/target.hpp"
 
 #include <array>

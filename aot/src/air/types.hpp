@@ -1,5 +1,5 @@
-// Types as AIR's operation names spell them: i32, bf16, v4f16, p3f32 (docs/air.md 3.1). A value type of our own,
-// because LLVM 19 has no pointee and because names must be readable without a context.
+// Types as AIR's operation names spell them: i32, bf16, v4f16, p3f32 (docs/formats/air.md 3.1). A value type of our
+// own, because LLVM 19 has no pointee and because names must be readable without a context.
 #pragma once
 
 #include <cstdint>

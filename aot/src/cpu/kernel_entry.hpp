@@ -1,4 +1,4 @@
-// What a finished AIR module says about its entry point, read from its metadata (docs/air.md 1.4 to 1.7).
+// What a finished AIR module says about its entry point, read from its metadata (docs/formats/air.md 1.4 to 1.7).
 #pragma once
 
 #include "smelt/base/result.hpp"

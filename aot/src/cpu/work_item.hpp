@@ -1,6 +1,6 @@
 // The seam inside cpu/: a kernel as a function of one *unit*. The unit is a thread at first; the lane vectoriser turns
 // that into a function of a gang (32 or 16 lanes of one simdgroup), and the region splitter treats either the same way.
-// docs/host-backend.md 2, docs/host-vectorizer.md 2.
+// docs/design/cpu-code.md 2, docs/design/cpu-lanes.md 2.
 //
 // A scalar work item (unit = thread), after make_work_item():
 //   * returns void; every helper is inlined, no recursion, no calls except llvm.* intrinsics and sync sites;

@@ -1,5 +1,5 @@
-// AMD's IR as Triton writes it (docs/triton-amdgcn.md). Text arrives with the intrinsics renamed to plain functions
-// amdgcn.* (spelling.cpp); bitcode has llvm.amdgcn.*. The lowerings are in amdgcn/, one file a subject.
+// AMD's IR as Triton writes it (docs/formats/triton-amdgcn.md). Text arrives with the intrinsics renamed to plain
+// functions amdgcn.* (spelling.cpp); bitcode has llvm.amdgcn.*. The lowerings are in amdgcn/, one file a subject.
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/site.hpp"
 #include "input/dialect.hpp"

@@ -1,4 +1,4 @@
-// The hardware values that a kernel may ask for (docs/air.md 1.6), and how kernel IR reads one by a call.
+// The hardware values that a kernel may ask for (docs/formats/air.md 1.6), and how kernel IR reads one by a call.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -9,7 +9,7 @@
 //     trailing arguments with their metadata, or are parameters with the attribute "smelt.builtin" already;
 //   * function constants are variables in space 2 with a row of `!air.function_constants` each, as in AIR;
 //   * everything else is plain LLVM IR, generic llvm.* intrinsics and air.* calls of the exact signatures of
-//   docs/air.md.
+//   docs/formats/air.md.
 //
 // A module with !air.version is finished AIR: some compiler made it for Metal, and air/ changes only what another
 // target demands. Front ends of kernel IR therefore leave !air.version out, also when they keep an `!air.kernel` that

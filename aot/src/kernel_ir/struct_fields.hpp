@@ -1,5 +1,5 @@
 // The members of the struct behind a buffer, as a front end knows them and as air/ writes them into the argument's
-// metadata (docs/air.md 1.6). Between the two they are text in the attribute kArgStructType, one line a member:
+// metadata (docs/formats/air.md 1.6). Between the two they are text in the attribute kArgStructType, one line a member:
 //
 //   offset;size;count;type name;name
 //   offset;size;count;type name;name;id;space;const;target size;target align     of an argument buffer

@@ -21,8 +21,8 @@ template struct PrivateMember<TargetOptsMember, &clang::TargetInfo::TargetOpts>;
 
 namespace {
 
-/// Clang's language spaces to AIR's numbers (docs/msl-frontend.md 3). The headers and the token filter spell spaces
-/// with the sycl_* rows' attributes; everything without one is thread memory, 0.
+/// Clang's language spaces to AIR's numbers (docs/design/metal-front-end.md 3). The headers and the token filter spell
+/// spaces with the sycl_* rows' attributes; everything without one is thread memory, 0.
 constexpr clang::LangASMap kSpaces = {
     0,                    // Default: thread
     1, 3, 2, 0, 0, 1, 2,  // opencl_{global, local, constant, private, generic, global_device, global_host}

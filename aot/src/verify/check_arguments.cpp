@@ -1,5 +1,5 @@
-// Argument nodes against the function's parameters (docs/air.md 1.6): one node per parameter, in order; addresses,
-// slots and type names that agree with the IR types.
+// Argument nodes against the function's parameters (docs/formats/air.md 1.6): one node per parameter, in order;
+// addresses, slots and type names that agree with the IR types.
 #include "air/limits.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "verify/checks.hpp"

@@ -1,4 +1,4 @@
-// The entry point's node (docs/air.md 1.5): { function, outputs, inputs [, extras] }.
+// The entry point's node (docs/formats/air.md 1.5): { function, outputs, inputs [, extras] }.
 #include "air/entry.hpp"
 #include "verify/checks.hpp"
 

@@ -1,4 +1,4 @@
-// What no Apple GPU has more of (docs/air.md 6). Slots are counted with the arguments.
+// What no Apple GPU has more of (docs/formats/air.md 6). Slots are counted with the arguments.
 #include "air/limits.hpp"
 #include "verify/checks.hpp"
 

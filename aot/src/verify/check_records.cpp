@@ -1,4 +1,4 @@
-// Records that a reader of LLVM 14's age, or of this AIR version, does not know (docs/air.md 4.1, 4.3).
+// Records that a reader of LLVM 14's age, or of this AIR version, does not know (docs/formats/air.md 4.1, 4.3).
 #include "verify/checks.hpp"
 
 #include "llvm/Bitcode/LLVMBitCodes.h"

@@ -1,5 +1,5 @@
 // Versions that are said several times must agree: container, VERS, triple, !air.version, !air.language_version
-// (docs/air.md 1.1, 1.2).
+// (docs/formats/air.md 1.1, 1.2).
 #include "air/stamp.hpp"
 #include "verify/checks.hpp"
 

@@ -1,5 +1,5 @@
 // Finished AIR in, native code out: one relocation-free blob per kernel, packed as a CPU slice
-// (smelt/schema/cpu_slice.hpp). How it is done: docs/host-backend.md and docs/host-vectorizer.md.
+// (smelt/schema/cpu_slice.hpp). How it is done: docs/design/cpu-code.md and docs/design/cpu-lanes.md.
 #pragma once
 
 #include "smelt/base/bytes.hpp"

@@ -1,5 +1,5 @@
-// What an entry point takes and needs, read from the metadata of its finished AIR module (docs/air.md 1.5 to 1.9). What
-// the package's manifest and `smelt inspect` say about kernels is made from this.
+// What an entry point takes and needs, read from the metadata of its finished AIR module (docs/formats/air.md 1.5
+// to 1.9). What the package's manifest and `smelt inspect` say about kernels is made from this.
 #pragma once
 
 #include "smelt/aot/target.hpp"

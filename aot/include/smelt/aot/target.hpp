@@ -16,7 +16,7 @@ using smelt::to_string;
 using smelt::Version;
 
 /// One target. `triple`, `air`, `language` and `container` are the versions Apple's tools stamp for that deployment
-/// target (docs/air.md 1.2, docs/metallib-format.md 12).
+/// target (docs/formats/air.md 1.2, docs/formats/metallib.md 12).
 struct Target {
   std::string name;  ///< "macos14", "ios17"
   Platform platform = Platform::macos;
@@ -34,7 +34,7 @@ std::span<const Target> known_targets();
 /// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15 and 26).
 const Target& default_target();
 
-/// The data layout of every AIR module from 2.0 on, whatever the target (docs/air.md 1.1).
+/// The data layout of every AIR module from 2.0 on, whatever the target (docs/formats/air.md 1.1).
 std::string_view air_data_layout();
 
 }  // namespace smelt::aot

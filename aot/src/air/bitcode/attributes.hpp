@@ -1,5 +1,5 @@
-// Attribute lists down to LLVM 14: newer kinds are dropped, memory(...) is decomposed. See docs/air-writer.md
-// section 7.
+// Attribute lists down to LLVM 14: newer kinds are dropped, memory(...) is decomposed. See
+// docs/design/bitcode-writer.md section 7.
 #pragma once
 
 #include "air/bitcode/types.hpp"
@@ -10,7 +10,7 @@ namespace smelt::aot::bitcode {
 
 class AttributeTable {
  public:
-  /// `below_air_2_6`: leave out the six kinds that older services abort on (docs/air.md 4.3).
+  /// `below_air_2_6`: leave out the six kinds that older services abort on (docs/formats/air.md 4.3).
   AttributeTable(TypeTable& types, bool below_air_2_6) : types_(types), below_air_2_6_(below_air_2_6) {}
 
   /// Counted from 1; 0 for a list in which nothing is left. Types that attributes name are interned on the way, so all

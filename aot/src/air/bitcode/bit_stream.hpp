@@ -7,7 +7,7 @@
 //   abbreviated record := abbreviation id (from 4):width, then what DEFINE_ABBREV (2:width) said
 //
 // Readers do not care whether a record is abbreviated, so only blobs (string tables) and the one fixed-width field that
-// is patched later (VSTOFFSET) are. See docs/air-writer.md section 4.
+// is patched later (VSTOFFSET) are. See docs/design/bitcode-writer.md section 4.
 #pragma once
 
 #include "smelt/base/bytes.hpp"

@@ -300,7 +300,7 @@ void StreamEmitter::attachments(const Body& body) {
 Bytes emit(TypedModule& module, bool wrap) {
   Bytes bitcode = StreamEmitter(module).run();
   if (!wrap) return bitcode;
-  // u32 0x0B17C0DE, version 0, offset 20, size, cpu type 0xFFFFFFFF; zero padding (docs/metallib-format.md section 7)
+  // u32 0x0B17C0DE, version 0, offset 20, size, cpu type 0xFFFFFFFF; zero padding (docs/formats/metallib.md section 7)
   ByteWriter out;
   for (const uint32_t word : {0x0B17C0DEu, 0u, 20u, static_cast<uint32_t>(bitcode.size()), 0xFFFFFFFFu}) out.put(word);
   out.put_bytes(bitcode);

@@ -1,4 +1,4 @@
-// Numbering and bits: a TypedModule as an LLVM 14 bitcode file. Layout: docs/air-writer.md section 4.
+// Numbering and bits: a TypedModule as an LLVM 14 bitcode file. Layout: docs/design/bitcode-writer.md section 4.
 #pragma once
 
 #include "smelt/base/bytes.hpp"

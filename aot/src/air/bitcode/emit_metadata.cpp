@@ -1,4 +1,5 @@
-// Metadata records: kinds, strings, values, nodes, named nodes, attachments. See docs/air-writer.md section 8.
+// Metadata records: kinds, strings, values, nodes, named nodes, attachments. See docs/design/bitcode-writer.md
+// section 8.
 #include "air/bitcode/emitter.hpp"
 
 #include "llvm/Bitcode/LLVMBitCodes.h"

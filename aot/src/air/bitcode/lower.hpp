@@ -1,4 +1,5 @@
-// IR to symbolic records. Decisions and the table of which use wants which type: docs/air-writer.md sections 2 and 3.
+// IR to symbolic records. Decisions and the table of which use wants which type: docs/design/bitcode-writer.md sections
+// 2 and 3.
 #pragma once
 
 #include "air/bitcode/typed_module.hpp"

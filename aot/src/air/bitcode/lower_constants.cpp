@@ -1,5 +1,5 @@
 // Constants, each in exactly the type that its use wants: one `@g` may be wanted as i8*, as float*, and natively.
-// Keys are therefore (constant, wanted type). See docs/air-writer.md section 5.
+// Keys are therefore (constant, wanted type). See docs/design/bitcode-writer.md section 5.
 #include "air/bitcode/codes.hpp"
 #include "air/bitcode/lowering.hpp"
 

@@ -1,4 +1,4 @@
-// One instruction, one record: operand order and the literals around them are docs/air-writer.md section 6.
+// One instruction, one record: operand order and the literals around them are docs/design/bitcode-writer.md section 6.
 #include "air/bitcode/codes.hpp"
 #include "air/bitcode/lowering.hpp"
 

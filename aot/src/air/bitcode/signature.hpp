@@ -11,7 +11,8 @@
 //   llvm.invariant.end              its first operand is {}*, what llvm.invariant.start returns
 //   llvm.masked.load, masked.store  the vector
 //
-// Evidence: docs/air-harvest.tsv (each name with Apple's typed signature), docs/air.md 3.12; tests compare all of it.
+// Evidence: tests/aot/data/air-harvest.tsv (each name with Apple's typed signature), docs/formats/air.md 3.12; tests
+// compare all of it.
 #pragma once
 
 #include "air/bitcode/types.hpp"

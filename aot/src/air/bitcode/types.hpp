@@ -3,7 +3,7 @@
 // LLVM 19 knows `ptr addrspace(N)`; a record wants `T addrspace(N)*`. Every opaque pointer maps to the canonical
 // `i8 addrspace(N)*`; other pointees exist only where lowering asks for them with pointer(). Entries are interned in
 // order of first need, sub-types first, so an entry never refers forward (opaque-pointer IR has no recursive types).
-// See docs/air-writer.md sections 2 and 4.
+// See docs/design/bitcode-writer.md sections 2 and 4.
 #pragma once
 
 #include "air/bitcode/trouble.hpp"

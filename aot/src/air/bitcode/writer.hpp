@@ -4,8 +4,8 @@
 //   check   every record's operand types, as LLVM 14 would judge them: LLVM 19 cannot see a wrong pointee  (check.hpp)
 //   emit    number the values, write the bits                                                            (emit.hpp)
 //
-// See docs/air-writer.md. What does not fit (invoke, inline assembly, ifuncs, gathers, ...) is an error naming the
-// function and the instruction; nothing is half-written.
+// See docs/design/bitcode-writer.md. What does not fit (invoke, inline assembly, ifuncs, gathers, ...) is an error
+// naming the function and the instruction; nothing is half-written.
 #pragma once
 
 #include "smelt/aot/target.hpp"
@@ -21,7 +21,7 @@ namespace smelt::aot::bitcode {
 
 struct WriteOptions {
   /// Of the target. Below 2.6: six attribute kinds are left out, poison is undef, freeze is its operand, fneg is
-  /// fsub -0.0, and phi and select carry no fast-math flags (docs/air.md 4.1, 4.3).
+  /// fsub -0.0, and phi and select carry no fast-math flags (docs/formats/air.md 4.1, 4.3).
   Version air{2, 6, 0};
   /// Pointer constant expressions inside functions become instructions. Default: from AIR 2.7 on, as Apple does.
   std::optional<bool> expand_constants;

@@ -1,4 +1,4 @@
-// LLVM's atomic instructions as air.atomic.* (docs/air.md 3.6).
+// LLVM's atomic instructions as air.atomic.* (docs/formats/air.md 3.6).
 //
 //   i32                        the operation of that name; order relaxed, volatile set, as Apple writes it
 //   float                      add and sub of device memory (AIR 2.5); everything else by its bits, in a loop

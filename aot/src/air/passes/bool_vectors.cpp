@@ -1,5 +1,5 @@
-// bitcast between <N x i1> and iN aborts Apple's compiler (docs/air.md 3.5): it is written out lane by lane. Lane 0 is
-// bit 0.
+// bitcast between <N x i1> and iN aborts Apple's compiler (docs/formats/air.md 3.5): it is written out lane by lane.
+// Lane 0 is bit 0.
 #include "air/passes/support.hpp"
 
 #include "llvm/IR/Module.h"

@@ -1,6 +1,7 @@
-// In AIR, hardware values are arguments of the entry (docs/air.md 1.6). Calls of smelt.builtin.<attribute>[.<x|y|z>]
-// become reads of trailing parameters, one per attribute, in the order of the table below. Positions and sizes are
-// always three-component (<3 x i32>), because one kernel must not mix shapes; the rest are i32.
+// In AIR, hardware values are arguments of the entry (docs/formats/air.md 1.6). Calls of
+// smelt.builtin.<attribute>[.<x|y|z>] become reads of trailing parameters, one per attribute, in the order of the table
+// below. Positions and sizes are always three-component (<3 x i32>), because one kernel must not mix shapes; the rest
+// are i32.
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
 

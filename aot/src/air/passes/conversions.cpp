@@ -1,6 +1,6 @@
 // Integer <-> float is always air.convert, the only form that Apple's compiler writes; vectors of floats convert with
-// it too, while scalar fpext and fptrunc stay (docs/air.md 3.3). bfloat goes through float: conversions straight
-// between bfloat and integers have been reported wrong. Runs after split_values, so every type has a name.
+// it too, while scalar fpext and fptrunc stay (docs/formats/air.md 3.3). bfloat goes through float: conversions
+// straight between bfloat and integers have been reported wrong. Runs after split_values, so every type has a name.
 //
 //   %f = sitofp i32 %i to float                ->  %f = call float @air.convert.f.f32.s.i32(i32 %i)
 //   %h = fptrunc <4 x float> %v to <4 x half>  ->  %h = call <4 x half> @air.convert.f.v4f16.f.v4f32(<4 x float> %v)

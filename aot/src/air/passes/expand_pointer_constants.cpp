@@ -1,5 +1,5 @@
 // Pointer constant expressions in code become instructions: Apple has none inside functions from AIR 2.7 on, and a
-// writer of typed pointers is simpler to trust without them (docs/air.md 4.3). Initialisers keep theirs.
+// writer of typed pointers is simpler to trust without them (docs/formats/air.md 4.3). Initialisers keep theirs.
 #include "air/passes/support.hpp"
 
 #include "llvm/IR/Module.h"

@@ -1,4 +1,4 @@
-// A plain LLVM fence aborts Apple's compiler. What stands in for one (docs/air.md 3.5 to 3.7):
+// A plain LLVM fence aborts Apple's compiler. What stands in for one (docs/formats/air.md 3.5 to 3.7):
 //
 //   next to a barrier              the barrier orders memory already; its flags cover device and threadgroup memory
 //   AIR 2.7 and later              air.atomic.fence(flags 3, seq_cst, scope): Metal 3.2 has no weaker order on fences

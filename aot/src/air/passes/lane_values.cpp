@@ -1,5 +1,5 @@
-// Lane operations on what they have no form for (docs/air.md 3.8). Moving data needs no arithmetic, so it is done on
-// parts:
+// Lane operations on what they have no form for (docs/formats/air.md 3.8). Moving data needs no arithmetic, so it is
+// done on parts:
 //
 //   i64         two u.i32 halves         bfloat   as u.i16
 //   i1          as u.i8                  vectors of more than 4, or of i64: in pieces

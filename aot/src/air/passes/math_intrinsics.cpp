@@ -1,5 +1,5 @@
 // Generic LLVM intrinsics (and frem) in AIR's words: renamed where AIR has the operation, spelt out where it has not
-// (docs/air.md 3.2 to 3.5). Three rules choose the spelling:
+// (docs/formats/air.md 3.2 to 3.5). Three rules choose the spelling:
 //
 //   * float operations whose call says `afn` (or --fast-math) take the air.fast_* form; half never has one;
 //   * bfloat has no math operations: it goes through float;

@@ -1,5 +1,5 @@
-// Loads and stores of simdgroup matrices changed their operands at AIR 2.8 (docs/air.md 3.9). Whatever form a module
-// was written in, it gets the form of its target:
+// Loads and stores of simdgroup matrices changed their operands at AIR 2.8 (docs/formats/air.md 3.9). Whatever form a
+// module was written in, it gets the form of its target:
 //
 //   <= 2.7   (p, i64 elements_per_row, <2 x i64> origin, i1 transpose)
 //   >= 2.8   (p, <2 x i64> dimensions, <2 x i64> strides, <2 x i64> origin)

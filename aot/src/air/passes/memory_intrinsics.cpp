@@ -1,5 +1,5 @@
 // memcpy and memset in the forms that Apple's compiler writes stay; the rest becomes loops. Lifetimes go: dropping them
-// is always right, and LLVM 22's one-argument form crashes Apple's front end (docs/air.md 3.5).
+// is always right, and LLVM 22's one-argument form crashes Apple's front end (docs/formats/air.md 3.5).
 //
 //   kept   llvm.memcpy between spaces 0, 1 and 3 and from 2; llvm.memset of space 0
 #include "air/passes/support.hpp"

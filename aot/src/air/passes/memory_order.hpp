@@ -1,4 +1,4 @@
-// LLVM's synchronisation scopes and orders in AIR's terms (docs/air.md 3.6).
+// LLVM's synchronisation scopes and orders in AIR's terms (docs/formats/air.md 3.6).
 #pragma once
 
 #include "air/passes/support.hpp"

@@ -1,6 +1,6 @@
 // What says for whom a module is: triple, data layout, module flags, !air.version, !air.language_version, compile
-// options (docs/air.md 1.1 to 1.4), in Apple's order. Finished AIR for this very target keeps what it has; for another
-// target its versions are replaced and the rest stays.
+// options (docs/formats/air.md 1.1 to 1.4), in Apple's order. Finished AIR for this very target keeps what it has; for
+// another target its versions are replaced and the rest stays.
 #include "air/limits.hpp"
 #include "air/passes/support.hpp"
 #include "air/stamp.hpp"

@@ -1,5 +1,6 @@
 // Memory holds only what AIR's memory holds: whole bytes, vectors of 2 to 4, pointers, and arrays and structs of those
-// (docs/air.md 3.5, 4.3: no i1* in 1684 Apple modules, no vector above 4). Here the *shape* of memory becomes plain:
+// (docs/formats/air.md 3.5, 4.3: no i1* in 1684 Apple modules, no vector above 4). Here the *shape* of memory becomes
+// plain:
 //
 //   alloca or global of any other type   an array of bytes, with the old alignment
 //   GEP over such a type                 a GEP in bytes

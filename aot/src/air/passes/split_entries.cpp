@@ -1,5 +1,6 @@
-// Apple puts exactly one entry point into a module (docs/air.md 1.4); so do we. An input with one entry keeps its
-// module as it is; with several, each gets a copy from which the other entries and what only they use are taken out.
+// Apple puts exactly one entry point into a module (docs/formats/air.md 1.4); so do we. An input with one entry keeps
+// its module as it is; with several, each gets a copy from which the other entries and what only they use are taken
+// out.
 #include "air/entry.hpp"
 #include "air/passes/support.hpp"
 #include "llvm_support/analyses.hpp"

@@ -1,6 +1,6 @@
-// Values without an AIR type are taken apart (docs/air.md 3.5): vectors of more than four lanes into fours, <1 x T> and
-// vectors of pointers into scalars, structs and arrays into their members, i128 into 64-bit words. Each instruction on
-// such a value becomes one instruction per piece; loads and stores become one per piece at its offset.
+// Values without an AIR type are taken apart (docs/formats/air.md 3.5): vectors of more than four lanes into fours, <1
+// x T> and vectors of pointers into scalars, structs and arrays into their members, i128 into 64-bit words. Each
+// instruction on such a value becomes one instruction per piece; loads and stores become one per piece at its offset.
 //
 //   %v = load <8 x half>, ptr AS1 %p       ->   %v0 = load <4 x half>, ptr AS1 %p
 //   %w = fadd <8 x half> %v, %u                 %v1 = load <4 x half>, ptr AS1 %p + 8

@@ -11,7 +11,7 @@
 
 namespace smelt::aot::air {
 
-/// AIR's address spaces (docs/air.md 2).
+/// AIR's address spaces (docs/formats/air.md 2).
 enum Space : unsigned { kThread = 0, kDevice = 1, kConstant = 2, kThreadgroup = 3 };
 
 /// "function 'k': %x = fdiv double %a, %b (k.cl:12)", cut to a line.

@@ -1,5 +1,5 @@
-// A trap or an `unreachable` that is reached hangs a GPU (docs/air.md 3.5, 5.2): both become a return. What follows a
-// trap in its block is cut off.
+// A trap or an `unreachable` that is reached hangs a GPU (docs/formats/air.md 3.5, 5.2): both become a return. What
+// follows a trap in its block is cut off.
 #include "air/passes/support.hpp"
 
 #include "llvm/IR/IntrinsicInst.h"

@@ -1,6 +1,6 @@
 // The last look before writing: every operation is one that this AIR version has, with exactly its signature, and
-// nothing stays that LLVM 14 could not read or this version's reader refuses (docs/air.md 4.1, 4.3). Hints are dropped,
-// meaning is spelt another way, and what has no other way is an error naming the targets that have it.
+// nothing stays that LLVM 14 could not read or this version's reader refuses (docs/formats/air.md 4.1, 4.3). Hints are
+// dropped, meaning is spelt another way, and what has no other way is an error naming the targets that have it.
 #include "air/limits.hpp"
 #include "air/passes/support.hpp"
 #include "air/stamp.hpp"

@@ -1,5 +1,5 @@
 // The linker of CPU slices: one relocatable ELF object in, one blob of code and constants out that needs no relocation
-// wherever it is put (at a multiple of 4096). docs/host-backend.md 3: anything that would need the world outside (a
+// wherever it is put (at a multiple of 4096). docs/design/cpu-code.md 3: anything that would need the world outside (a
 // library call, a GOT, writable data, thread-local storage) is an error, so a stray libcall is found when the package
 // is made and not when it is run.
 #pragma once

@@ -1,7 +1,7 @@
 // Threads of a simdgroup that wait for each other. Between two barriers a simdgroup runs until all its lanes wait at a
 // barrier or have ended; then the next simdgroup does. Where lanes disagree, those at the lowest site number go first,
 // and exactly those that are there form the active mask. Numbers follow the order of control flow, so lanes meet again
-// as early as they can (docs/host-backend.md 2).
+// as early as they can (docs/design/cpu-code.md 2).
 //
 //   pc[thread]        site that the thread waits at, or kEnded
 //   state[simdgroup]  the site where all its lanes wait, kEnded, or kMixed: then ask pc

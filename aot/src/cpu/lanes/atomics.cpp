@@ -1,4 +1,4 @@
-// Atomics of a gang. docs/host-vectorizer.md 3, step 11.
+// Atomics of a gang. docs/design/cpu-lanes.md 3, step 11.
 //
 // Lanes are unordered, so any order of their operations will do. When all lanes go to one place, what they would do one
 // after another is combined first and done by one atomic; else they do go one after another.

@@ -1,5 +1,5 @@
 // What the lanes of a simdgroup do together, as operations on registers. What each one means is written down once, in
-// lower/collectives.hpp; here lanes that are off are kept out of it. docs/host-vectorizer.md 3, step 10.
+// lower/collectives.hpp; here lanes that are off are kept out of it. docs/design/cpu-lanes.md 3, step 10.
 #include "cpu/lanes/emit.hpp"
 
 #include "llvm/IR/Function.h"

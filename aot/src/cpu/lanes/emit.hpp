@@ -6,7 +6,7 @@
 //
 // Masks. Every block has one; null means that all lanes are on. A block is only entered with some lane on, which is why
 // scalar loads, barriers and atomics need no further care. Lanes that are off hold anything, poison included: masks are
-// combined by select, never by and. docs/host-vectorizer.md 3.
+// combined by select, never by and. docs/design/cpu-lanes.md 3.
 //
 // The function must have passed structurise() and check_supported() (legal.hpp).
 #pragma once

@@ -1,5 +1,5 @@
 // vectorise_lanes(): from the function of one thread to functions of a gang, one pair per layout. What the passes do
-// and in which order is docs/host-vectorizer.md 3; where we left the prototype behind it, docs say so.
+// and in which order is docs/design/cpu-lanes.md 3; where we left the prototype behind it, docs say so.
 #include "air/limits.hpp"
 #include "cpu/lanes/emit.hpp"
 #include "cpu/lanes/legal.hpp"

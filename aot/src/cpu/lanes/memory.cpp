@@ -1,4 +1,4 @@
-// Loads, stores and private memory of a gang. docs/host-vectorizer.md 3, steps 8, 9 and 12.
+// Loads, stores and private memory of a gang. docs/design/cpu-lanes.md 3, steps 8, 9 and 12.
 //
 // The address decides. The same for all lanes: one scalar access. Lanes side by side: one wide access, under the mask
 // where there is one. Lanes side by side with several elements each (float4, or float3 in its four places): one wide

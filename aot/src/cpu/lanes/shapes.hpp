@@ -1,4 +1,4 @@
-// How a value of one thread looks across the lanes of a gang: docs/host-vectorizer.md 3.
+// How a value of one thread looks across the lanes of a gang: docs/design/cpu-lanes.md 3.
 //
 //   uniform   the same in every lane that is on
 //   linear    lane l has base + step * l (modulo the type's width); pointers count bytes
@@ -60,7 +60,7 @@ Shape join(const Shape& a, const Shape& b);
 /// `i1 (i1)`, made by specialise.hpp: true in all lanes that are on. Uniform.
 inline constexpr char kAllLanes[] = "smelt.lanes.all";
 
-/// `<64 x T>` of half, bfloat or float: a simdgroup matrix and nothing else (docs/air.md 3.9).
+/// `<64 x T>` of half, bfloat or float: a simdgroup matrix and nothing else (docs/formats/air.md 3.9).
 bool is_matrix_type(const llvm::Type* type);
 /// Simdgroup matrices or arrays of them, also as Metal's header wraps them in structs, and nothing else.
 bool holds_matrices(const llvm::Type* type);

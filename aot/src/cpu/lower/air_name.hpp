@@ -1,4 +1,4 @@
-// air.* names taken apart (docs/air.md 3.1): air.<operation>[.more][.s|.u][.v<N>]<type>.
+// air.* names taken apart (docs/formats/air.md 3.1): air.<operation>[.more][.s|.u][.v<N>]<type>.
 #pragma once
 
 #include "cpu/lower/collectives.hpp"

@@ -1,4 +1,4 @@
-// Atomics and fences (docs/air.md 3.6, docs/msl-library.md 3.8).
+// Atomics and fences (docs/formats/air.md 3.6, docs/formats/metal-language.md 3.8).
 //
 //   air.atomic.<global|local>.<operation>[...](T* p, [T v,] i32 order, i32 scope, [i32 flags,] i1 volatile)
 //   air.atomic.<global|local>.cmpxchg.weak.<T>(T* p, T* expected, T desired, i32 success, i32 failure, i32 scope,

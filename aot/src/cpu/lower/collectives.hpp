@@ -1,6 +1,6 @@
 // What the lanes of a simdgroup (or quadgroup) do together: a description of every such air.* call, and the IR of its
 // meaning, shared by the region driver and the lane vectoriser so that both give the same numbers.
-// Names and meanings: docs/air.md 3.7 to 3.10, docs/msl-library.md 3.9 to 3.11.
+// Names and meanings: docs/formats/air.md 3.7 to 3.10, docs/formats/metal-language.md 3.9 to 3.11.
 //
 // simdgroup_matrix. In AIR every thread holds a `<64 x T>`, which stands for 8x8 elements spread over 32 lanes:
 // positions 0 and 1 are the lane's own two elements (`thread_elements()`), the others have no meaning. On the CPU:

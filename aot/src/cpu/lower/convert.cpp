@@ -1,4 +1,4 @@
-// air.convert (docs/air.md 3.3, docs/msl-library.md 1.4) and the float formats that it needs.
+// air.convert (docs/formats/air.md 3.3, docs/formats/metal-language.md 1.4) and the float formats that it needs.
 //
 //   float -> integer  toward zero (or as .rte .rtn .rtp say), saturated, NaN gives 0; bool is x != 0
 //   integer -> float  to nearest even (or as the suffix says); float -> float the same

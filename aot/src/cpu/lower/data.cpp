@@ -1,4 +1,4 @@
-// Packing (docs/msl-library.md 3.12), votes of a vector's own components, and tests of float classes.
+// Packing (docs/formats/metal-language.md 3.12), votes of a vector's own components, and tests of float classes.
 #include "cpu/lower/operation.hpp"
 #include "cpu/runtime/runtime.hpp"
 

@@ -1,4 +1,4 @@
-// Integer operations of docs/air.md 3.4; edge cases: docs/msl-library.md 3.2.
+// Integer operations of docs/formats/air.md 3.4; edge cases: docs/formats/metal-language.md 3.2.
 #include "cpu/lower/operation.hpp"
 
 #include "llvm/IR/Intrinsics.h"

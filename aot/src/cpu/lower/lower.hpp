@@ -3,7 +3,8 @@
 // What is one thread's own business is lowered here: math, conversions, integer operations, atomics, fences, packing.
 // What lanes do together (collectives.hpp) is left as air.* calls for the region driver and the lane vectoriser, as are
 // `air.is_function_constant_defined` and `air.os_log`, which belong to the pipeline. Anything else is an error that
-// names the operation. Names and meanings: docs/air.md section 3, docs/msl-library.md sections 3 and 4.
+// names the operation. Names and meanings: docs/formats/air.md section 3, docs/formats/metal-language.md sections 3
+// and 4.
 #pragma once
 
 #include "smelt/base/result.hpp"
@@ -19,7 +20,7 @@ class Module;
 
 namespace smelt::aot::cpu {
 
-/// When half and bfloat arithmetic, computed in float, is rounded back (docs/host-vectorizer.md section 7).
+/// When half and bfloat arithmetic, computed in float, is rounded back (docs/design/cpu-lanes.md section 7).
 enum class SmallFloatRounding : uint8_t {
   per_operation,   ///< as the IR says
   per_expression,  ///< once per expression: for modules with air.compile.fast_math_enable

@@ -1,4 +1,5 @@
-// Floating-point operations of docs/air.md 3.2. Meaning of special values: docs/msl-library.md 3.1, 3.4, 4.3.
+// Floating-point operations of docs/formats/air.md 3.2. Meaning of special values:
+// docs/formats/metal-language.md 3.1, 3.4, 4.3.
 #include "cpu/lower/operation.hpp"
 #include "cpu/runtime/runtime.hpp"
 

@@ -1,4 +1,4 @@
-// half and bfloat arithmetic -> float arithmetic, rounded back (docs/host-vectorizer.md section 7).
+// half and bfloat arithmetic -> float arithmetic, rounded back (docs/design/cpu-lanes.md section 7).
 //
 // x86-64-v3 has conversions for half and nothing for bfloat. Left to LLVM, bfloat rounding is a library call and half
 // code is large. Rounding the float result is exact for + - * / and sqrt (24 bits >= 2 * 11 + 2); fma needs more care

@@ -1,5 +1,6 @@
 // A work item cut at its sites: one function for each stretch from a site (or the start) to the next sites. A region
-// may start anywhere, so barriers in loops and irreducible control flow need no special care (docs/host-backend.md 2).
+// may start anywhere, so barriers in loops and irreducible control flow need no special care (docs/design/cpu-code.md
+// 2).
 #pragma once
 
 #include "cpu/regions/live_values.hpp"

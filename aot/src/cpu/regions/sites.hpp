@@ -1,4 +1,5 @@
-// Where a work item must stop because others have to catch up: found, ordered, split (docs/host-backend.md 2, step 5).
+// Where a work item must stop because others have to catch up: found, ordered, split (docs/design/cpu-code.md 2, step
+// 5).
 #pragma once
 
 #include "cpu/lower/collectives.hpp"

@@ -1,5 +1,5 @@
 // Which values may differ between the threads of one threadgroup, and which branches threads may take differently.
-// Conservative, and simpler than LLVM's own analysis because sources are few (docs/host-backend.md 2, step 6).
+// Conservative, and simpler than LLVM's own analysis because sources are few (docs/design/cpu-code.md 2, step 6).
 #pragma once
 
 #include "cpu/work_item.hpp"

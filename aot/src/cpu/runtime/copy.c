@@ -1,4 +1,4 @@
-// simdgroup_async_copy: whole tiles, copied at once. Operands as in the air call (docs/air.md 3.10).
+// simdgroup_async_copy: whole tiles, copied at once. Operands as in the air call (docs/formats/air.md 3.10).
 #include "rt.h"
 
 void smelt_rt_async_copy_1d(u64 element_size, u64 element_alignment, char* to, const char* from, u64 count) {

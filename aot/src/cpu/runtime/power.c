@@ -1,6 +1,6 @@
 // pow and powr. The exponent of the result, y * log2|x|, needs 8 bits more than a float holds: the precise forms take
 // them from double, the fast forms from keeping the integer part of log2|x| apart.
-// Special values are C99's, as Metal devices give them for the fast forms too (docs/msl-library.md 3.4).
+// Special values are C99's, as Metal devices give them for the fast forms too (docs/formats/metal-language.md 3.4).
 #include "rt.h"
 
 /// 2^(n + r) for |r| <= 1/2, |n| <= 252.

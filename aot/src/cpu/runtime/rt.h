@@ -6,7 +6,7 @@
 //   * NaN in gives NaN out; never a float-to-integer conversion of a value that may be NaN or too large, because
 //     that is poison in LLVM. rint_magic gives integers without a conversion;
 //   * right whether the processor flushes denormals (kernels run so) or not.
-// Contraction is off: every fused operation is written as FMA. Accuracy: docs/cpu-math.md. Coefficients:
+// Contraction is off: every fused operation is written as FMA. Accuracy: docs/design/cpu-math.md. Coefficients:
 // coefficients.py.
 #ifndef SMELT_RT_H
 #define SMELT_RT_H

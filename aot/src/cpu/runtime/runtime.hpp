@@ -1,5 +1,5 @@
 // The CPU runtime: math and a few helpers written in branch-free C (runtime/*.c), compiled to bitcode when smelt is
-// built, and inlined into every kernel. See docs/cpu-math.md for what each function promises.
+// built, and inlined into every kernel. See docs/design/cpu-math.md for what each function promises.
 #pragma once
 
 #include "smelt/base/result.hpp"

@@ -66,7 +66,7 @@ Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& targe
       function.removeFnAttr(attribute);
     for (llvm::Argument& argument : function.args()) argument.removeAttr(llvm::Attribute::Alignment);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      // Kernels pun types at will (docs/air.md 1.6: every access through i8 pointers).
+      // Kernels pun types at will (docs/formats/air.md 1.6: every access through i8 pointers).
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);
       expect_element_alignment(instruction, layout);

@@ -1,6 +1,6 @@
-// Memory behind a buffer resource (docs/triton-amdgcn.md 4.2): an access past the resource's length reads 0 and writes
-// nothing. Triton's masks rely on it (the offset of a lane that is off lies far outside), so it is a branch here, and
-// LLVM folds the test to the mask.
+// Memory behind a buffer resource (docs/formats/triton-amdgcn.md 4.2): an access past the resource's length reads 0 and
+// writes nothing. Triton's masks rely on it (the offset of a lane that is off lies far outside), so it is a branch
+// here, and LLVM folds the test to the mask.
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/site.hpp"
 

@@ -1,5 +1,5 @@
-// Products of packed small numbers, added up (docs/triton-amdgcn.md 4.4). The float forms round once a step, in the
-// order of AMD's pseudo-code: c, then the products from the lowest on.
+// Products of packed small numbers, added up (docs/formats/triton-amdgcn.md 4.4). The float forms round once a step, in
+// the order of AMD's pseudo-code: c, then the products from the lowest on.
 #include "input/amdgcn/packed.hpp"
 #include "input/amdgcn/site.hpp"
 

@@ -1,5 +1,5 @@
-// Places in the grid and lane numbers (docs/triton-amdgcn.md 3), and the sizes of the launch, which AMD's code reads
-// from hidden arguments or from the packet of the dispatch.
+// Places in the grid and lane numbers (docs/formats/triton-amdgcn.md 3), and the sizes of the launch, which AMD's code
+// reads from hidden arguments or from the packet of the dispatch.
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/site.hpp"
 #include "kernel_ir/builtins.hpp"

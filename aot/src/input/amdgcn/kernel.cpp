@@ -1,5 +1,5 @@
-// The interface of a kernel (docs/triton-amdgcn.md 3): Python's run-time arguments in order, then hidden pointers to
-// scratch memory that nobody would bind here. They go; that they are unused is checked, not assumed.
+// The interface of a kernel (docs/formats/triton-amdgcn.md 3): Python's run-time arguments in order, then hidden
+// pointers to scratch memory that nobody would bind here. They go; that they are unused is checked, not assumed.
 #include "air/limits.hpp"
 #include "input/amdgcn/site.hpp"
 #include "kernel_ir/attributes.hpp"

@@ -1,5 +1,5 @@
-// Which lane each cross-lane operation of RDNA reads, for all 32 lanes at once (docs/triton-amdgcn.md 4.1). Pure
-// functions of the operation's constant operands.
+// Which lane each cross-lane operation of RDNA reads, for all 32 lanes at once (docs/formats/triton-amdgcn.md 4.1).
+// Pure functions of the operation's constant operands.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Operations on the numbers of one lane (docs/triton-amdgcn.md 4.4). AMD's bare instructions are good to about 1 ulp
-// and flush subnormals; AIR's plain (not fast) operations are at least as good.
+// Operations on the numbers of one lane (docs/formats/triton-amdgcn.md 4.4). AMD's bare instructions are good to about
+// 1 ulp and flush subnormals; AIR's plain (not fast) operations are at least as good.
 #include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/Constants.h"

@@ -1,5 +1,5 @@
 // One call of an AMD operation (llvm.amdgcn.*) on its way to kernel IR, and the lowerings by subject. What each
-// operation means: docs/triton-amdgcn.md 4; what it becomes: section 5 of the same page.
+// operation means: docs/formats/triton-amdgcn.md 4; what it becomes: section 5 of the same page.
 #pragma once
 
 #include "smelt/base/result.hpp"

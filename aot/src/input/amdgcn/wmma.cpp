@@ -1,4 +1,4 @@
-// WMMA 16x16x16 of GFX11 in waves of 32 lanes: D = A x B + C (docs/triton-amdgcn.md 4.6 and 5.1, way a).
+// WMMA 16x16x16 of GFX11 in waves of 32 lanes: D = A x B + C (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a).
 //
 //   A: lane l holds row l & 15, all 16 k       B: lane l holds column l & 15, all 16 k; lanes 16-31 repeat 0-15
 //   C, D: element e of lane l is (row 2e + (l >> 4), column l & 15)

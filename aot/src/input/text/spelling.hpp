@@ -1,10 +1,10 @@
 // Newer spellings of LLVM IR text, said in LLVM 19's words.
 //
 // LLVM's text form has no stability promise: LLVM 20, 21 and 22 print attributes, flags, operations and debug metadata
-// that LLVM 19's reader refuses (docs/triton-amdgcn.md 2, docs/air.md 3.13). This layer knows them by name. What
-// carries meaning is mapped to the same meaning; a hint, which only promises more than is needed, may go; everything
-// else is left for the reader to refuse by line. Nothing is changed inside strings, names and comments, and no line
-// moves: text is replaced within its line, and helper functions are added after the last one.
+// that LLVM 19's reader refuses (docs/formats/triton-amdgcn.md 2, docs/formats/air.md 3.13). This layer knows them by
+// name. What carries meaning is mapped to the same meaning; a hint, which only promises more than is needed, may go;
+// everything else is left for the reader to refuse by line. Nothing is changed inside strings, names and comments, and
+// no line moves: text is replaced within its line, and helper functions are added after the last one.
 #pragma once
 
 #include "input/text/ir_lexer.hpp"

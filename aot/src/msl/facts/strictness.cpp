@@ -1,4 +1,4 @@
-// The rules (docs/msl-library.md 1.4, 2.1, 2.2):
+// The rules (docs/formats/metal-language.md 1.4, 2.1, 2.2):
 //
 //   * bfloat takes no implicit conversion from another floating type; half and bfloat do not meet in one operation;
 //   * a pointer or reference names its space, thread included; array parameters and pointers to functions need not;

@@ -1,5 +1,5 @@
-// What kernel IR says of an entry (kernel_ir/attributes.hpp) and of function constants (docs/air.md 1.7), from the
-// source's facts.
+// What kernel IR says of an entry (kernel_ir/attributes.hpp) and of function constants (docs/formats/air.md 1.7), from
+// the source's facts.
 #pragma once
 
 #include "msl/facts/kernel_facts.hpp"

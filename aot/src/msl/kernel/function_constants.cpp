@@ -1,5 +1,5 @@
 // Function constants. A constant is a read-only variable in space 2 that the API fills in when the pipeline is made
-// (docs/air.md 1.7). A derived one,
+// (docs/formats/air.md 1.7). A derived one,
 //
 //   constant bool use_mask = is_function_constant_defined(has_mask) ? has_mask : false;
 //

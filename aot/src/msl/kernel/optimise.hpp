@@ -15,7 +15,8 @@ class Module;
 
 namespace smelt::aot::msl {
 
-/// Metal's operators where C++ leaves the result open: shift amounts count modulo the width (docs/msl-library.md 2.6).
+/// Metal's operators where C++ leaves the result open: shift amounts count modulo the width
+/// (docs/formats/metal-language.md 2.6).
 void prepare_operations(llvm::Module& module);
 
 /// Helpers into the entries; what nobody uses goes.

@@ -1,4 +1,4 @@
-// Metal's attributes: which there are, and what they go on (docs/msl-library.md 2.4).
+// Metal's attributes: which there are, and what they go on (docs/formats/metal-language.md 2.4).
 #pragma once
 
 #include <string_view>

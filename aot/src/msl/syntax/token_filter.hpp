@@ -1,4 +1,5 @@
-// Metal to the C++ that Clang parses, token by token, between preprocessor and parser (docs/msl-frontend.md 5).
+// Metal to the C++ that Clang parses, token by token, between preprocessor and parser (docs/design/metal-front-end.md
+// 5).
 //
 //   MSL                                   becomes
 //   kernel, [[kernel]]                    annotate attribute "msl.kernel"

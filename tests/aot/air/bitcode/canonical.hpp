@@ -1,5 +1,5 @@
 // A module as text that two equal modules share: what is compared, and after which normalisations, is this file.
-// The list is explained in docs/air-roundtrip.md; keep the two together.
+// The list is explained in docs/design/bitcode-round-trip.md; keep the two together.
 #pragma once
 
 #include "smelt/base/bytes.hpp"

@@ -9,7 +9,7 @@
 namespace smelt::test {
 namespace {
 
-// u32 0x0B17C0DE, version, offset, size, cpu type: docs/metallib-format.md section 7.
+// u32 0x0B17C0DE, version, offset, size, cpu type: docs/formats/metallib.md section 7.
 void take_modules(ByteView file, const std::string& library, std::set<Digest>& seen, std::vector<AppleModule>& out) {
   constexpr size_t kHead = 20;
   for (size_t at = 0; at + kHead + 4 <= file.size(); ++at) {

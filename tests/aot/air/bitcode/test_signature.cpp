@@ -1,4 +1,5 @@
-// Pointees by name against Apple's own declarations: docs/air-harvest.tsv holds each that was ever seen, typed.
+// Pointees by name against Apple's own declarations: tests/aot/data/air-harvest.tsv holds each that was ever seen,
+// typed.
 #include "air/bitcode/signature.hpp"
 #include "air/bitcode/writer.hpp"
 #include "canonical.hpp"

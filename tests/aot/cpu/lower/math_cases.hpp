@@ -1,4 +1,4 @@
-// The unary and binary math of AIR with references and Metal's bounds (docs/msl-library.md 4.1).
+// The unary and binary math of AIR with references and Metal's bounds (docs/formats/metal-language.md 4.1).
 #pragma once
 
 #include <cmath>

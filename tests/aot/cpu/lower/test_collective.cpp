@@ -67,7 +67,7 @@ TEST_CASE("names of collectives") {
 }
 
 TEST_CASE("sources of shuffles") {
-  // docs/msl-library.md 7, case 29
+  // docs/formats/metal-language.md 7, case 29
   CHECK(source("air.simd_shuffle_down.u.i32", 30, 2) == std::pair(30u, false));
   CHECK(source("air.simd_shuffle_down.u.i32", 29, 2) == std::pair(31u, false));
   CHECK(source("air.simd_shuffle_up.f32", 1, 2) == std::pair(1u, false));

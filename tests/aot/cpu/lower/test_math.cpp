@@ -1,5 +1,5 @@
 // Accuracy of every float operation against Metal's table, with long double references; half for all its values;
-// special values; vectors equal to scalars. docs/cpu-math.md has the figures of denser runs (bench/cpu_math).
+// special values; vectors equal to scalars. docs/design/cpu-math.md has the figures of denser runs (bench/cpu_math).
 #include "jit.hpp"
 #include "math_cases.hpp"
 #include "ulp.hpp"
@@ -267,7 +267,7 @@ TEST_CASE("special values") {
     const char* function;
     float x, y, want;
   };
-  // docs/msl-library.md 3.1, 3.4, 7 (cases 15, 16, 18, 19)
+  // docs/formats/metal-language.md 3.1, 3.4, 7 (cases 15, 16, 18, 19)
   const std::vector<Row> rows = {
       {"pow", -2, 3, -8},
       {"pow", -2, 0.5f, NAN},

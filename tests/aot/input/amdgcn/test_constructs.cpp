@@ -1,5 +1,5 @@
 // What the operations of AMD mean, lane by lane, executed: each in a small kernel of two waves, against the definition
-// in docs/triton-amdgcn.md 4 written out once more, one lane at a time.
+// in docs/formats/triton-amdgcn.md 4 written out once more, one lane at a time.
 #include "smelt/aot/compile.hpp"
 
 #include "files.hpp"

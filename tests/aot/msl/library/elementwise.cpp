@@ -174,7 +174,7 @@ bool agrees(const FunctionCase& function, const Element* inputs, const Element& 
   return std::fabs(a - b) <= std::ldexp(std::max(function.ulps, 0.5), std::max(exponent, lowest) - digits);
 }
 
-/// A denormal float operand may count as zero (docs/msl-library.md 4.3).
+/// A denormal float operand may count as zero (docs/formats/metal-language.md 4.3).
 bool agrees_flushed(const FunctionCase& function, const Element* inputs, const Element& got) {
   Element flushed[3];
   bool changed = false;

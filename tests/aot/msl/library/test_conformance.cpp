@@ -1,6 +1,6 @@
-// The thirty sourced cases of docs/msl-library.md section 7, by number: P compiles, R is rejected, V is a value, T a
-// type. Cases of binding and function constants (24, 25) also belong to the front end; here is what the library has to
-// do.
+// The thirty sourced cases of docs/formats/metal-language.md section 7, by number: P compiles, R is rejected, V is a
+// value, T a type. Cases of binding and function constants (24, 25) also belong to the front end; here is what the
+// library has to do.
 #include "msl_library.hpp"
 
 #include <doctest/doctest.h>

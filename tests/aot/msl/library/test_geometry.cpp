@@ -1,4 +1,4 @@
-// <metal_geometric>, <metal_matrix>, vectors and swizzles: docs/msl-library.md 1.2, 1.3, 3.5.
+// <metal_geometric>, <metal_matrix>, vectors and swizzles: docs/formats/metal-language.md 1.2, 1.3, 3.5.
 #include "elementwise.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// <metal_integer>, shifts and division: docs/msl-library.md 2.6, 3.2; exact, against 128-bit arithmetic.
+// <metal_integer>, shifts and division: docs/formats/metal-language.md 2.6, 3.2; exact, against 128-bit arithmetic.
 #include "elementwise.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // <metal_simdgroup> and <metal_quadgroup>: every function for every type, in full, partial and divergent SIMD-groups,
-// against a reference that plays the lanes one by one (docs/msl-library.md 3.9, 3.10).
+// against a reference that plays the lanes one by one (docs/formats/metal-language.md 3.9, 3.10).
 #include "elementwise.hpp"
 #include "ulp.hpp"
 

@@ -1,4 +1,4 @@
-// <metal_math> and <metal_common> at the bounds of docs/msl-library.md 4.1 and 4.2, special values included.
+// <metal_math> and <metal_common> at the bounds of docs/formats/metal-language.md 4.1 and 4.2, special values included.
 #include "elementwise.hpp"
 #include "math_cases.hpp"
 
@@ -25,7 +25,7 @@ std::function<Element(const Element*)> of(Reals3 f) {
   return [f](const Element* x) { return real(f(x[0].real, x[1].real, x[2].real)); };
 }
 
-// ---- References: docs/msl-library.md 3.1, 3.4
+// ---- References: docs/formats/metal-language.md 3.1, 3.4
 
 long double minimum(long double x, long double y) {
   return std::isnan(x) ? y : std::isnan(y) ? x : y < x ? y : x;
@@ -360,7 +360,7 @@ TEST_CASE("frexp, ldexp, modf, ilogb, sincos") {
   check_functions(cases);
 }
 
-// A bfloat becomes a float in every function (docs/msl-library.md 3, "Overload sets").
+// A bfloat becomes a float in every function (docs/formats/metal-language.md 3, "Overload sets").
 TEST_CASE("functions of bfloat") {
   std::vector<FunctionCase> cases;
   const auto add = [&](const char* call, size_t operands, std::function<Element(const Element*)> reference,

@@ -1,4 +1,5 @@
-// <metal_relational>, conversions and as_type: docs/msl-library.md 1.4, 3.3. Tests of floats must work under fast math.
+// <metal_relational>, conversions and as_type: docs/formats/metal-language.md 1.4, 3.3. Tests of floats must work under
+// fast math.
 #include "elementwise.hpp"
 #include "ulp.hpp"
 

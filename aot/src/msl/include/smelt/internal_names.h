@@ -1,5 +1,5 @@
-// Names inside Apple's compiler that public kernels call (docs/msl-library.md 6): MLX's bf16_math.h and what was made
-// of it.
+// Names inside Apple's compiler that public kernels call (docs/formats/metal-language.md 6): MLX's bf16_math.h and what
+// was made of it.
 #ifndef __SMELT_INTERNAL_NAMES_H
 #define __SMELT_INTERNAL_NAMES_H
 

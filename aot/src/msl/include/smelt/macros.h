@@ -23,7 +23,7 @@
 #define __SMELT_JOIN_(a, b) a##b
 #define __SMELT_JOIN(a, b) __SMELT_JOIN_(a, b)
 
-/// The variant of a float function that an unqualified call means (docs/msl-library.md 3, "Which variant").
+/// The variant of a float function that an unqualified call means (docs/formats/metal-language.md 3, "Which variant").
 #if defined(__FAST_MATH__)
 #define __SMELT_DEFAULT(name) fast_##name
 #else

@@ -1,4 +1,4 @@
-// vec<T, N> and packed_vec<T, N>: docs/msl-library.md 1.2.
+// vec<T, N> and packed_vec<T, N>: docs/formats/metal-language.md 1.2.
 //
 // A vector is a class round one of Clang's own vectors, since those take no functional casts with several arguments. A
 // union shows the same bytes as components: these are members, and not properties as swizzles are, because Clang 19
@@ -143,7 +143,7 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   {                                                             \
     return *this = vec(E(__n() op b.__n()), __raw());           \
   }
-// A shift amount counts modulo the width (docs/msl-library.md 2.6).
+// A shift amount counts modulo the width (docs/formats/metal-language.md 2.6).
 #define __SMELT_SHIFT(op)                                               \
   friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)         \
     requires(__is_integral(T) && !__is_same(T, bool))                   \
