@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What benches share: a clock, medians, and rows that put a figure beside its rival's from the same run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How exact and how fast is the math that goes into CPU slices? Each function, lowered from its air call and compiled
 // for x86-64-v3 as a slice would be, is measured against double libm (accuracy) and against libm and libmvec (speed).
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # smelt_embed_bitcode(TARGET NAME SOURCE DEPENDS...): compiles one C file to LLVM bitcode with clang-19 and adds it to
 # TARGET as `const unsigned char NAME[]`, `const unsigned long NAME_size`. The same sources give the same bytes: paths
 # are relative, and nothing of the machine is asked.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # smelt_embed_headers(TARGET FOLDER): every file below FOLDER but its README, as a table in a generated source:
 #
 #   struct EmbeddedHeader { const char* name; const char* text; unsigned long size; };

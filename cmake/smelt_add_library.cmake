@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # smelt_add_library(NAME SOURCES file... [TARGETS macos14...] [CPU level...|NO_CPU] [STD metal3.1] [FAST_MATH]
 #                   [INCLUDE_DIRECTORIES folder...] [DEFINITIONS NAME=VALUE...] [METADATA file.json] [OUTPUT file.smelt]
 #                   [DEPENDS file...])

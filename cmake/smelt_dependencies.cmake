@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What the loader stands on: fmt (messages), tl-expected (Result<T>, a header), SHA-256 (nettle; on a Mac the system's own)
 # and threads. A project may bring the targets fmt::fmt and tl::expected itself. Installed beside smelt-config.cmake, which
 # asks for the same.

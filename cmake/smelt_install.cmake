@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts where, by component:
 #
 #   loader    libsmelt.so.1, what a program needs to run

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The loader as people link it: libsmelt.so (the C API, nothing else exported) and libsmelt.a (C and C++).
 set(smelt_loader_objects)
 foreach(module IN ITEMS loader schema_package metallib base)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The identity of our own compiler: SHA-256 over the paths and bytes of the sources that decide what it writes. The same
 # for every build type and folder; another one as soon as a byte of them changes. Part of every key of the store.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // y[i] = a * x[i] + y[i], in Metal Shading Language; and the sum of each row, a SIMD group a row, for two types.
 #include <metal_stdlib>
 using namespace metal;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Try a Metal kernel out on a machine without Metal: compile one from text, run it on arrays, compare with NumPy.
 
     PYTHONPATH=build/release/python /usr/bin/python3 examples/try_kernel.py

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What pip runs (PEP 517): pip install --no-build-isolation . builds the tree with CMake and makes the wheel of the loader and
 the store. The compiler's wheel is made beside it when SMELT_WHEELS names a folder for it. Needs Python 3.11, the package
 `wheel`, and what scripts/setup installs."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The two wheels of a finished build: wheels.py BUILD_FOLDER OUT_FOLDER [smelt|smelt-compiler ...].
 
 smelt has the loader and the store, and the libraries they stand on that are no part of every Linux (in smelt/_libs). smelt-compiler

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the self-test runs: a kernel, its inputs, and what must come out, computed here in plain C++.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt-selftest [PACKAGE]: the self-test as a program that needs nothing but the loader, so that it can be built and
 // run on a Mac that has no LLVM. Without PACKAGE it takes the one that was made on Linux and is built in.
 #include "smelt/base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Does this machine run our kernels right? A fixed set runs on the CPU device and, on a Mac, on the Metal device; both
 // are compared with plain C++. This is the test of the Metal device, which cannot be run where smelt is developed.
 #pragma once

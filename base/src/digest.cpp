@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // nettle: small, picks SHA-NI at run time, and costs a loader nothing at start-up. A Mac has the same in its C library.
 #include "smelt/base/digest.hpp"
 

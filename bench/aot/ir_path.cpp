@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM IR to metallib, in process and through one process a kernel:
 //
 //   bench_ir_path [KERNELS=1000] [SMELT=path of the command] [FILE.ll...]

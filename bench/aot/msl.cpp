@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal source to AIR and to callable kernels:
 //
 //   bench_msl [KERNELS=500]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PoCL as the rival of bench_msl, in a process of its own since it brings another LLVM:
 //
 //   bench_msl_pocl KERNELS TIMES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The same kernels in three languages: y = a * x + y + k, bounds checked, for k from 0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the processor's time goes, without a profiler: every millisecond of processor time a signal looks at the stack.
 // A sample belongs to the innermost frame that is neither libc's nor the C++ library's: what LLVM makes malloc do is
 // LLVM's. Samples in LLVM are told apart by the entry point of LLVM that is on the stack.

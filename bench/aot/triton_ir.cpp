@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Triton's IR to a Metal library, kernel by kernel, and where the time goes:
 //
 //   bench_triton_ir [--cpu] [ROUNDS=9] [FOLDER OR FILE.llir...]

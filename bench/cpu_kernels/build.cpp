@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiles the kernels of bench_cpu_kernels for this processor:  bench_cpu_kernels_build OUT.smelt
 #include "smelt/base/files.hpp"
 #include "smelt/service/session.hpp"

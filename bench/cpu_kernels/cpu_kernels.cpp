@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Eight kernels as CPU slices, against the plain loop at -O3 and against PoCL, on 1 and 2 threads: ratios from one run.
 //
 //   bench_cpu_kernels [rounds]            one process for each number of threads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Built where there is no OpenCL to compare with.
 #include "opencl.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "opencl.hpp"
 
 #define CL_TARGET_OPENCL_VERSION 120

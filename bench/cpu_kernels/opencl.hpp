@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PoCL as the rival: the same eight kernels in OpenCL C. One device, one queue, buffers over the caller's memory.
 #pragma once
 

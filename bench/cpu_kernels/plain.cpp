@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Built with -O3 -march=native -ffast-math.
 #include "plain.hpp"
 

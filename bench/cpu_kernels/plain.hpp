@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The eight kernels as plain loops, over rows or elements [from, to). What a kernel does beyond the loop (edges,
 // groups) is left out: this is what a CPU programmer would write.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // The two loops with transcendental functions, on the same functions that CPU slices use, so that loops are compared
 // and not libraries. Built with -O3 -march=native -fopenmp-simd; no fast-math, which would fold the functions' rounding
 // away.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that links the loader and nothing else of ours: one measured process of bench_load.
 //
 //   child open FILE               opens the device and the package's library: every name can be asked for

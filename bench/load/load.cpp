@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What loading costs against what it replaces, from one run: a package of one kernel and one of 500, in a fresh process
 // each time, against compiling the same from LLVM IR and against reading and hashing the same bytes. Loading itself
 // builds no pipeline and hashes no code (docs/design/loader.md 1.1, 3.4), so two more rows say what the first call and

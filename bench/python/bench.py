@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Two questions about the Python package, each with its rival in the same run.
 
 launch   What does a warm launch cost through Python, over the same launch through the C API?

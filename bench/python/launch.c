@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The same warm launch as launch.py, through the C API: what a kernel costs without Python. Prints nanoseconds.
  * usage: bench_python_launch PACKAGE ELEMENTS REPEATS */
 #include "smelt/smelt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* bench_start PACKAGE KERNEL: the first load of a kernel in a fresh process, in C. Prints nanoseconds of opening the
  * device, of loading, of the pipeline, and of a first dispatch of one thread on 64 bytes per buffer. */
 #include "smelt/smelt.h"

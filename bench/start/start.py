@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long a process waits for smelt: the import, and the first load of a package of one kernel, beside the same in C.
 
     python3 bench/start/start.py build/release [rounds]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long a hit and a miss take, as distributions: by size of the entry and by number of processes at once. Prints one
 // CSV line per sample group and quantile (what,size,processes,quantile,microseconds); plot_latency.py draws them.
 #include "smelt/cache/store.hpp"

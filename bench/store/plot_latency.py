@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws bench_store_latency's CSV as docs/design/store-latency.svg.
 
     build/release/bin/bench_store_latency > latency.csv

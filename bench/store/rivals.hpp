@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The store's rivals: a folder per key in the layout of Triton's FileCacheManager (group file, metadata, binary;
 // temporary folder and rename; no sync), and LMDB.
 #pragma once

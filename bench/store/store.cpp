@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Is the store fast enough? Prints the rows of docs/design/store.md from one run: ours beside a folder per
 // kernel in Triton's layout, LMDB, memcpy and a bare XXH3. Usage: bench_store [--folder DIR] [--rows 1,2,...] [--big]
 #include "smelt/cache/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "burst.hpp"
 
 #include "smelt/base/platform.hpp"

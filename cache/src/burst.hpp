@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Many entries at once, copied out of the packs into one piece of memory.
 //
 // Mapping a pack costs a page fault for every few pages and the same again when it is unmapped; with hundreds of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SQLite behind RAII: one connection, its prepared statements, transactions that roll back unless committed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finding: index, else SQLite; then the record, then its blobs, each checked on its first use in this process.
 #include "smelt/cache/store.hpp"
 

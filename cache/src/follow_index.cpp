@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The index, which follows the database: opened, filled, made anew.
 #include "store_state.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The folder a store stands on: whose it is, and whether it is still the one that was opened.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The derived index: key -> place of the entry's record, as an mmap'd open-addressing table. Readers take no lock and
 // make no system call; only the holder of the writer lock changes it. It can be deleted at any time: SQLite is the
 // truth, and a slot that is wrong in any way fails the record's checksum and falls back to SQLite.

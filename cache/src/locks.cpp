@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Some kernels have no open-file-description locks (macOS; gVisor, which GPU containers often run on, answers EINVAL).
 // There a byte is a file of its own beside the lock file, under flock: it excludes the same holders, and dies with them
 // too.

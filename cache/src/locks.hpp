@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Byte-range locks of the `locks` file. Open-file-description locks: they exclude threads as well as processes when
 // each holder has its own descriptor, and the kernel drops them when the holder dies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Emptying a pack: what still lives in it moves to the open pack, 2 MB per transaction so that writers wait
 // milliseconds; then its row and its file go.
 #include "store_state.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pack files: append-only segments that hold blobs and entry records.
 //
 //   packs/NNNNNN.pack    any bytes, each value on a multiple of 64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Publishing: parts to blobs and a record, an entry's row, and the index.
 #include "smelt/cache/store.hpp"
 

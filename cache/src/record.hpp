@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An entry's record: part names, small parts themselves, and where the others lie.
 //
 //   at  size  field

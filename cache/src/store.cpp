@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Opening and closing a store, and the calls that only look.
 #include "smelt/cache/store.hpp"
 

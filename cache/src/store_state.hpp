@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a Store holds; shared by the files that implement it (store, find, put, trim, verify, tags).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The database as typed rows: a class for each table of schema/store/current.sql, and all SQL but the schema's.
 //
 // Each call runs its statement to the end before it returns, so that calls may be nested in loops over their results.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Versions by name: name@version points at an entry; every move is a new row, so what it pointed at stays known.
 #include "smelt/cache/store.hpp"
 

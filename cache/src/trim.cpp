@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keeping the budget. First entries go (rows only), then packs that are mostly dead: what still lives in them moves to
 // the open pack and the file is removed whole. Nothing is cut out of a file that a reader may have mapped.
 //

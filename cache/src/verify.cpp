@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and hashing everything a store holds.
 #include "smelt/cache/store.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Changing a store: one transaction at a time, bytes to the open pack, rows to the tables, then the index.
 //
 // Order matters when a process dies in between. A slot of the index that is about to become wrong goes before the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // The kernels of `smelt selftest`, as C for a GPU target. make.sh turns them into LLVM IR, which is kept in
 // cli/src/selftest_kernels.cpp, so that building smelt needs no compiler for them.
 #define kernel __attribute__((nvptx_kernel)) void

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Writes ../src/selftest_kernels.cpp from kernels.c. Run it after a change there, and look at the difference.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt compile INPUT... -o OUT: IR, Metal source or a Metal library to what OUT's ending asks for. Goes through the
 // store, so the second run of the same command is a hit (-v says so). Only text (.ll) does not.
 #include "smelt/aot/compile.hpp"

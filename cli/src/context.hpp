@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What all verbs share: how they end. Results go to stdout, everything else to stderr.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt disasm FILE [FUNCTION]: the AIR of a function (or of all) as LLVM text.
 #include "smelt/aot/compile.hpp"
 #include "smelt/base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt inspect FILE [--json]: header, functions, arguments, versions, hashes, slices of a Metal library or a package.
 #include "smelt/base/files.hpp"
 #include "smelt/schema/package.hpp"

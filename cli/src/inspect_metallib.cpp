@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report on a Metal library: the container's facts from smelt::metallib, the arguments from each module's metadata.
 #include "smelt/aot/kernel_info.hpp"
 #include "smelt/base/digest.hpp"

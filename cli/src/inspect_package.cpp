@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report on a package: its manifest, and the hash of every part.
 #include "smelt/schema/package.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report as lines for people:
 //
 //   kernels.26.metallib: metallib, 9248 bytes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt: one verb per file; this one only gathers them. Exit 0 done, 1 failed, 2 wrong usage.
 #include "verbs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NumPy's .npy files (format 1.0 to 3.0, as NumPy's documentation of numpy.lib.format describes them): what `smelt run`
 // reads and writes.
 #pragma once

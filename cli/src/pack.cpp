@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt pack A.smelt B.smelt -o MODEL.smelt: the libraries of several packages in one file, to ship with a model.
 #include "smelt/base/files.hpp"
 #include "smelt/schema/package.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A progress bar on a terminal for what takes over a second; nothing in a pipe.
 #pragma once
 

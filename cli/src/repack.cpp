@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt repack FILE.metallib -o OUT: container only. Parses, and writes from what was parsed: the same bytes, or an
 // error. A test of our reader and writer that anyone can run on any library.
 #include "smelt/base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt run FILE FUNCTION --threads X[,Y[,Z]] ARG...: one dispatch from the shell, arrays as .npy files.
 #include "smelt/base/files.hpp"
 #include "smelt/loader/encoder.hpp"

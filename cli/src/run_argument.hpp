@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One ARG of `smelt run`: what is bound to a buffer, and where its content goes afterwards.
 #pragma once
 

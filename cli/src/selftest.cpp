@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt selftest: compiles the kernels of the self-test and runs them (selftest/selftest.hpp).
 #include "selftest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of `smelt selftest` as LLVM IR. Written by cli/selftest/make.sh from kernels.c; do not edit.
 #include "selftest_kernels.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of `smelt selftest`; their source is cli/selftest/kernels.c.
 #pragma once
 

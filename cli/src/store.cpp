@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt store ...: what is in the store, by key and by name.
 #include "smelt/cache/store.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every verb of the command line: add_<verb> puts its options into the app and, when the verb was asked for, does it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt verify FILE...: every check that can be made without a Mac; one line per finding, each naming the place.
 #include "smelt/base/files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be found wrong with a file without running it, in one list. The container's half comes from smelt::metallib
 // and smelt::schema; the modules' half from smelt::aot.
 #pragma once

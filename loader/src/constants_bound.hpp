@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Function constants fitted to the kernel's own types: bytes that a device can use and a cache can compare.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the loader needs to know of a plain metallib. Bitcode is not looked into.
 #pragma once
 

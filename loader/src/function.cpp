@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a name to a pipeline.
 #include "library_data.hpp"
 #include "near_names.hpp"

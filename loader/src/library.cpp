@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading: what the bytes are, which slice the device takes, names. Nothing is compiled or mapped executable here; that
 // is the business of function.cpp, on first use.
 #include "smelt/base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pipelines of the whole process by content: docs/design/loader.md 3.4.
 #pragma once
 

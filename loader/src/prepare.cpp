@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Building many pipelines at once: all of a library, or all of a model.
 #include "smelt/base/tasks.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Choosing a slice: docs/design/loader.md 3.7.
 #pragma once
 

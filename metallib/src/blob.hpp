@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bitcode blob of a function: wrapper, bitcode, padding (docs/formats/metallib.md 7).
 #pragma once
 

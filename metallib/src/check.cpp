@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rules beyond what read() needs to be safe. Their evidence: docs/formats/metallib.md 2.1, 3, 4, 12, 13.
 #include "smelt/metallib/check.hpp"
 

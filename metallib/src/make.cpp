@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A fresh library in the recommended shape (docs/formats/metallib.md 13): linker dialect, one module per function.
 #include "smelt/metallib/writer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Payloads of CNST, VATT, VATY, DEBI, DEPF (docs/formats/metallib.md 5 and 6).
 //
 //   CNST  u16 count; per constant:  name NUL, u8 type, u16 index, u8 active

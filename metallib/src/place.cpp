@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where everything of a library goes: sizes first, then offsets in file order.
 #include "smelt/metallib/writer.hpp"
 

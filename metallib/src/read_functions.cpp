@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "read_functions.hpp"
 
 #include "smelt/metallib/metadata.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sections behind the function list, one function each. `at` is always the section's file offset.
 #pragma once
 

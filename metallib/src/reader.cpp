@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of work, and the checks that need to see the whole image (docs/formats/metallib.md 14):
 //   header -> function list -> extension -> metadata -> modules -> the sections that the extension names
 //   -> OFFT, SOFF, RFLT to indices -> every byte in exactly one section -> hashes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The head of a reflection buffer: a flatbuffer with identifier AIRR (docs/formats/metallib.md 10).
 //
 //   u32 root offset, "AIRR"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What bytes look like that are not what was asked for. People point tools at the wrong file; say which one it is.
 #include "smelt/metallib/reader.hpp"
 

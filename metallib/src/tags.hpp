@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tags as they lie in the file: the one place that knows how a tag's length is written.
 #pragma once
 

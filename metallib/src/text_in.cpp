@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text to bytes; the grammar is in text.hpp. A line belongs to the block opened last: "function" opens one for function
 // tags, "extension" one for extension tags, and so on. Nothing is checked that would keep a broken file from being
 // made.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text form's lines, words and payloads; what the words mean is text_in.cpp's business.
 #pragma once
 

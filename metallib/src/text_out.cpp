@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Library to text; the grammar is in text.hpp.
 #include "smelt/metallib/metadata.hpp"
 #include "smelt/metallib/names.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Universal files. Reading and writing meet in one rule: the table, then the slices where the table says, zeros
 // between.
 #include "smelt/metallib/universal.hpp"

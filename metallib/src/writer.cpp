@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One pass from front to back; every number comes from the layout. See layout.hpp for the drawing.
 #include "smelt/metallib/writer.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt fires kernels ahead of time: LLVM IR or MSL in, Metal libraries and CPU code out, kept in a content-addressed
 store, handed back as callable kernels by name. On a Mac they run on Metal, everywhere else on the CPU.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """python -m smelt is the command smelt."""
 
 from ._command import main

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command `smelt`, as pip installs it: the program is in the wheel smelt-compiler, whose compiler it needs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Facts about libraries and functions, as smelt.info and smelt.function_info give them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loading and calling: load_metallib and what goes with it. docs/reference/python.md."""
 
 from __future__ import annotations

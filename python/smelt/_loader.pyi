@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Packages: compiling them, opening them, and what they hold."""
 
 from __future__ import annotations

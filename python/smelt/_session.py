@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What one process has once: devices, and a store and a compiler session for each folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every exception of smelt. All derive from Error, which is a RuntimeError, so that handlers written for PyTorch's
 loader catch them; some have a second base that Python people expect. docs/reference/errors.md.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The store: entries of named parts by key, published together or not at all, shared by all processes of a user."""
 
 from __future__ import annotations

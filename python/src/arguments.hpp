@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call's arguments: Python values bound to buffer 0, 1, ... of an encoder. docs/design/loader.md 1.3 and 3.6.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes that come from Python, borrowed for as long as somebody on our side holds them.
 #pragma once
 

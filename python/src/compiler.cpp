@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
 // that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
 #include "smelt/service/session.hpp"
@@ -120,7 +121,7 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
 }
 
 service::CompileResult make(Session& session, const std::vector<std::pair<std::string, py::object>>& sources,
-                   const py::dict& options, const py::object& progress) {
+                            const py::dict& options, const py::object& progress) {
   const RequestFrom from = request_from(sources, options);
   ProgressCall call(progress);
   auto made = [&] {
@@ -132,8 +133,8 @@ service::CompileResult make(Session& session, const std::vector<std::pair<std::s
   return unwrap(std::move(made));
 }
 
-service::CompileResult cpu_code(Session& session, const py::object& metallib, const std::string& name, const std::string& level,
-                       bool checked) {
+service::CompileResult cpu_code(Session& session, const py::object& metallib, const std::string& name,
+                                const std::string& level, bool checked) {
   const auto borrowed = BorrowedBuffer::from(metallib, name);
   auto made = [&]() -> Result<service::CompileResult> {
     const py::gil_scoped_release released;
@@ -163,8 +164,9 @@ PYBIND11_MODULE(_compiler, module) {
       .def("view", [](const service::CompileResult& made) { return memory_over(made.package, made.owner); })
       .def_property_readonly("key", [](const service::CompileResult& made) { return to_hex(made.key); })
       .def_readonly("hit", &service::CompileResult::hit)
-      .def_property_readonly("kernels_kept",
-                             [](const service::CompileResult& made) { return py::make_tuple(made.kernels_kept, made.kernels); })
+      .def_property_readonly(
+          "kernels_kept",
+          [](const service::CompileResult& made) { return py::make_tuple(made.kernels_kept, made.kernels); })
       .def_property_readonly("microseconds", [](const service::CompileResult& made) { return made.took.count(); })
       .def_readonly("warnings", &service::CompileResult::warnings);
   py::class_<Session, std::shared_ptr<Session>>(module, "Session", py::module_local())

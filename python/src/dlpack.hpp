@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part of DLPack's stable C ABI that a reader of CPU memory needs: https://dmlc.github.io/dlpack, versions 0.x
 // (capsule "dltensor"), 1.x ("dltensor_versioned"), and 1.3's table of functions on the type.
 #pragma once

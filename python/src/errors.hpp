@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where Result<T> ends and Python's exceptions begin. The classes are in smelt/errors.py, chosen there by code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entries as files, for programs that want paths.
 //
 // A file that we wrote carries a stamp: its time of change is made from its bytes, in the years 2001 to 2018. So one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels and libraries as Python sees them. docs/design/loader.md 1.2, 1.3, 3.6.
 #pragma once
 

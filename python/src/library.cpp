@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries and devices. A library has no public attribute but its kernels, so that a kernel may have any name; what
 // else there is to know about one are functions of this module.
 #include "smelt/loader/library.hpp"

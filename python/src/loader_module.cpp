@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt._loader: libraries, kernels, packages and devices. Needs neither LLVM nor SQLite; it is what `import smelt` and
 // a model's first kernel wait for.
 #include "smelt/smelt.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packages and the files they lie in: what loading needs, and nothing of how they are made.
 #include "smelt/schema/package.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Python numbers as the bytes a kernel reads: 8-byte signed for int, 4-byte float for float, or what arg_casts asks
 // for. docs/design/loader.md 1.3.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt._store: the store for Python, and what it knows of compiled libraries without a compiler. A module of its own,
 // without LLVM: a compiler that only keeps its results with us (smelt.compat.triton) starts in milliseconds.
 #include "smelt/cache/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrays of any library as memory: the buffer protocol (NumPy, array, memoryview, bytes), or DLPack (PyTorch and the
 // rest), never copied.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When a remote is left alone. After three failures in a row, when failing calls have cost this process more than the
 // budget, or when the server asks for it, it rests; after that one probe, which no reader waits for, decides whether it
 // is back. Private to remote. Threads: any.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // libcurl's handles with owners, and the settings that every connection shares. Private to remote.
 #pragma once
 

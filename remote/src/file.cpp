@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // file:///folder: the same layout as on a server, so that rsync, a USB stick and nginx's own folder are mirrors.
 #include "smelt/base/files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // http://, https://: the layout of Bazel's HTTP cache, over libcurl. One Transport is one pool of kept-alive
 // connections: where the server speaks HTTP/2 all requests share one, else up to kConnections run side by side.
 #include "curl_handles.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part kOriginPart of an entry that came from a remote:
 //
 //   from <remote>

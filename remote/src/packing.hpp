@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parts to a record with blobs, and back. Nothing is believed that does not hash to what the record says. Private to
 // remote.
 #pragma once

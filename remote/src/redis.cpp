@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // redis://, rediss://: keys "<prefix>:ac:<hex>" and "<prefix>:cas:<hex>". A batch is one pipeline of MGETs, so it costs
 // one round trip however many keys it has.
 #include "redis_connection.hpp"

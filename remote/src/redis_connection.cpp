@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "redis_connection.hpp"
 
 #include <hiredis/hiredis.h>

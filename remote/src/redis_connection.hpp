@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One connection to a Redis or Valkey server: commands out, replies in. Bytes travel over libcurl's sockets, so TLS,
 // certificates, names and proxies are as for HTTP (Debian 12's hiredis has no TLS); hiredis spells and reads the
 // protocol. Private to remote.

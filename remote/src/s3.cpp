@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // s3://bucket/prefix: HTTP with requests signed by libcurl (AWS Signature Version 4). Each body's SHA-256 goes into the
 // signature, so what arrives is what was sent even where TLS ends before the bucket.
 #include "smelt/base/files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counts of all processes that used a store, one line a remote, in the store folder's file `remotes`. Private to
 // remote.
 #pragma once

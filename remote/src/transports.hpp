@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kinds of transport and how each is made. Private to remote.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiler output to a package: metallib slices, CPU slices made from the finished metallib, and the manifest. Each
 // part of the plan becomes a library of its own, out of the store or fresh, and the package is all of them joined; so
 // it is the same whatever the store had.

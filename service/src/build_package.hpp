@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A request compiled to a package, kernel by kernel, taking from a store what it has of them. Private to service.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "join_parts.hpp"
 
 #include "smelt/aot/plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries of single kernels to the library of all of them. Private to service.
 #pragma once
 

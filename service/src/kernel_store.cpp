@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_store.hpp"
 
 #include "smelt/schema/package.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels in the store, each by itself: an entry per part of a plan (smelt/aot/plan.hpp), which holds a package of that
 // part alone and the warnings it came with. Private to service.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // spdlog: levels, threads and terminals are its business.
 #include "smelt/service/log.hpp"
 

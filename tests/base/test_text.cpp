@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/base/digest.hpp"
 #include "smelt/base/metal.hpp"
 #include "smelt/base/text.hpp"

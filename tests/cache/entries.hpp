@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entries whose bytes follow from a number, so that any process can tell whether it was given the right ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Child processes for tests: each opens the store itself (a store is not used across fork).
 #pragma once
 

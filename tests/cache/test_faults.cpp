@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Failing file calls, ours and SQLite's: whatever fails, an entry is there whole or not at all, and nothing crashes.
 #include "smelt/cache/file_layer.hpp"
 #include "smelt/cache/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The folder under a store: foreign ones are left alone, replaced ones are noticed, full disks can be trimmed.
 #include "smelt/base/files.hpp"
 #include "smelt/cache/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Many processes on one store: killed, racing for one key, publishing at once, trimming under readers.
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/base/files.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/schema/store_schema.hpp"

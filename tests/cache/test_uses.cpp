@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hours of use and counters: noted in the index by finds, carried to the database by whoever writes or closes.
 #include "smelt/cache/store.hpp"
 

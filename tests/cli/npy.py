@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of one dimension or more as .npy files, version 1.0. Standard library only, as the tests run without NumPy."""
 
 import ast

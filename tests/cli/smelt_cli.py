@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the command-line tests share: running the tool, and where inputs are. Standard library only."""
 
 import os

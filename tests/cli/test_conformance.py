@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rows 7 and 9 of docs/design/loader.md section 5, as far as the command line shows them."""
 
 import os

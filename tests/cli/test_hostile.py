@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What must be an error, and never the end of the process by a signal: endless input, no memory, no threads, a full
 stdout, names with escapes in them, a store folder that is somebody's."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt inspect: JSON for programs, lines for people, for libraries and universal files."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt repack: the same bytes, or an error and no file."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt run, from outside: arrays in and out, scalars, constants, Apple's own libraries, and what is refused."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt verify: nothing to say about Apple's libraries; one line per finding about broken ones."""
 
 import json

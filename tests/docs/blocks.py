@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the fenced blocks of a page, in order, in an empty folder: what a reader would type works.
 
     blocks.py --build BUILD [--prefix PREFIX] PAGE...     run the pages; exit 1 when a block fails

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes as a CPU slice, its digest put right first: what is read lies inside the slice.
 #include "smelt/schema/cpu_slice.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes as an entry record. The sum would stop a fuzzer at the door, so it is put right first; what parses is
 // written back byte for byte.
 #include "smelt/schema/entry_record.hpp"

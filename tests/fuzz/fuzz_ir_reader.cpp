@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes as LLVM IR, text or bitcode: a module that verifies, or an error that says something.
 //
 // Text is expected to hold. LLVM's bitcode reader is not made for hostile input; what is closed in front of it and what

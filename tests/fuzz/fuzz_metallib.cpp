@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes: refused, or read and written back as they were; the same for universal files; nothing found twice wrong.
 #include "smelt/metallib/check.hpp"
 #include "smelt/metallib/inspect.hpp"

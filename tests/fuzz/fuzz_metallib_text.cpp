@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any text: refused, or bytes; and what can be read of those has a text that gives the same bytes.
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/text.hpp"

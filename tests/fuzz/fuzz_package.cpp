@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes as a package. Hashes would stop a fuzzer at the door, so they are put right first, as a forger would: what
 // then opens must have all its text and parts inside the file, and can be copied or says why not.
 #include "smelt/schema/package.hpp"

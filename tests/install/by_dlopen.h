@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Every function that run.c calls, found by name at run time. */
 #include <dlfcn.h>
 

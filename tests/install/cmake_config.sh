@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake_config.sh SOURCE BUILD PACKAGE [COMMAND]: a stranger's project against the installed files, found with
 # find_package(smelt). With the command's path it compiles kernels too, and a change of their source is noticed.
 set -euo pipefail

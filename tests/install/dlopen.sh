@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # dlopen.sh BUILD PACKAGE: a C program that links nothing of ours opens the installed library and runs a kernel.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

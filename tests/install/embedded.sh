@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # embedded.sh SOURCE PACKAGE: a project that takes us in with FetchContent (which is add_subdirectory) builds the library
 # and nothing besides, keeps its own output folders, installs its own files only, and runs a kernel.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # exported.sh LIBRARY HEADER: the shared library gives out exactly the functions that its header declares, under a
 # versioned name, and needs none of what only the compiler and the store stand on.
 set -euo pipefail

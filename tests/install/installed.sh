@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Sourced: installs the loader of build folder $1 into $work/prefix, an empty folder that goes when the test ends.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

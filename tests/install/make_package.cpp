@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // make_package FILE: the hand-written kernels of tests/loader as a package for this processor, without a compiler.
 #include "smelt/base/files.hpp"
 

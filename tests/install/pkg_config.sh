@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # pkg_config.sh BUILD PACKAGE: installed, a C program is compiled by what pkg-config says, against the shared library and
 # against the static one, and runs a kernel. The folder is moved in between: nothing knows where it was installed.
 set -euo pipefail

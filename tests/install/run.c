@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* run PACKAGE: y = a x + y by the C API. Compiled by strangers, so it includes nothing but the installed header. */
 #include <smelt/smelt.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every C and C++ file of the tree has the one shape that .clang-format says. Exit 77: skipped, no clang-format-19.
 set -euo pipefail
 cd "$1"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Include roots keep our own modules apart; installed system headers slip past them. This is the word list for those, and
 # for what no module may include even though its target could (ARCHITECTURE.md, table of modules).
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What a program that links smelt::loader drags in, and how large it is.
 set -euo pipefail
 program=$1

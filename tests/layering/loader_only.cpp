@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Links smelt::loader and nothing else of ours; tests/layering/linked.sh looks at what that brings along.
 #include "smelt/loader/encoder.hpp"
 #include "smelt/smelt.h"

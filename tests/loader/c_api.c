@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The C API from C: compiled as C11, so the header is C and nothing else. */
 #include "smelt/smelt.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packages made of the hand-written kernels in kernels/kernels.c.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Function constants: fitted to their types or refused, and part of what a pipeline is.
 #include "constants_bound.hpp"
 #include "support.hpp"

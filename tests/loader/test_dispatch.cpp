@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // docs/design/loader.md 3.8 and 5.2: what a dispatch means.
 #include "support.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading, names, what is refused, slice choice (docs/design/loader.md 3.4, 3.7, 5.7).
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/reader.hpp"

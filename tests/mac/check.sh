@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # check.sh SOURCE: the sources that a Mac compiles, read by Clang for arm64-apple-macos14. Apple's headers are not here: C
 # and C++ come from Debian's cross compilers for the same processor, with what a Mac lacks taken away, and Metal from the
 # declarations in include/, written by us. So it finds Linux's calls, wrong types and misspelt methods; not what Apple's

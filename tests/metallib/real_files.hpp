@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The real libraries that tests read: ../shared/data/metallibs and, when fetched, the npm corpus.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tests/metallib/cases/*.txt: files made by the text form, named by their flaw. The first line says what reading one
 // must give: "# ok", or "# <error code>: <message>". SMELT_ACCEPT=1 writes the line anew, and the test counts as
 // skipped.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes from outside: every prefix, every mutation, and claims far beyond the file. Each image is a fresh buffer of the
 // exact size, so that the sanitizer presets see any step over its end.
 #include "smelt/metallib/check.hpp"

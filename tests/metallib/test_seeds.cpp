@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fuzzer's seeds are the text form's good cases, as bytes; SMELT_ACCEPT=1 writes them anew.
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/text.hpp"

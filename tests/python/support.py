@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the Python tests share: real inputs, a store of their own, and the kernels of kernels.ll."""
 
 import atexit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """No argument is accepted and then lost or misread: every kind of array and number, of every rank and type, to every kind of
 parameter either gives the kernel its value and takes back what the kernel wrote, or is an error or a warning."""
 

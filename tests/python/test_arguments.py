@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One case for each row of the argument table and of arg_casts in docs/design/loader.md 1.3, and the checks of 3.6."""
 
 import array

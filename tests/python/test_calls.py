@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """threads, group_size and the rest of a call: docs/design/loader.md 1.3, 3.6, 3.8 and the errors of docs/reference/errors.md."""
 
 import array

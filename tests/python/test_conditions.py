@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Conditions of the error table in docs/reference/errors.md, that the other files do not meet on their way."""
 
 import os

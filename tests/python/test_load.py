@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loading, libraries and kernels: docs/design/loader.md 1.1, 1.2, 1.4, 3.6, and the errors of docs/reference/errors.md."""
 
 import copy

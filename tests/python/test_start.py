@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a process that only loads and calls has in it: no compiler, no SQLite, no NumPy."""
 
 import os

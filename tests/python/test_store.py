@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt.Store, and smelt.compat.triton over it."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """smelt.compat.torch: all spellings of upstream's loader, and what differs from smelt.load_metallib."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # wheels.sh SOURCE BUILD PYTHON PACKAGE: both wheels of a build, each installed by pip into an empty environment. The
 # loader's is small, runs a kernel and says what the compiler needs; the compiler's adds compiling and the command. Exit 77:
 # skipped, no pip or venv.

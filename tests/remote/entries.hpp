@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entries whose bytes follow from a number, so that anybody can tell whether he was given the right ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A server that does wrong on purpose: one thread, loopback, a script of what to answer each connection.
 #pragma once
 

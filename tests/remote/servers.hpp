@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Real servers for the tests: each on a free port of the loopback address, in a folder of its own, ended with its
 // owner. `available()` says which are installed; a test of one that is not says that it skips.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Servers that are absent, slow, broken or lying: never wrong bytes, never a long wait.
 #include "smelt/base/files.hpp"
 #include "smelt/remote/remotes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The same suite for every kind of server.
 #include "smelt/remote/remotes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The record under ac/, and the keys and signatures that go with it.
 #include "smelt/schema/entry_record.hpp"
 #include "smelt/trust/keys.hpp"

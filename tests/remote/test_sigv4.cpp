@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // s3rver knows Signature Version 4 by name only, so what libcurl signs is worked out again here, after AWS' own
 // description ("Signature Calculations for the Authorization Header").
 #include "smelt/remote/remote.hpp"

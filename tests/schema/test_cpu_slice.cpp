@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CPU slices: what is written is read back; nothing damaged is.
 #include "smelt/schema/cpu_slice.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels are kept one by one: an edit compiles what it changes, and the bytes are those of a compile without a store.
 #include "smelt/service/session.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests share: where real inputs are, and temporary folders.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry points: where a module lists them, and the metadata of one (docs/formats/air.md 1.4 to 1.6). This is its one
 // struct, one reader and one writer. verify/ has a reader of its own on purpose: it judges what the writer made.
 #pragma once

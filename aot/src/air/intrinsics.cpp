@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a name becomes a signature: the longest row name that starts it, then the row's suffix grammar binds T (or D, A,
 // B, C) to types, then the row's signature text is read with these bindings.
 #include "air/intrinsics.hpp"

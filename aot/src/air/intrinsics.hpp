@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one table of AIR's operations (docs/formats/air.md 3): the exact signature of each air.* name, from which AIR
 // version it exists and until which, its attributes, and how well we know it. The legaliser declares from it, verify
 // checks against it, and tests hold it against every declaration found in Apple's own bitcode (air-harvest.tsv).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // AIR's operations, one line each; docs/formats/air.md 3 holds the prose and the sources.
 #include "air/intrinsics_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rows of the intrinsic table. How a row is read: intrinsics.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel IR in, AIR for one target out (docs/formats/air.md 5.3): one module per entry point, which bitcode/writer.hpp
 // can write and Apple's runtime of that target can read. The list of passes is in legalise.cpp and reads from top to
 // bottom.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no Apple GPU has more of (docs/formats/air.md 6), and the AIR versions with which something began
 // (docs/formats/air.md 4).
 #pragma once

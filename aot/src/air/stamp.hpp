@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The strings and nodes by which an AIR module says what it is (docs/formats/air.md 1.1, 1.2).
 #pragma once
 

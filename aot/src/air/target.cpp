@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The versions that Apple's tools stamp for a deployment target. Evidence: docs/formats/air.md 1.2 (triples, AIR and
 // language) and docs/formats/metallib.md 12 (containers). The iOS rows of a year are the macOS rows of that year, but
 // for the container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Types as AIR's operation names spell them: i32, bf16, v4f16, p3f32 (docs/formats/air.md 3.1). A value type of our
 // own, because LLVM 19 has no pointee and because names must be readable without a context.
 #pragma once

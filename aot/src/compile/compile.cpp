@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/aot/compile.hpp"
 
 #include "smelt/metallib/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/aot/fingerprint.hpp"
 
 #include "smelt/metallib/reader.hpp"

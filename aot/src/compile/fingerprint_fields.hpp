@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fields that keys of different things have in common. Private to aot.
 #pragma once
 

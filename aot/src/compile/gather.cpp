@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inputs to units: what each holds, read once.
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a compiler's JSON beside a kernel says about its launch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finished functions in Metal's container.
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit's module, read again for each target.
 #include "compile/units.hpp"
 #include "input/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where in a source an error is.
 #include "compile/units.hpp"
 #include "input/kind.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The work of one compile() cut into pieces that do not know of each other. Private to compile/
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/aot/cpu.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/compile_kernel.hpp"
 
 #include "cpu/codegen/flat_link.hpp"

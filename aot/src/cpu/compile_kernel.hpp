@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One AIR module to one kernel's code: the pipeline's table of contents.
 #pragma once
 

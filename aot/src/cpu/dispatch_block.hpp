@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading smelt_cpu_dispatch (schema/cpu_abi.h) from generated code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/kernel_entry.hpp"
 
 #include "smelt/schema/cpu_abi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a finished AIR module says about its entry point, read from its metadata (docs/formats/air.md 1.4 to 1.7).
 #pragma once
 

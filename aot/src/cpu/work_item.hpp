@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam inside cpu/: a kernel as a function of one *unit*. The unit is a thread at first; the lane vectoriser turns
 // that into a function of a gang (32 or 16 lanes of one simdgroup), and the region splitter treats either the same way.
 // docs/design/cpu-code.md 2, docs/design/cpu-lanes.md 2.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What AIR has, by list: types, address spaces, constants, instructions, intrinsics, attributes, linkage. What is not
 // on a list is refused, whoever wrote the module: input that is already AIR comes from anywhere, and LLVM knows
 // hundreds of intrinsics and attributes that reach the machine (system calls, the return address, thread-local memory,

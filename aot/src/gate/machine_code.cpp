@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "gate/machine_code.hpp"
 
 #include "llvm/ADT/DenseSet.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The last look: finished machine code, instruction by instruction. Whatever the lists of the gate let through by
 // mistake would show here as an instruction that reaches outside: a system call, a segment register, a jump that nobody
 // can follow.

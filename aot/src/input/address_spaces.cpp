@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One numbering of address spaces to another. In LLVM the number is part of every pointer type, hence of function
 // types, globals, structs and constants; changing it in place means rebuilding all of them. The text form says it in
 // one word, everywhere alike, so the module goes through text: print, change the words, read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the two builtin lowerings (OpenCL C, NVVM) share: making kernel IR in place of a call.
 #pragma once
 

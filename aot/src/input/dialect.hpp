@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a module's kernels, calls and address spaces mean, said in kernel IR (kernel_module.hpp). One file a dialect;
 // reader.cpp picks by triple and content.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // IR that is AIR already: Apple's, ours, or another back end's before it writes metadata.
 #include "air/entry.hpp"
 #include "input/dialect.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // AMD's IR as Triton writes it (docs/formats/triton-amdgcn.md). Text arrives with the intrinsics renamed to plain
 // functions amdgcn.* (spelling.cpp); bitcode has llvm.amdgcn.*. The lowerings are in amdgcn/, one file a subject.
 #include "input/amdgcn/convergence.hpp"

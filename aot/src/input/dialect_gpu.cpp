@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPU-style IR of other targets: OpenCL C by Clang (spir, spirv), NVVM, or IR of no target at all whose kernels are
 // named by the caller. Address spaces follow the triple; AIR's numbers are kept when it says nothing.
 #include "input/dialect.hpp"

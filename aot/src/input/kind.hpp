@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kind of bytes an input is, told from the bytes alone.
 #pragma once
 

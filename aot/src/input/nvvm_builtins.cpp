@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVVM's intrinsics that have a plain counterpart: thread ids, barriers, warp shuffles of a whole warp. Warps have 32
 // lanes, as SIMD-groups of every Apple GPU do.
 #include "input/builtin_calls.hpp"

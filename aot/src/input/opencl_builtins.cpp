@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenCL C's builtin functions, as Clang declares them for spir and spirv: Itanium names, _Z13get_global_idj. What AIR
 // has a word for becomes that word; the rest stays a call, which the legaliser refuses by name.
 #include "input/builtin_calls.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes to a verified module, by LLVM's own readers behind our checks.
 #include "smelt/aot/target.hpp"
 

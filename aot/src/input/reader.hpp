@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any LLVM's IR to one module of kernel IR (kernel_module.hpp): text from LLVM 14 (typed pointers) to 22, bitcode from
 // LLVM 3 to 19, on LLVM 19.
 //

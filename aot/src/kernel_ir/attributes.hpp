@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The attributes by which kernel IR describes its entry points (kernel_module.hpp). Front ends set them, air/ turns
 // them into metadata and takes them off.
 #pragma once

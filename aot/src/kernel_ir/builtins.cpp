@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_ir/builtins.hpp"
 
 #include "llvm/IR/Module.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The hardware values that a kernel may ask for (docs/formats/air.md 1.6), and how kernel IR reads one by a call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam of aot: what every front end (IR dialects, Metal source) produces and air/ consumes.
 //
 // A KernelModule is an LLVM 19 module (opaque pointers) in *kernel IR*:

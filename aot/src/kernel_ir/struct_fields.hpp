@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The members of the struct behind a buffer, as a front end knows them and as air/ writes them into the argument's
 // metadata (docs/formats/air.md 1.6). Between the two they are text in the attribute kArgStructType, one line a member:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Function.h"

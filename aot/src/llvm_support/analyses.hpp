@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's pass manager: its analysis managers wired together, and pipelines given as text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold of LLVM bitcode before LLVM sees it.
 //
 // LLVM's bitcode reader is not made for hostile input: some structural faults end the process (report_fatal_error), and

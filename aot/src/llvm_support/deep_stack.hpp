@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's readers and passes recurse over types, constants and metadata. A thread's usual stack (8 MiB, less for threads
 // of other runtimes) is not enough for what a hostile or merely large module can ask for, and there is no way to ask
 // LLVM to stop; so such work runs on a stack of its own.

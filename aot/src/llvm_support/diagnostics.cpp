@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/diagnostics.hpp"
 
 #include "llvm/IR/DiagnosticHandler.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's diagnostics as values. Without a handler, an error that LLVM reports through its context ends the process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/guard.hpp"
 
 #include "llvm_support/deep_stack.hpp"

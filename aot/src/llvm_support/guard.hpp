@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM and Clang end the process when they meet what they cannot do, and may fault on bytes that nobody foresaw. Inside
 // a guard that becomes a value instead.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // memcpy, memmove and memset as loops, where nobody may call a library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Precompiled: LLVM's headers dominate compile time (6 s a file without this, under 2 s with it).
 #pragma once
 

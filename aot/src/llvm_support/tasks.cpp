@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/tasks.hpp"
 
 #include "smelt/base/tasks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One Clang, set up for Metal. Private to the front end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clang's messages as Metal's: types and spaces in Metal's words, places in the user's files only.
 #pragma once
 

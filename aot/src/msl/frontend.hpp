@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal source to a module of LLVM IR and the facts about its kernels. The rest of the way to kernel IR
 // (kernel_module.hpp) is made for one kernel at a time: entry_points.hpp.
 //

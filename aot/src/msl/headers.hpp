@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The Metal standard library's headers, which the build embeds (cmake/embed_headers.cmake) and the front end serves
 // from memory. What they hold: include/README.md.
 #pragma once

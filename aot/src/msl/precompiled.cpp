@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The standard library's headers, parsed once. Making them takes a fifth of a second, opening them two milliseconds; so
 // they are kept in this process and in the user's cache folder, under a name that says which compiler, which headers
 // and which language options they were made with. A file that another program is writing is never seen: it is renamed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Clang keeps private and we need: an explicit instantiation may name a private member, and this one carries its
 // address out.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/safely.hpp"
 
 #include "llvm_support/guard.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clang is fed with whatever people write; what takes it down must not take the process down.
 #pragma once
 

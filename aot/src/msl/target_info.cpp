@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/target_info.hpp"
 
 #include "smelt/aot/target.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Clang has to know about the machine: AIR's data layout, types and address spaces.
 #pragma once
 

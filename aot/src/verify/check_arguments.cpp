@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argument nodes against the function's parameters (docs/formats/air.md 1.6): one node per parameter, in order;
 // addresses, slots and type names that agree with the IR types.
 #include "air/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The entry point's node (docs/formats/air.md 1.5): { function, outputs, inputs [, extras] }.
 #include "air/entry.hpp"
 #include "verify/checks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What AIR does not have at all, by the lists that stand in front of code generation.
 #include "gate/gate.hpp"
 #include "verify/checks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no Apple GPU has more of (docs/formats/air.md 6). Slots are counted with the arguments.
 #include "air/limits.hpp"
 #include "verify/checks.hpp"

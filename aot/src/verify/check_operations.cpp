@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names and typed signatures of air.* against the table. The types are those of the bits: LLVM 19 cannot see a wrong
 // pointee.
 #include "air/intrinsics.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records that a reader of LLVM 14's age, or of this AIR version, does not know (docs/formats/air.md 4.1, 4.3).
 #include "verify/checks.hpp"
 

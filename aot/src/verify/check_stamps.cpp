@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Versions that are said several times must agree: container, VERS, triple, !air.version, !air.language_version
 // (docs/formats/air.md 1.1, 1.2).
 #include "air/stamp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A list of findings under construction, with the place that is being looked at.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "verify/raw_module.hpp"
 
 #include "llvm/ADT/SmallVector.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What only the bits of a module show: LLVM 19 forgets pointee types when it reads, upgrades old attributes and accepts
 // records that Apple's readers do not. One walk over the bitstream collects the typed declarations and counts the
 // records.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* smelt in plain C: load packages and Metal libraries, run their kernels. docs/reference/c.md.
  *
  * Rules, for every function here:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions, their arguments and constants, and pipelines in C.
 #include "smelt/base/floats.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a C handle is, how a C++ result becomes a status, and how info structs of any age are filled.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices, packages and libraries in C.
 #include "handles.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a device must do for the rest of the loader. One .cpp (or .mm) per device stands behind this header.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The metal device: the same interface over newLibraryWithData:. macOS only; CMake picks this file there and no_metal.cpp
 // elsewhere.
 //

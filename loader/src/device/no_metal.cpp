@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stands in for metal.mm where there is no Metal.
 #if !defined(__APPLE__)
 

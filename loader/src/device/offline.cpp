@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The offline device: loads, checks and answers questions as a given Mac would, from a profile; runs nothing.
 #include "device_impl.hpp"
 

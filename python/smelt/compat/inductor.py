@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch's Inductor on smelt: ``torch.compile`` of CPU tensors through Inductor's own code generators for GPUs.
 
     import smelt.compat.inductor as inductor

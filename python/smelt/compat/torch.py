@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """PyTorch's loader of Metal libraries, under all its spellings: docs/design/loader.md 1.1.
 
 On a Mac the slice for this machine is picked and checked, and torch loads it; elsewhere kernels run on the CPU and take

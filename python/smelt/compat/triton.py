@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Stock Triton keeps its compiled kernels in a smelt store:
 
     TRITON_CACHE_MANAGER=smelt.compat.triton:CacheManager

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes and reads CPU slices. The header is drawn in cpu_slice.hpp; a row is the fields of CpuKernel, in order:
 //
 //   u32 count of rows, then per row:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt pack: libraries of several packages in one. Two libraries of one name are one library only if they say so in
 // every respect but their slices.
 #include "smelt/schema/package.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Opening checks every row once; after that the accessors copy a row out and trust it.
 #include "smelt/schema/package.hpp"
 #include "smelt/schema/package_layout.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values to bytes. Tables are gathered first, in the order of their parents; then everything is laid out once.
 #include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the legaliser's tests share: IR text in, legalised modules out, and the checks every result must pass.
 #pragma once
 

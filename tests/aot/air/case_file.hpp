@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Test cases as text: a .ll file holds several modules, each with what must come out of it.
 //
 //   ;;; name of the case

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every declaration found in Apple's own bitcode: tests/aot/data/air-harvest.tsv.
 #pragma once
 

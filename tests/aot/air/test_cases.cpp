@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cases of tests/aot/air/cases, one file a pass: each module legalises, or fails, as its comments say.
 #include "smelt/aot/target.hpp"
 

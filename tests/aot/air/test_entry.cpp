@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry metadata: what is written is what is read, and what is malformed is nothing.
 #include "air/entry.hpp"
 #include "kernel_ir/struct_fields.hpp"

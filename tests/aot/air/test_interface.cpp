@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernel's interface: entries, builtins, arguments, threadgroup memory, constants, metadata, stamps.
 #include "air_tools.hpp"
 

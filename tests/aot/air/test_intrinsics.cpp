@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table against every declaration found in Apple's own bitcode, and against itself.
 #include "air/intrinsics.hpp"
 #include "harvest.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Everything that the legaliser makes goes through our writer, smelt verify and stock LLVM 14: each case of each pass,
 // each operation of the table, each hardware value, for each target.
 #include "smelt/aot/verify.hpp"

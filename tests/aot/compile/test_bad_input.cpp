@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bad input: one clear error that names the file and the line, and nothing written.
 #include "smelt/aot/compile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compile API from outside: kernels in, libraries out; the same bytes however they are asked for.
 #include "smelt/aot/compile.hpp"
 #include "smelt/metallib/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys: the same for what compiles to the same, another for anything that changes code.
 #include "smelt/aot/fingerprint.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs kernels of a CPU slice in the tests, without the loader: one worker thread, checks that only tests care about.
 #pragma once
 

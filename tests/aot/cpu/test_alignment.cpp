@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vectors in buffers at multiples of their element only, though the kernel says that they are aligned: Apple's GPUs do
 // not mind, and ggml's mat-mat kernels store float4 to rows of any length.
 #include "launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every compute kernel of Apple-built ggml (llama.rn 0.8.3) should become CPU code; those that do not are listed with
 // the reason. All of them takes minutes: SMELT_CPU_STEP=1 does it (SMELT_CPU_METHOD=regions|lanes|automatic,
 // SMELT_CPU_LEVEL=x86-64-v3|...), otherwise every sixteenth stands for the rest.

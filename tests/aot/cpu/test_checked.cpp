@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checked slices: a thread that leaves a buffer is reported and does no harm.
 #include "launch.hpp"
 

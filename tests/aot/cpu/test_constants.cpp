@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's own bitcode, six generations of it: vadd with function constants foo (index 0) and bar (index 2),
 // c = foo * a + b + bar.
 #include "smelt/metallib/reader.hpp"

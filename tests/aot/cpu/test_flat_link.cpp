@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The flat linker refuses whatever would tie code to a place or to a library, by name.
 #include "cpu/codegen/flat_link.hpp"
 #include "cpu/codegen/target.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hand-written kernels with known answers, by every method: barriers in loops, 1-D to 3-D groups, trimmed edge groups,
 // private arrays across barriers, threadgroup and device atomics, simdgroup operations under divergence.
 #include "files.hpp"

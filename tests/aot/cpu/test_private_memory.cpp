@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Private arrays of any size that a kernel may have run on threads with little stack; what is too much is refused when
 // it is compiled.
 #include "launch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels against the reference that runs their source in lock step (reference/).
 #include "launch.hpp"
 #include "reference/program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Only AIR becomes machine code: everything that Apple's compiler wrote passes, and of what LLVM knows besides,
 // nothing.
 #include "smelt/aot/cpu.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of other targets become kernel IR: marked, in AIR's address spaces, with hardware values, barriers and
 // mathematics in AIR's words. The files are real output of Clang 14 and 22 (data/README.md).
 #include "files.hpp"

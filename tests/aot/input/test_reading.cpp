@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whole inputs: the 26 Triton files, every kind of bytes that is not IR, bitcode cut anywhere.
 #include "files.hpp"
 #include "input/reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every rule of the spelling table, on text that LLVM 19 refuses as it is and reads after. The examples were accepted
 // by LLVM 22 (or, for older spellings, by the LLVM that printed them).
 #include "input/reader.hpp"

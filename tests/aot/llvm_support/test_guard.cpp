@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Guards around LLVM and Clang, in particular by several threads at once: crash recovery is one flag of the process.
 #include "smelt/aot/verify.hpp"
 

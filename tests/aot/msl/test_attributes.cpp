@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attributes of AIR's operations as Apple's modules have them.
 #include "msl.hpp"
 

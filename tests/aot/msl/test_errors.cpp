@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Metal rejects is rejected at the user's line, in Metal's words.
 #include "msl.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Includes, definitions, language versions and platforms, and what of them the store's keys see.
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/base/files.hpp"

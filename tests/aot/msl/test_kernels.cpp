@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of the shapes that people write: compiled from Metal, run on the CPU, numbers compared.
 #include "smelt/base/floats.hpp"
 

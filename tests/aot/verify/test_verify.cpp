@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's own libraries have no errors: that is the test that the checks are not wrong. And each check finds the fault
 // that was planted for it.
 #include "smelt/aot/verify.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs saxpy from the package that the build made: a x + s y, where s is this program's argument.
 #include "smelt/loader/encoder.hpp"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // Kernels written by hand against the CPU ABI, so that the loader can be tested without a compiler for kernels. The
 // build compiles this file, cuts each function's section out as raw bytes, and the tests put those into slices. So: no
 // constants in memory, no calls, no writable data.

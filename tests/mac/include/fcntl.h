@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fcntl(2) of macOS, where it differs: what Linux alone has is taken away. From Apple's manual pages. */
 #include_next <fcntl.h>
 #undef F_OFD_SETLK

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Included before every file of the check: what glibc has and a Mac has not may not be used, though the check reads
  * glibc's headers. The standard library's own uses come first. */
 #ifdef __cplusplus

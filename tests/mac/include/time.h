@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include_next <time.h>
 #undef CLOCK_BOOTTIME
 #undef CLOCK_MONOTONIC_COARSE

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Stock Triton on a real GPU, keeping what it compiles in a smelt store. Needs Triton, PyTorch, a GPU that they use, and the
 # package on PYTHONPATH for the same Python (of the two extension modules _store is enough). Not part of ctest; prints a
 # log and exits 1 when something is not as it must be.

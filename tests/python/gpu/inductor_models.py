@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models and losses for `python -m smelt.compat.inductor check inductor_models.py`: small ones of the kinds that people compile. Wants PyTorch;
 those of transformers and torchvision are left out where these are not installed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Triton kernels of many kinds, each with a check against PyTorch: KERNELS maps a name to a function that runs the kernel
 and says whether the result is right. For check.sh."""
 

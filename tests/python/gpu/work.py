@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs every kernel of kernels.py once: work.py LOG TAG [SEED of the order]. Appends a line to LOG for each compile and
 each hit that Triton tells its listener of, and prints one line of JSON."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM IR or Metal source in, finished Metal libraries out, for one target or several. The one door of aot for
 // everybody else.
 //

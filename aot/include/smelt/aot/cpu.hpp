@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finished AIR in, native code out: one relocation-free blob per kernel, packed as a CPU slice
 // (smelt/schema/cpu_slice.hpp). How it is done: docs/design/cpu-code.md and docs/design/cpu-lanes.md.
 #pragma once

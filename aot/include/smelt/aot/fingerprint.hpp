@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys of compile requests: SHA-256 over length-prefixed fields of everything that can change the output.
 //
 // Two of them. The raw key is over the inputs' bytes as they are: it costs one pass over them and nothing is parsed.

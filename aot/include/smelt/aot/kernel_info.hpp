@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an entry point takes and needs, read from the metadata of its finished AIR module (docs/formats/air.md 1.5
 // to 1.9). What the package's manifest and `smelt inspect` say about kernels is made from this.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // compile() in steps, for those who keep what was compiled before:
 //
 //   Plan::make      every input read and checked, and cut into parts that are compiled by themselves

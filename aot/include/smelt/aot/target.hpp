@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Targets: what a slice is built for, and the one row of versions that goes with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every check of a finished Metal library, or of one AIR module, that can be made without a Mac. The container's own
 // half is smelt/metallib/check.hpp; this adds what lies in the bitcode, and whether the two agree.
 //

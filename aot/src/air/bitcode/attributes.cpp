@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "air/bitcode/attributes.hpp"
 
 #include "air/bitcode/bit_stream.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attribute lists down to LLVM 14: newer kinds are dropped, memory(...) is decomposed. See
 // docs/design/bitcode-writer.md section 7.
 #pragma once

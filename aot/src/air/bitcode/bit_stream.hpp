@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's bitstream, writing side, with what a writer of AIR needs of it: blocks, unabbreviated records, and the three
 // abbreviations that the format asks for.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The typed self-check: what LLVM 14's reader and verifier would say about pointees, before anything is written. LLVM
 // 19 has no pointees to compare, so our own output can be judged nowhere else without LLVM 14.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The typed check of constants: each record's operands against its own type.
 #include "air/bitcode/checker.hpp"
 

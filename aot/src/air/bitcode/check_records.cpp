@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The typed check of instruction records.
 #include "air/bitcode/checker.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM 19's enumerations as the numbers that LLVM 14 records hold. What LLVM 14 has no number for is nullopt.
 #pragma once
 

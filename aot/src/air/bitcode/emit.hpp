@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Numbering and bits: a TypedModule as an LLVM 14 bitcode file. Layout: docs/design/bitcode-writer.md section 4.
 #pragma once
 

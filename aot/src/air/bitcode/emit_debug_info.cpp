@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records of debug-info nodes as LLVM 14 reads them: the fields that LLVM 19 added after that are left out.
 // A reference is id + 1, 0 for none. The first operand's lowest bit says "distinct".
 #include "air/bitcode/codes.hpp"

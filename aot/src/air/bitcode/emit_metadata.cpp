@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metadata records: kinds, strings, values, nodes, named nodes, attachments. See docs/design/bitcode-writer.md
 // section 8.
 #include "air/bitcode/emitter.hpp"

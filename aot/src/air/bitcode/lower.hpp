@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // IR to symbolic records. Decisions and the table of which use wants which type: docs/design/bitcode-writer.md sections
 // 2 and 3.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constants, each in exactly the type that its use wants: one `@g` may be wanted as i8*, as float*, and natively.
 // Keys are therefore (constant, wanted type). See docs/design/bitcode-writer.md section 5.
 #include "air/bitcode/codes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Debug info inside functions: line locations, and LLVM 19's debug records as the llvm.dbg.* calls that LLVM 14 has.
 #include "air/bitcode/lowering.hpp"
 

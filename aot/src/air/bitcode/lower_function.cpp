@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Function bodies: blocks, the native type of each value, views, and pointer constant expressions turned into code.
 #include "air/bitcode/codes.hpp"
 #include "air/bitcode/lowering.hpp"

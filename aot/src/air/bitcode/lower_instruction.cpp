@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One instruction, one record: operand order and the literals around them are docs/design/bitcode-writer.md section 6.
 #include "air/bitcode/codes.hpp"
 #include "air/bitcode/lowering.hpp"

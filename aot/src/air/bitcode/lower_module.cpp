@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lowering of what stands outside functions: variables, signatures, aliases, named metadata.
 #include "air/bitcode/lowering.hpp"
 

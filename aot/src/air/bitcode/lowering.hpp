@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Private to lower*.cpp: the state of one lowering.
 //
 // Every pointer has one *native* type: alloca E*, global G*, GEP R* (after the index walk), the declared type for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The module's metadata in the order of its records: strings, then values, then nodes with their operands first.
 //
 // A MetadataRef is a number in order of discovery; the final id is known when everything has been found. Without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointee types that are fixed from outside: by the name of an `air.*` or `llvm.*` declaration, or by an entry point's
 // argument metadata. Everything else is the canonical i8 and needs no table.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first thing that went wrong while a module is lowered. Lowering goes on with a harmless placeholder, so that
 // helpers need not return a Result each; the caller looks once, at the end of each function.
 #pragma once

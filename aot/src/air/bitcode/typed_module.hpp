@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The symbolic form between lowering and emission: LLVM 14 records whose operands are still names, not ids.
 //
 // Everything lies in a few flat tables; a ValueRef, record number or metadata number is an index into one of them.

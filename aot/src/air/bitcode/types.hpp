@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The typed type table: LLVM 19 types in, LLVM 14 TYPE_BLOCK records out.
 //
 // LLVM 19 knows `ptr addrspace(N)`; a record wants `T addrspace(N)*`. Every opaque pointer maps to the canonical

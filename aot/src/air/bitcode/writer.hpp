@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM 19 module in, LLVM 14 bitcode with typed pointers out: what Apple's Metal runtimes read.
 //
 //   lower   each instruction becomes a symbolic record; casts appear where a use needs another pointee   (lower.hpp)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's atomic instructions as air.atomic.* (docs/formats/air.md 3.6).
 //
 //   i32                        the operation of that name; order relaxed, volatile set, as Apple writes it

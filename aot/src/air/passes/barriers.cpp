@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers must be `convergent`, or an optimiser may sink or duplicate them (silent desynchronisation), and the scope
 // operand of the SIMD-group barrier follows the AIR version (docs/formats/air.md 3.7). Whoever made the declaration, it
 // gets the table's attributes; so do all other operations that talk between lanes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bitcast between <N x i1> and iN aborts Apple's compiler (docs/formats/air.md 3.5): it is written out lane by lane.
 // Lane 0 is bit 0.
 #include "air/passes/support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In AIR, hardware values are arguments of the entry (docs/formats/air.md 1.6). Calls of
 // smelt.builtin.<attribute>[.<x|y|z>] become reads of trailing parameters, one per attribute, in the order of the table
 // below. Positions and sizes are always three-component (<3 x i32>), because one kernel must not mix shapes; the rest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Constant tables live in address space 2 as internal unnamed_addr constants (docs/formats/air.md 1.9); one left in
 // space 0 fails at pipeline creation. A variable that is written has no home in AIR: program-scope memory is constant
 // or threadgroup.

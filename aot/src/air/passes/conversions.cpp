@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer <-> float is always air.convert, the only form that Apple's compiler writes; vectors of floats convert with
 // it too, while scalar fpext and fptrunc stay (docs/formats/air.md 3.3). bfloat goes through float: conversions
 // straight between bfloat and integers have been reported wrong. Runs after split_values, so every type has a name.

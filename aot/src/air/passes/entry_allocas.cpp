@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Thread memory in Apple's form: constant-size allocas at the head of the entry block, one element of their type, count
 // i32.
 #include "air/passes/support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // !air.kernel = { FUNCTION, OUTPUTS, INPUTS [, max work group size] } with one node per parameter, keys in Apple's
 // order (docs/formats/air.md 1.5, 1.6). Made from the signature and from the attributes that kernel_arguments and the
 // front end left on the parameters; these attributes go. An entry that came with its metadata keeps it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointer constant expressions in code become instructions: Apple has none inside functions from AIR 2.7 on, and a
 // writer of typed pointers is simpler to trust without them (docs/formats/air.md 4.3). Initialisers keep theirs.
 #include "air/passes/support.hpp"

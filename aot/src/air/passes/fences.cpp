@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A plain LLVM fence aborts Apple's compiler. What stands in for one (docs/formats/air.md 3.5 to 3.7):
 //
 //   next to a barrier              the barrier orders memory already; its flags cover device and threadgroup memory

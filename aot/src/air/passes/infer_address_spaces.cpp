@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // No generic pointers: loads of device or constant data through space 0 miscompile on Apple's side (docs/formats/air.md
 // 2), so every pointer must be seen to belong to one space. LLVM's own optimiser does it, and cleans up what the front
 // end left. What remains in space 0 after that is a pointer to the thread's own memory, or an error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Everything but the entry becomes internal. A helper stays a function (internal fastcc, as in Apple's own modules)
 // unless AIR cannot express it as one: then it is inlined. That is so when it reads hardware values (they are arguments
 // of the entry), when it takes or returns generic pointers (they may point to device memory, which only inlining

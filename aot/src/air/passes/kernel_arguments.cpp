@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernel's parameters in AIR's shape: buffers are pointers to device (1), constant (2) or threadgroup (3) memory,
 // and a scalar is a `constant T&`: a pointer to space 2 whose value the entry loads first. What the metadata will say
 // about a parameter is kept as attributes on it until entry_metadata.

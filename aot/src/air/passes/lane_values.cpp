@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lane operations on what they have no form for (docs/formats/air.md 3.8). Moving data needs no arithmetic, so it is
 // done on parts:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What math_intrinsics writes when AIR has no operation of that meaning.
 #pragma once
 

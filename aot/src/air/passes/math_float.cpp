@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point intrinsics without an AIR operation, on bits or by the operations that there are.
 #include "air/passes/math_expansions.hpp"
 

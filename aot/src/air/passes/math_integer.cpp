@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer intrinsics: AIR's counting operations, and compare-and-select for the rest.
 #include "air/passes/math_expansions.hpp"
 

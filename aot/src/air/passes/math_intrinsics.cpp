@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Generic LLVM intrinsics (and frem) in AIR's words: renamed where AIR has the operation, spelt out where it has not
 // (docs/formats/air.md 3.2 to 3.5). Three rules choose the spelling:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions over the lanes of one vector, lane by lane (unhandled, they abort Apple's compiler), and lane shuffles
 // that LLVM spells as intrinsics.
 #include "air/passes/math_expansions.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores of simdgroup matrices changed their operands at AIR 2.8 (docs/formats/air.md 3.9). Whatever form a
 // module was written in, it gets the form of its target:
 //

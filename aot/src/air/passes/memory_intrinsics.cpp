@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // memcpy and memset in the forms that Apple's compiler writes stay; the rest becomes loops. Lifetimes go: dropping them
 // is always right, and LLVM 22's one-argument form crashes Apple's front end (docs/formats/air.md 3.5).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "air/passes/memory_order.hpp"
 
 #include "llvm/IR/LLVMContext.h"

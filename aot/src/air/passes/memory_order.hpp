@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's synchronisation scopes and orders in AIR's terms (docs/formats/air.md 3.6).
 #pragma once
 

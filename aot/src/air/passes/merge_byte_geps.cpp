@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gep i8 (gep i8 p, a), b  ->  gep i8 p, a + b. A one-byte access through a chain of byte GEPs came out wrong on
 // Apple's side (docs/formats/air.md 5.2); a single one is right. The inner GEP stays for its other uses.
 #include "air/passes/support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What says for whom a module is: triple, data layout, module flags, !air.version, !air.language_version, compile
 // options (docs/formats/air.md 1.1 to 1.4), in Apple's order. Finished AIR for this very target keeps what it has; for
 // another target its versions are replaced and the rest stays.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integers of other widths than 1, 8, 16, 32 and 64 do not exist in AIR. Each becomes the next wider one that does
 // (above 64: the next multiple of 64, which split_values takes apart). The added upper bits hold anything; where an
 // operation looks at them, they are made zero or sign first:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The passes of the legaliser, in the order in which legalise.cpp runs them. A pass has one name everywhere: function,
 // file, --stop-after, test. Each is a no-op on AIR that Apple's compiler wrote, unless its comment says otherwise.
 #pragma once

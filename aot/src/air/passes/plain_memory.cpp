@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory holds only what AIR's memory holds: whole bytes, vectors of 2 to 4, pointers, and arrays and structs of those
 // (docs/formats/air.md 3.5, 4.3: no i1* in 1684 Apple modules, no vector above 4). Here the *shape* of memory becomes
 // plain:

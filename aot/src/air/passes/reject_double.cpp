@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // No Apple GPU computes in double precision, and none has floats wider than 32 bits. Runs behind the optimiser, so that
 // `(float)((double)x * 2.0)` has had its chance to become a float operation.
 #include "air/passes/support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no later pass can say in AIR, refused early while its names are still the source's: inline assembly, calls to
 // what is not here, function pointers, exceptions, thread-local and volatile-typed oddities. Double precision is
 // refused by reject_double, after the optimiser had its chance to make it disappear.

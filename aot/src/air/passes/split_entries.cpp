@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple puts exactly one entry point into a module (docs/formats/air.md 1.4); so do we. An input with one entry keeps
 // its module as it is; with several, each gets a copy from which the other entries and what only they use are taken
 // out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values without an AIR type are taken apart (docs/formats/air.md 3.5): vectors of more than four lanes into fours, <1
 // x T> and vectors of pointers into scalars, structs and arrays into their members, i128 into 64-bit words. Each
 // instruction on such a value becomes one instruction per piece; loads and stores become one per piece at its offset.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // split_values' machine: each value that AIR has no type for is a list of pieces that it has types for.
 #pragma once
 

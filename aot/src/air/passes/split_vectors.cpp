@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lanes of split vectors: picking, placing, shuffling and regrouping their bits.
 #include "air/passes/split_values.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arithmetic on i128 (and wider, where it is easy) in 64-bit words, low word first.
 #include "air/passes/split_values.hpp"
 

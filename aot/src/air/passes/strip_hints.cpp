@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the input's own compiler and target left behind and AIR has no use for: attributes of other targets, module
 // flags, comdats, sections, hints to an optimiser. Nothing here changes what the program computes. What LLVM's
 // optimiser can still use (ranges, alignment, aliasing) stays until version_gate.

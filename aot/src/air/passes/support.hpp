@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What passes share: error places, calls of AIR operations, entry points with a new signature.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threadgroup memory: internal globals in space 3 with an undef initialiser, as Apple writes them
 // (docs/formats/air.md 1.9). The unsized array of GPU-style IR (`external addrspace(3) global [0 x i8]`) gets its final
 // size here; the static total must fit 32 KiB, or the pipeline would be refused on the device.

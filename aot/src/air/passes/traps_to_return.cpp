@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A trap or an `unreachable` that is reached hangs a GPU (docs/formats/air.md 3.5, 5.2): both become a return. What
 // follows a trap in its block is cut off.
 #include "air/passes/support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal's names for LLVM types, and how a value is laid out in memory when AIR's memory has no such type.
 #pragma once
 

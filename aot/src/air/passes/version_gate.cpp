@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The last look before writing: every operation is one that this AIR version has, with exactly its signature, and
 // nothing stays that LLVM 14 could not read or this version's reader refuses (docs/formats/air.md 4.1, 4.3). Hints are
 // dropped, meaning is spelt another way, and what has no other way is an error naming the targets that have it.

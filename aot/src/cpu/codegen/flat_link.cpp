@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is laid out: executable sections first, then read-only data, each at its own alignment, in the object's order.
 // What is applied: relocations relative to the place itself. AArch64 addresses data by page (ADRP) and offset in the
 // page, which is also free of the load address as long as that is a multiple of the page.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The linker of CPU slices: one relocatable ELF object in, one blob of code and constants out that needs no relocation
 // wherever it is put (at a multiple of 4096). docs/design/cpu-code.md 3: anything that would need the world outside (a
 // library call, a GOT, writable data, thread-local storage) is an error, so a stray libcall is found when the package

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/codegen/private_memory.hpp"
 
 #include "cpu/dispatch_block.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Private arrays of a kernel, and the stack that its code needs. A gang keeps the arrays of 32 threads, so what is
 // small for one thread is large for a stack: large arrays live in the call's scratch memory, which the loader
 // allocates, and what is left on the stack is bounded.

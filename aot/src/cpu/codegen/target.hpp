@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM's view of a CpuLevel, and the two passes over a whole module that end every kernel: optimise and emit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/drivers/collective_code.hpp"
 
 #include "cpu/regions/live_values.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A collective as code over memory: each lane's operands lie in arrays, one element a lane, and so do the results. Used
 // when lanes run one after another (drive_simdgroups.cpp). Meanings: lower/collectives.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gangs: each runs from barrier to barrier as one piece of straight vector code, so a gang is to this driver what a
 // thread is to the others, only that its values are vectors.
 //

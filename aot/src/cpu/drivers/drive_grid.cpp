@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that need nothing of their threadgroup: the range is a box of threads, cut as the loader likes. The x loop is
 // innermost and its iterations are independent, so LLVM's vectoriser takes it.
 #include "cpu/drivers/frame.hpp"

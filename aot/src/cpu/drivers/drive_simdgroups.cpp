@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads of a simdgroup that wait for each other. Between two barriers a simdgroup runs until all its lanes wait at a
 // barrier or have ended; then the next simdgroup does. Where lanes disagree, those at the lowest site number go first,
 // and exactly those that are there form the active mask. Numbers follow the order of control flow, so lanes meet again

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver for threads that do not run in step: see drive_simdgroups.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels with threadgroups, one thread after another. Two ways:
 //
 //   in step   Threads cannot disagree about the next barrier. Each region is three nested loops over the group's

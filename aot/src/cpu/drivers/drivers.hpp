@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Drivers: the code around a work item or its regions that runs all units of a range. Each makes the kernel's entry
 // point, `void smelt_entry(const smelt_cpu_dispatch*, const smelt_cpu_range*, void* scratch)`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An IRBuilder with loops and conditions, so that drivers read like the code they make. Mutable state lives in
 // variables (allocas of the entry block), which LLVM turns into registers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions between an entry point and a work item all carry the same frame: what the launch gave (dispatch block,
 // bound pointers), where this threadgroup's memory lies, and a few numbers of their own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Simdgroup matrices, one thread at a time: every `<64 x T>` becomes the two elements that the thread itself holds.
 #pragma once
 

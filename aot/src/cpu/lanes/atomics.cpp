@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Atomics of a gang. docs/design/cpu-lanes.md 3, step 11.
 //
 // Lanes are unordered, so any order of their operations will do. When all lanes go to one place, what they would do one

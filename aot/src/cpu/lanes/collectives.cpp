@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the lanes of a simdgroup do together, as operations on registers. What each one means is written down once, in
 // lower/collectives.hpp; here lanes that are off are kept out of it. docs/design/cpu-lanes.md 3, step 10.
 #include "cpu/lanes/emit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks, phis and terminators of the gang's function. See emit.hpp.
 #include "cpu/lanes/emit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes the gang's function: the same blocks as the thread's function, every value in the form its shape asks for.
 //
 //   uniform, matrix   one scalar (or one row-major `<64 x T>`) for the gang: the instruction is copied

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One instruction of a thread as instructions of a gang; memory, atomics and collectives are elsewhere. See emit.hpp.
 #include "llvm/IR/Instructions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // vectorise_lanes(): from the function of one thread to functions of a gang, one pair per layout. What the passes do
 // and in which order is docs/design/cpu-lanes.md 3; where we left the prototype behind it, docs say so.
 #include "air/limits.hpp"

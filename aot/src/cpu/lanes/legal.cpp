@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/lanes/legal.hpp"
 
 #include "cpu/lanes/emit.hpp"

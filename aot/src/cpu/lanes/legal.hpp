@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the emitter can do, asked before it starts: a kernel that is refused here falls back to regions, and nothing in
 // emit.hpp has a way to fail.
 #pragma once

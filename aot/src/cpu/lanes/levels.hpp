@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The control flow of a function as a tree of loop levels, each an acyclic graph.
 //
 // A level is one loop (or the function itself) with every inner loop drawn as a single node. Edges back to the loop's

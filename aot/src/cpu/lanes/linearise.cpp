@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A region of arbitrary acyclic control flow as a chain of one-armed ifs. See structure.hpp.
 //
 //        entry                     entry: turn_A = c; turn_B = !c

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Masks: `<lanes x i1>`, null when all lanes are on.
 #include "cpu/lanes/emit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads, stores and private memory of a gang. docs/design/cpu-lanes.md 3, steps 8, 9 and 12.
 //
 // The address decides. The same for all lanes: one scalar access. Lanes side by side: one wide access, under the mask

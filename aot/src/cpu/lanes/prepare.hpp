@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What happens to a copy of the thread's function before its control flow is looked at.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Helpers for changes to control flow that break SSA on the way: variables in stack slots, turned back into values.
 #pragma once
 

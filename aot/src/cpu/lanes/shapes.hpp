@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a value of one thread looks across the lanes of a gang: docs/design/cpu-lanes.md 3.
 //
 //   uniform   the same in every lane that is on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies of code for the usual case that all lanes are on.
 //
 // `for (i = lane; i < n; i += 32)` keeps all lanes until its last pass, and `if (i < n)` all of them in every gang but

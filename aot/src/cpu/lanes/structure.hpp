@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Control flow that masks can follow.
 //
 // The emitter (emit.hpp) understands two forms of divergent control flow, and only these:

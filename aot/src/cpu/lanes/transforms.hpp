@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The two rewrites behind structurise(), apart so that each fits on a page. The function is left with variables that
 // Variables::promote() turns back into values.
 #pragma once

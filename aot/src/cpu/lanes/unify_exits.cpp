@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Gives a loop one latch and one exit, at that latch. See structure.hpp.
 #include "cpu/lanes/rewrite.hpp"
 #include "cpu/lanes/transforms.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Forms of values: one scalar for the gang, or parts. See emit.hpp.
 #include "cpu/lanes/emit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // air.* names taken apart (docs/formats/air.md 3.1): air.<operation>[.more][.s|.u][.v<N>]<type>.
 #pragma once
 

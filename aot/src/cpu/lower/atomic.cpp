@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Atomics and fences (docs/formats/air.md 3.6, docs/formats/metal-language.md 3.8).
 //
 //   air.atomic.<global|local>.<operation>[...](T* p, [T v,] i32 order, i32 scope, [i32 flags,] i1 volatile)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bfloat values that only move (loads, phis, selects, vector shuffles, stores) -> 16-bit integers.
 //
 // x86 keeps a bfloat that crosses blocks in a float register and converts it back by a library call, which a flat slice

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the lanes of a simdgroup (or quadgroup) do together: a description of every such air.* call, and the IR of its
 // meaning, shared by the region driver and the lane vectoriser so that both give the same numbers.
 // Names and meanings: docs/formats/air.md 3.7 to 3.10, docs/formats/metal-language.md 3.9 to 3.11.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // air.convert (docs/formats/air.md 3.3, docs/formats/metal-language.md 1.4) and the float formats that it needs.
 //
 //   float -> integer  toward zero (or as .rte .rtn .rtp say), saturated, NaN gives 0; bool is x != 0

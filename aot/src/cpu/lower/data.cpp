@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packing (docs/formats/metal-language.md 3.12), votes of a vector's own components, and tests of float classes.
 #include "cpu/lower/operation.hpp"
 #include "cpu/runtime/runtime.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What plain LLVM IR needs before a CPU may run it: no library calls, no traps. Internal to lower/.
 #pragma once
 

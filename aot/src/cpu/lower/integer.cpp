@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer operations of docs/formats/air.md 3.4; edge cases: docs/formats/metal-language.md 3.2.
 #include "cpu/lower/operation.hpp"
 

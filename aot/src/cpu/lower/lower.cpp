@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/lower/lower.hpp"
 
 #include "cpu/lower/convert.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // air.* operations of one thread -> plain LLVM IR that the CPU back ends can compile without a single external symbol.
 //
 // What is one thread's own business is lowered here: math, conversions, integer operations, atomics, fences, packing.

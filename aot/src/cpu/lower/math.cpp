@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point operations of docs/formats/air.md 3.2. Meaning of special values:
 // docs/formats/metal-language.md 3.1, 3.4, 4.3.
 #include "cpu/lower/operation.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // simdgroup_matrix on row-major <64 x T> (see collectives.hpp).
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/operation.hpp"

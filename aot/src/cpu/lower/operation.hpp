@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One air.* call on its way to plain IR, and the tables of what can be lowered. Internal to lower/.
 #pragma once
 

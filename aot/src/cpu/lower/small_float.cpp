@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // half and bfloat arithmetic -> float arithmetic, rounded back (docs/design/cpu-lanes.md section 7).
 //
 // x86-64-v3 has conversions for half and nothing for bfloat. Left to LLVM, bfloat rounding is a library call and half

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/regions/live_values.hpp"
 
 #include "cpu/regions/uniformity.hpp"

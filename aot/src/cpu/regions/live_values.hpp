@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must survive a synchronisation site, and how: made again from arguments when that is cheap, else kept in a
 // variable (docs/design/cpu-code.md 2, step 7). Making an address again instead of loading it back is what lets the
 // loop vectoriser see that neighbouring threads touch neighbouring memory.

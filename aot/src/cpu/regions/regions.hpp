@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A work item cut at its sites: one function for each stretch from a site (or the start) to the next sites. A region
 // may start anywhere, so barriers in loops and irreducible control flow need no special care (docs/design/cpu-code.md
 // 2).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/regions/sites.hpp"
 
 #include "cpu/regions/uniformity.hpp"

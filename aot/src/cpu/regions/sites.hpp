@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a work item must stop because others have to catch up: found, ordered, split (docs/design/cpu-code.md 2, step
 // 5).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which values may differ between the threads of one threadgroup, and which branches threads may take differently.
 // Conservative, and simpler than LLVM's own analysis because sources are few (docs/design/cpu-code.md 2, step 6).
 #pragma once

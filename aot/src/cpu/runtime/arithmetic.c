@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // rsqrt, fmod, ldexp, nextafter: exact or correctly rounded.
 #include "rt.h"
 

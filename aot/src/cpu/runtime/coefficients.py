@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes the polynomial coefficients of math.c: nearly minimax in *relative* error (Lawson), lowest power rounded first
 and the rest fitted again around it. Needs mpmath. Not part of the build: run it, compare, paste.
 

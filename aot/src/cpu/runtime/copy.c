@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // simdgroup_async_copy: whole tiles, copied at once. Operands as in the air call (docs/formats/air.md 3.10).
 #include "rt.h"
 

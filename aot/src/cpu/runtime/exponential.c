@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // exp, exp2, exp10 and the hyperbolic functions: 2^n * p(r) with r at most half a step from zero.
 #include "rt.h"
 

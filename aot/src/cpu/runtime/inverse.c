@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // asin, acos, atan, atan2.
 #include "rt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // Logarithms, and the inverse hyperbolic functions that are logarithms.
 #include "rt.h"
 

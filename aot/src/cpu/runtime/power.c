@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // pow and powr. The exponent of the result, y * log2|x|, needs 8 bits more than a float holds: the precise forms take
 // them from double, the fast forms from keeping the integer part of log2|x| apart.
 // Special values are C99's, as Metal devices give them for the fast forms too (docs/formats/metal-language.md 3.4).

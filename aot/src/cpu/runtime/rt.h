@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // What all files of the runtime share. Rules of this folder:
 //   * one scalar function per operation, free of branches where that is possible: after inlining, the loop vectoriser
 //     and the lane vectoriser widen it to any width;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // The runtime as one translation unit, so that it is one bitcode module.
 #include "exponential.c"
 #undef LOG2_E

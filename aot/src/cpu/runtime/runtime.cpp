@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/runtime/runtime.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CPU runtime: math and a few helpers written in branch-free C (runtime/*.c), compiled to bitcode when smelt is
 // built, and inlined into every kernel. See docs/design/cpu-math.md for what each function promises.
 #pragma once

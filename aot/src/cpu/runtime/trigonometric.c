@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // sin, cos, tan and their pi forms. The argument is reduced to [-pi/4, pi/4] and a quadrant: up to 2^17 by three fused
 // subtractions of n * pi/2, above by multiplying with the bits of 2/pi that matter (Payne and Hanek), in integer
 // arithmetic and without a table in memory. The fast forms leave the second way out: past 2^17 they are in [-1, 1].

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/work_item/builtin_arguments.hpp"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // AIR's hardware values, in all their shapes (scalar, two, three components; 16 or 32 bits), made from Builtin scalars.
 #pragma once
 

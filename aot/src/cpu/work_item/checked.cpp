@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every pointer gets a shadow: the object that it was made from, as (start, bytes, identity). Shadows follow address
 // arithmetic, casts, selects and phis. An access then asks: offset <= bytes and size <= bytes - offset, unsigned, which
 // catches negative offsets too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checked mode: every access to a buffer, to threadgroup memory or to a constant table is bounded; one that leaves its
 // object is reported once per launch (smelt_cpu_fault), reads zero or is dropped.
 #pragma once

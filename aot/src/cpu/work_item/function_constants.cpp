@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/work_item/function_constants.hpp"
 
 #include "cpu/dispatch_block.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Function constants at run time. Metal sets them before it compiles; here the kernel is compiled already, so their
 // values are read from smelt_cpu_dispatch::constants, where a byte for each says whether it was given.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order matters: lower air.* operations first (module-wide, runtime functions come in), then inline everything into
 // one function, then bind what that function sees of the world (hardware values, threadgroup memory, constants, log),
 // then simplify.

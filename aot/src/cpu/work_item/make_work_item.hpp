@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a finished AIR module to the function of one thread (work_item.hpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/work_item/prepare_module.hpp"
 
 #include "llvm/IR/DebugInfo.h"

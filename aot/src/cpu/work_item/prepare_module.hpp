@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is done to a whole module around the making of a work item.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers that a kernel touches only by atomics of one order-insensitive kind whose results nobody uses: the loader may
 // give each worker a copy of its own and merge (docs/design/cpu-code.md 4). On a copy of its own the code needs
 // no locked instructions, which cost twenty times as much as plain ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory behind a buffer resource (docs/formats/triton-amdgcn.md 4.2): an access past the resource's length reads 0 and
 // writes nothing. Triton's masks rely on it (the offset of a lane that is off lies far outside), so it is a branch
 // here, and LLVM folds the test to the mask.

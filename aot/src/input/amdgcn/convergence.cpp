@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conservative: a value varies when it comes from the thread's number, from memory that several threads write at once,
 // or from anything that varies. A branch on such a value parts the lanes up to its post-dominator, with one exception:
 // when that stretch holds a barrier of the whole group, all threads take it together, or the program has no meaning.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which instructions run with all lanes of a wave on. A shuffle from a lane that is off is undefined in Metal and
 // defined on AMD (docs/formats/triton-amdgcn.md 5.2), so a plain shuffle needs a proof that all are on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of packed small numbers, added up (docs/formats/triton-amdgcn.md 4.4). The float forms round once a step, in
 // the order of AMD's pseudo-code: c, then the products from the lowest on.
 #include "input/amdgcn/packed.hpp"

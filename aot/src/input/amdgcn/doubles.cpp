@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OCML takes the exponent of a float through double: in log1p, pow, fmod, hypot and more of float. A float's exponent
 // and fraction are exact in float, so nothing is lost by asking there; and no Apple GPU has doubles.
 #include "input/amdgcn/site.hpp"

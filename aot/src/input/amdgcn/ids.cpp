@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Places in the grid and lane numbers (docs/formats/triton-amdgcn.md 3), and the sizes of the launch, which AMD's code
 // reads from hidden arguments or from the packet of the dispatch.
 #include "input/amdgcn/convergence.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The interface of a kernel (docs/formats/triton-amdgcn.md 3): Python's run-time arguments in order, then hidden
 // pointers to scratch memory that nobody would bind here. They go; that they are unused is checked, not assumed.
 #include "air/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "input/amdgcn/lane_map.hpp"
 
 namespace smelt::aot::input::amdgcn {

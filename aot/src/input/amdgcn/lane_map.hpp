@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which lane each cross-lane operation of RDNA reads, for all 32 lanes at once (docs/formats/triton-amdgcn.md 4.1).
 // Pure functions of the operation's constant operands.
 #pragma once

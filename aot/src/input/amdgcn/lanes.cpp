@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Moves between the lanes of a wave, as AIR's shuffles (docs/formats/triton-amdgcn.md 4.1, 5 and 5.2). A move whose map
 // is constant takes the cheapest form that says it; constant exclusive-or maps stay recognisable as such.
 #include "input/amdgcn/lane_map.hpp"

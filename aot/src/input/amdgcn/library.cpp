@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // AMD's device library. Triton links its bodies before it writes a module; what other compilers leave as a call by name
 // is done here where AIR has the operation. __ocml_<function>_<f16|f32>, __ockl_get_<what>(dimension).
 #include "input/amdgcn/site.hpp"

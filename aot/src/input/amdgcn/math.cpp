@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations on the numbers of one lane (docs/formats/triton-amdgcn.md 4.4). AMD's bare instructions are good to about
 // 1 ulp and flush subnormals; AIR's plain (not fast) operations are at least as good.
 #include "input/amdgcn/site.hpp"

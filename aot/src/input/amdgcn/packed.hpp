@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Small numbers inside words, as dot products and matrices of AMD take them.
 #pragma once
 

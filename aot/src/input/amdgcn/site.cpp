@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "input/amdgcn/site.hpp"
 
 namespace smelt::aot::input::amdgcn {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call of an AMD operation (llvm.amdgcn.*) on its way to kernel IR, and the lowerings by subject. What each
 // operation means: docs/formats/triton-amdgcn.md 4; what it becomes: section 5 of the same page.
 #pragma once

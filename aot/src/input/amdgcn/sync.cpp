@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers and fences (docs/formats/triton-amdgcn.md 4.3). AMD's barrier only waits; the fences at its sides give the
 // order. AIR's barrier does both for the memories in its flags, so a barrier with its fences becomes one call, and a
 // barrier without fences gets more order than it asked for, which is always right.

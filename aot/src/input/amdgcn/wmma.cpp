@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // WMMA 16x16x16 of GFX11 in waves of 32 lanes: D = A x B + C (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a).
 //
 //   A: lane l holds row l & 15, all 16 k       B: lane l holds column l & 15, all 16 k; lanes 16-31 repeat 0-15

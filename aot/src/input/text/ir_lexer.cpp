@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "input/text/ir_lexer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LLVM IR text as tokens with their places: what the spelling layer reads and edits.
 //
 // Follows the lexical rules of LLVM's own reader (strings have no escaped quotes, labels end in ':', a keyword ends at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk behind respell(): one pass over the tokens, a method a family of rules. Private to the spelling layer.
 #pragma once
 

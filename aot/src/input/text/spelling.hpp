@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Newer spellings of LLVM IR text, said in LLVM 19's words.
 //
 // LLVM's text form has no stability promise: LLVM 20, 21 and 22 print attributes, flags, operations and debug metadata

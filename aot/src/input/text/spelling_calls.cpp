@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spelling rules that look at whole calls: intrinsics whose signature or name moved, and atomicrmw operations that
 // LLVM 19 does not have.
 #include "input/text/respeller.hpp"

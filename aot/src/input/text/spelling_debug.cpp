@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spelling rules for debug metadata. It describes source and changes no behaviour, so the nearest thing that LLVM 19
 // has will do; the reader drops what then does not verify.
 #include "input/text/respeller.hpp"

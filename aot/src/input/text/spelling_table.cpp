@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules by name. One row, one sentence, one test (tests/aot/input/test_spelling.cpp has an example for each that
 // LLVM 19 refuses before and reads after).
 #include "input/text/respeller.hpp"

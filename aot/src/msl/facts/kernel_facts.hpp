@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the source says about kernels and function constants, as plain records: read from Clang's tree before code
 // generation, used when the entry points are made (entry_points.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/facts/read_facts.hpp"
 
 #include "air/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clang's tree to the records of kernel_facts.hpp. What Metal does not allow in a kernel's interface is reported on the
 // way, as errors at the user's line (strictness.hpp has the rest).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rules (docs/formats/metal-language.md 1.4, 2.1, 2.2):
 //
 //   * bfloat takes no implicit conversion from another floating type; half and bfloat do not meet in one operation;

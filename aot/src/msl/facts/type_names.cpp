@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Types in Metal's words.
 #include "msl/facts/read_facts.hpp"
 

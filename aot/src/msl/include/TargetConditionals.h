@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // <TargetConditionals.h>: which system the kernels are for.
 #ifndef __TARGETCONDITIONALS_H
 #define __TARGETCONDITIONALS_H

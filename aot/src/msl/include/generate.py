@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes smelt/swizzles2.h, swizzles3.h and swizzles4.h beside itself: one line per swizzle of a vector.
 
 Run it after a change and commit what it writes. `--check` writes nothing and fails when a file is out of date.

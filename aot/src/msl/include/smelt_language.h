@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // What the token filter puts into user code, and the types that Metal has as keywords. Comes before everything else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/kernel/cut_kernels.hpp"
 
 #include "llvm/Bitcode/BitcodeWriter.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cuts a translated source into modules of one kernel each. What comes out depends on the kernel and on what it reaches
 // alone: two sources that agree in that give the same bytes, whatever else they hold. Kernels are compiled, and kept in
 // a store, by these bytes.

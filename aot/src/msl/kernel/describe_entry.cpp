@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/kernel/describe_entry.hpp"
 
 #include "air/entry.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kernel IR says of an entry (kernel_ir/attributes.hpp) and of function constants (docs/formats/air.md 1.7), from
 // the source's facts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/kernel/entry_points.hpp"
 
 #include "air/intrinsics.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One kernel of a translated source as kernel IR: Clang's function behind an entry with AIR's signature, everything
 // inlined into it, optimised, and described by attributes.
 #pragma once

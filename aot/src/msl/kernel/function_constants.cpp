@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Function constants. A constant is a read-only variable in space 2 that the API fills in when the pipeline is made
 // (docs/formats/air.md 1.7). A derived one,
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What makes two kernels the same: their code and every fact about them. Records are taken apart by name, so that one
 // more member does not compile until it is counted here.
 #include "msl/frontend.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clang's unoptimised code to what the legaliser likes to see: one function, values in registers, pointers that name
 // their space.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/syntax/attributes.hpp"
 
 #include "kernel_ir/builtins.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal's attributes: which there are, and what they go on (docs/formats/metal-language.md 2.4).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Metal source may include, found without a compiler: for keys (a store's entry must change with every file that
 // it was made from) and for build systems. Over-approximates: a directive counts whatever #if it stands in.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pragmas that Metal has and Clang says in other words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal to the C++ that Clang parses, token by token, between preprocessor and parser (docs/design/metal-front-end.md
 // 5).
 //

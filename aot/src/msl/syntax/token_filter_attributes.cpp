@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // [[...]] to GNU annotate attributes: they are accepted in every place where Metal has its own, and they keep their
 // arguments as expressions, which are instantiated with the template.
 #include "msl/syntax/attributes.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words of Metal that declare: kernel, the spaces, and what goes with them.
 #include "msl/syntax/token_filter.hpp"
 

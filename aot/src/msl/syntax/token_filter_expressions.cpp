@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Literals, and the arms of conditional operators.
 //
 // Clang refuses `c ? p[i] : T(0)` when T is a class, p[i] is const and in a space, and the other arm is a temporary:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes and the one cursor that owns every bound. Shared by each parser of outside bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SHA-256, the one content address of the project (library hashes of Apple's container, package digests, store keys).
 #pragma once
 

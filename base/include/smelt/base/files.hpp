@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files: read whole, map, and write so that a reader sees the old bytes or the new ones, never half.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Half and bfloat as bits: what kernels take and give, on hosts whose compiler may know neither type.
 #pragma once
 

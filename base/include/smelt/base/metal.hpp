@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Metal calls things, once for all modules: versions, platforms, what a function is and what its arguments are.
 // The compiler finds these facts, packages keep them, the loader and the tools show them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Linux and macOS do by different calls. Everything else here is POSIX.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors are values: Result<T> inside, exceptions only at the Python edge.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work in parallel, in an order that errors do not depend on.
 #pragma once
 

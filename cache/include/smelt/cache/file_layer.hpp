@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Our own file calls in one place, so that tests can make any of them fail.
 #pragma once
 

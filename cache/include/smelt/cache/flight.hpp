@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Single flight: of all processes and threads that want one missing key, one makes it and the others wait.
 #pragma once
 

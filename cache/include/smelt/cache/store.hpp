@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entries by key, on disk: key -> named parts, published together or not at all. Never looks inside the bytes.
 //
 // Layout of a store folder (docs/formats/store.md):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values for function constants, as a caller gives them; the loader fits them to the kernel's own types.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Devices: where kernels run. docs/reference/cpp.md.
 #pragma once
 

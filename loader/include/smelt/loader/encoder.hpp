@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Binding arguments and dispatching. docs/reference/cpp.md; what a dispatch means: docs/design/loader.md 3.8.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries, functions and pipelines: from bytes to something that can be dispatched. docs/reference/cpp.md.
 #pragma once
 

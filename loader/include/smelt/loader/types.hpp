@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that the loader's interface speaks in: targets, sizes, what a kernel says about its arguments.
 // Facts: docs/reference/cpp.md.
 #pragma once

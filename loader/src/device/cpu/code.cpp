@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The file may be a mapping that somebody else can write, so what is hashed is the copy, and what runs is that copy:
 // there is no moment at which checked bytes can still change. Blobs of one call share a region, because a mapping and
 // its protection cost more than hashing a kernel.

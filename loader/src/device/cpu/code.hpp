@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From bytes that nobody has vouched for to code that runs: copy, hash the copy, then trade write for execute.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cpu device: opens CPU slices, makes pipelines of their kernels, runs them on a pool.
 #pragma once
 

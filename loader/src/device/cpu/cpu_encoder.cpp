@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A launch. Small grids run on the calling thread at once: no lock, no allocation, no clock. Larger ones are cut into
 // boxes by what a thread of this kernel has cost before.
 #include "cpu_device.hpp"

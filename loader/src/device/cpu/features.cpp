@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // psABI micro-architecture levels (x86-64 psABI, "Micro-Architecture Levels"). A CPUID bit says what the processor has;
 // XCR0 says which registers the operating system saves on a switch. Without the second, AVX code would work until the
 // first context switch.

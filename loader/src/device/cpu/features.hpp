@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What this processor can run: the levels of CPU slices, by CPUID and by what the operating system saves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal flushes float denormals to zero; so do the threads that run kernels. The caller's mode is put back.
 #pragma once
 

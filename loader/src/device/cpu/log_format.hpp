@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lines of os_log in kernels: the format is the program's, the operands lie packed as the kernel stored them.
 #pragma once
 

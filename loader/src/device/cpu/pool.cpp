@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A worker that has just finished spins a little before it sleeps: in a series of dispatches the next one comes within
 // microseconds, and waking a sleeping thread costs more than that.
 #include "pool.hpp"

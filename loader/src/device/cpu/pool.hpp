@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Worker threads for dispatches. The caller always takes part, so a pool of one thread has no workers.
 #pragma once
 

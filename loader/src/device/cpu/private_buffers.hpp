@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Private copies of buffers that a kernel only feeds by atomics: each worker counts for itself, without locks, and the
 // sums are joined at the end (docs/design/cpu-code.md 4).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cutting a grid into boxes for the workers.
 #pragma once
 

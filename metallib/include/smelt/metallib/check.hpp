@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The container's half of `smelt verify`: everything the bytes of a file can be found guilty of, in one list.
 #pragma once
 

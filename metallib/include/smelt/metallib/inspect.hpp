@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a library says, as plain values with names in place of numbers: for `smelt inspect`, for the loader's reports,
 // for tests. Owns all it holds; outlives the library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's Metal library container (MTLB), drawn; no logic. Facts and their evidence: docs/formats/metallib.md.
 //
 //    at   size  field

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A Metal library as values: everything that the container says, nothing about where its bytes lie. read() makes one,
 // write() turns one into bytes, and for every file that read() accepts the bytes come out the same.
 //

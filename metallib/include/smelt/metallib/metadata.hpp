@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is inside the payloads of metadata tags: function constants, vertex attributes, debug places, reflection.
 // read() has checked all of these, so on a library that was read they do not fail.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names of the container's numbers, as printed by the text form and by `smelt inspect`, and back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes to Library. Every bound is checked once, here; see docs/formats/metallib.md 14.
 #pragma once
 

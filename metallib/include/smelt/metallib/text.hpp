@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library as text: how people see one, and how they make one, broken ones included. tests/metallib/cases has
 // examples.
 //

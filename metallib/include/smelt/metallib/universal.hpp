@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Universal files: several images of one library, or of one binary archive, behind a table. Mach-O's own form and
 // Metal's, the latter in either byte order (docs/formats/metallib.md 15).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Library to bytes: the same library gives the same bytes, always. And libraries from nothing but modules.
 #pragma once
 

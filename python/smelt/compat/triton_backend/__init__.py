@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A Triton back end as a plug-in: stock Triton compiles, smelt makes the Metal library, and ``kernel[grid](...)`` runs it
 on the CPU device here, through Metal on a Mac. No fork: Triton finds it by the entry point ``triton.backends``.
 

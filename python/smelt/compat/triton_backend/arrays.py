@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """NumPy arrays as Triton wants its arguments: with an address."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The stages: Triton's own for AMD up to LLVM IR, then a Metal library, then a package of it with CPU code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The driver: kernels of Metal libraries on smelt's device, launched with Triton's grids and arguments."""
 
 from __future__ import annotations

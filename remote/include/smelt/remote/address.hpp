@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A remote's URL with its options, e.g. https://cache.example/smelt?read-only&token-file=/etc/smelt/token
 //
 //   file:///folder                        a folder: a mirror on a disk, a read-only medium

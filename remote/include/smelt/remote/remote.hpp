@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One remote: entries in and out of a server, and when to leave it alone. What a remote does wrong is never an error of
 // its caller's, only a miss that is counted.
 #pragma once

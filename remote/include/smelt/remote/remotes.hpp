@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Remotes in order, nearest first, with one thread that sends what is to be kept while everybody else goes on.
 #pragma once
 

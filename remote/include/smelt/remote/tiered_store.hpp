@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A local store with remotes behind it: found here, else there, else nowhere; kept here, then there in the background.
 // The one place where it is decided what becomes of an entry that nobody trusted signed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How bytes get to a server and back. One implementation per kind of server, one file each; none of them knows what
 // the bytes are. Records, hashes and what to do about failures: remote.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Log lines on stderr, at the level that SMELT_LOG asks for (debug, info, warn; default warn).
 #pragma once
 

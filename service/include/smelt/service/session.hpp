@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiler, store and loader together: a request is found, else compiled and published. The command line and Python
 // stand on this; a program that only loads what was shipped needs none of it.
 #pragma once

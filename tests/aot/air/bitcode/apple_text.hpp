@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What llvm-dis-14 prints of a module, taken apart for comparison with Apple's own.
 #pragma once
 

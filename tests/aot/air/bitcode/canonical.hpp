@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A module as text that two equal modules share: what is compared, and after which normalisations, is this file.
 // The list is explained in docs/design/bitcode-round-trip.md; keep the two together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's modules out of the metallibs beside the checkout and in the fetched corpus.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stock LLVM 14 as a judge, in processes of its own: it has the typed pointers that LLVM 19 lost.
 #pragma once
 

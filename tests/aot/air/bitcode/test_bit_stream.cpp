@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bit writer against LLVM's own reader of bitstreams.
 #include "air/bitcode/bit_stream.hpp"
 

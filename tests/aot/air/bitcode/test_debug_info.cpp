@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Debug info: kept when asked for, gone without a trace when not.
 #include "air/bitcode/writer.hpp"
 #include "canonical.hpp"

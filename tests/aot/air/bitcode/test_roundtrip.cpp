@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's bitcode -> LLVM 19 -> our writer, for every module at hand. Judges: LLVM 19 (is it the same module?), LLVM 14
 // (does it read, does it verify?), and Apple's own bytes (same opcodes, declarations, attributes, metadata?).
 // Normalisations: docs/design/bitcode-round-trip.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointees by name against Apple's own declarations: tests/aot/data/air-harvest.tsv holds each that was ever seen,
 // typed.
 #include "air/bitcode/signature.hpp"

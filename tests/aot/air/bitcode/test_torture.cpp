@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // torture.ll: what kernels rarely hold, in every mode. And the shape of what comes out.
 #include "air/bitcode/writer.hpp"
 #include "canonical.hpp"

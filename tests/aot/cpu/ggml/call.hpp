@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One launch of a kernel of Apple-built ggml, by several ways of making CPU code, compared with a reference.
 //
 // Arguments are set by name: where a field of the argument struct lies is read from the kernel's own metadata

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors in ggml's layout: four extents and strides in bytes, innermost first; elements of any of its types. Values
 // are read as doubles, as the types' public definitions say (GGUF's block formats).
 #pragma once

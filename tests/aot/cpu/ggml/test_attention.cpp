@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Flash attention, softmax(q k^T * scale + mask) v: the kernels for many queries (simdgroup_matrix tiles) and for few
 // (vectors, partial results of several threadgroups reduced by a second kernel), with the kernels that prepare the
 // tail.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that move and convert: cpy, get_rows, set_rows, concat.
 #include "call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products: mat-vec (one simdgroup or more to a few rows), small batches, mat-mat by simdgroup_matrix tiles, and
 // the same with a matrix chosen by index for each row (mixtures of experts).
 #include "call.hpp"

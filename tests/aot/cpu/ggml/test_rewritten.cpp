@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's own libraries through our bitcode writer: the same instructions come back, and the same bits are computed.
 //
 // That the instructions are the same is settled without compiling: code is made from what parse_module() returns and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rotary position embedding: pairs of elements are turned by position * base^(-2i/n); with YaRN's scaling when asked.
 #include "call.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that reduce or order rows: sums, norms, softmax, argmax, argsort.
 #include "call.hpp"
 

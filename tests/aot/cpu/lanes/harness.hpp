@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs one kernel twice: thread by thread, and gang by gang. Kernels are LLVM IR; their parameters are told apart by
 // name, so that a test reads like the kernel it is about.
 //

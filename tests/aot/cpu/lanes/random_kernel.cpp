@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "random_kernel.hpp"
 
 #include "llvm_support/analyses.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels: nested ifs, loops with break and continue, switches with fall-through, early returns, jumps into the
 // middle of loops, private arrays, divisions, integers of 8 to 64 bits and floats. They always end, and threads write
 // only to places of their own.

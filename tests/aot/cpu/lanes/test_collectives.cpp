@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of a simdgroup under every kind of divergence, against what each is defined to give.
 #include "harness.hpp"
 

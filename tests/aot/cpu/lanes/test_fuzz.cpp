@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels: gangs of every layout must write what threads write one by one.
 #include "harness.hpp"
 #include "random_kernel.hpp"

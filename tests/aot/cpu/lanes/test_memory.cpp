@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every way a gang goes to memory, against threads one by one.
 #include "harness.hpp"
 

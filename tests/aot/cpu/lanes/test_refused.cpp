@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that have no lane form are refused with a reason, and nothing of the attempt stays behind.
 #include "harness.hpp"
 

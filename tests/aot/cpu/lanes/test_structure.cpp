@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rewrites of control flow are valid for single threads, whatever lanes do with them later: tested there, on random
 // kernels. Also: that a broken mask would be noticed.
 #include "cpu/lanes/prepare.hpp"

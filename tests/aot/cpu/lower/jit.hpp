@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiny AIR modules as text, lowered as for a CPU slice, optimised for x86-64-v3 and run in this process.
 #pragma once
 

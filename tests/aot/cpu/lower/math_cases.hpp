@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The unary and binary math of AIR with references and Metal's bounds (docs/formats/metal-language.md 4.1).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Atomics: every operation against plain arithmetic, contended by real threads, in all operand forms.
 #include "jit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What lanes do together: names, neutral elements, sources of shuffles (by their definition, lane by lane), matrices.
 #include "cpu/lower/collectives.hpp"
 #include "cpu/runtime/runtime.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // air.convert: saturation, NaN, rounding suffixes, bool, half and bfloat.
 #include "jit.hpp"
 #include "ulp.hpp"

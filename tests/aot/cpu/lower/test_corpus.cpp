@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every kernel of an Apple-built library lowers, verifies, and keeps no air.* call but those of collectives and of the
 // pipeline; no half or bfloat arithmetic is left, and no intrinsic that a code generator turns into a library call.
 #include "smelt/metallib/library.hpp"

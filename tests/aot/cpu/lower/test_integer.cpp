@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer operations against plain arithmetic in 128 bits, for all 8-bit pairs and for edges of the wider types.
 #include "jit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Accuracy of every float operation against Metal's table, with long double references; half for all its values;
 // special values; vectors equal to scalars. docs/design/cpu-math.md has the figures of denser runs (bench/cpu_math).
 #include "jit.hpp"

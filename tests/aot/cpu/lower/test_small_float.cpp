@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // half and bfloat arithmetic: exact rounding per operation, once per expression on request, no library calls.
 #include "jit.hpp"
 #include "ulp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime is for vectorisers: a loop over each math function becomes vector code, and nothing is called.
 #include "jit.hpp"
 #include "math_cases.hpp"

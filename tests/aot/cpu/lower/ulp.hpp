@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Distance of a computed float from the exact value, in units in the last place of the exact value.
 #pragma once
 

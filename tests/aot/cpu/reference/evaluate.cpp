@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All threads of a group at once, statement by statement. A mask says who is here.
 #include "program.hpp"
 

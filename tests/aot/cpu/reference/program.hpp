@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random kernels: a small language that becomes AIR (emit.cpp) and can also be run directly, all threads of a group in
 // lock step under masks (evaluate.cpp). The second says what the first must compute; it shares no code with the
 // compiler and knows nothing of barriers, regions or lanes, because threads in lock step need none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hostile AIR through the gate and code generation: refused, or code in which the last look (gate/machine_code.hpp)
 // finds nothing. A finding is machine code that reaches outside, or a process that ends.
 #include "smelt/aot/cpu.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Grows hostile AIR: takes a sound kernel and puts into it what LLVM knows and AIR does not.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles kernels.py with stock Triton (3.6) for two AMD targets; needs no GPU. usage: generate.py OUT [NAME...]
 
 Writes OUT/hip-gfx1100/NAME.llir and .json (and so for gfx1030). What Triton's passes refuse is reported and skipped.

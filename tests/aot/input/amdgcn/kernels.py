@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Triton kernels that cover what ../shared/data/triton-3.6.0 does not; generate.py compiles them with stock Triton.
 
 Their IR lies in hip-gfx1030/ and hip-gfx1100/ beside this file, and cases.py says what they compute.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the kernels of kernels.py, and of ../shared/data/triton-3.6.0, compute: NumPy in double precision.
 
 cases(seed, shape) gives, by kernel, a Case: arguments in the kernel's order, grid, and what each written array must hold.

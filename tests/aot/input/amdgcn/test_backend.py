@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The plug-in back end with stock Triton: @triton.jit kernels on the CPU, from Python to the numbers.
 
 usage: test_backend.py [NAME...]. Needs triton, torch (CPU) and the smelt package; skipped where one is missing. Runs the

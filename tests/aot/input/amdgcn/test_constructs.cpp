@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the operations of AMD mean, lane by lane, executed: each in a small kernel of two waves, against the definition
 // in docs/formats/triton-amdgcn.md 4 written out once more, one lane at a time.
 #include "smelt/aot/compile.hpp"

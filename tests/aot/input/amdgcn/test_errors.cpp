@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the dialect refuses: by name, by line, and why.
 #include "smelt/aot/compile.hpp"
 

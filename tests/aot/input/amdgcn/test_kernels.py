@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every kernel of stock Triton 3.6, through the tool: compiled for two targets and this machine, verified, run, compared.
 
 usage: test_kernels.py [PART OF A NAME]. SMELT_FULL=1 runs every kernel in every shape; without it, those whose CPU code

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every file of Triton's: compiled for two targets, judged by smelt verify and stock LLVM 14; its interface is
 // Python's.
 #include "smelt/aot/compile.hpp"

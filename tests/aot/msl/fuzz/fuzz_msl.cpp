@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mutated Metal source through the whole front end: text to a finished Metal library. Every mutant compiles or is an
 // error; a crash, ten seconds of processor time without an end, or a library that cannot be read is a finding, and its
 // source is kept.

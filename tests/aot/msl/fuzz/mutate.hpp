@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal source, cut into tokens and put together wrongly. A mutant depends on the corpus, the seed and its number
 // alone, so that any of them can be made again.
 #pragma once

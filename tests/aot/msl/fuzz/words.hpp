@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What mutants of Metal source are made of: words of Metal and of C++, such as make sense where they are put and such
 // as do not.
 #pragma once

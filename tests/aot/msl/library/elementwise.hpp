@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of the library that work element by element: many of them are put into one kernel each, in a scalar form
 // and in vector forms, run over inputs that include every special value, and compared with a reference.
 #pragma once

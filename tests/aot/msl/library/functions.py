@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints the functions that the headers of the Metal library declare for users, one a line: `exp`, `fast::exp`,
 `array::data`. Reads the preprocessed text of <metal_stdlib> on stdin.
 

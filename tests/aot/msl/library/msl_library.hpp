@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Metal source, compiled to a Metal library, read back from it, compiled for the CPU and run: what a user's kernel goes
 // through on a machine without Metal.
 #pragma once

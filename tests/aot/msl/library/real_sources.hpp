@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of other people's kernels share. Their sources are never part of this tree: an environment variable names
 // a folder that holds them, and without it such a test says SKIPPED.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thirty sourced cases of docs/formats/metal-language.md section 7, by number: P compiles, R is rejected, V is a
 // value, T a type. Cases of binding and function constants (24, 25) also belong to the front end; here is what the
 // library has to do.

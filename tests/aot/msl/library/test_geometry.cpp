@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // <metal_geometric>, <metal_matrix>, vectors and swizzles: docs/formats/metal-language.md 1.2, 1.3, 3.5.
 #include "elementwise.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // <metal_integer>, shifts and division: docs/formats/metal-language.md 2.6, 3.2; exact, against 128-bit arithmetic.
 #include "elementwise.hpp"
 

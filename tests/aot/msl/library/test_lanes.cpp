@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // <metal_simdgroup> and <metal_quadgroup>: every function for every type, in full, partial and divergent SIMD-groups,
 // against a reference that plays the lanes one by one (docs/formats/metal-language.md 3.9, 3.10).
 #include "elementwise.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // <metal_math> and <metal_common> at the bounds of docs/formats/metal-language.md 4.1 and 4.2, special values included.
 #include "elementwise.hpp"
 #include "math_cases.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // <metal_atomic>, <metal_simdgroup_matrix>, <metal_pack>: what touches memory or words.
 #include "elementwise.hpp"
 #include "ulp.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of MLX, compiled from its own source and run against references in double precision. The source is never part
 // of this tree: SMELT_MLX names a folder that holds mlx/backend/metal/kernels (a checkout of ml-explore/mlx).
 #include "real_sources.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no other file here calls: members of array, logs, uniform values, the newest packing, and single functions whose
 // families are tested elsewhere.
 #include "msl_library.hpp"

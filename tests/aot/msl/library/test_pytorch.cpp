@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // PyTorch's kernels of rows, matrices and indices, compiled from its own source and compared with references in double
 // precision. SMELT_PYTORCH names a folder that holds c10/metal and aten/src/ATen/native/mps/kernels.
 #include "real_sources.hpp"

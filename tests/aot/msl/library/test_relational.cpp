@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // <metal_relational>, conversions and as_type: docs/formats/metal-language.md 1.4, 3.3. Tests of floats must work under
 // fast math.
 #include "elementwise.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the tests of this program have called, judged at the end: this file runs last, by its name.
 //   air.* operations   name and type are those of the table of AIR operations, and of Apple's own bitcode where that
 //   has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* SHA-256 of macOS, what is used of it: CC_SHA256(3cc). */
 #pragma once
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Foundation, what is used of it, written from its public documentation: enough for a compiler to check types, nothing
  * that could be linked. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Metal, what the loader uses of it, written from its public documentation. */
 #pragma once
 #include <Foundation/Foundation.h>

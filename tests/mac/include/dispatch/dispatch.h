@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* dispatch_data_create(3), what is used of it. */
 #pragma once
 #include <stddef.h>

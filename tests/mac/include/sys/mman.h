@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include_next <sys/mman.h>
 #undef MAP_POPULATE
 #undef MAP_FIXED_NOREPLACE

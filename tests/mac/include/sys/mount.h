@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* statfs(2) of macOS, what is used of it. */
 #pragma once
 #include <stdint.h>

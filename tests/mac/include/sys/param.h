@@ -1,2 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #pragma once
 #define MAXPATHLEN 1024

@@ -1,1 +1,2 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #error "a Mac has no <sys/sendfile.h>"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ed25519 keys and signatures as text, one word each, so that they fit on a line, in an environment variable and in a
 // mail. The algorithm is nettle's.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whose native code runs here: the one place that decides it, for the command line, Python and C.
 //
 // Native code of a package or entry is used when

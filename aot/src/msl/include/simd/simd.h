@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // <simd/simd.h>: shared headers include it for the vector types, which are part of the language here.
 #ifndef __SIMD_SIMD_H
 #define __SIMD_SIMD_H

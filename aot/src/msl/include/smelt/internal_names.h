@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // Names inside Apple's compiler that public kernels call (docs/formats/metal-language.md 6): MLX's bf16_math.h and what
 // was made of it.
 #ifndef __SMELT_INTERNAL_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // How the headers of this folder are written: attributes, lists of types, and the shapes of declarations that repeat.
 //
 // An AIR operation is a declaration whose assembler label is the operation's exact name (README.md). Scalars need

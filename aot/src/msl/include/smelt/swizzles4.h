@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // Swizzles of vectors of 4. Written by generate.py; read by smelt/vector.h.
 // clang-format off
 __SMELT_READ(2, xx, rr, 0, 0)

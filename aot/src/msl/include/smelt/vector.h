@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // vec<T, N> and packed_vec<T, N>: docs/formats/metal-language.md 1.2.
 //
 // A vector is a class round one of Clang's own vectors, since those take no functional casts with several arguments. A

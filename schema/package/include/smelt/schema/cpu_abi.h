@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // What the loader hands to precompiled CPU code, and back. Plain C: the compiler emits loads at these very offsets and
 // the loader fills the structs, so both include this one file. A change here is a new CPU slice format.
 #ifndef SMELT_SCHEMA_CPU_ABI_H

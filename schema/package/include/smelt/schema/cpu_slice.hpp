@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CPU slice: kernels as native code that needs no linker, one relocation-free blob per kernel.
 #pragma once
 

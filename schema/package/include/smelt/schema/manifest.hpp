@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a package says about its kernels, as plain values. `Text` is std::string while a package is being made and
 // std::string_view into the file's bytes while one is being read, so both sides share one description.
 // Facts about arguments and constants come from the AIR metadata (docs/formats/air.md 1.5 to 1.7).

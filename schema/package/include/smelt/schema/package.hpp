@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packages: reading in place, writing, merging. The bytes are drawn in package_layout.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bytes of a package (.smelt). Layout only: reader and writer meet here and nowhere else.
 //
 // Package, format 1. Integers are little-endian; offsets count from byte 0 of the file.

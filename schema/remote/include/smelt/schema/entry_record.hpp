@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a remote files under `ac/<key>`: which blobs an entry is made of, what it was made from, who signed it. The
 // blobs lie under `cas/<sha256>`, each named after the bytes that lie there. Text, so that any client can show it:
 //

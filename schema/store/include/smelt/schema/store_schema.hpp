@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The store's database schema: numbered migrations, frozen once released, run in order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiled libraries that a store holds, for programs without a compiler: found by key or name, exported as a package,
 // imported from one. What makes them: smelt/service/session.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long does the bitcode writer take beside LLVM's own parser? Over every Apple module at hand:
 //
 //   measure_air_writer [REPETITIONS] [--expand] [--write FOLDER] [FILE...]
