@@ -6,5 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 package=$2
 source "$here/installed.sh" "$1"
 cc -std=gnu11 -DBY_DLOPEN -I"$prefix/include" "$here/run.c" -o "$work/run" -ldl
-! ldd "$work/run" | grep -q libsmelt
+if ldd "$work/run" | grep libsmelt; then
+  echo "the program is linked to what it is to open"
+  exit 1
+fi
 "$work/run" "$package" "$library_folder/libsmelt.so.1"

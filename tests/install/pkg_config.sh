@@ -11,11 +11,14 @@ library_folder=${library_folder/prefix/moved}
 export PKG_CONFIG_PATH=$library_folder/pkgconfig
 cd "$work"
 cc -std=c11 "$here/run.c" -o shared $(pkg-config --cflags --libs smelt) -Wl,-rpath,"$library_folder"
-ldd shared | grep -q 'libsmelt.so.1 => '"$library_folder"
+ldd shared | grep 'libsmelt.so.1 => '"$library_folder" > /dev/null
 ./shared "$package"
 cc -std=c11 "$here/run.c" -o static $(pkg-config --cflags smelt) "$library_folder/libsmelt.a" \
   $(pkg-config --static --libs smelt | tr ' ' '\n' | grep -v -- '-lsmelt')
-! ldd static | grep -q libsmelt
+if ldd static | grep libsmelt; then
+  echo "the static program wants the shared library"
+  exit 1
+fi
 ./static "$package"
 version=$(pkg-config --modversion smelt)
-./static "$package" | grep -qF "smelt $version:"
+./static "$package" | grep -F "smelt $version:" > /dev/null
