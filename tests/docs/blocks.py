@@ -279,12 +279,13 @@ def accept(block: Block, printed: str) -> None:
 
 def install(build: pathlib.Path, prefix: pathlib.Path) -> None:
     """What an application links, as `cmake --install` lays it out."""
-    done = subprocess.run(
-        ["cmake", "--install", str(build), "--prefix", str(prefix), "--component", "loader"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    if done.returncode:
-        raise Failure(f"cmake --install failed:\n{done.stdout}")
+    for component in ("loader", "dev"):
+        done = subprocess.run(
+            ["cmake", "--install", str(build), "--prefix", str(prefix), "--component", component],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise Failure(f"cmake --install failed:\n{done.stdout}")
 
 
 def run_page(page: pathlib.Path, build: pathlib.Path, prefix: pathlib.Path | None) -> tuple[int, int, list[str]]:
