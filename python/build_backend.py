@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What pip runs (PEP 517): pip install --no-build-isolation . builds the tree with CMake and makes the wheel of the loader and
-the store. The compiler's wheel is made beside it when SMELT_WHEELS names a folder for it. Needs Python 3.11, the package
-`wheel`, and what scripts/setup installs."""
+the store. Needs Python 3.11, the package `wheel`, and what scripts/setup installs. The compiler's wheel comes from
+the target smelt_wheel."""
 
 from __future__ import annotations
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -23,9 +22,7 @@ def build_wheel(
     configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF",
                  "-DSMELT_BENCH=OFF", f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
     subprocess.run(configure, check=True)
-    subprocess.run(["cmake", "--build", build, "--target", "smelt_python", "smelt"], check=True)
-    if os.environ.get("SMELT_WHEELS"):
-        wheels.make("smelt-compiler", build, pathlib.Path(os.environ["SMELT_WHEELS"]))
+    subprocess.run(["cmake", "--build", build, "--target", "_loader", "_store"], check=True)
     return wheels.make("smelt", build, pathlib.Path(wheel_directory)).name
 
 

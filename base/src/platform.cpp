@@ -29,6 +29,16 @@ int64_t seconds_since_boot() {
   return up.tv_sec;
 }
 
+int64_t coarse_milliseconds() {
+  timespec now{};
+#if defined(__APPLE__)
+  ::clock_gettime(CLOCK_MONOTONIC_RAW_APPROX, &now);
+#else
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+#endif
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
+
 int reserve_file(int fd, uint64_t bytes) {
 #if defined(__APPLE__)
   fstore_t wanted{};

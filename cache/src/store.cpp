@@ -134,9 +134,7 @@ Result<void> StoreState::keep_ground() {
 }
 
 bool StoreState::ground_changed() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const int64_t milliseconds = int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+  const int64_t milliseconds = platform::coarse_milliseconds();
   if (milliseconds - ground_looked_at.load(std::memory_order_relaxed) < kGroundMilliseconds) return false;
   ground_looked_at.store(milliseconds, std::memory_order_relaxed);
   std::lock_guard lock(mutex);

@@ -12,6 +12,9 @@ namespace smelt::platform {
 /// Seconds since the machine started, the time it slept included.
 int64_t seconds_since_boot();
 
+/// Milliseconds of a clock that is never set, as cheaply as they can be had; some milliseconds behind at most.
+int64_t coarse_milliseconds();
+
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
 int reserve_file(int fd, uint64_t bytes);
