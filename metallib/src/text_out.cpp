@@ -23,7 +23,7 @@ void put_hex(std::string& out, ByteView bytes) {
   }
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   const bool utf8 = is_utf8(text);
   std::string out = "\"";
   for (const char c : text) {
@@ -41,7 +41,7 @@ std::string quoted(std::string_view text) {
 std::string tag_name(Fourcc name) {
   const bool plain = std::all_of(name.letters.begin(), name.letters.end(),
                                  [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); });
-  return plain ? std::string(name.text()) : "tag " + quoted(name.text());
+  return plain ? std::string(name.text()) : "tag " + in_quotes(name.text());
 }
 
 class Printer {
@@ -98,7 +98,7 @@ void Printer::print_header() {
 }
 
 void Printer::print_function(const Function& function) {
-  line("\nfunction {}", quoted(function.name));
+  line("\nfunction {}", in_quotes(function.name));
   for (const Tag& tag : function.tags) print_function_tag(function, tag);
 }
 
@@ -156,7 +156,7 @@ void Printer::print_module(size_t index) {
 void Printer::print_rest() {
   if (library_.sources) {
     const Sources& sources = *library_.sources;
-    line("\nsources {}{}", quoted(sources.command), sources.directory ? " " + quoted(*sources.directory) : "");
+    line("\nsources {}{}", in_quotes(sources.command), sources.directory ? " " + in_quotes(*sources.directory) : "");
     for (const std::vector<Tag>& archive : sources.archives) {
       line("  archive");
       for (const Tag& tag : archive) print_tag(tag, "    ");
@@ -200,7 +200,7 @@ void Printer::print_tag(const Tag& tag, std::string_view indent) {
   } else if (tag.name == tag::source_archive) {
     const std::string_view text = as_text(tag.payload);
     const size_t id = text.find('\0');
-    if (id != std::string_view::npos) fmt::format_to(std::back_inserter(out_), " z{}", quoted(text.substr(0, id)));
+    if (id != std::string_view::npos) fmt::format_to(std::back_inserter(out_), " z{}", in_quotes(text.substr(0, id)));
     put_payload(tag.payload.subspan(id == std::string_view::npos ? 0 : id + 1), indent);
   } else {
     put_payload(tag.payload, indent);
@@ -217,15 +217,15 @@ std::string Printer::items_of(const Tag& tag) {
     if (!constants) return {};
     put(" u16:{}", constants->size());
     for (const Constant& c : *constants)
-      put(" z{} u8:{} u16:{} u8:{}", quoted(c.name), c.type, c.index, c.active ? 1 : 0);
+      put(" z{} u8:{} u16:{} u8:{}", in_quotes(c.name), c.type, c.index, c.active ? 1 : 0);
   } else if (tag.name == tag::debug_location) {
     const auto location = parse_debug_location(tag.payload);
     if (!location) return {};
-    put(" u32:{} z{}", location->line, quoted(location->path));
+    put(" u32:{} z{}", location->line, in_quotes(location->path));
   } else if (tag.name == tag::dependency || tag.name == tag::name || tag.name == tag::dynamic_library) {
     const auto text = parse_text(tag.payload, "");
     if (!text) return {};
-    put(" z{}", quoted(*text));
+    put(" z{}", in_quotes(*text));
   }
   return items;
 }

@@ -16,13 +16,13 @@ class Module;
 namespace smelt::aot::cpu {
 
 /// Bytes of arrays that may stay on the stack.
-inline constexpr uint64_t kArraysOnStack = uint64_t{16} << 10;
+inline constexpr uint64_t kArraysOnStack = uint64_t{64} << 10;
 /// Private memory that a thread may have, and that a call may have for the 32 threads that run together.
 inline constexpr uint64_t kArraysOfThread = uint64_t{2} << 20;
 inline constexpr uint64_t kArraysInScratch = 32 * kArraysOfThread;
-/// Stack that a kernel may use, all its functions together. Threads of the smallest usual stack (musl's 128 KiB) have
-/// it.
-inline constexpr uint64_t kStackBytes = uint64_t{96} << 10;
+/// Stack that a kernel may use, all its functions together: an eighth of what a thread has by default. What large
+/// kernels spill is on it; ggml's flash attention takes 146 KiB.
+inline constexpr uint64_t kStackBytes = uint64_t{1} << 20;
 
 /// Before the optimiser: functions with large arrays are to become part of the entry point, which has the scratch
 /// memory.

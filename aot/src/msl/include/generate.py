@@ -12,7 +12,11 @@ LETTERS, COLOURS = "xyzw", "rgba"
 
 
 def swizzles(width):
-    lines = [f"// Swizzles of vectors of {width}. Written by generate.py; read by smelt/vector.h.", "// clang-format off"]
+    lines = [
+        "/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */",
+        f"// Swizzles of vectors of {width}. Written by generate.py; read by smelt/vector.h.",
+        "// clang-format off",
+    ]
     for count in (2, 3, 4):
         for picked in itertools.product(range(width), repeat=count):
             kind = "WRITE" if len(set(picked)) == count else "READ"
