@@ -129,7 +129,8 @@ class Names(unittest.TestCase):
 
     def test_every_code_is_on_the_page_of_errors(self) -> None:
         header = read("loader/include/smelt/smelt.h")
-        enumeration = header[header.index("SMELT_OK = 0") : header.index("SMELT_E_OUT_OF_MEMORY")]
+        enumeration = header[header.index("SMELT_OK = 0") :]
+        enumeration = enumeration[: enumeration.index("}")]
         codes = {name.lower() for name in re.findall(r"SMELT_E_(\w+)", enumeration)}
         rows = set(re.findall(r"^\| `(\w+)` \|", read("docs/reference/errors.md"), flags=re.MULTILINE))
         self.assertGreater(len(codes), 30)

@@ -39,7 +39,8 @@ def run(*command: object, quiet: bool = False) -> str:
 def built(name: str, build: pathlib.Path, work: pathlib.Path) -> None:
     """Installs the loader into an empty folder, builds examples/NAME against it and runs what comes out."""
     smelt = build / "bin/smelt"
-    run("cmake", "--install", build, "--prefix", work / "prefix", "--component", "loader", quiet=True)
+    for component in ("loader", "dev"):
+        run("cmake", "--install", build, "--prefix", work / "prefix", "--component", component, quiet=True)
     options = [f"-DCMAKE_PREFIX_PATH={work / 'prefix'}", f"-DSMELT_COMMAND={smelt}"]
     run("cmake", "-S", EXAMPLES / name, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release", *options, quiet=True)
     run("cmake", "--build", work / "build", quiet=True)
