@@ -11,22 +11,22 @@
 namespace smelt::aot::gate {
 namespace {
 
-void keep_listed(llvm::Function& function) {
-  llvm::AttributeMask foreign;
-  for (const llvm::Attribute attribute : function.getAttributes().getFnAttrs())
+/// Attributes that are text and not listed.
+llvm::AttributeMask unlisted_text(const llvm::AttributeSet& attributes) {
+  llvm::AttributeMask unlisted;
+  for (const llvm::Attribute attribute : attributes)
     if (attribute.isStringAttribute() && !has_text_attribute(attribute.getKindAsString()))
-      foreign.addAttribute(attribute);
-  function.removeFnAttrs(foreign);
+      unlisted.addAttribute(attribute);
+  return unlisted;
+}
+
+void keep_listed(llvm::Function& function) {
+  function.removeFnAttrs(unlisted_text(function.getAttributes().getFnAttrs()));
   function.clearMetadata();  // profiles, types of calls, sections of program counters; debug information goes anyway
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     instruction.dropUnknownNonDebugMetadata(metadata_kinds());
-    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
-      llvm::AttributeMask of_call;
-      for (const llvm::Attribute attribute : call->getAttributes().getFnAttrs())
-        if (attribute.isStringAttribute() && !has_text_attribute(attribute.getKindAsString()))
-          of_call.addAttribute(attribute);
-      call->removeFnAttrs(of_call);
-    }
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      call->removeFnAttrs(unlisted_text(call->getAttributes().getFnAttrs()));
   }
 }
 
