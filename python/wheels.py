@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The two wheels of a finished build: wheels.py BUILD_FOLDER OUT_FOLDER [smelt|smelt-compiler ...].
+"""The three wheels of a finished build: wheels.py BUILD_FOLDER OUT_FOLDER [smelt|smelt-remote|smelt-compiler ...].
 
-smelt has the loader and the store, and the libraries they stand on that are no part of every Linux (in smelt/_libs). smelt-compiler
+smelt has the loader and the store, and the libraries they stand on that are no part of every Linux (in smelt/_libs). smelt-remote
+adds servers behind the store; it is the half of the code that few need, and what it needs for TLS is not inside. smelt-compiler
 adds the compiler and the command. LLVM and Clang are a requirement of it and not inside: they are ten times as large as
 everything else together, distributions have them, and a process that has another part that needs LLVM 19 then has it once.
 
@@ -27,8 +28,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What every Linux with the same C library has; all else is inside the wheel or named here.
 SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1",
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
-REQUIRED = {"smelt": set(), "smelt-compiler": {"libLLVM.so.19.1", "libclang-cpp.so.19.1"}}
-COMPONENTS = {"smelt": "python", "smelt-compiler": "python-compiler"}
+# TLS is never inside: a fault in it is mended by the distribution, not by a new wheel of ours.
+TLS = {"libcurl.so.4", "libssl.so.3", "libcrypto.so.3"}
+REQUIRED = {"smelt": set(), "smelt-remote": TLS, "smelt-compiler": {"libLLVM.so.19.1", "libclang-cpp.so.19.1"} | TLS}
+COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compiler": "python-compiler"}
+MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
+SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Needs libcurl on the machine (Debian: libcurl4)",
+             "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
+# What another wheel brings into smelt/_libs, for those that need that wheel.
+WITH_SMELT = {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
+WITH_REMOTE = {"libhiredis.so.0.14", "libhogweed.so.6", "libgmp.so.10"}
+SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}
 
 
 def needed(file: pathlib.Path) -> set[str]:
@@ -69,10 +79,11 @@ def metadata(name: str, version: str, project: dict[str, Any]) -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     if name == "smelt":
         lines += [f"Summary: {project['description']}", "Provides-Extra: numpy", 'Requires-Dist: numpy; extra == "numpy"',
+                  "Provides-Extra: remote", f'Requires-Dist: smelt-remote=={version}; extra == "remote"',
                   "Provides-Extra: compiler", f'Requires-Dist: smelt-compiler=={version}; extra == "compiler"']  # fmt: skip
     else:
-        lines += ["Summary: The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)",
-                  f"Requires-Dist: smelt=={version}"]  # fmt: skip
+        lines += [f"Summary: {SUMMARIES[name]}", f"Requires-Dist: smelt=={version}"]
+        lines += [f"Requires-Dist: smelt-remote=={version}"] if name == "smelt-compiler" else []
     lines += [f"Requires-Python: {project['requires-python']}", f"License: {project['license']['text']}",
               f"Keywords: {','.join(project['keywords'])}", *(f"Classifier: {line}" for line in project["classifiers"])]  # fmt: skip
     if name != "smelt":
@@ -99,14 +110,10 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         command = ["cmake", "--install", build, "--component", COMPONENTS[name], "--prefix", folder, "--strip"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         suffix = sysconfig.get_config_var("EXT_SUFFIX")
-        module = {"smelt": "_loader", "smelt-compiler": "_compiler"}[name]
+        module = MODULES[name]
         if not (tree / "smelt" / f"{module}{suffix}").exists():
             sys.exit(f"{build} was not built for this Python: no {module}{suffix}")
-        # What the wheel of the loader brings is there for the compiler's too.
-        shared = set()
-        if name == "smelt-compiler":
-            shared = {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
-        take_libraries(tree, REQUIRED[name] | shared)
+        take_libraries(tree, REQUIRED[name] | SHARED[name])
         out.mkdir(parents=True, exist_ok=True)
         stem = f"{name.replace('-', '_')}-{version}"
         wheel = out / f"{stem}-{tag}.whl"

@@ -3,6 +3,7 @@
 #include "smelt/cache/store.hpp"
 
 #include "smelt/base/files.hpp"
+#include "smelt/remote/remotes.hpp"
 #include "smelt/service/session.hpp"
 
 #include "verbs.hpp"
@@ -173,6 +174,41 @@ Text import(const Options& options) {
   return text;
 }
 
+Text keys_text(Result<std::vector<Digest>> keys) {
+  if (!keys) return tl::unexpected(std::move(keys).error());
+  std::string text;
+  for (const Digest& key : *keys) text += to_hex(key) + "\n";
+  return text;
+}
+
+Text push(const Options& options) {
+  return keys_text(session()->push(options.names));
+}
+
+Text pull(const Options& options) {
+  return keys_text(session()->pull(options.names));
+}
+
+/// Of each remote that this store's processes have used, in the order in which they were first met.
+ordered_json remote_rows(const cache::Store& store) {
+  ordered_json rows = ordered_json::array();
+  for (const auto& [name, counts] : remote::read_statistics(store.folder()))
+    rows.push_back({{"remote", name},
+                    {"hits", counts.hits},
+                    {"misses", counts.misses},
+                    {"remembered", counts.remembered},
+                    {"damaged", counts.damaged},
+                    {"errors", counts.errors},
+                    {"resting", counts.resting},
+                    {"puts", counts.puts},
+                    {"dropped", counts.dropped},
+                    {"bytes_read", counts.bytes_read},
+                    {"bytes_written", counts.bytes_written},
+                    {"round_trips", counts.round_trips},
+                    {"microseconds", counts.microseconds}});
+  return rows;
+}
+
 Text stat(const Options& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto stat, store->stat());
@@ -195,13 +231,22 @@ Text stat(const Options& options) {
                       {"evicted", counters.evicted},
                       {"bytes_read", counters.bytes_read},
                       {"bytes_written", counters.bytes_written},
-                      {"microseconds_saved", counters.microseconds_saved}});
-  return fmt::format(
+                      {"microseconds_saved", counters.microseconds_saved},
+                      {"remotes", remote_rows(*store)}});
+  std::string text = fmt::format(
       "folder     {}\nschema     {}\nentries    {} ({} blobs, {} tags)\nbytes      {} as entries, {} kept, {} on "
       "disk\nfinds      {} hits, {} misses, {} damaged, {} evicted\nsaved      {:.3f} s of compiling\n",
       printable(store->folder().string()), stat.schema_version, stat.entries, stat.blobs, stat.tags, stat.raw_bytes,
       stat.live_bytes, stat.disk_bytes, counters.hits, counters.misses, counters.damaged, counters.evicted,
       static_cast<double>(counters.microseconds_saved) / 1e6);
+  for (const auto& [name, counts] : remote::read_statistics(store->folder()))
+    text += fmt::format(
+        "remote     {}\n           {} hits, {} misses, {} damaged; {} calls failed, {} entries while resting\n"
+        "           {} put, {} dropped; {} bytes read, {} written; {} round trips, {:.3f} s waited\n",
+        printable(name), counts.hits, counts.misses, counts.damaged, counts.errors, counts.resting, counts.puts,
+        counts.dropped, counts.bytes_read, counts.bytes_written, counts.round_trips,
+        static_cast<double>(counts.microseconds) / 1e6);
+  return text;
 }
 
 }  // namespace
@@ -255,6 +300,10 @@ void add_store(CLI::App& app, Context& context) {
   sub = command("import", "Put a package's libraries into the store; prints their keys", import);
   sub->add_option("FILE", options->file, "Package to read, IN.smelt")->required();
   sub->add_flag("--move", options->move, "Move tags of the package's versions that point elsewhere now");
+  sub = command("push", "Send entries to the remotes now; prints their keys", push);
+  sub->add_option("NAMES", options->names, "Keys or name@version, whose tags go with them")->required();
+  sub = command("pull", "Fetch entries from the remotes; prints their keys", pull);
+  sub->add_option("NAMES", options->names, "Keys or name@version")->required();
 }
 
 }  // namespace smelt::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt verify FILE...: every check that can be made without a Mac; one line per finding, each naming the place.
 #include "smelt/base/files.hpp"
+#include "smelt/schema/package.hpp"
+#include "smelt/trust/policy.hpp"
 
 #include "verbs.hpp"
 #include "verify_file.hpp"
@@ -14,7 +16,7 @@ namespace smelt::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, trusted;
   bool json = false;
 };
 
@@ -24,14 +26,28 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// Whether one of the trusted keys signed the file, as a finding.
+VerifyFinding signature_finding(ByteView file, const trust::Policy& policy) {
+  const auto package = schema::Package::open(file);
+  if (!package) return {.message = "only packages carry signatures", .check = "signature"};
+  const std::vector<std::string> signatures = package->signatures();
+  const auto by = policy.signer(as_bytes(schema::package_statement(package->digest())), signatures);
+  if (by) return {.is_error = false, .message = "signed by " + trust::to_text(*by), .check = "signature"};
+  return {.message = policy.explain(signatures), .check = "signature"};
+}
+
 /// True when every file could be read and has no error.
 Result<bool> run(const Options& options) {
   bool good = true;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   std::string lines;
+  trust::Policy policy;
+  for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
   for (const std::string& input : options.inputs) {
     SMELT_TRY(const Bytes file, read_file(input));
-    for (const VerifyFinding& finding : verify_file(file)) {
+    std::vector<VerifyFinding> findings = verify_file(file);
+    if (!options.trusted.empty()) findings.push_back(signature_finding(file, policy));
+    for (const VerifyFinding& finding : findings) {
       good = good && !finding.is_error;
       const char* severity = finding.is_error ? "error" : "note";
       all.push_back({{"file", input},
@@ -57,6 +73,7 @@ void add_verify(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
+  verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed");
   verb->callback([options, &context] {
     const auto good = run(*options);
     if (!good) return context.finish(tl::unexpected(good.error()));

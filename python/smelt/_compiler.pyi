@@ -27,6 +27,7 @@ class Session:
         read_only: bool = False,
         threads: int = 0,
         warn: Callable[[str], object] | None = None,
+        remotes: Sequence[str] | None = None,
     ) -> None: ...
     def make(
         self,

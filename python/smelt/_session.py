@@ -97,9 +97,10 @@ def session(store: StoreLike = None) -> _compiler.Session:
 
     folder = "" if store is False else store_folder(store)
     offline = os.environ.get("SMELT_OFFLINE", "")
-    key = (folder, store is False, offline)
+    remotes = getattr(store, "remotes", None)  # of a smelt.Store; else those of SMELT_REMOTE
+    key = (folder, store is False, offline, None if remotes is None else tuple(remotes))
     with _lock:
         found = _sessions.get(key)
         if found is None:
-            found = _sessions[key] = _compiler.Session(folder, use_store=store is not False)
+            found = _sessions[key] = _compiler.Session(folder, use_store=store is not False, remotes=remotes)
         return found

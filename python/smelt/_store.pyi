@@ -26,6 +26,7 @@ class Store:
         durable: bool = False,
         verify: str = "first_use",
         warn: Callable[[str], object] | None = None,
+        remotes: Sequence[str] = (),
     ) -> None: ...
     @property
     def folder(self) -> str: ...

@@ -80,6 +80,18 @@ def _warn(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
+def _remotes() -> Any:
+    """The store with servers behind it, which needs libcurl; imported for a store that has remotes."""
+    try:
+        from . import _remote
+    except ImportError as missing:
+        raise StoreError(
+            f"remotes cannot be loaded ({missing}). They are a package of their own: pip install smelt-remote; it needs "
+            "libcurl (Debian: libcurl4)"
+        ) from missing
+    return _remote
+
+
 class Store:
     """A store folder. All methods from any thread; any number of processes per folder; a forked child opens its own."""
 
@@ -91,11 +103,24 @@ class Store:
         max_bytes: int = 5 << 30,
         durable: bool = False,
         verify: str = "first_use",
+        remotes: Iterable[str] | None = None,
     ) -> None:
-        """verify: when bytes are compared with their checksums: "first_use" in this process, "always", or "never"."""
+        """verify: when bytes are compared with their checksums: "first_use" in this process, "always", or "never".
+        remotes: URLs of servers behind the store, nearest first (docs/guide/remotes.md); None: those of SMELT_REMOTE.
+        What is not here is asked for there, and kept; what is put goes there in the background."""
         self.path: str = os.fspath(path) if path is not None else default_folder()
-        self._native = _store.Store(
-            self.path, read_only=read_only, max_bytes=max_bytes, durable=durable, verify=verify, warn=_warn
+        self.remotes: list[str] = os.environ.get("SMELT_REMOTE", "").split() if remotes is None else list(remotes)
+        native: Any = _store
+        if self.remotes:
+            native = _remotes()
+        self._native: _store.Store = native.Store(
+            self.path,
+            read_only=read_only,
+            max_bytes=max_bytes,
+            durable=durable,
+            verify=verify,
+            warn=_warn,
+            remotes=self.remotes,
         )
 
     def __repr__(self) -> str:
@@ -163,6 +188,11 @@ class Store:
 
     def stat(self) -> dict[str, Any]:
         return self._native.stat()
+
+    def remote_stat(self) -> list[dict[str, Any]]:
+        """For each remote that processes have used with this store and that have ended: hits, misses, errors, bytes..."""
+        rows: list[dict[str, Any]] = _remotes().statistics(self.path)
+        return rows
 
     def counters(self) -> dict[str, int]:
         """Of this process."""

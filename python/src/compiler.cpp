@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
 // that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
+#include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
 
 #include "buffers.hpp"
@@ -99,8 +100,10 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
 }
 
 std::shared_ptr<Session> open_session(const std::string& store, bool use_store, bool offline, bool read_only,
-                                      unsigned threads, const py::object& warn) {
+                                      unsigned threads, const py::object& warn,
+                                      std::optional<std::vector<std::string>> remotes) {
   service::SessionOptions options;
+  options.remotes = std::move(remotes);
   options.store = store;
   options.use_store = use_store;
   options.offline = offline;
@@ -158,6 +161,11 @@ py::dict target_facts(const std::string& name) {
 }  // namespace
 
 PYBIND11_MODULE(_compiler, module) {
+  // Sessions live as long as the process: what they still have to send goes now.
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    const py::gil_scoped_release released;
+    remote::end_all();
+  }));
   module.doc() = "The compiler of smelt. Use smelt.compile and smelt.compile_shader.";
   bind_memory(module);
   py::class_<service::CompileResult>(module, "CompileResult", py::module_local())
@@ -171,7 +179,7 @@ PYBIND11_MODULE(_compiler, module) {
       .def_readonly("warnings", &service::CompileResult::warnings);
   py::class_<Session, std::shared_ptr<Session>>(module, "Session", py::module_local())
       .def(py::init(&open_session), "store"_a = "", py::kw_only(), "use_store"_a = true, "offline"_a = false,
-           "read_only"_a = false, "threads"_a = 0, "warn"_a = py::none())
+           "read_only"_a = false, "threads"_a = 0, "warn"_a = py::none(), "remotes"_a = py::none())
       .def("make", &make, "sources"_a, "options"_a, "progress"_a = py::none())
       .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a);
   module.def("target_facts", &target_facts);

@@ -16,6 +16,8 @@ namespace smelt::python {
 /// The part that holds the stamps of the others, eight bytes each, in the order of their names. Its own name says how
 /// they are made: ".stamps" held another hash, and is passed over.
 constexpr std::string_view kStampsPart = ".stamps-xxh3";
+/// Written by smelt/remote/tiered_store.hpp into what came from a remote; nobody else's business.
+constexpr std::string_view kOriginPart = ".origin";
 
 uint64_t stamp_of(ByteView bytes);
 /// `parts` sorted by name, without kStampsPart.

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt._store: the store for Python, and what it knows of compiled libraries without a compiler. A module of its own,
 // without LLVM: a compiler that only keeps its results with us (smelt.compat.triton) starts in milliseconds.
+//
+// Compiled a second time as smelt._remote, where finds and puts go through remote::TieredStore: libcurl brings two
+// dozen libraries along, which only those load who have remotes.
 #include "smelt/cache/store.hpp"
 
 #include "smelt/cache/flight.hpp"
 #include "smelt/service/stored.hpp"
+#ifdef SMELT_WITH_REMOTES
+#include "smelt/remote/tiered_store.hpp"
+#endif
 
 #include "buffers.hpp"
 #include "errors.hpp"
@@ -28,6 +34,36 @@ Digest key_from(const std::string& hex) {
   return unwrap(digest_from_hex(hex));
 }
 
+#ifdef SMELT_WITH_REMOTES
+using Entries = remote::TieredStore;
+#else
+using Entries = cache::Store;
+#endif
+
+/// A store, and what finds and puts go through.
+struct Opened {
+  std::shared_ptr<cache::Store> store;
+  std::shared_ptr<Entries> entries;
+};
+
+Result<Opened> open_both(const std::string& folder, const cache::StoreOptions& options,
+                         [[maybe_unused]] const std::vector<std::string>& remotes) {
+  Opened opened;
+  SMELT_TRY(opened.store, cache::Store::open(folder, options));
+#ifdef SMELT_WITH_REMOTES
+  SMELT_TRY(auto with, remote::TierOptions::from_environment());
+  with.remotes.clear();
+  for (const std::string& url : remotes) {
+    SMELT_TRY(with.remotes.emplace_back(), remote::parse_address(url));
+  }
+  with.warn = options.warn;
+  SMELT_TRY(opened.entries, remote::TieredStore::open(opened.store, std::move(with)));
+#else
+  opened.entries = opened.store;
+#endif
+  return opened;
+}
+
 cache::Verify verify_from(std::string_view word) {
   if (word == "never") return cache::Verify::never;
   if (word == "first_use") return cache::Verify::first_use;
@@ -39,18 +75,23 @@ cache::Verify verify_from(std::string_view word) {
 /// that another process has open through the same descriptors is not ours to do.
 class StoreHandle {
  public:
-  StoreHandle(std::string folder, cache::StoreOptions options)
-      : folder_(std::move(folder)), options_(std::move(options)) {
+  StoreHandle(std::string folder, cache::StoreOptions options, std::vector<std::string> remotes)
+      : folder_(std::move(folder)), options_(std::move(options)), remotes_(std::move(remotes)) {
     const py::gil_scoped_release released;
     const std::lock_guard lock(mutex_);
-    auto opened = cache::Store::open(folder_, options_);
+    auto opened = open_both(folder_, options_, remotes_);
     if (opened) {
-      store_ = std::move(*opened);
+      opened_ = std::move(*opened);
       process_ = ::getpid();
       return;
     }
     const py::gil_scoped_acquire gil;
     raise(opened.error());
+  }
+  ~StoreHandle() {
+    // Entries on their way to remotes are waited for, by a thread that may warn.
+    const py::gil_scoped_release released;
+    opened_ = {};
   }
 
   /// Call with the GIL held; `work` runs without it, however short it is: a store that warns takes the GIL while it
@@ -59,7 +100,17 @@ class StoreHandle {
   auto with(Work&& work) {
     auto result = [&] {
       const py::gil_scoped_release released;
-      return on_store(work);
+      return on_opened([&](const Opened& on) { return work(*on.store); });
+    }();
+    return unwrap(std::move(result));
+  }
+
+  /// The same for finds and puts, which remotes take part in.
+  template <class Work>
+  auto with_entries(Work&& work) {
+    auto result = [&] {
+      const py::gil_scoped_release released;
+      return on_opened([&](const Opened& on) { return work(*on.entries); });
     }();
     return unwrap(std::move(result));
   }
@@ -69,24 +120,25 @@ class StoreHandle {
 
  private:
   template <class Work>
-  auto on_store(Work& work) -> decltype(work(std::declval<cache::Store&>())) {
-    std::shared_ptr<cache::Store> store;
+  auto on_opened(Work&& work) -> decltype(work(std::declval<const Opened&>())) {
+    Opened opened;
     {
       const std::lock_guard lock(mutex_);
       if (process_ != ::getpid()) {
-        new std::shared_ptr<cache::Store>(std::move(store_));  // the parent's; see above
-        SMELT_TRY(store_, cache::Store::open(folder_, options_));
+        new Opened(std::move(opened_));  // the parent's; see above
+        SMELT_TRY(opened_, open_both(folder_, options_, remotes_));
         process_ = ::getpid();
       }
-      store = store_;
+      opened = opened_;
     }
-    return work(*store);
+    return work(opened);
   }
 
   std::string folder_;
   cache::StoreOptions options_;
+  std::vector<std::string> remotes_;
   std::mutex mutex_;
-  std::shared_ptr<cache::Store> store_;
+  Opened opened_;
   pid_t process_ = 0;
 };
 
@@ -135,7 +187,8 @@ void bind_entry(py::module_& module) {
       .def("names",
            [](const Entry& entry) {
              py::list names;
-             for (const Entry::Part& part : entry.parts()) names.append(py::str(part.name.data(), part.name.size()));
+             for (const Entry::Part& part : entry.parts())
+               if (part.name != kOriginPart) names.append(py::str(part.name.data(), part.name.size()));
              return names;
            })
       .def("get",
@@ -170,7 +223,7 @@ void bind_flight(py::module_& module) {
 void bind_store(py::module_& module) {
   py::class_<StoreHandle>(module, "Store", py::module_local())
       .def(py::init([](std::string folder, bool read_only, uint64_t max_bytes, bool durable, const std::string& verify,
-                       py::object warn) {
+                       py::object warn, std::vector<std::string> remotes) {
              cache::StoreOptions options;
              options.verify = verify_from(verify);
              options.read_only = read_only;
@@ -189,29 +242,30 @@ void bind_store(py::module_& module) {
                  }
                };
              }
-             return std::make_unique<StoreHandle>(std::move(folder), std::move(options));
+             return std::make_unique<StoreHandle>(std::move(folder), std::move(options), std::move(remotes));
            }),
            "folder"_a, py::kw_only(), "read_only"_a = false, "max_bytes"_a = uint64_t{5} << 30, "durable"_a = false,
-           "verify"_a = "first_use", "warn"_a = py::none())
+           "verify"_a = "first_use", "warn"_a = py::none(), "remotes"_a = std::vector<std::string>())
       .def_property_readonly("folder", &StoreHandle::folder)
       .def_property_readonly("read_only", &StoreHandle::read_only)
       .def("find",
            [](StoreHandle& store, const std::string& key) {
              const Digest digest = key_from(key);
-             return store.with([&](cache::Store& on) { return on.find(digest); });
+             return store.with_entries([&](Entries& on) { return on.find(digest); });
            })
       .def("find_all",
            [](StoreHandle& store, const std::vector<std::string>& keys) {
              std::vector<Digest> digests;
              for (const std::string& key : keys) digests.push_back(key_from(key));
-             return store.with([&](cache::Store& on) { return on.find_all(digests); });
+             return store.with_entries([&](Entries& on) { return on.find_all(digests); });
            })
       .def(
           "put",
           [](StoreHandle& store, const std::string& key, const py::dict& parts, uint64_t cost, bool compress) {
             const Digest digest = key_from(key);
             const PartsIn in(parts, compress);
-            store.with([&](cache::Store& on) { return on.put(digest, in.parts, std::chrono::microseconds(cost)); });
+            const cache::Store::Put put{digest, in.parts, std::chrono::microseconds(cost)};
+            store.with_entries([&](Entries& on) { return on.put_all({put}); });
           },
           "key"_a, "parts"_a, "cost"_a = 0, "compress"_a = false)
       .def(
@@ -224,7 +278,7 @@ void bind_store(py::module_& module) {
               in.emplace_back(parts, false);
               puts.push_back({key_from(key), in.back().parts, std::chrono::microseconds(cost)});
             }
-            store.with([&](cache::Store& on) { return on.put_all(puts); });
+            store.with_entries([&](Entries& on) { return on.put_all(puts); });
           },
           "entries"_a, "cost"_a = 0)
       .def(
@@ -238,7 +292,7 @@ void bind_store(py::module_& module) {
             const PartsIn in_also(also, false);
             std::vector<cache::Store::Put> puts{{key_from(key), in.parts, took}};
             if (!also_key.empty()) puts.push_back({key_from(also_key), in_also.parts, {}});
-            store.with([&](cache::Store& on) {
+            store.with_entries([&](Entries& on) {
               const Bytes stamps = stamps_of(in.parts);
               puts[0].parts.push_back({kStampsPart, stamps});
               return on.put_all(puts);
@@ -318,12 +372,28 @@ void bind_store(py::module_& module) {
 
 }  // namespace
 
-PYBIND11_MODULE(_store, module) {
+PYBIND11_MODULE(SMELT_STORE_MODULE, module) {
   module.doc() = "The store of smelt: entries by key. Use smelt.Store.";
   bind_memory(module);
   bind_entry(module);
   bind_flight(module);
   bind_store(module);
+#ifdef SMELT_WITH_REMOTES
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    const py::gil_scoped_release released;
+    remote::end_all();
+  }));
+  module.def("statistics", [](const std::string& folder) {
+    py::list list;
+    for (const auto& [name, counts] : remote::read_statistics(folder))
+      list.append(py::dict("remote"_a = name, "hits"_a = counts.hits, "misses"_a = counts.misses,
+                           "damaged"_a = counts.damaged, "errors"_a = counts.errors, "resting"_a = counts.resting,
+                           "puts"_a = counts.puts, "dropped"_a = counts.dropped, "bytes_read"_a = counts.bytes_read,
+                           "bytes_written"_a = counts.bytes_written, "round_trips"_a = counts.round_trips,
+                           "microseconds"_a = counts.microseconds));
+    return list;
+  });
+#endif
   module.def("write_file", [](const std::string& folder, const std::string& name, const py::object& value) {
     const auto bytes = BorrowedBuffer::from(value, name);
     auto path = [&] {

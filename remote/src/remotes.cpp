@@ -115,6 +115,7 @@ struct Remotes::State {
     for (const auto& remote : remotes) due = remote->probe_due() || due;
     if (!due) return;
     const std::lock_guard lock(mutex);
+    if (ending) return;
     probing = true;
     begin_thread();
     wake.notify_one();
@@ -136,7 +137,11 @@ Remotes::~Remotes() {
 }
 
 void Remotes::end() {
-  if (!state_->thread.joinable()) return;
+  if (!state_->thread.joinable()) {
+    const std::lock_guard lock(state_->mutex);
+    state_->ending = true;
+    return;
+  }
   drain(kLastWords);
   std::deque<Job> left;
   {
@@ -186,7 +191,7 @@ void Remotes::put_later(std::vector<Outgoing> entries, std::shared_ptr<LeaseHold
   for (const Outgoing& entry : job.entries)
     for (const Part& part : entry.parts) job.bytes += part.bytes.size();
   std::unique_lock lock(state_->mutex);
-  if (state_->waiting + job.bytes > kWaitingBytes) {
+  if (state_->ending || state_->waiting + job.bytes > kWaitingBytes) {
     lock.unlock();
     for (const auto& remote : state_->remotes)
       if (!remote->address().read_only) remote->count_dropped(job.entries.size());

@@ -5,8 +5,11 @@
 #include "packing.hpp"
 #include "statistics_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace smelt::remote {
 namespace {
@@ -20,6 +23,16 @@ cache::Entry to_entry(const std::vector<Part>& parts) {
   std::vector<std::pair<std::string, Bytes>> owned;
   for (const Part& part : parts) owned.emplace_back(part.name, part.bytes);
   return cache::Entry::of(std::move(owned));
+}
+
+/// Those of this process. Never destroyed: end_all() may be called late.
+struct OpenStores {
+  std::mutex mutex;
+  std::vector<TieredStore*> stores;
+};
+OpenStores& open_stores() {
+  static auto* const all = new OpenStores;
+  return *all;
 }
 
 std::vector<cache::Entry::Part> views(const std::vector<Part>& parts) {
@@ -48,20 +61,42 @@ struct TieredStore::Accepted {
 };
 
 TieredStore::TieredStore(std::shared_ptr<cache::Store> local, TierOptions options, std::shared_ptr<Remotes> remotes)
-    : local_(std::move(local)), options_(std::move(options)), remotes_(std::move(remotes)) {}
+    : local_(std::move(local)), options_(std::move(options)), remotes_(std::move(remotes)), process_(::getpid()) {}
 
 Result<std::shared_ptr<TieredStore>> TieredStore::open(std::shared_ptr<cache::Store> local, TierOptions options) {
   SMELT_TRY(auto remotes, Remotes::open(options.remotes, options.warn));
-  return std::shared_ptr<TieredStore>(new TieredStore(std::move(local), std::move(options), std::move(remotes)));
+  auto opened = std::shared_ptr<TieredStore>(new TieredStore(std::move(local), std::move(options), std::move(remotes)));
+  const std::lock_guard lock(open_stores().mutex);
+  open_stores().stores.push_back(opened.get());
+  return opened;
 }
 
 TieredStore::~TieredStore() {
-  std::vector<RemoteCount> counts;
-  if (!remotes_->empty()) {
-    remotes_->end();
-    counts = remotes_->statistics();
+  {
+    const std::lock_guard lock(open_stores().mutex);
+    std::erase(open_stores().stores, this);
   }
-  if (!counts.empty() && !local_->read_only()) add_statistics(local_->folder(), counts);
+  end();
+}
+
+void TieredStore::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(ended_, true)) return;
+  }
+  if (remotes_->empty()) return;
+  remotes_->end();
+  if (!local_->read_only()) add_statistics(local_->folder(), remotes_->statistics());
+}
+
+void end_all() {
+  std::vector<TieredStore*> all;
+  {
+    const std::lock_guard lock(open_stores().mutex);
+    all = open_stores().stores;
+  }
+  for (TieredStore* store : all)
+    if (store->process_ == ::getpid()) store->end();  // a forked child has its parent's, whose threads it has not
 }
 
 void TieredStore::warn_once(std::string_view kind, std::string_view text) {
@@ -227,6 +262,11 @@ Result<void> TieredStore::push(const std::vector<Digest>& keys) {
     now.push_back(outgoing(keys[i], entries[i]->parts(), {}));
   }
   return remotes_->put_now(now);
+}
+
+Result<void> TieredStore::push(const Digest& key, const std::vector<cache::Entry::Part>& parts) {
+  const Outgoing entry = outgoing(key, parts, {});
+  return remotes_->put_now(std::span(&entry, 1));
 }
 
 Leased TieredStore::lease(const Digest& key, std::chrono::milliseconds timeout) {

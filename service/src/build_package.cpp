@@ -17,9 +17,9 @@
 #include <thread>
 
 namespace smelt::service {
-namespace {
+namespace {}  // namespace
 
-schema::Function function(const aot::KernelInfo& info) {
+schema::Function manifest_function(const aot::KernelInfo& info) {
   schema::Function made;
   made.name = info.name;
   made.kind = function_kind(info.stage).value_or(FunctionKind::unqualified);
@@ -34,6 +34,8 @@ schema::Function function(const aot::KernelInfo& info) {
     made.constants.push_back({from.name, from.type_name, from.index, from.required});
   return made;
 }
+
+namespace {
 
 schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
   schema::Slice slice;
@@ -51,6 +53,8 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
   slice.bytes = std::move(compiled.metallib);
   return slice;
 }
+
+}  // namespace
 
 Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel level, bool checked) {
   std::vector<aot::AirModuleView> modules;
@@ -80,6 +84,8 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel l
   return slice;
 }
 
+namespace {
+
 /// Everything of one part: what the whole library has of it.
 Result<schema::Library> part_library(aot::Compiled part, const Request& request,
                                      const std::vector<aot::CpuLevel>& levels) {
@@ -90,7 +96,7 @@ Result<schema::Library> part_library(aot::Compiled part, const Request& request,
                                        [](const auto& a, const auto& b) { return a.target.air < b.target.air; });
   if (newest->functions.empty()) return library;
   library.name = newest->functions.front().info.name;
-  for (const aot::CompiledFunction& made : newest->functions) library.functions.push_back(function(made.info));
+  for (const aot::CompiledFunction& made : newest->functions) library.functions.push_back(manifest_function(made.info));
   std::vector<schema::Slice> native;
   for (const aot::CpuLevel level : levels) {
     SMELT_TRY(auto slice, cpu_slice(*newest, level, request.checked));

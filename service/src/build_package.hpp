@@ -2,6 +2,7 @@
 // A request compiled to a package, kernel by kernel, taking from a store what it has of them. Private to service.
 #pragma once
 
+#include "smelt/schema/manifest.hpp"
 #include "smelt/service/session.hpp"
 
 #include "kernel_store.hpp"
@@ -19,5 +20,11 @@ Result<Built> build_package(const Request& request, unsigned threads, const Prog
 
 /// Levels to make CPU code for: the request's, else what this machine can run; none when it wants no CPU code.
 Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request);
+
+/// What a package says about an entry point.
+schema::Function manifest_function(const aot::KernelInfo& info);
+
+/// CPU code made from a target's finished AIR (its `metallib` is not looked at).
+Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel level, bool checked);
 
 }  // namespace smelt::service

@@ -3,13 +3,12 @@
 
 #include "smelt/schema/package.hpp"
 
+#include "entry_parts.hpp"
+
 #include <fmt/ranges.h>
 
 namespace smelt::service {
 namespace {
-
-constexpr std::string_view kPackagePart = "kernel.smelt";
-constexpr std::string_view kWarningsPart = "warnings";  // a line each
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -22,7 +21,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
-  const auto bytes = entry.part(kPackagePart);
+  const auto bytes = entry.part(kKernelPart);
   if (!bytes) return std::optional<KeptKernel>();
   SMELT_TRY(const schema::Package package, schema::Package::open(*bytes));
   KeptKernel kernel;
@@ -64,7 +63,7 @@ std::vector<std::optional<KeptKernel>> KernelStore::find(const std::vector<Diges
 
 void KernelStore::keep(const std::vector<Digest>& keys, const std::vector<std::optional<KeptKernel>>& parts,
                        const std::vector<size_t>& which, std::chrono::microseconds cost) const {
-  if (!store_ || store_->read_only() || which.empty()) return;
+  if (!store_ || store_->local().read_only() || which.empty()) return;
   struct Kept {
     Bytes package;
     std::string warnings;
@@ -77,7 +76,7 @@ void KernelStore::keep(const std::vector<Digest>& keys, const std::vector<std::o
     auto package = schema::write_package(std::span(&parts[i]->library, 1));
     if (!package) continue;  // an error of the whole library too, which is told when that is written
     kept.push_back({std::move(*package), fmt::format("{}", fmt::join(parts[i]->warnings, "\n"))});
-    cache::Store::Put entry{keys[i], {{kPackagePart, kept.back().package}}, cost / static_cast<int64_t>(which.size())};
+    cache::Store::Put entry{keys[i], {{kKernelPart, kept.back().package}}, cost / static_cast<int64_t>(which.size())};
     if (!kept.back().warnings.empty()) entry.parts.push_back({kWarningsPart, as_bytes(kept.back().warnings)});
     entries.push_back(std::move(entry));
   }

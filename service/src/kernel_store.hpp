@@ -5,7 +5,7 @@
 
 #include "smelt/aot/cpu.hpp"
 #include "smelt/base/digest.hpp"
-#include "smelt/cache/store.hpp"
+#include "smelt/remote/tiered_store.hpp"
 #include "smelt/schema/manifest.hpp"
 
 #include <functional>
@@ -29,7 +29,7 @@ class KernelStore {
  public:
   using Warn = std::function<void(std::string_view)>;
   KernelStore() = default;
-  KernelStore(cache::Store& store, Warn warn) : store_(&store), warn_(std::move(warn)) {}
+  KernelStore(remote::TieredStore& store, Warn warn) : store_(&store), warn_(std::move(warn)) {}
 
   /// In the order of the keys.
   std::vector<std::optional<KeptKernel>> find(const std::vector<Digest>& keys) const;
@@ -39,7 +39,7 @@ class KernelStore {
             const std::vector<size_t>& which, std::chrono::microseconds cost) const;
 
  private:
-  cache::Store* store_ = nullptr;
+  remote::TieredStore* store_ = nullptr;
   Warn warn_;
 };
 

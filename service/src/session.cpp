@@ -6,10 +6,12 @@
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/metallib/reader.hpp"
+#include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/stored.hpp"
 
 #include "build_package.hpp"
+#include "remake.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -49,6 +51,7 @@ struct Session::State {
   std::mutex mutex;
   bool store_tried = false;
   std::shared_ptr<cache::Store> store;
+  std::shared_ptr<remote::TieredStore> tiers;  // over `store`; null without it
   std::optional<Error> store_error;
   std::vector<Digest> used;  // in order of first use
 
@@ -59,10 +62,11 @@ struct Session::State {
       log_warning(text);
   }
 
-  /// Null when there is none to use.
-  cache::Store* open_store() {
+  /// Null when there is none to use. An error is a setting that cannot be meant: a URL, a key, a word for trust.
+  Result<remote::TieredStore*> open_store() {
     std::lock_guard lock(mutex);
-    if (store_tried || !options.use_store) return store.get();
+    if (store_tried && store_error && store) return tl::unexpected(*store_error);
+    if (store_tried || !options.use_store) return tiers.get();
     store_tried = true;
     const std::filesystem::path folder = options.store.empty() ? default_store_folder() : options.store;
     cache::StoreOptions wanted;
@@ -75,13 +79,33 @@ struct Session::State {
       wanted.read_only = true;
       if (auto readable = cache::Store::open(folder, wanted)) opened = std::move(readable);
     }
-    if (opened) {
-      store = std::move(*opened);
-    } else {
+    if (!opened) {
       store_error = opened.error();
       warn(fmt::format("{}; going on without a store", opened.error().message));
+      return nullptr;
     }
-    return store.get();
+    store = std::move(*opened);
+    auto joined = open_tiers();
+    if (!joined) {
+      store_error = joined.error();
+      return tl::unexpected(std::move(joined).error());
+    }
+    tiers = std::move(*joined);
+    return tiers.get();
+  }
+
+  Result<std::shared_ptr<remote::TieredStore>> open_tiers() {
+    SMELT_TRY(auto wanted, remote::TierOptions::from_environment());
+    if (options.remotes) {
+      wanted.remotes.clear();
+      for (const std::string& url : *options.remotes) {
+        SMELT_TRY(wanted.remotes.emplace_back(), remote::parse_address(url));
+      }
+    }
+    wanted.warn = [this](std::string_view text) { warn(text); };
+    wanted.made_from = made_from;
+    wanted.remake = remake_entry;
+    return remote::TieredStore::open(store, std::move(wanted));
   }
 
   void note_use(const Digest& key) {
@@ -89,8 +113,8 @@ struct Session::State {
     if (std::find(used.begin(), used.end(), key) == used.end()) used.push_back(key);
   }
 
-  std::optional<CompileResult> find(cache::Store& from, const Digest& key) {
-    auto found = from.find(key);
+  std::optional<CompileResult> find(remote::TieredStore& from, const Digest& key, bool fresh = false) {
+    auto found = from.find(key, fresh);
     if (!found) {
       warn(found.error().message);
       return std::nullopt;
@@ -101,14 +125,15 @@ struct Session::State {
   }
 
   /// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once.
-  void publish(cache::Store& to, std::initializer_list<Digest> keys, ByteView package, std::chrono::microseconds cost) {
-    if (to.read_only()) return;
+  void publish(remote::TieredStore& to, std::initializer_list<Digest> keys, ByteView package,
+               std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold = {}) {
+    if (to.local().read_only()) return;
     std::vector<cache::Store::Put> puts;
     for (const Digest& key : keys) {
       puts.push_back({key, {{kPackagePart, package}}, cost});
       note_use(key);
     }
-    if (auto put = to.put_all(puts); !put) warn(put.error().message);
+    if (auto put = to.put_all(puts, std::move(hold)); !put) warn(put.error().message);
   }
 };
 
@@ -133,7 +158,13 @@ std::shared_ptr<Session> Session::open(SessionOptions options) {
 }
 
 Result<std::shared_ptr<cache::Store>> Session::store() {
-  if (state_->open_store()) return state_->store;
+  SMELT_TRY(const auto joined, tiers());
+  return joined->shared_local();
+}
+
+Result<std::shared_ptr<remote::TieredStore>> Session::tiers() {
+  SMELT_TRY(const auto* opened, state_->open_store());
+  if (opened) return state_->tiers;
   if (state_->store_error) return tl::unexpected(*state_->store_error);
   return fail(Errc::invalid_argument, "this session was asked to work without a store");
 }
@@ -156,7 +187,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   // A hit on unchanged bytes parses nothing.
   const auto more = extras(request, levels);
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
-  cache::Store* store = state_->open_store();
+  SMELT_TRY(remote::TieredStore * store, state_->open_store());
   if (store) {
     if (auto made = state_->find(*store, raw)) {
       made->took = since(start);
@@ -177,15 +208,19 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   if (state_->options.offline)
     return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)",
                 request.sources.empty() ? "request" : request.sources[0].name,
-                store ? store->folder().string() : "(none)");
+                store ? store->local().folder().string() : "(none)");
   std::optional<cache::Flight> flight;
-  if (store && !store->read_only()) {
-    const auto ready = [&] { return store->indexed(*normal); };
-    auto acquired = cache::Flight::acquire(store->folder(), *normal, state_->options.wait_for_others, ready);
+  remote::Leased leased;
+  if (store && !store->local().read_only()) {
+    // One of this machine first, then of those one of all machines.
+    const auto ready = [&] { return store->local().indexed(*normal); };
+    const auto wait = state_->options.wait_for_others;
+    auto acquired = cache::Flight::acquire(store->local().folder(), *normal, wait, ready);
     if (acquired) flight = std::move(*acquired);
-    if (flight && flight->waited()) {
-      if (auto there = state_->find(*store, *normal)) {
-        if (!store->indexed(raw)) state_->publish(*store, {raw}, there->package, {});
+    if (!flight || flight->held()) leased = store->lease(*normal, wait);
+    if (leased.waited || (flight && flight->waited())) {
+      if (auto there = state_->find(*store, *normal, leased.waited)) {
+        if (!store->local().indexed(raw)) state_->publish(*store, {raw}, there->package, {});
         there->key = raw;
         there->took = since(start);
         return std::move(*there);
@@ -200,7 +235,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   made.warnings = std::move(built.warnings);
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;
-  if (store) state_->publish(*store, {*normal, raw}, built.package, made.took);
+  if (store) state_->publish(*store, {*normal, raw}, built.package, made.took, std::move(leased.hold));
   auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;
@@ -218,7 +253,7 @@ Result<CompileResult> Session::cpu_code(ByteView metallib, std::string_view name
                                         const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const Digest key = cpu_code_key(metallib, aot::to_string(level), checked);
-  cache::Store* const store = state_->open_store();
+  SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   if (store) {
     if (auto made = state_->find(*store, key)) {
       made->took = since(start);
@@ -247,8 +282,8 @@ Result<loader::LibraryRef> Session::load_bytes(const loader::OwnedBytes& bytes, 
 }
 
 Result<CompileResult> Session::resolve(std::string_view query, const loader::DeviceRef& device) {
-  SMELT_TRY(const auto from, store());
-  SMELT_TRY(const auto candidates, from->resolve(query));
+  SMELT_TRY(const auto from, tiers());
+  SMELT_TRY(const auto candidates, from->local().resolve(query));
   std::string passed_over;
   Errc code = Errc::not_cached;
   for (const cache::TagInfo& tag : candidates) {

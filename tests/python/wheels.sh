@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# wheels.sh SOURCE BUILD PYTHON PACKAGE: both wheels of a build, each installed by pip into an empty environment. The
+# wheels.sh SOURCE BUILD PYTHON PACKAGE: the wheels of a build, each installed by pip into an empty environment. The
 # loader's is small, runs a kernel and says what the compiler needs; the compiler's adds compiling and the command. Exit 77:
 # skipped, no pip or venv.
 set -euo pipefail
@@ -41,6 +41,13 @@ except smelt.ToolchainError as error:
 else:
     raise SystemExit("compiled without a compiler")
 P
+install smelt-remote
+# Two machines and a folder between them. What waits to be sent is sent when a process ends.
+mkdir mirror
+export SMELT_REMOTE=file://$work/mirror SMELT_TRUST=any
+"$bin/python" -c 'import smelt; smelt.Store("first").put("cd" * 32, {"part": b"bytes"})'
+"$bin/python" -c 'import smelt; assert smelt.Store("second").get("cd" * 32)["part"] == b"bytes"'
+unset SMELT_REMOTE SMELT_TRUST
 ! "$bin/smelt" --version 2> "$work/said"
 grep -q 'pip install smelt-compiler' "$work/said"
 # What the modules use comes from the wheel, where it has it.

@@ -216,6 +216,10 @@ std::unique_ptr<Server> make() {
 
 }  // namespace
 
+std::string patient(const std::string& url) {
+  return url + (url.find('?') == std::string::npos ? "?" : "&") + "connect=20s&stall=20s&budget=5m&timeout=1m";
+}
+
 uint16_t free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
@@ -268,7 +272,7 @@ void Process::kill() {
 }
 
 void Process::wait_for(uint16_t port) const {
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(port);
     const bool there = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;

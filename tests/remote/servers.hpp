@@ -13,6 +13,8 @@
 
 namespace smelt::test {
 
+/// The URL with options that let a machine be slow: for tests of something else.
+std::string patient(const std::string& url);
 /// A free port: nobody listened there a moment ago.
 uint16_t free_port();
 /// Path of a program, or empty.
@@ -28,7 +30,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   void kill();
-  /// Until something accepts connections there; throws with the log's end after five seconds.
+  /// Until something accepts connections there; throws with the log after a minute.
   void wait_for(uint16_t port) const;
 
  private:

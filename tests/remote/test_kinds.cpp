@@ -14,7 +14,7 @@ using namespace smelt::test;
 namespace {
 
 std::shared_ptr<Remote> open(const std::string& url) {
-  auto address = parse_address(url);
+  auto address = parse_address(patient(url));
   if (!address) FAIL(address.error().message);
   auto remote = Remote::open(*address);
   if (!remote) FAIL(remote.error().message);
@@ -60,8 +60,7 @@ TEST_CASE("a batch of hundreds costs few round trips") {
       entries.push_back(entry_of(id));
       keys.push_back(entries.back().key);
     }
-    must(
-        open(server->url() + (server->url().find('?') == std::string::npos ? "?" : "&") + "timeout=20s")->put(entries));
+    must(open(server->url())->put(entries));
     const auto reader = open(server->url());
     const auto found = reader->find(keys);
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -150,7 +149,7 @@ TEST_CASE("what waits to be sent is sent by the end") {
     CAPTURE(kind.name);
     const auto server = kind.start();
     {
-      auto remotes = Remotes::open({*parse_address(server->url())});
+      auto remotes = Remotes::open({*parse_address(patient(server->url()))});
       REQUIRE(remotes);
       for (uint64_t id = 0; id < 8; ++id) (*remotes)->put_later({entry_of(id)});
     }

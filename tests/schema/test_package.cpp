@@ -191,6 +191,37 @@ TEST_CASE("no prefix of a package opens, nor one byte more") {
   CHECK(package.error().code == Errc::corrupt);
 }
 
+TEST_CASE("signatures follow a package without changing it") {
+  const Bytes plain = written({two_kernels()});
+  const std::vector<std::string> signatures{"ci-2026:QUJD", "other:REVG"};
+  const Bytes with = with_signatures(plain, signatures).value();
+  const Package package = opened(with);
+  CHECK(package.signatures() == signatures);
+  CHECK(package.digest() == opened(plain).digest());
+  CHECK(to_bytes(package.bytes()) == plain);
+  CHECK(opened(plain).signatures().empty());
+  // Signed again, or not at all: what was there before goes.
+  CHECK(with_signatures(with, std::span(signatures).first(1)).value() ==
+        with_signatures(plain, std::span(signatures).first(1)).value());
+  CHECK(with_signatures(with, {}).value() == plain);
+  CHECK(package_statement(package.digest()).find(to_hex(package.digest())) != std::string::npos);
+
+  // Cut anywhere it is refused, but for the one place where the package ends and is whole without them.
+  for (size_t n = 0; n < with.size(); ++n) {
+    const Bytes prefix(with.begin(), with.begin() + std::ptrdiff_t(n));
+    CHECK(Package::open(prefix).has_value() == (n == plain.size()));
+  }
+  for (size_t at = plain.size(); at < plain.size() + 8; ++at) {
+    Bytes changed = with;
+    changed[at] ^= std::byte{1};
+    CHECK_FALSE(Package::open(changed));
+  }
+  for (const std::string& text : {std::string("no colon"), std::string("two:w ords"), std::string(300, ':')})
+    CHECK_FALSE(with_signatures(plain, std::span(&text, 1)));
+  const std::vector<std::string> many(100, "ci:" + std::string(88, 'A'));
+  CHECK_FALSE(with_signatures(plain, many));
+}
+
 TEST_CASE("one flipped bit anywhere is found, at the latest when its part is hashed") {
   const Bytes whole = written({two_kernels()});
   size_t at_open = 0, at_part = 0;

@@ -3,6 +3,8 @@
 #include "smelt/schema/package.hpp"
 #include "smelt/schema/package_layout.hpp"
 
+#include "signature_text.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -69,8 +71,33 @@ class PackageReader {
     if (bytes.size() < header_.size)
       return fail(Errc::truncated, "package: the header says {} bytes, there are {}: it is cut short; copy it again",
                   uint64_t{header_.size}, bytes.size());
-    if (bytes.size() > header_.size)
-      return corrupt("the header says {} bytes, there are {}", uint64_t{header_.size}, bytes.size());
+    if (header_.size < sizeof(PackageHeader))
+      return corrupt("the header says {} bytes, fewer than it has itself", uint64_t{header_.size});
+    if (bytes.size() > header_.size) SMELT_TRY_VOID(read_signatures(bytes.subspan(header_.size)));
+    package_.bytes_ = bytes.first(header_.size);
+    return read_hashes();
+  }
+
+  /// What lies after the package: a block of signatures and nothing else.
+  Result<void> read_signatures(ByteView block) {
+    if (block.size() < sizeof(SignaturesHeader) || block.size() > kMostSignatureBytes ||
+        copy_row<SignaturesHeader>(block.data()).magic != kSignaturesMagic ||
+        copy_row<SignaturesHeader>(block.data()).size != block.size())
+      return corrupt("the header says {} bytes, and the {} after them are no signatures", uint64_t{header_.size},
+                     block.size());
+    std::string_view lines = as_text(block.subspan(sizeof(SignaturesHeader)));
+    package_.signatures_ = lines;
+    while (!lines.empty()) {
+      const size_t end = lines.find('\n');
+      if (end == lines.npos || !is_signature(lines.substr(0, end)))
+        return corrupt("a signature does not read NAME:BASE64");
+      lines.remove_prefix(end + 1);
+    }
+    return {};
+  }
+
+  Result<void> read_hashes() {
+    const ByteView bytes = package_.bytes_;
     package_.digest_.bytes = header_.digest;
     if (sha256(bytes.first(offsetof(PackageHeader, digest))) != package_.digest_)
       return fail(Errc::digest_mismatch, "package: the header does not hash to the digest at offset {}",

@@ -57,10 +57,19 @@ class TieredStore {
   /// Entries of the local store to every remote that takes puts, now. `not_cached` names a key that is not here.
   Result<void> push(const std::vector<Digest>& keys);
 
+  /// Parts that the local store does not hold, in the same way.
+  Result<void> push(const Digest& key, const std::vector<cache::Entry::Part>& parts);
+  const trust::Policy& policy() const { return options_.policy; }
+
+  /// Sends what waits, for a second at most, and adds up the statistics; afterwards nothing is sent any more. The
+  /// destructor does it too.
+  void end();
+
   /// See Remotes::lease.
   Leased lease(const Digest& key, std::chrono::milliseconds timeout);
 
  private:
+  friend void end_all();
   TieredStore(std::shared_ptr<cache::Store> local, TierOptions options, std::shared_ptr<Remotes> remotes);
   using Parts = std::vector<cache::Entry::Part>;
   struct Accepted;
@@ -77,6 +86,11 @@ class TieredStore {
   std::shared_ptr<Remotes> remotes_;
   std::mutex mutex_;
   std::vector<std::string> warned_;
+  bool ended_ = false;
+  const int process_;
 };
+
+/// end() of all that are open: for a process that ends without destroying them, as Python does.
+void end_all();
 
 }  // namespace smelt::remote

@@ -21,6 +21,9 @@
 namespace smelt::cache {
 class Store;
 }
+namespace smelt::remote {
+class TieredStore;
+}
 
 namespace smelt::service {
 
@@ -58,6 +61,8 @@ struct SessionOptions {
   bool offline = false;  ///< a miss is `not_cached`; nothing is compiled
   bool read_only = false;
   uint64_t max_store_bytes = uint64_t{5} << 30;
+  /// Remotes behind the store, nearest first, as URLs (docs/guide/remotes.md); nothing: $SMELT_REMOTE.
+  std::optional<std::vector<std::string>> remotes;
   unsigned threads = 0;  ///< threads of the compiler; 0: one per core
   /// How long to wait for another process that compiles the same; then it is compiled here too.
   std::chrono::milliseconds wait_for_others{120000};
@@ -80,8 +85,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Find, else compile and publish, else the error. Of all threads and processes that want the same, one compiles.
-  /// Kernels are kept one by one besides: what an edit of the source leaves as it was is not compiled again.
+  /// Find (here, then at the remotes), else compile and publish, else the error. Of all threads and processes that want
+  /// the same, one compiles. Kernels are kept one by one besides: what an edit of the source leaves as it was is not
+  /// compiled again.
   Result<CompileResult> make(const Request& request, const Progress& progress = {});
 
   /// The same, loaded on a device.
@@ -112,8 +118,16 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Files every library of a package, and tags those with a version; see stored.hpp.
   Result<Imported> import_package(ByteView package, bool move_tags = false);
 
+  /// Entries of the store to every remote that takes puts: keys (hex) or name@version, whose tags go with them. Returns
+  /// the keys.
+  Result<std::vector<Digest>> push(std::span<const std::string> names);
+  /// The other way: keys, or name@version exactly as they were pushed. Tags that point elsewhere now are moved.
+  Result<std::vector<Digest>> pull(std::span<const std::string> names);
+
   /// The store itself, for those who show it. Null with the reason when there is none.
   Result<std::shared_ptr<cache::Store>> store();
+  /// The same with the remotes behind it.
+  Result<std::shared_ptr<remote::TieredStore>> tiers();
 
  private:
   explicit Session(SessionOptions options);

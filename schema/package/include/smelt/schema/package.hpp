@@ -75,7 +75,10 @@ class Package {
   /// Content address of the whole package.
   const Digest& digest() const { return digest_; }
   uint16_t format() const { return format_; }
+  /// The package without its signatures.
   ByteView bytes() const { return bytes_; }
+  /// NAME:BASE64 each, over package_statement(digest()). Whether they hold, and whose they are, is not looked at.
+  std::vector<std::string> signatures() const;
 
   uint32_t library_count() const { return libraries_.count; }
   LibraryView library(uint32_t index) const;
@@ -108,6 +111,7 @@ class Package {
   std::string_view text(const Ref& ref) const;
 
   ByteView bytes_;
+  std::string_view signatures_;  ///< lines
   Digest digest_;
   uint16_t format_ = 0;
   Table libraries_, tags_, functions_, arguments_, constants_, slices_, presences_, attachments_;
@@ -123,6 +127,14 @@ Result<void> check_all_parts(const Package& package);
 /// Deterministic: the same libraries in the same order give the same bytes. Equal parts are stored once.
 /// Errors: `invalid_argument` for names that are empty or met twice, or presences that do not match the functions.
 Result<Bytes> write_package(std::span<const Library> libraries);
+
+/// What a signature of a package is made over. The digest covers every byte, so it binds what the package was made
+/// from, what it says about its kernels, and every part.
+std::string package_statement(const Digest& digest);
+
+/// The package with these signatures and no others. Errors: those of opening it; `invalid_argument` for what is not of
+/// the form NAME:BASE64, or too much.
+Result<Bytes> with_signatures(ByteView package, std::span<const std::string> signatures);
 
 /// What `smelt pack A B` does. Libraries keep the order of first mention. Two of one name are merged when they come
 /// from the same source and compiler and list the same functions: the slices are joined; the same target twice must

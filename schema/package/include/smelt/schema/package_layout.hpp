@@ -21,6 +21,14 @@
 //
 // Nothing here depends on when, where or by whom a package is built: the same input gives the same bytes.
 //
+// Signatures may follow the last byte that the header counts. They are no part of the package: signing changes neither
+// its digest nor a byte of it, and cutting them off leaves the package as it was before.
+//
+//   at  size  field, from the package's end
+//    0     4  magic          "SMSG"
+//    4     4  size           of this block, to the end of the file; at most 8192
+//    8        lines          one a signature: NAME:BASE64 LF, over package_statement()
+//
 // History: 1 first release.
 #pragma once
 
@@ -33,6 +41,14 @@ inline constexpr uint16_t kPackageFormat = 1;          ///< what we write
 inline constexpr uint16_t kPackageOldestRead = 1;      ///< lowest format that we still open
 inline constexpr uint16_t kPackageOldestReader = 1;    ///< lowest reader that may open what we write
 inline constexpr size_t kPartAlignment = 64;
+inline constexpr uint32_t kSignaturesMagic = 0x47534d53;  // "SMSG"
+inline constexpr size_t kMostSignatureBytes = 8192;
+
+struct SignaturesHeader {
+  le32 magic;
+  le32 size;
+};
+static_assert(sizeof(SignaturesHeader) == 8);
 
 struct PackageHeader {
   le32 magic;

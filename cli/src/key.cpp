@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// smelt key ...: Ed25519 keys for signing packages and entries.
+#include "smelt/trust/keys.hpp"
+
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  std::string name, file;
+};
+
+Result<void> make(const Options& options) {
+  SMELT_TRY(const trust::SecretKey key, trust::new_key(options.name));
+  SMELT_TRY_VOID(trust::write_secret_key(options.file, key));
+  return print(trust::to_text(trust::public_key(key)) + "\n");
+}
+
+Result<void> show(const Options& options) {
+  SMELT_TRY(const trust::SecretKey key, trust::read_secret_key(options.file));
+  return print(trust::to_text(trust::public_key(key)) + "\n");
+}
+
+}  // namespace
+
+void add_key(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("key", "Make and show keys that sign packages and entries");
+  verb->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  const auto command = [&](const char* name, const char* help, Result<void> (*run)(const Options&)) {
+    CLI::App* sub = verb->add_subcommand(name, help);
+    sub->callback([options, run, &context] { context.finish(run(*options)); });
+    return sub;
+  };
+  CLI::App* sub = command("new", "Make a key; prints the public half, for those who are to trust it", make);
+  sub->add_option("NAME", options->name, "Name that says whose key it is, e.g. ci-2026")->required();
+  sub->add_option("-o,--output", options->file, "File for the secret half, readable by its owner alone")->required();
+  sub = command("show", "Print the public half of a secret key", show);
+  sub->add_option("FILE", options->file, "File of a secret key")->required();
+}
+
+}  // namespace smelt::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// smelt sign PACKAGE --key F: says, under a key's name, that a package is what it is.
+#include "smelt/base/files.hpp"
+#include "smelt/schema/package.hpp"
+#include "smelt/trust/keys.hpp"
+
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  std::string input, key, output;
+};
+
+Result<void> sign(const Options& options) {
+  SMELT_TRY(const trust::SecretKey key, trust::read_secret_key(options.key));
+  SMELT_TRY(const Bytes file, read_file(options.input));
+  const auto package = schema::Package::open(file);
+  if (!package) return tl::unexpected(Error(package.error()).in(options.input));
+  // Signing vouches for the parts too, so they must be what the manifest says.
+  if (auto whole = schema::check_all_parts(*package); !whole)
+    return tl::unexpected(std::move(whole).error().in(options.input));
+  const std::string fresh = trust::to_text(trust::sign(key, as_bytes(schema::package_statement(package->digest()))));
+  std::vector<std::string> signatures = package->signatures();
+  if (std::find(signatures.begin(), signatures.end(), fresh) == signatures.end()) signatures.push_back(fresh);
+  SMELT_TRY(const Bytes with, schema::with_signatures(file, signatures));
+  return write_file(options.output.empty() ? options.input : options.output, with);
+}
+
+}  // namespace
+
+void add_sign(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("sign", "Sign a package; what it holds and its digest stay the same");
+  auto options = std::make_shared<Options>();
+  verb->add_option("PACKAGE", options->input, "Package to sign")->required();
+  verb->add_option("--key", options->key, "File of a secret key, made by 'smelt key new'")->required();
+  verb->add_option("-o,--output", options->output, "Package to write (default: the package itself)");
+  verb->callback([options, &context] { context.finish(sign(*options)); });
+}
+
+}  // namespace smelt::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What becomes of a package whose native code nobody trusted vouches for: its Metal libraries are kept, after `verify`,
+// and everything else is made here from their AIR. Private to service.
+#pragma once
+
+#include "smelt/cache/store.hpp"
+#include "smelt/remote/entry.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smelt::service {
+
+/// The same libraries and targets; CPU code, and what the package says about its functions, are made anew from the AIR
+/// of the newest target. Errors: `untrusted` when a Metal library does not pass `smelt verify`, and those of compiling.
+Result<Bytes> remake_package(ByteView package);
+
+/// The same for an entry of a store. Nothing when it is none that the compiler made.
+Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts);
+
+/// What an entry was made from: compiler and source, out of its package; empty when it has none.
+std::string made_from(const std::vector<cache::Entry::Part>& parts);
+
+}  // namespace smelt::service

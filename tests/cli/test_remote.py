@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""smelt remote, key, sign, verify --trusted, store push and pull, from outside."""
+
+import json
+import os
+import unittest
+
+from smelt_cli import SOURCE, CliTest, smelt
+
+SAXPY = SOURCE / "examples/saxpy.ll"
+
+
+class RemoteTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.mirror = self.folder / "mirror"
+        self.mirror.mkdir()
+        self.environment = {
+            "SMELT_REMOTE": f"file://{self.mirror}",
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+            "SMELT_TRUST": "",
+            "SMELT_TRUSTED_KEYS": "",
+            "SMELT_SIGNING_KEY": "",
+        }
+        before = dict(os.environ)
+        self.addCleanup(lambda: (os.environ.clear(), os.environ.update(before)))
+        os.environ.update(self.environment)
+
+    def machine(self, name, **more):
+        os.environ.update(self.environment)
+        os.environ.update({"SMELT_STORE": str(self.folder / name), **more})
+
+    def compile(self, *options):
+        out = self.folder / "out.smelt"
+        result = smelt("compile", "-v", SAXPY, "-o", out, *options)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return out.read_bytes(), result.stderr.decode()
+
+    def key(self, name="ci"):
+        file = self.folder / f"{name}.key"
+        return file, self.succeed("key", "new", name, "-o", file).decode().strip()
+
+    def test_one_machine_compiles_another_finds(self):
+        secret, public = self.key()
+        self.machine("a", SMELT_SIGNING_KEY=str(secret))
+        compiled, said = self.compile()
+        self.assertIn("compiled", said)
+        self.machine("b", SMELT_TRUSTED_KEYS=public, SMELT_TRUST="signed")
+        found, said = self.compile()
+        self.assertIn("hit", said)
+        self.assertNotIn("warning", said)
+        self.assertEqual(found, compiled)
+        facts = json.loads(self.succeed("store", "stat", "--json"))["remotes"]
+        self.assertEqual([(row["hits"], row["errors"]) for row in facts], [(1, 0)])
+
+    def test_what_nobody_signed_is_made_here_and_said(self):
+        self.machine("a")
+        compiled, _ = self.compile()
+        self.machine("b")
+        found, said = self.compile()
+        self.assertIn("hit", said)
+        self.assertIn("nobody signed it", said)
+        self.assertEqual(found, compiled)
+
+    def test_a_remote_that_is_down_is_only_said(self):
+        self.machine("a", SMELT_REMOTE="http://127.0.0.1:9 redis://127.0.0.1:9")
+        _, said = self.compile()
+        self.assertIn("compiled", said)
+
+    def test_push_and_pull_by_name(self):
+        self.machine("a", SMELT_REMOTE="")
+        out = self.folder / "out.smelt"
+        self.succeed("compile", SAXPY, "-o", out, "--tag", "saxpy@2.1.0")
+        self.machine("a")
+        key = self.succeed("store", "push", "saxpy@2.1.0").decode().strip()
+        self.machine("b", SMELT_TRUST="any")
+        self.assertEqual(self.succeed("store", "pull", "saxpy@2.1.0").decode().strip(), key)
+        self.assertIn(key, self.succeed("store", "tags", "saxpy@2").decode())
+        self.assertIn("no remote has this tag", self.fail_with(1, "store", "pull", "saxpy@9"))
+        self.machine("a", SMELT_REMOTE="")
+        self.assertIn("SMELT_REMOTE", self.fail_with(2, "store", "push", "saxpy@2.1.0"))
+
+    def test_check_says_what_is_wrong(self):
+        said = self.succeed("remote", "check").decode()
+        for word in ("reads: yes", "latency", "writes: yes"):
+            self.assertIn(word, said)
+        rows = json.loads(self.succeed("remote", "check", "--json", f"file://{self.mirror}?read-only"))
+        self.assertTrue(all(row["good"] for row in rows))
+        result = smelt("remote", "check", "http://127.0.0.1:9")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"FAILED", result.stdout)
+        self.assertIn("known are", self.fail_with(2, "remote", "check", "http://host?timeuot=1s"))
+        os.environ["SMELT_REMOTE"] = ""
+        self.assertIn("SMELT_REMOTE", self.fail_with(2, "remote", "check"))
+
+    def test_keys_and_signed_packages(self):
+        secret, public = self.key()
+        stranger, _ = self.key("stranger")
+        self.assertEqual(self.succeed("key", "show", secret).decode().strip(), public)
+        self.assertIn("never overwritten", self.fail_with(2, "key", "new", "ci", "-o", secret))
+        self.assertEqual(secret.stat().st_mode & 0o777, 0o600)
+        self.machine("a", SMELT_REMOTE="")
+        self.compile()
+        package = self.folder / "out.smelt"
+        plain = package.read_bytes()
+        trusted = self.folder / "trusted"
+        trusted.write_text(f"# ours\n{public}\n")
+        self.assertEqual(smelt("verify", package, "--trusted", trusted).returncode, 1)
+        self.succeed("sign", package, "--key", stranger)
+        refused = smelt("verify", package, "--trusted", trusted)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("signed by stranger, trusted are ci", refused.stdout.decode())
+        self.succeed("sign", package, "--key", secret)
+        self.succeed("sign", package, "--key", secret)
+        self.assertIn("signed by ci:", self.succeed("verify", package, "--trusted", trusted).decode())
+        signed = package.read_bytes()
+        self.assertEqual(signed[: len(plain)], plain)
+        self.assertEqual(signed.count(b"ci:"), 1)
+        # What is signed is the whole package.
+        changed = bytearray(signed)
+        changed[len(plain) // 2] ^= 1
+        package.write_bytes(changed)
+        self.assertEqual(smelt("verify", package, "--trusted", trusted).returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

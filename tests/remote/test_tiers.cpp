@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A local store with remotes behind it, and what becomes of entries by whom they are signed.
+#include "smelt/cache/file_layer.hpp"
+#include "smelt/remote/tiered_store.hpp"
+
+#include "entries.hpp"
+#include "fault_server.hpp"
+#include "servers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+using namespace smelt;
+using namespace smelt::remote;
+using namespace smelt::test;
+using std::chrono::milliseconds;
+
+namespace {
+
+std::shared_ptr<cache::Store> local_in(const std::filesystem::path& folder, bool read_only = false) {
+  cache::StoreOptions options;
+  options.read_only = read_only;
+  auto store = cache::Store::open(folder, options);
+  if (!store) FAIL(store.error().message);
+  return std::move(*store);
+}
+
+TierOptions options_for(const std::string& urls, trust::Level level = trust::Level::any) {
+  TierOptions options;
+  options.remotes = parse_addresses(urls).value();
+  options.policy.level = level;
+  return options;
+}
+
+std::shared_ptr<TieredStore> tiers(const std::filesystem::path& folder, TierOptions options) {
+  auto opened = TieredStore::open(local_in(folder), std::move(options));
+  if (!opened) FAIL(opened.error().message);
+  return std::move(*opened);
+}
+
+void put(TieredStore& store, const Outgoing& entry) {
+  cache::Store::Put put{entry.key, {}, {}};
+  for (const Part& part : entry.parts) put.parts.push_back({part.name, part.bytes});
+  REQUIRE(store.put_all({put}));
+}
+
+std::optional<cache::Entry> find(TieredStore& store, const Digest& key) {
+  auto found = store.find(key, true);
+  if (!found) FAIL(found.error().message);
+  return std::move(*found);
+}
+
+bool whole(const std::optional<cache::Entry>& found, const Outgoing& entry) {
+  if (!found) return false;
+  for (const Part& part : entry.parts) {
+    const auto bytes = found->part(part.name);
+    if (!bytes || to_bytes(*bytes) != part.bytes) return false;
+  }
+  return true;
+}
+
+/// Stands for a compiler: native code made here.
+Result<std::optional<std::vector<Part>>> remade(const std::vector<cache::Entry::Part>& parts) {
+  return std::optional(std::vector<Part>{{"remade", Bytes(parts.size())}});
+}
+
+}  // namespace
+
+TEST_CASE("what one machine puts another finds, keeps, and needs no remote for any more") {
+  const TemporaryFolder folder, mirror;
+  const std::string url = "file://" + mirror.path().string();
+  const Outgoing entry = entry_of(1);
+  put(*tiers(folder / "a", options_for(url)), entry);
+  {
+    const auto other = tiers(folder / "b", options_for(url));
+    CHECK(whole(find(*other, entry.key), entry));
+    CHECK(other->remotes().statistics()[0].statistics.hits == 1);
+    CHECK(whole(find(*other, entry.key), entry));
+    CHECK(other->remotes().statistics()[0].statistics.hits == 1);
+  }
+  CHECK(whole(find(*tiers(folder / "b", options_for("")), entry.key), entry));
+  const auto counts = read_statistics(folder / "b");
+  REQUIRE(counts.size() == 1);
+  CHECK(counts[0].statistics.hits == 1);
+  CHECK(counts[0].name == url);
+}
+
+TEST_CASE("remotes are asked in order; a read-only store still finds there") {
+  const TemporaryFolder folder, near, far;
+  const Outgoing here = entry_of(1), there = entry_of(2);
+  put(*tiers(folder / "a", options_for("file://" + near.path().string())), here);
+  put(*tiers(folder / "a", options_for("file://" + far.path().string())), there);
+  const std::string both = "file://" + near.path().string() + " file://" + far.path().string();
+  const auto reader = tiers(folder / "b", options_for(both));
+  const auto found = reader->find_all({there.key, key_of(9), here.key}).value();
+  CHECK(whole(found[0], there));
+  CHECK_FALSE(found[1]);
+  CHECK(whole(found[2], here));
+  const auto counts = reader->remotes().statistics();
+  CHECK(counts[0].statistics.hits == 1);
+  CHECK(counts[0].statistics.misses == 2);
+  CHECK(counts[1].statistics.hits == 1);
+
+  {
+    tiers(folder / "c", options_for(""));
+  }
+  auto read_only = TieredStore::open(local_in(folder / "c", true), options_for(both)).value();
+  CHECK(whole(find(*read_only, here.key), here));
+}
+
+TEST_CASE("an entry that nobody trusted signed: refused, made anew, or taken whole") {
+  const TemporaryFolder folder, mirror;
+  const std::string url = "file://" + mirror.path().string();
+  const trust::SecretKey key = trust::new_key("ci").value(), stranger = trust::new_key("stranger").value();
+  const Outgoing entry = entry_of(1);
+  std::vector<std::string> warnings;
+  const auto reader = [&](const std::string& name, trust::Level level, const std::vector<trust::SecretKey>& trusted,
+                          bool with_compiler) {
+    TierOptions options = options_for(url, level);
+    for (const auto& one : trusted) options.policy.keys.push_back(trust::public_key(one));
+    options.warn = [&](std::string_view text) { warnings.emplace_back(text); };
+    if (with_compiler) options.remake = remade;
+    warnings.clear();
+    return tiers(folder / name, std::move(options));
+  };
+
+  SUBCASE("unsigned") {
+    put(*tiers(folder / "writer", options_for(url)), entry);
+    CHECK(whole(find(*reader("any", trust::Level::any, {}, false), entry.key), entry));
+    for (const auto level : {trust::Level::local, trust::Level::signed_only}) {
+      CHECK_FALSE(find(*reader(fmt::format("plain{}", int(level)), level, {key}, false), entry.key));
+      REQUIRE(warnings.size() == 1);
+      CHECK(warnings[0].find("nobody signed it") != std::string::npos);
+      CHECK(warnings[0].find("trusted are ci") != std::string::npos);
+      CHECK(warnings[0].find("SMELT_TRUSTED_KEYS") != std::string::npos);
+      const auto compiled = find(*reader(fmt::format("compiler{}", int(level)), level, {key}, true), entry.key);
+      REQUIRE(compiled);
+      CHECK(compiled->part("remade"));
+      CHECK_FALSE(compiled->part("kernel.smelt"));
+    }
+    // What was remade is ours, and is found again without the remote.
+    CHECK(find(*tiers(folder / "compiler1", options_for("", trust::Level::local)), entry.key)->part("remade"));
+  }
+  SUBCASE("signed by a stranger, and by one who is trusted") {
+    TierOptions writing = options_for(url);
+    writing.signing = stranger;
+    put(*tiers(folder / "writer", writing), entry);
+    CHECK_FALSE(find(*reader("a", trust::Level::local, {key}, false), entry.key));
+    CHECK(warnings.at(0).find("signed by stranger") != std::string::npos);
+    CHECK(whole(find(*reader("b", trust::Level::signed_only, {key, stranger}, true), entry.key), entry));
+    CHECK(warnings.empty());
+  }
+  SUBCASE("another's name on one's own key") {
+    trust::SecretKey forged = trust::new_key("ci").value();
+    TierOptions writing = options_for(url);
+    writing.signing = forged;
+    put(*tiers(folder / "writer", writing), entry);
+    CHECK_FALSE(find(*reader("a", trust::Level::local, {key}, false), entry.key));
+    // While a key is replaced, two of one name are trusted.
+    CHECK(whole(find(*reader("b", trust::Level::local, {key, forged}, false), entry.key), entry));
+  }
+  SUBCASE("signed, but for another key: a record moved and renamed") {
+    TierOptions writing = options_for(url);
+    writing.signing = key;
+    put(*tiers(folder / "writer", writing), entry);
+    auto opened = Remote::open(*parse_address(url)).value();
+    auto arrived = opened->find(std::span(&entry.key, 1), true)[0];
+    REQUIRE(arrived);
+    const Digest target = key_of(99);
+    Outgoing moved{target, arrived->record.made_from, {}, arrived->parts, arrived->record.signatures};
+    REQUIRE(opened->put(std::span(&moved, 1)));
+    CHECK(find(*reader("a", trust::Level::local, {key}, false), entry.key));
+    CHECK_FALSE(find(*reader("b", trust::Level::local, {key}, false), target));
+    // Nor with other bytes under the same key.
+    moved = {entry.key, arrived->record.made_from, {}, entry_of(50).parts, arrived->record.signatures};
+    REQUIRE(opened->put(std::span(&moved, 1)));
+    CHECK_FALSE(find(*reader("c", trust::Level::local, {key}, false), entry.key));
+  }
+}
+
+TEST_CASE("a key that is withdrawn, and trust that becomes stricter, hold for what is here already") {
+  const TemporaryFolder folder, mirror;
+  const std::string url = "file://" + mirror.path().string();
+  const trust::SecretKey key = trust::new_key("ci").value();
+  const Outgoing entry = entry_of(1), open = entry_of(2);
+  TierOptions writing = options_for(url);
+  writing.signing = key;
+  put(*tiers(folder / "writer", writing), entry);
+  put(*tiers(folder / "writer", options_for(url)), open);
+
+  TierOptions reading = options_for(url, trust::Level::local);
+  reading.policy.keys.push_back(trust::public_key(key));
+  CHECK(whole(find(*tiers(folder / "b", reading), entry.key), entry));
+  CHECK(whole(find(*tiers(folder / "b", options_for(url)), open.key), open));  // taken while trust was `any`
+
+  CHECK(whole(find(*tiers(folder / "b", reading), entry.key), entry));
+  CHECK_FALSE(find(*tiers(folder / "b", reading), open.key));
+  reading.policy.keys.clear();
+  CHECK_FALSE(find(*tiers(folder / "b", reading), entry.key));
+  reading.remake = remade;
+  CHECK(find(*tiers(folder / "b", reading), entry.key)->part("remade"));
+  // What was compiled here never needed a signature.
+  const Outgoing own = entry_of(3);
+  put(*tiers(folder / "b", options_for("", trust::Level::signed_only)), own);
+  CHECK(whole(find(*tiers(folder / "b", options_for("", trust::Level::signed_only)), own.key), own));
+}
+
+TEST_CASE("signatures are carried on: pushed from a store that only fetched the entry") {
+  const TemporaryFolder folder, first, second;
+  const trust::SecretKey key = trust::new_key("ci").value();
+  const Outgoing entry = entry_of(1);
+  TierOptions writing = options_for("file://" + first.path().string());
+  writing.signing = key;
+  put(*tiers(folder / "writer", writing), entry);
+  CHECK(find(*tiers(folder / "relay", options_for("file://" + first.path().string())), entry.key));
+  REQUIRE(tiers(folder / "relay", options_for("file://" + second.path().string()))->push({entry.key}));
+  TierOptions reading = options_for("file://" + second.path().string(), trust::Level::signed_only);
+  reading.policy.keys.push_back(trust::public_key(key));
+  CHECK(whole(find(*tiers(folder / "reader", reading), entry.key), entry));
+}
+
+TEST_CASE("a store on a full disk hands out what the remote has all the same") {
+  const TemporaryFolder folder, mirror;
+  const std::string url = "file://" + mirror.path().string();
+  const Outgoing entry = entry_of(1);
+  put(*tiers(folder / "writer", options_for(url)), entry);
+
+  class FullDisk : public cache::FileLayer {
+   public:
+    ssize_t pwrite(int, const void*, size_t, off_t) override {
+      errno = ENOSPC;
+      return -1;
+    }
+  } full;
+  cache::StoreOptions local;
+  local.files = &full;
+  std::string warning;
+  TierOptions options = options_for(url);
+  options.warn = [&](std::string_view text) { warning = text; };
+  const auto store = TieredStore::open(cache::Store::open(folder / "full", local).value(), std::move(options)).value();
+  CHECK(whole(find(*store, entry.key), entry));
+  CHECK_FALSE(warning.empty());
+}
+
+TEST_CASE("one lease for all machines: held, waited for, lost with its holder") {
+  if (program("redis-server").empty()) {
+    MESSAGE("SKIPPED: no redis-server");
+    return;
+  }
+  const Redis server;
+  const auto open = [&] { return Remotes::open({*parse_address(patient(server.url()))}).value(); };
+  const auto first = open(), second = open();
+  const Digest key = key_of(1);
+  Leased held = first->lease(key, milliseconds(1000), {});
+  REQUIRE(held.hold);
+  CHECK_FALSE(held.waited);
+  // Longer than a lease lasts: it is renewed.
+  const Leased denied = second->lease(key, milliseconds(2500), {});
+  CHECK_FALSE(denied.hold);
+  CHECK(denied.waited);
+  const Leased other = second->lease(key_of(2), milliseconds(0), {});
+  CHECK(other.hold);
+  held.hold.reset();
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(second->lease(key, milliseconds(3000), {}).hold);
+  CHECK(std::chrono::steady_clock::now() - began < milliseconds(300));
+  // A wait ends as soon as the work is there.
+  const Leased again = first->lease(key, milliseconds(3000), {});
+  REQUIRE(again.hold);
+  const Leased ready = second->lease(key, milliseconds(3000), [] { return true; });
+  CHECK(ready.waited);
+  CHECK_FALSE(ready.hold);
+}

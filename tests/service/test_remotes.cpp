@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler on several machines with one remote: each has a store folder of its own.
+#include "smelt/base/files.hpp"
+#include "smelt/cache/store.hpp"
+#include "smelt/loader/encoder.hpp"
+#include "smelt/remote/tiered_store.hpp"
+#include "smelt/schema/package.hpp"
+#include "smelt/service/session.hpp"
+
+#include "files.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <cstring>
+
+using namespace smelt;
+using service::CompileResult;
+using service::Request;
+using service::Session;
+using service::SessionOptions;
+using test::TemporaryFolder;
+
+namespace {
+
+const std::string kSource = R"(
+target triple = "spir64-unknown-unknown"
+declare i64 @_Z13get_global_idj(i32)
+define spir_kernel void @twice(ptr addrspace(1) %x) {
+  %id = call i64 @_Z13get_global_idj(i32 0)
+  %p = getelementptr inbounds float, ptr addrspace(1) %x, i64 %id
+  %v = load float, ptr addrspace(1) %p, align 4
+  %w = fmul float %v, 2.0
+  store float %w, ptr addrspace(1) %p, align 4
+  ret void
+}
+)";
+
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+struct Machines {
+  TemporaryFolder stores, mirror;
+  std::vector<std::string> warnings;
+
+  std::shared_ptr<Session> session(const std::string& machine) {
+    SessionOptions options;
+    options.store = stores / machine;
+    options.threads = 1;
+    options.remotes = {"file://" + mirror.path().string()};
+    options.warn = [this](std::string_view text) { warnings.emplace_back(text); };
+    return Session::open(options);
+  }
+};
+
+Request request() {
+  Request made;
+  made.sources.push_back({"twice.ll", as_bytes(kSource)});
+  return made;
+}
+
+CompileResult must(Result<CompileResult> made) {
+  if (!made) FAIL(made.error().message);
+  return std::move(*made);
+}
+
+Bytes bytes_of(const CompileResult& made) {
+  return to_bytes(made.package);
+}
+
+float run_twice(const CompileResult& made, float value) {
+  const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
+  auto library = loader::Library::load(device, loader::OwnedBytes{made.package, made.owner});
+  if (!library) FAIL(library.error().message);
+  const auto pipeline = (*library)->function("twice").value()->pipeline().value();
+  const auto buffer = device->make_buffer(sizeof(float)).value();
+  std::memcpy(buffer->contents().data(), &value, sizeof(value));
+  auto encoder = loader::Encoder::create(device).value();
+  REQUIRE(encoder->set_pipeline(pipeline));
+  REQUIRE(encoder->set_buffer(0, buffer));
+  REQUIRE(encoder->dispatch_threads({1, 1, 1}));
+  std::memcpy(&value, buffer->contents().data(), sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("a library compiled on one machine is found by another, signed or where all is trusted") {
+  Machines machines;
+  const trust::SecretKey key = trust::new_key("ci").value();
+  REQUIRE(trust::write_secret_key(machines.stores / "key", key));
+  Bytes compiled;
+  {
+    const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
+    const CompileResult made = must(machines.session("a")->make(request()));
+    CHECK_FALSE(made.hit);
+    compiled = bytes_of(made);
+  }
+  const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(trust::public_key(key)));
+  for (const char* level : {"signed", "local", "any"}) {
+    const Variable trust("SMELT_TRUST", level);
+    const CompileResult made = must(machines.session(std::string("b-") + level)->make(request()));
+    CHECK(made.hit);
+    CHECK(bytes_of(made) == compiled);
+  }
+  CHECK(machines.warnings.empty());
+}
+
+TEST_CASE("native code that nobody trusted signed is made anew from its AIR, and is the same") {
+  Machines machines;
+  const Bytes compiled = bytes_of(must(machines.session("a")->make(request())));
+  const CompileResult made = must(machines.session("b")->make(request()));
+  CHECK(made.hit);
+  CHECK(bytes_of(made) == compiled);
+  CHECK(run_twice(made, 21) == 42);
+  REQUIRE(machines.warnings.size() == 1);
+  CHECK(machines.warnings[0].find("nobody signed it") != std::string::npos);
+  // It is kept as one's own: found without a word.
+  machines.warnings.clear();
+  CHECK(must(machines.session("b")->make(request())).hit);
+  CHECK(machines.warnings.empty());
+}
+
+TEST_CASE("poisoned native code never runs") {
+  Machines machines;
+  const CompileResult made = must(machines.session("a")->make(request()));
+  // Somebody who may write to the server files other code under the key: as a whole package with right digests.
+  schema::Library library = schema::Package::open(made.package)->copy_library(0).value();
+  bool changed = false;
+  for (schema::Slice& slice : library.slices) {
+    if (slice.kind != schema::SliceKind::cpu) continue;
+    const std::string other =
+        "target triple = \"spir64-unknown-unknown\"\n"
+        "define spir_kernel void @twice(ptr addrspace(1) %x) {\n"
+        "  store float 666.0, ptr addrspace(1) %x, align 4\n  ret void\n}\n";
+    Request wrong;
+    wrong.sources.push_back({"wrong.ll", as_bytes(other)});
+    const Bytes package = service::build_package(wrong, 1, {}).value();
+    const schema::Library evil = schema::Package::open(package)->copy_library(0).value();
+    for (const schema::Slice& from : evil.slices)
+      if (from.kind == schema::SliceKind::cpu) slice.bytes = from.bytes, changed = true;
+  }
+  REQUIRE(changed);
+  const Bytes planted = schema::write_package(std::span(&library, 1)).value();
+  const auto server =
+      remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
+  const remote::Outgoing entry{made.key, "", {}, {{"library.smelt", planted}}, {}};
+  REQUIRE(server->put(std::span(&entry, 1)));
+
+  // Where everything is trusted it would run; this is what the other levels are for.
+  {
+    const Variable any("SMELT_TRUST", "any");
+    CHECK(run_twice(must(machines.session("any")->make(request())), 21) == 666);
+  }
+  for (const char* level : {"local", "signed"}) {
+    const Variable trust("SMELT_TRUST", level);
+    CHECK(run_twice(must(machines.session(level)->make(request())), 21) == 42);
+  }
+  // Nor does it run later on the machine that once trusted all.
+  CHECK(run_twice(must(machines.session("any")->make(request())), 21) == 42);
+}
+
+TEST_CASE("a Metal library that does not pass verify is not used at all") {
+  Machines machines;
+  const CompileResult made = must(machines.session("a")->make(request()));
+  schema::Library library = schema::Package::open(made.package)->copy_library(0).value();
+  for (schema::Slice& slice : library.slices)
+    if (slice.kind == schema::SliceKind::metallib) slice.bytes.resize(slice.bytes.size() / 2);
+  const Bytes planted = schema::write_package(std::span(&library, 1)).value();
+  const auto server =
+      remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
+  const remote::Outgoing entry{made.key, "", {}, {{"library.smelt", planted}}, {}};
+  REQUIRE(server->put(std::span(&entry, 1)));
+  const CompileResult again = must(machines.session("b")->make(request()));
+  CHECK(run_twice(again, 21) == 42);
+  bool said = false;
+  for (const std::string& text : machines.warnings) said = said || text.find("smelt verify") != std::string::npos;
+  CHECK(said);
+}
+
+TEST_CASE("tags are pushed and pulled") {
+  Machines machines;
+  const CompileResult made = must(machines.session("a")->make(request()));
+  REQUIRE(machines.session("a")->tag("twice", "2.1.0", made.key));
+  const std::string name = "twice@2.1.0";
+  REQUIRE(machines.session("a")->push(std::span(&name, 1)));
+  const auto pulled = machines.session("c")->pull(std::span(&name, 1));
+  REQUIRE_MESSAGE(pulled, pulled.error().message);
+  CHECK(pulled->at(0) == made.key);
+  CHECK(machines.session("c")->store().value()->resolve("twice@2").value().front().key == made.key);
+  const std::string unknown = "twice@9";
+  CHECK(machines.session("c")->pull(std::span(&unknown, 1)).error().code == Errc::not_cached);
+  const Variable strict("SMELT_TRUST", "signed");
+  CHECK(machines.session("d")->pull(std::span(&name, 1)).error().code == Errc::untrusted);
+}
+
+TEST_CASE("a setting that cannot be meant is an error, not a silence") {
+  const TemporaryFolder folder;
+  SessionOptions options;
+  options.store = folder.path();
+  options.remotes = {"htps://typo"};
+  const auto session = Session::open(options);
+  for (int i = 0; i < 2; ++i) CHECK(session->make(request()).error().message.find("htps") != std::string::npos);
+  const Variable trust("SMELT_TRUST", "sigend");
+  options.remotes.reset();
+  CHECK(Session::open(options)->make(request()).error().message.find("any, local or signed") != std::string::npos);
+}
