@@ -12,7 +12,7 @@ include(GNUInstallDirs)
 set(smelt_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/smelt)
 install(TARGETS smelt_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader NAMELINK_COMPONENT dev)
 install(TARGETS smelt_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-install(DIRECTORY base/include/ loader/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(DIRECTORY base/include/ trust/include/ loader/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
 configure_file(cmake/smelt.pc.in ${PROJECT_BINARY_DIR}/smelt.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/smelt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The loader as people link it: libsmelt.so (the C API, nothing else exported) and libsmelt.a (C and C++).
 set(smelt_loader_objects)
-foreach(module IN ITEMS loader schema_package metallib base)
+foreach(module IN ITEMS loader trust schema_package metallib base)
   list(APPEND smelt_loader_objects $<TARGET_OBJECTS:smelt_${module}>)
 endforeach()
 
@@ -19,7 +19,7 @@ function(smelt_c_library target)
   endif()
 endfunction()
 
-set(smelt_loader_needs fmt::fmt Threads::Threads)
+set(smelt_loader_needs fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 if(APPLE)
   list(APPEND smelt_loader_needs "-framework Metal" "-framework Foundation")
 else()
@@ -29,7 +29,7 @@ endif()
 smelt_c_library(smelt_shared $<TARGET_OBJECTS:smelt_loader>)
 set_target_properties(smelt_shared PROPERTIES OUTPUT_NAME smelt)
 # Of the modules below only what the loader uses comes along.
-target_link_libraries(smelt_shared PRIVATE smelt::schema_package smelt::metallib smelt::base ${smelt_loader_needs})
+target_link_libraries(smelt_shared PRIVATE smelt::trust smelt::schema_package smelt::metallib smelt::base ${smelt_loader_needs})
 target_include_directories(smelt_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/loader/include>)
 add_library(smelt::smelt ALIAS smelt_shared)
 

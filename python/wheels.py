@@ -36,8 +36,9 @@ MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_co
 SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Needs libcurl on the machine (Debian: libcurl4)",
              "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
 # What another wheel brings into smelt/_libs, for those that need that wheel.
-WITH_SMELT = {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
-WITH_REMOTE = {"libhiredis.so.0.14", "libhogweed.so.6", "libgmp.so.10"}
+OPENED = {"libhogweed.so.6", "libgmp.so.10"}  # by trust/src/ed25519.cpp, when a signature is looked at
+WITH_SMELT = OPENED | {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
+WITH_REMOTE = {"libhiredis.so.0.14"}
 SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}
 
 
@@ -52,16 +53,22 @@ def found_at(file: pathlib.Path) -> dict[str, str]:
     return dict(re.findall(r"^\s*(\S+) => (\S+)", text, re.MULTILINE))
 
 
+def system_library(name: str) -> str:
+    text = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
+    found = re.search(rf"^\s*{re.escape(name)} .* => (\S+)", text, re.MULTILINE)
+    return found[1] if found else sys.exit(f"{name} is nowhere on this machine")
+
+
 def binaries(tree: pathlib.Path) -> list[pathlib.Path]:
     return [path for path in tree.rglob("*") if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
 
 
-def take_libraries(tree: pathlib.Path, allowed: set[str]) -> None:
+def take_libraries(tree: pathlib.Path, allowed: set[str], opened: set[str]) -> None:
     """Copies into smelt/_libs what the wheel's files need and neither the system nor `allowed` has, and what that needs."""
     folder = tree / "smelt" / "_libs"
     while True:
         have = {path.name for path in folder.glob("*")} if folder.exists() else set()
-        missing: dict[str, str] = {}
+        missing = {name: system_library(name) for name in opened - have}
         for file in binaries(tree):
             places = found_at(file)
             for name in needed(file) - SYSTEM - allowed - have:
@@ -113,7 +120,7 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         module = MODULES[name]
         if not (tree / "smelt" / f"{module}{suffix}").exists():
             sys.exit(f"{build} was not built for this Python: no {module}{suffix}")
-        take_libraries(tree, REQUIRED[name] | SHARED[name])
+        take_libraries(tree, REQUIRED[name] | SHARED[name], OPENED if name == "smelt" else set())
         out.mkdir(parents=True, exist_ok=True)
         stem = f"{name.replace('-', '_')}-{version}"
         wheel = out / f"{stem}-{tag}.whl"

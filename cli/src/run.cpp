@@ -31,7 +31,9 @@ struct Options {
   std::string library;
   std::string device = "automatic";
   std::string cpu;
-  bool checked = false;
+  std::string trust, expect;
+  std::vector<std::string> trusted;
+  bool checked = false, no_native = false;
   unsigned repeat = 0;
 };
 
@@ -150,6 +152,17 @@ Result<LibraryRef> load(const Options& options, const DeviceRef& device) {
   LoadOptions with;
   with.checked = options.checked;
   with.library = options.library;
+  with.native = !options.no_native;
+  if (!options.expect.empty()) {
+    SMELT_TRY(with.expect, digest_from_hex(options.expect));
+  }
+  if (!options.trust.empty() || !options.trusted.empty()) {
+    SMELT_TRY(const trust::Level level,
+              options.trust.empty() ? trust::level_from_environment() : trust::parse_level(options.trust));
+    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment(level));
+    for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
+    with.policy = std::make_shared<const trust::Policy>(std::move(policy));
+  }
   if (schema::Package::looks_like(file->bytes())) {
     SMELT_TRY(const schema::Package package, schema::Package::open(file->bytes()));
     if (with.library.empty() && package.library_count() > 1) {
@@ -162,7 +175,6 @@ Result<LibraryRef> load(const Options& options, const DeviceRef& device) {
         with.library = library.name;
       }
     }
-    return Library::load(device, OwnedBytes{file->bytes(), file}, with);
   }
   return service::Session::open()->load_bytes({file->bytes(), file}, options.file, device, with);
 }
@@ -284,6 +296,12 @@ void add_run(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
   verb->add_flag("--checked", options->checked, "Check every buffer access (CPU)");
+  verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
+  verb->add_option("--trust", options->trust,
+                   "Whose CPU code of a package runs: any, local or signed (default: SMELT_TRUST)");
+  verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed");
+  verb->add_flag("--no-native", options->no_native,
+                 "Leave a package's CPU code alone and make it from its Metal library");
   verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times")
       ->check(CLI::NonNegativeNumber);
   verb->callback([options, &context] { context.finish(run(*options, context)); });

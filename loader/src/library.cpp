@@ -48,7 +48,20 @@ Result<uint32_t> pick_library(const Package& package, const LoadOptions& options
   return fail(Errc::invalid_argument, "the package has no library '{}'; it has {}", options.library, known);
 }
 
+Result<void> check_expected(const Digest& found, const LoadOptions& options) {
+  if (!options.expect || found == *options.expect) return {};
+  return fail(Errc::digest_mismatch, "the content digest is {}, the caller expects {}", to_hex(found),
+              to_hex(*options.expect));
+}
+
 }  // namespace
+
+Result<void> check_expected(ByteView file, const LoadOptions& options) {
+  if (!options.expect) return {};
+  if (!schema::Package::looks_like(file)) return check_expected(sha256(file), options);
+  SMELT_TRY(const schema::Package package, schema::Package::open(file));
+  return check_expected(package.digest(), options);
+}
 
 /// The steps of loading, for each kind of source.
 class LibraryLoader {
@@ -64,7 +77,7 @@ class LibraryLoader {
     data_->bytes = package->data().bytes.bytes;
     data_->digest = package->digest();
     std::call_once(data_->digest_once, [] {});
-    SMELT_TRY_VOID(check_expected());
+    SMELT_TRY_VOID(check_expected(package->digest(), data_->options));
     const schema::Package& rows = package->data().package;
     if (data_->options.verify == Verify::full) SMELT_TRY_VOID(schema::check_all_parts(rows));
     SMELT_TRY(const uint32_t index, pick_library(*package, data_->options));
@@ -79,13 +92,17 @@ class LibraryLoader {
       slices.push_back(to_facts(slice));
       presences.push_back(slice.first_presence);
     }
-    return finish(std::move(slices), presences, fmt::format("library '{}'", data_->name));
+    std::optional<std::string> untrusted;
+    if (data_->device->kind() == DeviceKind::cpu) {
+      SMELT_TRY(untrusted, why_untrusted(rows));
+    }
+    return finish(std::move(slices), presences, fmt::format("library '{}'", data_->name), untrusted);
   }
 
   Result<LibraryRef> from_metallib(OwnedBytes bytes) {
     data_->owner = bytes.owner;
     data_->bytes = bytes.bytes;
-    SMELT_TRY_VOID(check_expected());
+    SMELT_TRY_VOID(check_expected(bytes.bytes, data_->options));
     SMELT_TRY(data_->container, read_container(bytes.bytes, data_->options.verify));
     for (const ContainerFunction& function : data_->container.functions) {
       data_->by_name.emplace(function.name, static_cast<uint32_t>(data_->names.size()));
@@ -111,9 +128,9 @@ class LibraryLoader {
 
  private:
   Result<LibraryRef> finish(std::vector<SliceFacts> slices, const std::vector<uint32_t>& presences,
-                            std::string_view what) {
+                            std::string_view what, const std::optional<std::string>& untrusted = {}) {
     SMELT_TRY_VOID(check_empty(what));
-    SMELT_TRY(SliceChoice choice, choose_slice(data_->impl(), slices, data_->options, what));
+    SMELT_TRY(SliceChoice choice, choose_slice(data_->impl(), slices, data_->options, what, untrusted));
     data_->report = std::move(choice.report);
     data_->target = slices[choice.usable.front()].target;
     for (const size_t i : choice.usable) {
@@ -130,19 +147,28 @@ class LibraryLoader {
     return LibraryRef(new Library(std::move(data_)));
   }
 
+  /// Why the package's CPU code may not be used; nothing when it may. Its own bytes are hashed where it is made
+  /// executable, so a signature over the manifest, which holds those hashes, covers them.
+  Result<std::optional<std::string>> why_untrusted(const schema::Package& rows) const {
+    if (!data_->options.native) return "is CPU code, the caller asks not to use any";
+    std::shared_ptr<const trust::Policy> policy = data_->options.policy;
+    if (!policy) {
+      // Of files that the user names, only this level asks more; so others do not read the files of keys.
+      SMELT_TRY(const trust::Level level, trust::level_from_environment());
+      if (level != trust::Level::signed_only) return std::nullopt;
+      SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment(level));
+      policy = std::make_shared<const trust::Policy>(std::move(from_environment));
+    }
+    if (policy->allows(trust::Origin::named_path, false)) return std::nullopt;
+    const std::vector<std::string> signatures = rows.signatures();
+    if (policy->signer(as_bytes(schema::package_statement(rows.digest())), signatures)) return std::nullopt;
+    return "is CPU code: " + policy->explain(signatures);
+  }
+
   Result<void> check_empty(std::string_view what) const {
     if (data_->names.empty() && !data_->options.allow_empty)
       return fail(Errc::empty_library,
                   "{} holds no function. A failed link leaves such files; pass allow_empty if it is meant", what);
-    return {};
-  }
-
-  Result<void> check_expected() const {
-    if (!data_->options.expect) return {};
-    const Digest found = data_->package ? data_->package->digest() : sha256(data_->bytes);
-    if (found != *data_->options.expect)
-      return fail(Errc::digest_mismatch, "the content digest is {}, the caller expects {}", to_hex(found),
-                  to_hex(*data_->options.expect));
     return {};
   }
 

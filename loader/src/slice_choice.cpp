@@ -58,13 +58,14 @@ std::optional<Rejection> reject_by_target(const SliceFacts& slice, const Target&
 }
 
 Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const SliceFacts> slices,
-                                 const LoadOptions& options, std::string_view what) {
+                                 const LoadOptions& options, std::string_view what,
+                                 const std::optional<std::string>& untrusted) {
   SliceChoice choice;
   Errc closest = Errc::unsupported_platform;
   for (size_t i = 0; i < slices.size(); ++i) {
     auto rejection = device.reject(slices[i], options);
-    if (!rejection && options.trust != Trust::none)
-      rejection = Rejection{Errc::untrusted, "carries no signature, the caller asks for one"};
+    if (!rejection && untrusted && slices[i].kind == schema::SliceKind::cpu)
+      rejection = Rejection{Errc::untrusted, *untrusted};
     SliceNote note{slices[i].target.name, false, Errc::ok, {}};
     if (rejection) {
       note.code = rejection->code;
@@ -89,7 +90,7 @@ Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const Slice
     note.line = fmt::format("{}: {}", note.target, k == 0 ? "chosen" : "usable, another fits better");
   }
   if (choice.usable.empty()) {
-    const std::string remedy = device.remedy(options);
+    const std::string remedy = closest == Errc::untrusted ? std::string() : device.remedy(options);
     return fail(closest, "{}: none of its {} slices runs on {}{}{}{}{}", what, slices.size(), device.name(),
                 slices.empty() ? "" : ":\n", choice.report.text(), remedy.empty() ? "" : "\n", remedy);
   }

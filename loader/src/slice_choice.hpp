@@ -16,6 +16,7 @@ struct SliceChoice {
 /// `what` names the library in the error. When nothing is usable: one error of the most hopeful kind, one line per
 /// slice.
 Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const SliceFacts> slices,
-                                 const LoadOptions& options, std::string_view what);
+                                 const LoadOptions& options, std::string_view what,
+                                 const std::optional<std::string>& untrusted);
 
 }  // namespace smelt::loader

@@ -7,7 +7,7 @@ import os
 
 from . import _loader, _session
 from ._package import Package
-from .errors import ArgumentError, CompileError, ShaderSyntaxError, SourceTypeError, StoreError, ToolchainError
+from .errors import ArgumentError, CompileError, ShaderSyntaxError, SourceTypeError, StoreError, ToolchainError, TrustError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _metal_version(metal: object) -> tuple[int, int] | None:
 
 
 def _stored_cpu_code(
-    metallib: bytes | memoryview, level: str, checked: bool, store: _session.StoreLike
+    file: bytes | memoryview, level: str, checked: bool, store: _session.StoreLike
 ) -> memoryview | None:
     """What the store has for the CPU, found without the compiler."""
     if store is False:
@@ -46,10 +46,14 @@ def _stored_cpu_code(
     from . import _store
 
     try:
-        entry = _session.store(store).get(_store.cpu_code_key(metallib, level, checked))
+        entry = _session.store(store).get(_store.cpu_code_key(file, level, checked))
     except (StoreError, OSError):
         return None  # the compiler's session says what is wrong with the store, and works without it
     return entry.view("library.smelt") if entry is not None and "library.smelt" in entry else None
+
+
+def _words(keys: str | Iterable[str]) -> str | None:
+    return (keys if isinstance(keys, str) else " ".join(keys)) or None
 
 
 def _load(
@@ -63,7 +67,7 @@ def _load(
     options = {name: value for name, value in options.items() if value is not None}
     on = _session.device(device)
     if isinstance(source, Package):
-        return source._native.load(on, options, as_upstream)
+        return load_package(source, on, options, store, as_upstream)
     path = ""
     name = "metallib"
     if isinstance(source, str) and type(source) is not str:
@@ -71,6 +75,7 @@ def _load(
 
         if isinstance(source, Key):
             source, name = _part_of_entry(source, store, what)
+            options.setdefault("trust", "any")  # the store decided when it found the entry
     if isinstance(source, bytearray):
         source = bytes(source)  # the caller may change or free it at once
     if isinstance(source, (str, os.PathLike)):
@@ -83,11 +88,53 @@ def _load(
             f"got {type(source).__name__}"
         )
     if on.kind == "cpu" and _loader.is_metallib(source):
-        level = on.target.removeprefix("cpu-")
-        checked = bool(options.get("checked"))
-        code = _stored_cpu_code(source, level, checked, store)
-        source = code if code is not None else _session.session(store).cpu_code(source, name, level, checked).view()
-    return _loader.load(source, on, options, as_upstream, path)
+        _loader.check_expected(source, options, path)
+        return _with_code_made_here(source, name, on, options, store, as_upstream, path)
+    try:
+        return _loader.load(source, on, options, as_upstream, path)
+    except TrustError as refused:
+        if on.kind != "cpu":
+            raise
+        return _with_code_made_here(source, name, on, options, store, as_upstream, path, refused)
+
+
+def load_package(
+    package: Package, on: _loader.Device, options: dict[str, object], store: _session.StoreLike, as_upstream: bool
+) -> _loader.Library:
+    options = {**package._options, **options}
+    if package._made is not None:
+        options.setdefault("trust", "any")  # compiled here
+    try:
+        return package._native.load(on, options, as_upstream)
+    except TrustError as refused:
+        if on.kind != "cpu":
+            raise
+        return _with_code_made_here(package._native.view(), "package", on, options, store, as_upstream, "", refused)
+
+
+def _with_code_made_here(
+    source: bytes | memoryview,
+    name: str,
+    on: _loader.Device,
+    options: dict[str, object],
+    store: _session.StoreLike,
+    as_upstream: bool,
+    path: str,
+    refused: TrustError | None = None,
+) -> _loader.Library:
+    """For a Metal library, which has no CPU code, and for a package whose own may not run."""
+    level = on.target.removeprefix("cpu-")
+    checked = bool(options.get("checked"))
+    code = _stored_cpu_code(source, level, checked, store)
+    if code is None:
+        try:
+            code = _session.session(store).cpu_code(source, name, level, checked).view()
+        except ToolchainError as missing:
+            if refused is None:
+                raise
+            raise TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
+    kept = {key: value for key, value in options.items() if key not in ("expect", "trusted_keys")}
+    return _loader.load(code, on, {**kept, "native": True, "trust": "any"}, as_upstream, path)
 
 
 def _part_of_entry(key: Key, store: _session.StoreLike, what: str) -> tuple[memoryview, str]:
@@ -103,7 +150,10 @@ def load_metallib(
     *,
     device: _session.DeviceLike = None,
     verify: str = "structure",
+    expect: str | None = None,
     trust: str | None = None,
+    trusted_keys: str | Iterable[str] = (),
+    native: bool = True,
     metal: object = None,
     library: str | None = None,
     checked: bool = False,
@@ -113,13 +163,17 @@ def load_metallib(
     """Kernels by name, from a Metal library or a package. Bad bytes fail here; pipelines are built when a kernel is
     first read.
 
-    verify: "none", "structure", "digest" or "full". trust: None, "signed" or "signed_by:NAME". metal: take only slices
-    of exactly this Metal version. library: which one, when a package holds several. checked: CPU code that bounds
+    verify: "none", "structure", "digest" or "full". expect: the digest that the file must have, in hex. trust: whose CPU
+    code of a package runs: "any", "local" (what the caller names) or "signed" (by one of trusted_keys, NAME:BASE64 or
+    files of them, or of the environment's); None: SMELT_TRUST, else "local". native=False: none of a package's CPU code
+    runs. What may not run is made here from the package's Metal library. metal: take only slices of exactly this Metal
+    version. library: which one, when a package holds several. checked: CPU code that bounds
     every access. store: where CPU code of plain Metal libraries is kept (False: nowhere).
     """
     return _load(
         source, device, False, store, "load_metallib",
-        verify=verify, trust=trust, metal=_metal_version(metal), library=library, checked=checked,
+        verify=verify, expect=expect, trust=trust, trusted_keys=_words(trusted_keys), native=native,
+        metal=_metal_version(metal), library=library, checked=checked,
         allow_empty=allow_empty,
     )  # fmt: skip
 
@@ -147,7 +201,7 @@ def compile_shader(
         ) from None
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
-    return _loader.load(made.view(), on, {"checked": checked} if checked else {}, _as_upstream)
+    return _loader.load(made.view(), on, {"checked": checked, "trust": "any"}, _as_upstream)
 
 
 def info(library: _loader.Library) -> LibraryInfo:

@@ -28,9 +28,15 @@ class Package(LibrariesByName):
     """A ``.smelt`` file: libraries by name, each with one slice per target. Iterates over the names; an item is the
     library loaded on the default device. Immutable."""
 
-    def __init__(self, native: _loader.Package, made: _compiler.CompileResult | None = None) -> None:
+    def __init__(
+        self,
+        native: _loader.Package,
+        made: _compiler.CompileResult | None = None,
+        options: dict[str, object] | None = None,
+    ) -> None:
         self._native = native
         self._made = made  # how it came to be, when it was compiled here
+        self._options = options or {}  # of every load
         self._loaded: dict[tuple[str, _loader.Device, bool], _loader.Library] = {}
 
     def __getitem__(self, name: str) -> _loader.Library:
@@ -42,8 +48,13 @@ class Package(LibrariesByName):
         key = (name, device, checked)
         found = self._loaded.get(key)
         if found is None:
-            found = self._loaded[key] = self._native.load(device, {"library": name, "checked": checked})
+            found = self._loaded[key] = self._load(device, {"library": name, "checked": checked})
         return found
+
+    def _load(self, device: _loader.Device, options: dict[str, object]) -> _loader.Library:
+        from ._load import load_package
+
+        return load_package(self, device, options, None, False)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._native.names())
@@ -85,7 +96,7 @@ class Package(LibrariesByName):
         options: dict[str, object] = {"checked": checked}
         if library is not None:
             options["library"] = library
-        return self._native.load(_session.device(device), options)
+        return self._load(_session.device(device), options)
 
     def prepare(
         self,
@@ -171,11 +182,30 @@ def _from_bytes(source: bytes) -> Package:
     return Package(_loader.Package(source))
 
 
-def open(source: str | os.PathLike[str] | bytes | memoryview) -> Package:
-    """A package: a file, which is mapped and not read, or bytes."""
-    if isinstance(source, (bytes, memoryview)):
-        return Package(_loader.Package(source))
-    return Package(_loader.Package(_loader.map_file(source, "open"), os.fspath(source)))
+def open(
+    source: str | os.PathLike[str] | bytes | memoryview,
+    *,
+    expect: str | None = None,
+    trust: str | None = None,
+    trusted_keys: str | Iterable[str] = (),
+    native: bool = True,
+) -> Package:
+    """A package: a file, which is mapped and not read, or bytes.
+
+    expect: the digest that it must have, in hex. trust, trusted_keys, native: whose CPU code runs when its libraries are
+    loaded, as for load_metallib."""
+    from ._load import _words
+
+    path = ""
+    if not isinstance(source, (bytes, memoryview)):
+        path = os.fspath(source)
+        source = _loader.map_file(source, "open")
+    package = _loader.Package(source, path)
+    if expect is not None:
+        _loader.check_expected(source, {"expect": expect}, path)
+    keys = _words(trusted_keys)
+    options = {"trust": trust, "trusted_keys": keys, "native": native}
+    return Package(package, None, {name: value for name, value in options.items() if value is not None})
 
 
 def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:

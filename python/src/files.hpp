@@ -6,6 +6,7 @@
 #pragma once
 
 #include "smelt/cache/store.hpp"
+#include "smelt/trust/origin.hpp"
 
 #include <string>
 #include <utility>
@@ -16,8 +17,8 @@ namespace smelt::python {
 /// The part that holds the stamps of the others, eight bytes each, in the order of their names. Its own name says how
 /// they are made: ".stamps" held another hash, and is passed over.
 constexpr std::string_view kStampsPart = ".stamps-xxh3";
-/// Written by smelt/remote/tiered_store.hpp into what came from a remote; nobody else's business.
-constexpr std::string_view kOriginPart = ".origin";
+/// Written into what came from a remote; nobody else's business.
+using trust::kOriginPart;
 
 uint64_t stamp_of(ByteView bytes);
 /// `parts` sorted by name, without kStampsPart.

@@ -159,6 +159,8 @@ py::dict function_info(const Library& library, const std::string& name) {
 
 loader::LoadOptions load_options(const py::dict& from) {
   loader::LoadOptions options;
+  std::optional<trust::Level> level;
+  std::string trusted_keys;
   for (const auto& [key, value] : from) {
     const auto name = py::cast<std::string>(key);
     if (name == "verify") {
@@ -169,13 +171,11 @@ loader::LoadOptions load_options(const py::dict& from) {
         raise(Errc::invalid_argument, "verify: '{}'; want none, structure, digest or full", word);
       options.verify = static_cast<loader::Verify>(found - std::begin(kWords));
     } else if (name == "trust") {
-      const auto word = value.is_none() ? std::string("none") : py::cast<std::string>(value);
-      if (word == "signed")
-        options.trust = loader::Trust::signed_any;
-      else if (word.starts_with("signed_by"))
-        options.trust = loader::Trust::signed_by;
-      else if (word != "none")
-        raise(Errc::invalid_argument, "trust: '{}'; want None, 'signed' or 'signed_by:NAME'", word);
+      if (!value.is_none()) level = unwrap(trust::parse_level(py::cast<std::string>(value)));
+    } else if (name == "trusted_keys") {
+      trusted_keys = py::cast<std::string>(value);
+    } else if (name == "native") {
+      options.native = py::cast<bool>(value);
     } else if (name == "metal") {
       if (value.is_none()) continue;
       const auto [major, minor] = py::cast<std::pair<uint16_t, uint16_t>>(value);
@@ -189,6 +189,12 @@ loader::LoadOptions load_options(const py::dict& from) {
     } else if (name == "allow_empty") {
       options.allow_empty = py::cast<bool>(value);
     }
+  }
+  if (level || !trusted_keys.empty()) {
+    if (!level) level = unwrap(trust::level_from_environment());
+    trust::Policy policy = unwrap(trust::Policy::from_environment(*level));
+    unwrap(policy.add_words(trusted_keys));
+    options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }
   return options;
 }

@@ -178,6 +178,15 @@ void bind_package(py::module_& module) {
            })
       .def_property_readonly("digest", [](const Package& package) { return to_hex(package.ref()->digest()); });
   module.def("load", &load, "source"_a, "device"_a, "options"_a, "as_upstream"_a = false, "path"_a = "");
+  module.def(
+      "check_expected",
+      [](const py::object& source, const py::dict& options, const std::string& path) {
+        const loader::LoadOptions with = load_options(options);
+        auto checked = loader::check_expected(BorrowedBuffer::from(source, "library")->bytes(), with);
+        if (!checked && !path.empty()) raise(std::move(checked).error().in(path));
+        unwrap(std::move(checked));
+      },
+      "source"_a, "options"_a, "path"_a = "");
   module.def("map_file", &map_file, "path"_a, "what"_a);
   module.def("is_metallib", [](const py::object& source) {
     const ByteView bytes = BorrowedBuffer::from(source, "library")->bytes();

@@ -37,7 +37,35 @@ Digest key_from(const std::string& hex) {
 #ifdef SMELT_WITH_REMOTES
 using Entries = remote::TieredStore;
 #else
-using Entries = cache::Store;
+/// Without remotes, what once came from one is still held to those who are trusted now: else it is a miss.
+class Entries {
+ public:
+  Entries(std::shared_ptr<cache::Store> store, std::function<void(std::string_view)> warn)
+      : store_(std::move(store)), warn_(std::move(warn)) {}
+
+  Result<std::optional<Entry>> find(const Digest& key) {
+    SMELT_TRY(auto found, find_all({key}));
+    return std::move(found[0]);
+  }
+  Result<std::vector<std::optional<Entry>>> find_all(const std::vector<Digest>& keys) {
+    SMELT_TRY(auto entries, store_->find_all(keys));
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const auto origin = entries[i] ? entries[i]->part(kOriginPart) : std::nullopt;
+      if (!origin) continue;
+      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment());
+      const auto allowed = trust::check_provenance(*origin, policy);
+      if (allowed) continue;
+      if (warn_) warn_(fmt::format("entry {} is not used: {}", to_hex(keys[i]), allowed.error().message));
+      entries[i].reset();
+    }
+    return entries;
+  }
+  Result<void> put_all(const std::vector<cache::Store::Put>& puts) { return store_->put_all(puts); }
+
+ private:
+  std::shared_ptr<cache::Store> store_;
+  std::function<void(std::string_view)> warn_;
+};
 #endif
 
 /// A store, and what finds and puts go through.
@@ -59,7 +87,7 @@ Result<Opened> open_both(const std::string& folder, const cache::StoreOptions& o
   with.warn = options.warn;
   SMELT_TRY(opened.entries, remote::TieredStore::open(opened.store, std::move(with)));
 #else
-  opened.entries = opened.store;
+  opened.entries = std::make_shared<Entries>(opened.store, options.warn);
 #endif
   return opened;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/remote/tiered_store.hpp"
 
-#include "origin.hpp"
+#include "smelt/trust/origin.hpp"
+
 #include "packing.hpp"
 #include "statistics_file.hpp"
 
@@ -132,7 +133,7 @@ std::optional<std::vector<Part>> TieredStore::without_trust(const Digest& key, c
 std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived) {
   const schema::EntryRecord& record = arrived.record;
   for (const Part& part : arrived.parts)
-    if (part.name == kOriginPart) return std::nullopt;  // ours alone to write
+    if (part.name == trust::kOriginPart) return std::nullopt;  // ours alone to write
   const auto signer = record.signatures.empty()
                           ? std::nullopt
                           : options_.policy.signer(as_bytes(schema::statement(record)), record.signatures);
@@ -140,8 +141,8 @@ std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived)
   accepted.cost = std::chrono::microseconds(static_cast<int64_t>(std::min<uint64_t>(record.cost_us, INT64_MAX)));
   if (options_.policy.allows(trust::Origin::remote, signer.has_value())) {
     accepted.parts = arrived.parts;
-    accepted.origin =
-        to_text(Origin{arrived.from, signer ? trust::to_text(*signer) : "", record.made_from, record.signatures});
+    accepted.origin = to_text(
+        trust::Provenance{arrived.from, signer ? trust::to_text(*signer) : "", record.made_from, record.signatures});
     return accepted;
   }
   auto remade = without_trust(record.key, views(arrived.parts), arrived.from, record.signatures);
@@ -156,23 +157,21 @@ Result<void> TieredStore::keep(const std::vector<Digest>& keys, const std::vecto
   for (size_t i = 0; i < keys.size(); ++i) {
     cache::Store::Put put{keys[i], {}, accepted[i].cost};
     for (const Part& part : accepted[i].parts) put.parts.push_back({part.name, part.bytes});
-    if (!accepted[i].origin.empty()) put.parts.push_back({kOriginPart, as_bytes(accepted[i].origin)});
+    if (!accepted[i].origin.empty()) put.parts.push_back({trust::kOriginPart, as_bytes(accepted[i].origin)});
     puts.push_back(std::move(put));
   }
   return local_->put_all(puts);
 }
 
 Result<std::optional<cache::Entry>> TieredStore::check_origin(const Digest& key, cache::Entry entry) {
-  const auto text = entry.part(kOriginPart);
+  const auto text = entry.part(trust::kOriginPart);
   if (!text) return std::optional(std::move(entry));
-  const Origin origin = parse_origin(as_text(*text));
-  const auto by = trust::parse_public_key(origin.by);
-  if (options_.policy.allows(trust::Origin::remote, by && options_.policy.has(*by)))
-    return std::optional(std::move(entry));
+  if (trust::check_provenance(*text, options_.policy)) return std::optional(std::move(entry));
+  const trust::Provenance origin = trust::parse_provenance(as_text(*text));
   // It was trusted when it came and is no longer: a key was withdrawn, or trust was `any`.
   Parts parts;
   for (const auto& part : entry.parts())
-    if (part.name != kOriginPart) parts.push_back(part);
+    if (part.name != trust::kOriginPart) parts.push_back(part);
   auto remade = without_trust(key, parts, origin.from, origin.signatures);
   if (!remade) return std::optional<cache::Entry>();
   const Accepted accepted{std::move(*remade), {}, {}};
@@ -220,10 +219,10 @@ Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std
 
 Outgoing TieredStore::outgoing(const Digest& key, const Parts& parts, std::chrono::microseconds cost) const {
   Outgoing entry{key, {}, cost, {}, {}};
-  std::optional<Origin> origin;
+  std::optional<trust::Provenance> origin;
   for (const auto& part : parts) {
-    if (part.name == kOriginPart)
-      origin = parse_origin(as_text(part.bytes));
+    if (part.name == trust::kOriginPart)
+      origin = trust::parse_provenance(as_text(part.bytes));
     else
       entry.parts.push_back({std::string(part.name), to_bytes(part.bytes)});
   }

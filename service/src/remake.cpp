@@ -49,11 +49,12 @@ Result<aot::CompiledTarget> read_functions(const schema::Library& library, const
   return target;
 }
 
-Result<schema::Library> remake_library(schema::Library library) {
-  std::vector<schema::Slice> metallibs, native;
+Result<schema::Library> remake_library(schema::Library library, std::optional<CpuCode> wanted) {
+  std::vector<schema::Slice> metallibs;
+  std::vector<CpuCode> codes;
   for (schema::Slice& slice : library.slices) {
     if (slice.kind == schema::SliceKind::cpu) {
-      native.push_back(std::move(slice));
+      codes.push_back({level_of(slice), slice.checked});
       continue;
     }
     SMELT_TRY_VOID(check_metallib(library, slice));
@@ -67,8 +68,9 @@ Result<schema::Library> remake_library(schema::Library library) {
   for (size_t i = 0; i < library.functions.size(); ++i)
     library.functions[i] = manifest_function(target.functions[i].info);
   library.slices = std::move(metallibs);
-  for (const schema::Slice& old : native) {
-    SMELT_TRY(auto made, cpu_slice(target, level_of(old), old.checked));
+  if (wanted) codes = {*wanted};
+  for (const CpuCode& code : codes) {
+    SMELT_TRY(auto made, cpu_slice(target, code.level, code.checked));
     library.slices.push_back(std::move(made));
   }
   return library;
@@ -76,12 +78,12 @@ Result<schema::Library> remake_library(schema::Library library) {
 
 }  // namespace
 
-Result<Bytes> remake_package(ByteView bytes) {
+Result<Bytes> remake_package(ByteView bytes, std::optional<CpuCode> wanted) {
   SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
   std::vector<schema::Library> libraries;
   for (uint32_t i = 0; i < package.library_count(); ++i) {
     SMELT_TRY(auto library, package.copy_library(i));
-    SMELT_TRY(libraries.emplace_back(), remake_library(std::move(library)));
+    SMELT_TRY(libraries.emplace_back(), remake_library(std::move(library), wanted));
   }
   return schema::write_package(libraries);
 }

@@ -3,6 +3,7 @@
 // and everything else is made here from their AIR. Private to service.
 #pragma once
 
+#include "smelt/aot/cpu.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/remote/entry.hpp"
 
@@ -12,9 +13,16 @@
 
 namespace smelt::service {
 
+/// CPU code of a package: the level, and whether it checks every access.
+struct CpuCode {
+  aot::CpuLevel level;
+  bool checked = false;
+};
+
 /// The same libraries and targets; CPU code, and what the package says about its functions, are made anew from the AIR
-/// of the newest target. Errors: `untrusted` when a Metal library does not pass `smelt verify`, and those of compiling.
-Result<Bytes> remake_package(ByteView package);
+/// of the newest target: what `wanted` says, or nothing: what the package has. Errors: `untrusted` when a Metal library
+/// does not pass `smelt verify`, and those of compiling.
+Result<Bytes> remake_package(ByteView package, std::optional<CpuCode> wanted = {});
 
 /// The same for an entry of a store. Nothing when it is none that the compiler made.
 Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts);

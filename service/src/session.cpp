@@ -7,6 +7,7 @@
 #include "smelt/cache/store.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/remote/tiered_store.hpp"
+#include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/stored.hpp"
 
@@ -38,6 +39,14 @@ CompileResult from_entry(cache::Entry entry, const Digest& key) {
   made.key = key;
   made.hit = true;
   return made;
+}
+
+/// Options for a package whose CPU code was made here, or came through the store's own policy.
+loader::LoadOptions made_here(loader::LoadOptions options) {
+  options.native = true;
+  options.policy = trust::Policy::all();
+  options.expect.reset();
+  return options;
 }
 
 std::chrono::microseconds since(std::chrono::steady_clock::time_point start) {
@@ -246,13 +255,13 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
 Result<loader::LibraryRef> Session::load(const Request& request, const loader::DeviceRef& device,
                                          const loader::LoadOptions& options, const Progress& progress) {
   SMELT_TRY(const CompileResult made, make(request, progress));
-  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
+  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, made_here(options));
 }
 
-Result<CompileResult> Session::cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
+Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
                                         const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
-  const Digest key = cpu_code_key(metallib, aot::to_string(level), checked);
+  const Digest key = cpu_code_key(file, aot::to_string(level), checked);
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   if (store) {
     if (auto made = state_->find(*store, key)) {
@@ -260,11 +269,22 @@ Result<CompileResult> Session::cpu_code(ByteView metallib, std::string_view name
       return std::move(*made);
     }
   }
-  Request request;
-  request.sources.push_back({std::string(name), metallib});
-  request.checked = checked;
-  request.levels = {level};
-  SMELT_TRY(CompileResult made, make(request, progress));
+  CompileResult made;
+  if (schema::Package::looks_like(file)) {
+    auto package = remake_package(file, CpuCode{level, checked});
+    if (!package) return tl::unexpected(std::move(package).error().in(name));
+    const auto owner = std::make_shared<const Bytes>(std::move(*package));
+    made.package = *owner;
+    made.owner = owner;
+    made.key = key;
+    made.took = since(start);
+  } else {
+    Request request;
+    request.sources.push_back({std::string(name), file});
+    request.checked = checked;
+    request.levels = {level};
+    SMELT_TRY(made, make(request, progress));
+  }
   if (store) state_->publish(*store, {key}, made.package, {});
   return made;
 }
@@ -272,13 +292,19 @@ Result<CompileResult> Session::cpu_code(ByteView metallib, std::string_view name
 Result<loader::LibraryRef> Session::load_bytes(const loader::OwnedBytes& bytes, std::string_view name,
                                                const loader::DeviceRef& device, const loader::LoadOptions& options,
                                                const Progress& progress) {
-  if (!metallib::is_metallib(bytes.bytes) || device->kind() != loader::DeviceKind::cpu)
-    return loader::Library::load(device, bytes, options);
+  const bool on_cpu = device->kind() == loader::DeviceKind::cpu;
+  if (!on_cpu || !metallib::is_metallib(bytes.bytes)) {
+    auto library = loader::Library::load(device, bytes, options);
+    if (library || !on_cpu || library.error().code != Errc::untrusted) return library;
+  }
+  // What is loaded in the end is another file.
+  if (auto expected = loader::check_expected(bytes.bytes, options); !expected)
+    return tl::unexpected(std::move(expected).error().in(name));
   std::string_view level = device->target().name;  // "cpu-x86-64-v3"
   level.remove_prefix(std::string_view("cpu-").size());
   SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
   SMELT_TRY(const CompileResult made, cpu_code(bytes.bytes, name, of, options.checked, progress));
-  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
+  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, made_here(options));
 }
 
 Result<CompileResult> Session::resolve(std::string_view query, const loader::DeviceRef& device) {
@@ -293,7 +319,7 @@ Result<CompileResult> Session::resolve(std::string_view query, const loader::Dev
           fmt::format("\n  {}@{}: its entry {} is no longer in the store", tag.name, tag.version, to_hex(tag.key));
       continue;
     }
-    const auto library = loader::Library::load(device, loader::OwnedBytes{made->package, made->owner});
+    const auto library = loader::Library::load(device, loader::OwnedBytes{made->package, made->owner}, made_here({}));
     if (library) return std::move(*made);
     code = library.error().code;
     passed_over += fmt::format("\n  {}@{}: {}", tag.name, tag.version, library.error().message);

@@ -254,6 +254,7 @@ int smelt_c_api_test(const void* data, size_t size) {
   const char* names[1] = {"saxpy"};
   const size_t lengths[1] = {5};
   smelt_load_options load = {0};
+  smelt_error_info error = {sizeof(error)};
   failures = 0;
   nulls();
   CHECK(smelt_version()[0] != 0);
@@ -288,6 +289,19 @@ int smelt_c_api_test(const void* data, size_t size) {
   a[0] ^= 1;
   CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_E_DIGEST_MISMATCH);
   CHECK(from_package == NULL);
+  load.expect = NULL;
+  load.trust = SMELT_TRUST_SIGNED;
+  CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_E_UNTRUSTED);
+  CHECK(smelt_last_error(&error) == SMELT_OK && strstr(error.message, "nobody signed it") != NULL);
+  load.trusted_keys = "no key";
+  CHECK(smelt_library_load(device, data, size, &load, &from_package) != SMELT_OK);
+  load.trusted_keys = NULL;
+  load.trust = SMELT_TRUST_SIGNED + 1;
+  CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_E_INVALID_ARGUMENT);
+  load.trust = SMELT_TRUST_ANY;
+  load.ignore_native = 1;
+  CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_E_UNTRUSTED);
+  load.trust = load.ignore_native = 0;
   load.verify = 99;
   CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_E_INVALID_ARGUMENT);
   load.struct_size = sizeof(size_t); /* an old caller: no field but the size */

@@ -355,9 +355,11 @@ TEST_CASE("slices for Apple devices: the rules of 3.7, one line per slice") {
   CHECK(contains(message_of(old), "macos26: needs macOS 26.0, device has 12.6"));
   CHECK(contains(message_of(old), "cpu"));
 
-  LoadOptions trusting;
-  trusting.trust = Trust::signed_any;
-  CHECK(code_of(Library::load(offline(mac({14, 0}, {3, 1}, 7)), package, trusting)) == Errc::untrusted);
+  // Whom we trust is about native code; what Metal checks by itself loads for all.
+  LoadOptions strict;
+  strict.native = false;
+  strict.policy = std::make_shared<const trust::Policy>(trust::Policy{trust::Level::signed_only, {}});
+  CHECK(Library::load(offline(mac({14, 0}, {3, 1}, 7)), package, strict));
 
   // The digest breaks ties, so the choice does not depend on the order in the file.
   schema::Library tie = kernel_library("kernels", {kernel_spec("saxpy")});
@@ -540,4 +542,56 @@ TEST_CASE("code is never writable and executable at once") {
   size_t lines = 0;
   for (std::string line; std::getline(maps, line); ++lines) CHECK_FALSE(contains(line, " rwx"));
   CHECK(lines > 10);
+}
+
+TEST_CASE("whose CPU code runs: the policy, the caller's word, and the environment") {
+  const Bytes plain = kernel_package();
+  const DeviceRef device = cpu_device();
+  const trust::SecretKey key = must(trust::new_key("ours")), other = must(trust::new_key("theirs"));
+  const Digest digest = must(schema::Package::open(plain)).digest();
+  const std::string signature = trust::to_text(trust::sign(key, as_bytes(schema::package_statement(digest))));
+  const Bytes with = must(schema::with_signatures(plain, std::span(&signature, 1)));
+  const auto load = [&](const Bytes& package, trust::Level level, std::vector<trust::PublicKey> keys) {
+    LoadOptions options;
+    options.policy = std::make_shared<const trust::Policy>(trust::Policy{level, std::move(keys)});
+    return Library::load(device, package, options);
+  };
+  const trust::PublicKey ours = trust::public_key(key), theirs = trust::public_key(other);
+  CHECK(load(plain, trust::Level::any, {}));
+  CHECK(load(plain, trust::Level::local, {}));
+  const auto unsigned_one = load(plain, trust::Level::signed_only, {ours});
+  REQUIRE(code_of(unsigned_one) == Errc::untrusted);
+  CHECK(contains(message_of(unsigned_one), "nobody signed it, trusted are ours"));
+  const auto library = must(load(with, trust::Level::signed_only, {theirs, ours}));
+  CHECK(code_of(must(library->function("saxpy"))->pipeline()) == Errc::ok);
+  CHECK(code_of(load(with, trust::Level::signed_only, {theirs})) == Errc::untrusted);
+  CHECK(code_of(load(with, trust::Level::signed_only, {})) == Errc::untrusted);
+  // The same name on another key signs nothing.
+  trust::PublicKey forged = theirs;
+  forged.name = "ours";
+  CHECK(code_of(load(with, trust::Level::signed_only, {forged})) == Errc::untrusted);
+
+  // A signature moved to a package with other code under it.
+  schema::Library changed = must(must(schema::Package::open(plain)).copy_library(0));
+  for (schema::Slice& slice : changed.slices)
+    if (slice.kind == schema::SliceKind::cpu) slice.bytes.back() ^= std::byte{1};
+  const Bytes swapped =
+      must(schema::with_signatures(must(schema::write_package(std::span(&changed, 1))), std::span(&signature, 1)));
+  CHECK(code_of(load(swapped, trust::Level::signed_only, {ours})) == Errc::untrusted);
+
+  LoadOptions none;
+  none.native = false;
+  const auto refused = Library::load(device, with, none);
+  REQUIRE(code_of(refused) == Errc::untrusted);
+  CHECK(contains(message_of(refused), "the caller asks not to use any"));
+
+  ::setenv("SMELT_TRUST", "signed", 1);
+  CHECK(code_of(Library::load(device, with)) == Errc::untrusted);
+  ::setenv("SMELT_TRUSTED_KEYS", trust::to_text(ours).c_str(), 1);
+  CHECK(Library::load(device, with));
+  CHECK(code_of(Library::load(device, plain)) == Errc::untrusted);
+  ::setenv("SMELT_TRUST", "nobody", 1);
+  CHECK(contains(message_of(Library::load(device, with)), "SMELT_TRUST"));
+  ::unsetenv("SMELT_TRUST");
+  ::unsetenv("SMELT_TRUSTED_KEYS");
 }

@@ -129,9 +129,6 @@ class Sources(unittest.TestCase):
             with self.assertRaises(smelt.ArgumentError, msg=bad) as raised:
                 smelt.load_metallib(data, **bad)
             self.assertEqual(raised.exception.code, "invalid_argument")
-        with self.assertRaises(smelt.TrustError) as raised:
-            smelt.load_metallib(data, trust="signed")
-        self.assertEqual(raised.exception.code, "untrusted")
 
     def test_no_slice_for_this_device(self):
         only_metal = smelt.compile(support.FOLDER / "kernels.ll", targets=["macos14"], cpu=False)

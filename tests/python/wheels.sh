@@ -41,6 +41,16 @@ except smelt.ToolchainError as error:
 else:
     raise SystemExit("compiled without a compiler")
 P
+# Signatures are checked by what the wheel brings.
+"$bin/python" - "$package" <<'P'
+import sys, smelt
+try:
+    smelt.load_metallib(sys.argv[1], trust="signed", trusted_keys="me:" + "A" * 43 + "=")
+except smelt.TrustError as error:
+    assert "nobody signed it" in str(error), error
+maps = open("/proc/self/maps").read()
+assert "/smelt/_libs/libhogweed.so.6" in maps and "/smelt/_libs/libgmp.so.10" in maps, "not those of the wheel"
+P
 install smelt-remote
 # Two machines and a folder between them. What waits to be sent is sent when a process ends.
 mkdir mirror

@@ -76,11 +76,9 @@ Bytes bytes_of(const CompileResult& made) {
   return to_bytes(made.package);
 }
 
-float run_twice(const CompileResult& made, float value) {
-  const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
-  auto library = loader::Library::load(device, loader::OwnedBytes{made.package, made.owner});
-  if (!library) FAIL(library.error().message);
-  const auto pipeline = (*library)->function("twice").value()->pipeline().value();
+float run_twice(const loader::LibraryRef& library, float value) {
+  const auto& device = library->device();
+  const auto pipeline = library->function("twice").value()->pipeline().value();
   const auto buffer = device->make_buffer(sizeof(float)).value();
   std::memcpy(buffer->contents().data(), &value, sizeof(value));
   auto encoder = loader::Encoder::create(device).value();
@@ -89,6 +87,36 @@ float run_twice(const CompileResult& made, float value) {
   REQUIRE(encoder->dispatch_threads({1, 1, 1}));
   std::memcpy(&value, buffer->contents().data(), sizeof(value));
   return value;
+}
+
+float run_twice(const CompileResult& made, float value) {
+  const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
+  loader::LoadOptions options;
+  options.policy = trust::Policy::all();  // the session has decided
+  auto library = loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
+  if (!library) FAIL(library.error().message);
+  return run_twice(*library, value);
+}
+
+/// A package made by another: right digests, right Metal library, CPU code that does something else.
+Bytes poisoned(ByteView package) {
+  schema::Library library = schema::Package::open(package)->copy_library(0).value();
+  bool changed = false;
+  for (schema::Slice& slice : library.slices) {
+    if (slice.kind != schema::SliceKind::cpu) continue;
+    const std::string other =
+        "target triple = \"spir64-unknown-unknown\"\n"
+        "define spir_kernel void @twice(ptr addrspace(1) %x) {\n"
+        "  store float 666.0, ptr addrspace(1) %x, align 4\n  ret void\n}\n";
+    Request wrong;
+    wrong.sources.push_back({"wrong.ll", as_bytes(other)});
+    const Bytes other_package = service::build_package(wrong, 1, {}).value();
+    const schema::Library evil = schema::Package::open(other_package)->copy_library(0).value();
+    for (const schema::Slice& from : evil.slices)
+      if (from.kind == schema::SliceKind::cpu) slice.bytes = from.bytes, changed = true;
+  }
+  REQUIRE(changed);
+  return schema::write_package(std::span(&library, 1)).value();
 }
 
 }  // namespace
@@ -133,23 +161,7 @@ TEST_CASE("poisoned native code never runs") {
   Machines machines;
   const CompileResult made = must(machines.session("a")->make(request()));
   // Somebody who may write to the server files other code under the key: as a whole package with right digests.
-  schema::Library library = schema::Package::open(made.package)->copy_library(0).value();
-  bool changed = false;
-  for (schema::Slice& slice : library.slices) {
-    if (slice.kind != schema::SliceKind::cpu) continue;
-    const std::string other =
-        "target triple = \"spir64-unknown-unknown\"\n"
-        "define spir_kernel void @twice(ptr addrspace(1) %x) {\n"
-        "  store float 666.0, ptr addrspace(1) %x, align 4\n  ret void\n}\n";
-    Request wrong;
-    wrong.sources.push_back({"wrong.ll", as_bytes(other)});
-    const Bytes package = service::build_package(wrong, 1, {}).value();
-    const schema::Library evil = schema::Package::open(package)->copy_library(0).value();
-    for (const schema::Slice& from : evil.slices)
-      if (from.kind == schema::SliceKind::cpu) slice.bytes = from.bytes, changed = true;
-  }
-  REQUIRE(changed);
-  const Bytes planted = schema::write_package(std::span(&library, 1)).value();
+  const Bytes planted = poisoned(made.package);
   const auto server =
       remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
   const remote::Outgoing entry{made.key, "", {}, {{"library.smelt", planted}}, {}};
@@ -212,4 +224,32 @@ TEST_CASE("a setting that cannot be meant is an error, not a silence") {
   const Variable trust("SMELT_TRUST", "sigend");
   options.remotes.reset();
   CHECK(Session::open(options)->make(request()).error().message.find("any, local or signed") != std::string::npos);
+}
+
+TEST_CASE("a package's own CPU code is left alone where the caller says so or nobody trusted signed it") {
+  Machines machines;
+  const Bytes package = poisoned(must(machines.session("a")->make(request())).package);
+  const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
+  const auto run = [&](const loader::LoadOptions& options) {
+    auto library = machines.session("b")->load_bytes(loader::copy_of(package), "planted.smelt", device, options);
+    if (!library) FAIL(library.error().message);
+    return run_twice(*library, 21);
+  };
+  CHECK(run({}) == 666);  // what the user names runs, unless he says otherwise
+  loader::LoadOptions options;
+  options.native = false;
+  CHECK(run(options) == 42);
+  CHECK(run(options) == 42);  // from the store
+  options.expect = schema::Package::open(package)->digest();
+  CHECK(run(options) == 42);
+  options.expect->bytes[0] ^= std::byte{1};
+  const auto other = machines.session("b")->load_bytes(loader::copy_of(package), "planted.smelt", device, options);
+  REQUIRE(!other);
+  CHECK(other.error().code == Errc::digest_mismatch);
+  const Variable trust("SMELT_TRUST", "signed");
+  CHECK(run({}) == 42);
+  // Nor does it get into a store that way.
+  const auto imported = machines.session("b")->import_package(package);
+  REQUIRE(!imported);
+  CHECK(imported.error().code == Errc::untrusted);
 }

@@ -3,9 +3,10 @@
 
 #include "smelt/base/files.hpp"
 
+#include "base64.hpp"
+#include "ed25519.hpp"
+
 #include <fcntl.h>
-#include <nettle/base64.h>
-#include <nettle/eddsa.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,9 +38,7 @@ bool is_name(std::string_view name) {
 
 template <size_t Size>
 std::string encode(const std::string& name, const std::array<std::byte, Size>& bytes) {
-  std::string text(BASE64_ENCODE_RAW_LENGTH(Size), '\0');
-  base64_encode_raw(text.data(), Size, raw(bytes.data()));
-  return name + ":" + text;
+  return name + ":" + to_base64(bytes);
 }
 
 /// NAME:BASE64 of exactly Size bytes, spelled as encode() spells it.
@@ -52,19 +51,9 @@ Result<std::pair<std::string, std::array<std::byte, Size>>> decode(std::string_v
                 what, kLongestName, text.empty() ? "nothing" : fmt::format("'{}'", text.substr(0, 80)));
   const std::string_view base64 = text.substr(colon + 1);
   std::pair<std::string, std::array<std::byte, Size>> decoded(std::string(name), std::array<std::byte, Size>{});
-  if (base64.size() == BASE64_ENCODE_RAW_LENGTH(Size)) {
-    base64_decode_ctx context;
-    base64_decode_init(&context);
-    std::array<uint8_t, BASE64_DECODE_LENGTH(BASE64_ENCODE_RAW_LENGTH(Size))> bytes;
-    size_t size = 0;
-    if (base64_decode_update(&context, &size, bytes.data(), base64.size(), base64.data()) == 1 &&
-        base64_decode_final(&context) == 1 && size == Size) {
-      std::memcpy(decoded.second.data(), bytes.data(), Size);
-      if (encode(decoded.first, decoded.second) == text) return decoded;
-    }
-  }
+  if (from_base64(base64, decoded.second)) return decoded;
   return fail(Errc::invalid_argument, "{} '{}': want {} characters of base64 after the name, for {} bytes; got {}",
-              what, name, size_t{BASE64_ENCODE_RAW_LENGTH(Size)}, Size, base64.size());
+              what, name, base64_size(Size), Size, base64.size());
 }
 
 tl::unexpected<Error> file_trouble(const std::filesystem::path& file) {
@@ -77,6 +66,7 @@ Result<SecretKey> new_key(std::string_view name) {
   if (!is_name(name))
     return fail(Errc::invalid_argument, "a key's name has 1 to {} letters, digits and ._@-; got '{}'", kLongestName,
                 name);
+  SMELT_TRY_VOID(ed25519::available());
   SecretKey key{std::string(name), {}};
   if (::getentropy(key.seed.data(), key.seed.size()) != 0)
     return fail(Errc::io, "no random numbers from the system: {}", std::strerror(errno));
@@ -85,7 +75,7 @@ Result<SecretKey> new_key(std::string_view name) {
 
 PublicKey public_key(const SecretKey& secret) {
   PublicKey key{secret.name, {}};
-  nettle_ed25519_sha512_public_key(raw(key.bytes.data()), raw(secret.seed.data()));
+  ed25519::public_key(raw(key.bytes.data()), raw(secret.seed.data()));
   return key;
 }
 
@@ -123,6 +113,7 @@ Result<Signature> parse_signature(std::string_view text) {
 }
 
 Result<SecretKey> read_secret_key(const std::filesystem::path& file) {
+  SMELT_TRY_VOID(ed25519::available());
   struct stat facts;
   if (::stat(file.c_str(), &facts) != 0) return file_trouble(file);
   if ((facts.st_mode & 077) != 0)
@@ -153,14 +144,13 @@ Result<void> write_secret_key(const std::filesystem::path& file, const SecretKey
 Signature sign(const SecretKey& key, ByteView statement) {
   const PublicKey with = public_key(key);
   Signature signature{key.name, {}};
-  nettle_ed25519_sha512_sign(raw(with.bytes.data()), raw(key.seed.data()), statement.size(), raw(statement.data()),
-                             raw(signature.bytes.data()));
+  ed25519::sign(raw(with.bytes.data()), raw(key.seed.data()), statement.size(), raw(statement.data()),
+                raw(signature.bytes.data()));
   return signature;
 }
 
 bool verify(const PublicKey& key, ByteView statement, const Signature& signature) {
-  return nettle_ed25519_sha512_verify(raw(key.bytes.data()), statement.size(), raw(statement.data()),
-                                      raw(signature.bytes.data())) == 1;
+  return ed25519::verify(raw(key.bytes.data()), statement.size(), raw(statement.data()), raw(signature.bytes.data()));
 }
 
 }  // namespace smelt::trust

@@ -3,6 +3,8 @@
 
 #include "smelt/base/files.hpp"
 
+#include "ed25519.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -66,22 +68,40 @@ Result<void> Policy::add_file(const std::filesystem::path& file) {
   return {};
 }
 
-Result<Policy> Policy::from_environment() {
-  Policy policy;
-  if (const auto level = environment("SMELT_TRUST"); !level.empty()) {
-    auto parsed = parse_level(level);
-    if (!parsed) return tl::unexpected(std::move(parsed).error().in("SMELT_TRUST"));
-    policy.level = *parsed;
-  }
-  auto listed = each_word(environment("SMELT_TRUSTED_KEYS"), [&](std::string_view word) -> Result<void> {
+std::shared_ptr<const Policy> Policy::all() {
+  static const auto everything = std::make_shared<const Policy>(Policy{Level::any, {}});
+  return everything;
+}
+
+Result<void> Policy::add_words(std::string_view words) {
+  return each_word(words, [&](std::string_view word) -> Result<void> {
     // '/' occurs in base64 too, but never before the colon.
     if (word.substr(0, word.find(':')).find('/') != word.npos || word.find(':') == word.npos)
-      return policy.add_file(std::filesystem::path(word));
+      return add_file(std::filesystem::path(word));
     SMELT_TRY(auto key, parse_public_key(word));
-    policy.keys.push_back(std::move(key));
+    keys.push_back(std::move(key));
     return {};
   });
-  if (!listed) return tl::unexpected(std::move(listed).error().in("SMELT_TRUSTED_KEYS"));
+}
+
+Result<Level> level_from_environment() {
+  const auto word = environment("SMELT_TRUST");
+  if (word.empty()) return Level::local;
+  auto level = parse_level(word);
+  if (!level) return tl::unexpected(std::move(level).error().in("SMELT_TRUST"));
+  return level;
+}
+
+Result<Policy> Policy::from_environment() {
+  SMELT_TRY(const Level level, level_from_environment());
+  return from_environment(level);
+}
+
+Result<Policy> Policy::from_environment(Level level) {
+  Policy policy;
+  policy.level = level;
+  if (auto added = policy.add_words(environment("SMELT_TRUSTED_KEYS")); !added)
+    return tl::unexpected(std::move(added).error().in("SMELT_TRUSTED_KEYS"));
   if (const auto file = users_file(); !file.empty())
     if (auto added = policy.add_file(file); !added && added.error().code != Errc::file_not_found)
       return tl::unexpected(std::move(added).error());
@@ -112,6 +132,7 @@ std::string Policy::explain(std::span<const std::string> signatures) const {
   std::vector<std::string> signers, trusted;
   for (const std::string& text : signatures) signers.push_back(text.substr(0, std::min(text.find(':'), size_t{64})));
   for (const PublicKey& key : keys) trusted.push_back(key.name);
+  if (const auto can = ed25519::available(); !can && !signers.empty() && !keys.empty()) return can.error().message;
   const std::string who = signers.empty() ? "nobody signed it" : fmt::format("signed by {}", fmt::join(signers, ", "));
   const std::string whom =
       trusted.empty() ? "no key is trusted" : fmt::format("trusted are {}", fmt::join(trusted, ", "));

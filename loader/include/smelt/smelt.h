@@ -168,6 +168,8 @@ SMELT_API smelt_status smelt_package_digest(const smelt_package* package, uint8_
 
 /* ---- libraries ---- */
 
+/* Whose CPU code runs from a package. Those that are not 0 stand above the environment variable SMELT_TRUST. */
+enum { SMELT_TRUST_ENVIRONMENT = 0, SMELT_TRUST_ANY = 1, SMELT_TRUST_LOCAL = 2, SMELT_TRUST_SIGNED = 3 };
 enum { SMELT_VERIFY_STRUCTURE = 0, SMELT_VERIFY_NONE = 1, SMELT_VERIFY_DIGEST = 2, SMELT_VERIFY_FULL = 3 };
 
 typedef struct smelt_load_options {
@@ -178,8 +180,12 @@ typedef struct smelt_load_options {
   const uint8_t* expect;   /* 32 bytes that the content digest must be; null: any */
   const char* library;     /* which library of a package; null when it holds one */
   size_t library_length;
-  int32_t checked;       /* 1: bounds-checked CPU code */
-  int32_t allow_no_code; /* 1: a plain metallib on the CPU device, for its names alone; else that is an error */
+  int32_t checked;          /* 1: bounds-checked CPU code */
+  int32_t allow_no_code;    /* 1: a plain metallib on the CPU device, for its names alone; else that is an error */
+  int32_t trust;            /* SMELT_TRUST_...: what it does not allow is SMELT_E_UNTRUSTED */
+  int32_t ignore_native;    /* 1: no CPU code is used, whoever signed it */
+  const char* trusted_keys; /* NAME:BASE64 or paths of files of them, separated by spaces, ended by 0; besides those of
+                             * the environment. Null: none */
 } smelt_load_options;
 
 /* Metallib or package, told apart by content; the bytes are copied. Null options: defaults. A plain metallib holds code

@@ -2,6 +2,7 @@
 #include "smelt/service/stored.hpp"
 
 #include "smelt/schema/package.hpp"
+#include "smelt/trust/origin.hpp"
 
 #include "build_identity.hpp"
 
@@ -41,6 +42,12 @@ Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) 
     const auto bytes = entry ? entry->part(kPackagePart) : std::nullopt;
     if (!bytes)
       return fail(Errc::not_cached, "export: no compiled library {} in store {}", to_hex(key), store.folder().string());
+    if (const auto origin = entry->part(trust::kOriginPart)) {
+      // A package carries no word of where its code came from, so what is not used here is not handed on either.
+      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment());
+      if (auto allowed = trust::check_provenance(*origin, policy); !allowed)
+        return tl::unexpected(std::move(allowed).error().in(fmt::format("export: {}", to_hex(key))));
+    }
     SMELT_TRY(auto package, schema::Package::open(*bytes));
     packages.push_back(package);
     entries.push_back(std::move(*entry));
@@ -52,6 +59,14 @@ Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) 
 Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_tags) {
   SMELT_TRY(const auto package, schema::Package::open(bytes));
   SMELT_TRY_VOID(schema::check_all_parts(package));
+  // In the store it is as good as compiled here, so it must be what may run from a file that the user names.
+  SMELT_TRY(const trust::Level level, trust::level_from_environment());
+  if (level == trust::Level::signed_only) {
+    SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment(level));
+    const std::vector<std::string> signatures = package.signatures();
+    if (!policy.signer(as_bytes(schema::package_statement(package.digest())), signatures))
+      return fail(Errc::untrusted, "import: {}", policy.explain(signatures));
+  }
   Imported imported;
   std::vector<Digest>& keys = imported.keys;
   std::vector<std::pair<std::string, std::string>> tags;

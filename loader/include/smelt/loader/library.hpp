@@ -5,6 +5,7 @@
 #include "smelt/loader/constants.hpp"
 #include "smelt/loader/device.hpp"
 #include "smelt/loader/types.hpp"
+#include "smelt/trust/policy.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -20,18 +21,23 @@ enum class Verify : uint8_t {
   full        ///< and every part of the file
 };
 
-enum class Trust : uint8_t { none, signed_any, signed_by };
-
 struct LoadOptions {
   Verify verify = Verify::structure;
   bool allow_empty = false;            ///< a library without functions is no error
   bool allow_no_code = false;          ///< a plain metallib on the CPU, which cannot run any of it, for its names alone
   std::optional<Version> force_metal;  ///< only slices of exactly this Metal version; taken literally
-  Trust trust = Trust::none;           ///< anything else is `untrusted`: formats carry no signature yet
-  std::optional<Digest> expect;        ///< content digest the file must have, from an index that is trusted
-  std::string library;                 ///< which library of a package; needed when it holds several
-  bool checked = false;                ///< choose bounds-checked CPU code
+  bool native = true;                  ///< false: CPU code of a package is `untrusted`, whoever signed it
+  /// Whose CPU code runs. Null: trust::Policy::from_environment(). What it does not allow is `untrusted`; what makes
+  /// CPU code from the package's Metal libraries instead is smelt::service (C++) and load_metallib (Python).
+  std::shared_ptr<const trust::Policy> policy;
+  std::optional<Digest> expect;  ///< content digest the file must have, from an index that is trusted
+  std::string library;           ///< which library of a package; needed when it holds several
+  bool checked = false;          ///< choose bounds-checked CPU code
 };
+
+/// Whether a file is the one that `options.expect` names; `digest_mismatch` says which it is. Loading checks it by
+/// itself.
+Result<void> check_expected(ByteView file, const LoadOptions& options);
 
 /// Why each slice was taken or not: always readable after a load.
 struct SliceNote {

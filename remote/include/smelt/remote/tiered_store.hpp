@@ -16,9 +16,6 @@
 
 namespace smelt::remote {
 
-/// A part that says where an entry came from and who signed it; written here, never sent. Its name is reserved.
-inline constexpr std::string_view kOriginPart = ".origin";
-
 struct TierOptions {
   std::vector<Address> remotes;
   trust::Policy policy;

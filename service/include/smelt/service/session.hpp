@@ -94,13 +94,14 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,
                                   const loader::LoadOptions& options = {}, const Progress& progress = {});
 
-  /// A plain metallib as a package with CPU code beside it, made once and kept under cpu_code_key (stored.hpp), so that
-  /// programs without a compiler find it too. `name` is for messages.
-  Result<CompileResult> cpu_code(ByteView metallib, std::string_view name, aot::CpuLevel level, bool checked,
+  /// A plain metallib as a package with CPU code beside it, or a package whose CPU code is not to be used with code
+  /// made here from its Metal libraries, which must pass `smelt verify`. Made once and kept under cpu_code_key
+  /// (stored.hpp), so that programs without a compiler find it too. `name` is for messages.
+  Result<CompileResult> cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
                                  const Progress& progress = {});
 
-  /// A file's bytes on a device. A plain metallib is given its CPU code first, when the device is the CPU (cpu_code).
-  /// Packages and everything on a Mac go straight to the loader.
+  /// A file's bytes on a device. When that is the CPU, a plain metallib is given its CPU code first (cpu_code), and so
+  /// is a package whose own the options do not let run (native, policy). All else goes straight to the loader.
   Result<loader::LibraryRef> load_bytes(const loader::OwnedBytes& bytes, std::string_view name,
                                         const loader::DeviceRef& device, const loader::LoadOptions& options = {},
                                         const Progress& progress = {});

@@ -10,6 +10,7 @@
 
 #include "smelt/trust/keys.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,8 @@ enum class Level : uint8_t { any, local, signed_only };
 /// "any", "local" or "signed".
 Result<Level> parse_level(std::string_view word);
 std::string_view to_string(Level level);
+/// What SMELT_TRUST says; local when it says nothing.
+Result<Level> level_from_environment();
 
 /// Where bytes come from.
 enum class Origin : uint8_t {
@@ -37,6 +40,12 @@ struct Policy {
   /// SMELT_TRUST (a level); SMELT_TRUSTED_KEYS (public keys, or paths of files of them, separated by spaces); and
   /// $XDG_CONFIG_HOME/smelt/trusted-keys (else ~/.config/smelt/trusted-keys), a key a line, '#' begins a comment.
   static Result<Policy> from_environment();
+  /// The same at a level that the caller says, whatever SMELT_TRUST is.
+  static Result<Policy> from_environment(Level level);
+  /// Everything is allowed: for code that was made or vetted here.
+  static std::shared_ptr<const Policy> all();
+  /// Adds what SMELT_TRUSTED_KEYS may hold: public keys, or paths of files of them, separated by white space.
+  Result<void> add_words(std::string_view words);
   /// Adds the keys of a file of that form.
   Result<void> add_file(const std::filesystem::path& file);
 

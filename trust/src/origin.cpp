@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "origin.hpp"
+#include "smelt/trust/origin.hpp"
 
-namespace smelt::remote {
+namespace smelt::trust {
 
-std::string to_text(const Origin& origin) {
+std::string to_text(const Provenance& origin) {
   std::string text = fmt::format("from {}\nby {}\nmade-from {}\n", origin.from, origin.by, origin.made_from);
   for (const std::string& signature : origin.signatures) text += fmt::format("signed {}\n", signature);
   return text;
 }
 
-Origin parse_origin(std::string_view text) {
-  Origin origin;
+Provenance parse_provenance(std::string_view text) {
+  Provenance origin;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -26,4 +26,11 @@ Origin parse_origin(std::string_view text) {
   return origin;
 }
 
-}  // namespace smelt::remote
+Result<void> check_provenance(ByteView part, const Policy& policy) {
+  const Provenance origin = parse_provenance(as_text(part));
+  const auto by = parse_public_key(origin.by);
+  if (policy.allows(Origin::remote, by && policy.has(*by))) return {};
+  return fail(Errc::untrusted, "it came from {}: {}", origin.from, policy.explain(origin.signatures));
+}
+
+}  // namespace smelt::trust
