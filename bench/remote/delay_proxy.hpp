@@ -3,11 +3,9 @@
 // another city looks like. `tc netem` does the same for those who may use it.
 #pragma once
 
-#include <atomic>
+#include "loopback_server.hpp"
+
 #include <chrono>
-#include <cstdint>
-#include <thread>
-#include <vector>
 
 namespace smelt::bench {
 
@@ -15,22 +13,15 @@ class DelayProxy {
  public:
   /// Forwards connections to 127.0.0.1:`to`; each direction is late by half of `round_trip`.
   DelayProxy(uint16_t to, std::chrono::milliseconds round_trip);
-  ~DelayProxy();
-  DelayProxy(const DelayProxy&) = delete;
-  DelayProxy& operator=(const DelayProxy&) = delete;
-  uint16_t port() const { return port_; }
+  uint16_t port() const { return server_.port(); }
 
  private:
-  void serve();
-  void forward(int from, int to);
+  void serve(int client, const std::atomic<bool>& ending) const;
+  void forward(int from, int to, const std::atomic<bool>& ending) const;
 
   uint16_t to_;
   std::chrono::milliseconds late_;
-  int listening_ = -1;
-  uint16_t port_ = 0;
-  std::atomic<bool> ending_{false};
-  std::vector<std::thread> threads_;
-  std::thread thread_;
+  test::LoopbackServer server_;
 };
 
 }  // namespace smelt::bench

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Entries whose bytes follow from a number, so that any process can tell whether it was given the right ones.
+// Entries of a store whose bytes follow from a number (numbered.hpp), and damage to it.
 #pragma once
 
 #include "smelt/cache/store.hpp"
 
 #include "files.hpp"
+#include "numbered.hpp"
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -14,25 +15,6 @@
 #include <string>
 
 namespace smelt::test {
-
-inline Digest key_of(uint64_t id) {
-  Hasher hasher;
-  hasher.field("test key");
-  hasher.field(id);
-  return hasher.finish();
-}
-
-inline Bytes payload(uint64_t id, size_t size) {
-  Bytes bytes(size);
-  uint64_t state = id * 0x9e3779b97f4a7c15 + 1;
-  for (std::byte& byte : bytes) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    byte = static_cast<std::byte>(state);
-  }
-  return bytes;
-}
 
 /// 200 B to about 40 kB.
 inline size_t size_of(uint64_t id) {

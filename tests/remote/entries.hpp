@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Entries whose bytes follow from a number, so that anybody can tell whether he was given the right ones.
+// Entries on their way, whose bytes follow from a number (numbered.hpp).
 #pragma once
 
 #include "smelt/remote/entry.hpp"
+
+#include "numbered.hpp"
 
 #include <algorithm>
 
 namespace smelt::test {
 
-inline Digest key_of(uint64_t id) {
-  Hasher hasher;
-  hasher.field("remote test key");
-  hasher.field(id);
-  return hasher.finish();
-}
-
-/// Bytes that zstd makes somewhat smaller.
-inline Bytes payload(uint64_t id, size_t size) {
-  Bytes bytes(size);
-  uint64_t state = id * 0x9e3779b97f4a7c15 + 1;
-  for (std::byte& byte : bytes) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    byte = static_cast<std::byte>(state & 0x1f);
-  }
-  return bytes;
-}
-
 inline remote::Outgoing entry_of(uint64_t id) {
   remote::Outgoing entry;
   entry.key = key_of(id);
   entry.made_from = "test";
-  entry.parts = {{"kernel.smelt", payload(id, 500 + (id * 7919) % 40000)}, {"note", payload(id + 1, 40)}};
+  entry.parts = {{"kernel.smelt", payload(id, 500 + (id * 7919) % 40000, 5)}, {"note", payload(id + 1, 40, 5)}};
   return entry;
 }
 

@@ -2,12 +2,9 @@
 // A server that does wrong on purpose: one thread, loopback, a script of what to answer each connection.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <functional>
+#include "loopback_server.hpp"
+
 #include <string>
-#include <thread>
-#include <vector>
 
 namespace smelt::test {
 
@@ -26,22 +23,12 @@ class FaultServer {
 
   /// `answer` is called for each connection, after its first piece has arrived; then the connection is closed.
   explicit FaultServer(Answer answer);
-  ~FaultServer();
-  FaultServer(const FaultServer&) = delete;
-  FaultServer& operator=(const FaultServer&) = delete;
-  uint16_t port() const { return port_; }
+  uint16_t port() const { return server_.port(); }
   std::string url(const std::string& scheme = "http") const;
-  int connections() const { return connections_; }
+  int connections() const { return server_.connections(); }
 
  private:
-  void serve();
-  Answer answer_;
-  int listening_ = -1;
-  uint16_t port_ = 0;
-  std::atomic<bool> ending_{false};
-  std::atomic<int> connections_{0};
-  std::vector<std::thread> threads_;
-  std::thread thread_;
+  LoopbackServer server_;
 };
 
 }  // namespace smelt::test

@@ -43,7 +43,7 @@ TEST_CASE("not IR") {
   CHECK(says(refused("a.out", as_bytes(std::string_view("\x7f"
                                                         "ELF\x02\x01\x01\0",
                                                         8))),
-             {"an ELF object"}));
+             {"an ELF file"}));
   CHECK(says(refused("empty.ll", ByteView{}), {"empty"}));
   CHECK(says(refused("cut.metallib", as_bytes(std::string_view("MTLB\x01\x80\x02\0", 8))), {"cut.metallib"}));
 }

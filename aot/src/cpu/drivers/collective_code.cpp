@@ -8,10 +8,10 @@
 namespace smelt::aot::cpu {
 namespace {
 
-class Emitter {
+class CollectiveEmitter {
  public:
-  Emitter(FlowBuilder& builder, const Collective& collective, llvm::ArrayRef<LaneArray> operands,
-          const LaneArray& result, llvm::Value* mask)
+  CollectiveEmitter(FlowBuilder& builder, const Collective& collective, llvm::ArrayRef<LaneArray> operands,
+                    const LaneArray& result, llvm::Value* mask)
       : builder_(builder),
         collective_(collective),
         operands_(operands),
@@ -310,7 +310,7 @@ class Emitter {
 
 Result<void> emit_collective(FlowBuilder& builder, const Collective& collective, llvm::ArrayRef<LaneArray> operands,
                              const LaneArray& result, llvm::Value* mask) {
-  return Emitter(builder, collective, operands, result, mask).emit();
+  return CollectiveEmitter(builder, collective, operands, result, mask).emit();
 }
 
 }  // namespace smelt::aot::cpu

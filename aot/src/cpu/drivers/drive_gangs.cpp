@@ -102,7 +102,7 @@ class GangDriver {
 
  private:
   struct Cut {
-    std::vector<Site> sites;
+    std::vector<MeetingPoint> sites;
     ContextLayout layout{Unit::gang};
     Regions regions;
   };

@@ -68,7 +68,7 @@ class LaneDriver {
   void open_exchanges() {
     exchanges_.resize(sites_.size());
     for (size_t i = 0; i < sites_.size(); ++i) {
-      if (sites_[i].kind != Site::Kind::collective) continue;
+      if (sites_[i].kind != MeetingPoint::Kind::collective) continue;
       llvm::CallInst* call = sites_[i].call;
       Exchange& exchange = exchanges_[i];
       llvm::IRBuilder<> slots(&*item_.function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
@@ -193,7 +193,7 @@ class LaneDriver {
     llvm::BasicBlock* done = builder.block("done");
     auto* choice = builder.CreateSwitch(frame.number(0), done, static_cast<unsigned>(sites_.size()));
     for (size_t i = 0; i < sites_.size(); ++i) {
-      if (sites_[i].kind != Site::Kind::collective) continue;
+      if (sites_[i].kind != MeetingPoint::Kind::collective) continue;
       llvm::BasicBlock* block = builder.block("site" + std::to_string(sites_[i].number));
       choice->addCase(builder.getInt32(sites_[i].number), block);
       builder.SetInsertPoint(block);
@@ -223,8 +223,8 @@ class LaneDriver {
   /// Bit n says whether `site` (kEnded included) is where a lane rests until the next round.
   llvm::Value* rests(FlowBuilder& builder, llvm::Value* site) {
     llvm::Value* result = builder.CreateICmpEQ(site, builder.getInt32(kEnded));
-    for (const Site& barrier : sites_)
-      if (barrier.kind == Site::Kind::barrier)
+    for (const MeetingPoint& barrier : sites_)
+      if (barrier.kind == MeetingPoint::Kind::barrier)
         result = builder.CreateOr(result, builder.CreateICmpEQ(site, builder.getInt32(barrier.number)));
     return result;
   }
@@ -390,7 +390,7 @@ class LaneDriver {
   const WorkItem& item_;
   ContextLayout layout_;
   llvm::Type* i32_;
-  std::vector<Site> sites_;
+  std::vector<MeetingPoint> sites_;
   std::vector<Exchange> exchanges_;
   Regions regions_;
   uint64_t pc_place_ = 0;
@@ -402,7 +402,7 @@ class LaneDriver {
 
 }  // namespace
 
-Result<DrivenKernel> drive_lanes(const DriverContext& context, const WorkItem& item) {
+Result<DrivenKernel> drive_simdgroups(const DriverContext& context, const WorkItem& item) {
   return LaneDriver(context, item).drive();
 }
 

@@ -7,6 +7,6 @@
 namespace smelt::aot::cpu {
 
 /// `item` may have sites of every kind; matrices are narrowed.
-Result<DrivenKernel> drive_lanes(const DriverContext& context, const WorkItem& item);
+Result<DrivenKernel> drive_simdgroups(const DriverContext& context, const WorkItem& item);
 
 }  // namespace smelt::aot::cpu

@@ -16,7 +16,7 @@ namespace {
 
 class InStep {
  public:
-  InStep(const DriverContext& context, const WorkItem& item, std::vector<Site> sites)
+  InStep(const DriverContext& context, const WorkItem& item, std::vector<MeetingPoint> sites)
       : context_(context),
         ir_(context.module.getContext()),
         item_(item),
@@ -95,26 +95,26 @@ class InStep {
   const DriverContext& context_;
   llvm::LLVMContext& ir_;
   const WorkItem& item_;
-  std::vector<Site> sites_;
+  std::vector<MeetingPoint> sites_;
   ContextLayout layout_;
   Regions regions_;
   std::vector<uint64_t> uniform_offsets_;
 };
 
-bool has_lane_sites(const std::vector<Site>& sites) {
-  return llvm::any_of(sites, [](const Site& site) { return site.kind == Site::Kind::collective; });
+bool has_lane_sites(const std::vector<MeetingPoint>& sites) {
+  return llvm::any_of(sites, [](const MeetingPoint& site) { return site.kind == MeetingPoint::Kind::collective; });
 }
 
 }  // namespace
 
 Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem& item) {
   plain_single_thread_atomics(*item.function);
-  std::vector<Site> sites = find_sites(item, false);
+  std::vector<MeetingPoint> sites = find_sites(item, false);
   const Uniformity uniformity(item);
   if (!has_lane_sites(sites) && barriers_are_uniform(item, uniformity, false))
     return InStep(context, item, std::move(sites)).drive(uniformity);
   SMELT_TRY_VOID(narrow_matrices(*item.function));
-  return drive_lanes(context, item);
+  return drive_simdgroups(context, item);
 }
 
 }  // namespace smelt::aot::cpu

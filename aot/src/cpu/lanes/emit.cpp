@@ -85,7 +85,7 @@ void Emitter::open_divergent_loop(llvm::Loop* loop) {
       if (is_matrix_type(phi.getType())) {
         leaving.kept.push_back(builder_.CreatePHI(phi.getType(), 2, "left"));
       } else {
-        for (const Layout::Field& field : layout_of(phi.getType(), layout_).fields) {
+        for (const LaneLayout::Field& field : layout_of(phi.getType(), layout_).fields) {
           leaving.kept.push_back(builder_.CreatePHI(wide(field.type), 2, "left"));
         }
       }
@@ -115,7 +115,7 @@ void Emitter::create_phis(llvm::BasicBlock* block) {
       continue;
     }
     Parts& forms = parts_[&phi];
-    for (const Layout::Field& field : layout_of(phi.getType(), layout_).fields) {
+    for (const LaneLayout::Field& field : layout_of(phi.getType(), layout_).fields) {
       forms.push_back(builder_.CreatePHI(wide(field.type), phi.getNumIncomingValues()));
     }
   }

@@ -33,7 +33,7 @@ struct EmitOptions {
 };
 
 /// Where the scalars inside a thread's type lie in memory, and how many parts it has.
-struct Layout {
+struct LaneLayout {
   struct Field {
     llvm::Type* type = nullptr;
     uint64_t offset = 0;
@@ -43,7 +43,7 @@ struct Layout {
   bool is_array = false;
   uint64_t element_bytes = 0;
 };
-Layout layout_of(llvm::Type* type, const llvm::DataLayout& layout);
+LaneLayout layout_of(llvm::Type* type, const llvm::DataLayout& layout);
 
 /// llvm.vector.reduce.* of a thread's own vector.
 bool is_component_reduction(unsigned intrinsic);

@@ -225,7 +225,7 @@ Parts Emitter::vectorise_address(llvm::GetElementPtrInst& address) {
 // Between vectors of different element sizes, e.g. four bytes and a word: through one long vector in memory order.
 Parts Emitter::vectorise_bitcast(llvm::Instruction& instruction) {
   const Parts from = parts(instruction.getOperand(0));
-  const Layout to = layout_of(instruction.getType(), layout_);
+  const LaneLayout to = layout_of(instruction.getType(), layout_);
   const auto count = static_cast<unsigned>(to.fields.size());
   Parts result;
   if (from.size() == count) {
@@ -312,7 +312,7 @@ Parts Emitter::vectorise_call(llvm::CallInst& call) {
     const bool stays = !overflows && llvm::isVectorIntrinsicWithScalarOpAtArg(id, i);
     arguments.push_back(stays ? Parts() : parts(call.getArgOperand(i)));
   }
-  const Layout made = layout_of(call.getType(), layout_);
+  const LaneLayout made = layout_of(call.getType(), layout_);
   const size_t count = overflows ? arguments.front().size() : made.fields.size();
   Parts result;
   for (size_t k = 0; k < count; ++k) {

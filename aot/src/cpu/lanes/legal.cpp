@@ -61,9 +61,9 @@ bool LegalityCheck::all_uniform(const llvm::User& user) const {
 std::string LegalityCheck::check_value(llvm::Type* type) const {
   if (type->isVoidTy()) return {};
   if (!type->isSized() || type->isScalableTy()) return "a type without a fixed size";
-  const Layout layout = layout_of(type, layout_);
+  const LaneLayout layout = layout_of(type, layout_);
   if (layout.fields.empty() || layout.fields.size() > kMostParts) return "a value of too many scalars per thread";
-  for (const Layout::Field& field : layout.fields) {
+  for (const LaneLayout::Field& field : layout.fields) {
     const bool is_number = field.type->isIntegerTy() && field.type->getIntegerBitWidth() <= 64;
     const bool is_float =
         field.type->isFloatTy() || field.type->isHalfTy() || field.type->isBFloatTy() || field.type->isDoubleTy();
@@ -75,7 +75,7 @@ std::string LegalityCheck::check_value(llvm::Type* type) const {
 std::string LegalityCheck::check_memory(llvm::Instruction&, llvm::Value* pointer, llvm::Type* type) const {
   if (is_matrix_type(type)) return shape(pointer).is_uniform() ? "" : "a matrix in memory that is not the gang's";
   if (std::string reason = check_value(type); !reason.empty()) return reason;
-  for (const Layout::Field& field : layout_of(type, layout_).fields) {
+  for (const LaneLayout::Field& field : layout_of(type, layout_).fields) {
     const unsigned bits = field.type->getScalarSizeInBits();
     if (field.type->isIntegerTy() && bits != 8 && bits != 16 && bits != 32 && bits != 64) {
       // A single i1 is a byte in memory; in vectors it is packed.

@@ -23,7 +23,7 @@ constexpr unsigned kWidestLane = 8;
 struct Emitter::Access {
   llvm::Value* pointer = nullptr;  // of the source
   llvm::Type* type = nullptr;      // of one lane's value
-  Layout layout;
+  LaneLayout layout;
   llvm::Align align;
   unsigned stride = 0;        // elements from one lane to the next, 0 if not a small whole number
   bool whole_blocks = false;  // the unused places between lanes may be read too
@@ -133,7 +133,7 @@ Parts Emitter::load_adjacent(const Access& access) {
           every(mask()), /*first_is_likely=*/true,
           [&] {
             Parts all;
-            for (const Layout::Field& field : access.layout.fields) {
+            for (const LaneLayout::Field& field : access.layout.fields) {
               llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, field.offset);
               all.push_back(load_wide(wide(element), at, llvm::commonAlignment(access.align, field.offset), nullptr));
             }
@@ -142,7 +142,7 @@ Parts Emitter::load_adjacent(const Access& access) {
           [&] { return load_one_by_one(access); });
     }
     Parts all;
-    for (const Layout::Field& field : access.layout.fields) {
+    for (const LaneLayout::Field& field : access.layout.fields) {
       llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base, field.offset);
       all.push_back(load_wide(wide(element), at, llvm::commonAlignment(access.align, field.offset), mask()));
     }
@@ -194,7 +194,7 @@ Parts Emitter::load_one_by_one(const Access& access) {
     return deinterleave(all, static_cast<unsigned>(stride), static_cast<unsigned>(access.layout.fields.size()));
   }
   Parts result;
-  for (const Layout::Field& field : access.layout.fields) {
+  for (const LaneLayout::Field& field : access.layout.fields) {
     llvm::Value* part_of = llvm::PoisonValue::get(wide(field.type));
     for (unsigned lane = 0; lane < options_.lanes; ++lane) {
       llvm::Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), values, lane * bytes + field.offset);
@@ -307,7 +307,7 @@ void Emitter::store_one_by_one(const Access& access, const Parts& values) {
   each_lane(mask(), [&](llvm::Value* lane) {
     llvm::Value* to = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
     for (unsigned i = 0; i < values.size(); ++i) {
-      const Layout::Field& field = access.layout.fields[i];
+      const LaneLayout::Field& field = access.layout.fields[i];
       // A byte holds an i1: read it as one.
       llvm::Type* held = field.type->isIntegerTy(1) ? builder_.getInt8Ty() : field.type;
       llvm::Value* value = builder_.CreateLoad(held, builder_.CreateGEP(held, rows[i], lane));

@@ -82,7 +82,7 @@ bool PrivateArray::add_address(llvm::GetElementPtrInst& address) {
 }
 
 bool PrivateArray::add_access(llvm::Instruction& access, llvm::Value* pointer, llvm::Type* type) {
-  const Layout layout = layout_of(type, layout_);
+  const LaneLayout layout = layout_of(type, layout_);
   if (pointer != access.getOperand(llvm::isa<llvm::StoreInst>(access) ? 1 : 0) || !layout.is_array) return false;
   if (type->isAggregateType() || !std::has_single_bit(layout.element_bytes)) return false;
   if (type->isVectorTy() && type->getScalarSizeInBits() % 8 != 0) return false;

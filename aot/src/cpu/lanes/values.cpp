@@ -9,7 +9,7 @@
 namespace smelt::aot::cpu::lanes {
 namespace {
 
-void flatten(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout, Layout& result) {
+void flatten(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout, LaneLayout& result) {
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
     const uint64_t bytes = layout.getTypeStoreSize(vector->getElementType()).getFixedValue();
     for (unsigned i = 0; i < vector->getNumElements(); ++i) {
@@ -32,8 +32,8 @@ void flatten(llvm::Type* type, uint64_t offset, const llvm::DataLayout& layout, 
 
 }  // namespace
 
-Layout layout_of(llvm::Type* type, const llvm::DataLayout& layout) {
-  Layout result;
+LaneLayout layout_of(llvm::Type* type, const llvm::DataLayout& layout) {
+  LaneLayout result;
   flatten(type, 0, layout, result);
   if (result.fields.empty()) return result;
   result.element_bytes = layout.getTypeStoreSize(result.fields.front().type).getFixedValue();

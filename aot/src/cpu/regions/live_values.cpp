@@ -55,8 +55,8 @@ bool is_cheap(const llvm::Instruction& instruction) {
 
 class Keeper {
  public:
-  Keeper(llvm::Function& function, const std::vector<Site>& sites) : function_(function) {
-    for (const Site& site : sites) continuations_.insert(site.continuation);
+  Keeper(llvm::Function& function, const std::vector<MeetingPoint>& sites) : function_(function) {
+    for (const MeetingPoint& site : sites) continuations_.insert(site.continuation);
   }
 
   /// Blocks in which `value` is used after some site was passed since its definition.
@@ -209,8 +209,8 @@ class Keeper {
 
 }  // namespace
 
-LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& sites, const Uniformity* uniformity,
-                           const std::vector<llvm::AllocaInst*>& slots) {
+LiveState keep_live_values(llvm::Function& function, const std::vector<MeetingPoint>& sites,
+                           const Uniformity* uniformity, const std::vector<llvm::AllocaInst*>& slots) {
   LiveState state;
   for (llvm::AllocaInst* slot : slots) state.variables.push_back({slot, false});
   Keeper keeper(function, sites);
@@ -243,7 +243,7 @@ LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& si
   return state;
 }
 
-void compute_liveness(llvm::Function& function, const std::vector<Site>& sites, LiveState& state) {
+void compute_liveness(llvm::Function& function, const std::vector<MeetingPoint>& sites, LiveState& state) {
   const unsigned count = static_cast<unsigned>(state.variables.size());
   std::map<const llvm::Value*, unsigned> index;
   for (unsigned i = 0; i < count; ++i) index[state.variables[i].slot] = i;
@@ -283,7 +283,7 @@ void compute_liveness(llvm::Function& function, const std::vector<Site>& sites, 
     }
   }
   state.live_at_site.clear();
-  for (const Site& site : sites) {
+  for (const MeetingPoint& site : sites) {
     const auto at = flows.find(site.continuation);
     state.live_at_site.push_back(at != flows.end() ? at->second.live_in : llvm::BitVector(count));
   }

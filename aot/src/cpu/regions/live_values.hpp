@@ -29,10 +29,10 @@ struct LiveState {
 
 /// After split_at_sites. `uniformity` (null: nothing is uniform) is asked about values as they were before. `slots` are
 /// allocas that the caller made for values around sites; they become variables too.
-LiveState keep_live_values(llvm::Function& function, const std::vector<Site>& sites, const Uniformity* uniformity,
-                           const std::vector<llvm::AllocaInst*>& slots = {});
+LiveState keep_live_values(llvm::Function& function, const std::vector<MeetingPoint>& sites,
+                           const Uniformity* uniformity, const std::vector<llvm::AllocaInst*>& slots = {});
 
 /// Fills live_at_site.
-void compute_liveness(llvm::Function& function, const std::vector<Site>& sites, LiveState& state);
+void compute_liveness(llvm::Function& function, const std::vector<MeetingPoint>& sites, LiveState& state);
 
 }  // namespace smelt::aot::cpu

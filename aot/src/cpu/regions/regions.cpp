@@ -58,8 +58,8 @@ namespace {
 
 class RegionMaker {
  public:
-  RegionMaker(const WorkItem& item, const std::vector<Site>& sites, const LiveState& state, ContextLayout& layout,
-              Regions& regions)
+  RegionMaker(const WorkItem& item, const std::vector<MeetingPoint>& sites, const LiveState& state,
+              ContextLayout& layout, Regions& regions)
       : item_(item),
         sites_(sites),
         state_(state),
@@ -75,7 +75,7 @@ class RegionMaker {
     place_variables();
   }
 
-  llvm::Function* make(const Site* from, const std::string& name) {
+  llvm::Function* make(const MeetingPoint* from, const std::string& name) {
     function_ = create_function(name);
     map_.clear();
     for (unsigned i = 0; i < item_.function->arg_size(); ++i) map_[item_.function->getArg(i)] = function_->getArg(i);
@@ -195,7 +195,7 @@ class RegionMaker {
   }
 
   /// Arrays live in the context; variables start from it (or from uniform parameters).
-  void bind_memory(const Site* from) {
+  void bind_memory(const MeetingPoint* from) {
     llvm::IRBuilder<> builder(entry_);
     for (llvm::AllocaInst* array : state_.arrays) {
       auto* copy = llvm::cast<llvm::AllocaInst>(map_[array]);
@@ -231,7 +231,7 @@ class RegionMaker {
       if (llvm::isa<llvm::ReturnInst>(terminator)) {
         give_answer(terminator, nullptr);
       } else if (is_site_block(block)) {
-        const Site& site = sites_[site_of_block_[block]];
+        const MeetingPoint& site = sites_[site_of_block_[block]];
         auto* call = llvm::cast<llvm::CallInst>(map_[site.call]);
         if (!call->use_empty()) call->replaceAllUsesWith(llvm::PoisonValue::get(call->getType()));
         call->eraseFromParent();
@@ -240,7 +240,7 @@ class RegionMaker {
     }
   }
 
-  void give_answer(llvm::Instruction* terminator, const Site* to) {
+  void give_answer(llvm::Instruction* terminator, const MeetingPoint* to) {
     llvm::IRBuilder<> builder(terminator);
     const llvm::BitVector* live =
         to != nullptr ? &state_.live_at_site[static_cast<size_t>(to - sites_.data())] : nullptr;
@@ -271,7 +271,7 @@ class RegionMaker {
   }
 
   const WorkItem& item_;
-  const std::vector<Site>& sites_;
+  const std::vector<MeetingPoint>& sites_;
   const LiveState& state_;
   ContextLayout& layout_;
   Regions& regions_;
@@ -290,14 +290,14 @@ class RegionMaker {
 
 }  // namespace
 
-Regions make_regions(const WorkItem& item, const std::vector<Site>& sites, const LiveState& state,
+Regions make_regions(const WorkItem& item, const std::vector<MeetingPoint>& sites, const LiveState& state,
                      ContextLayout& layout, const std::string& name) {
   Regions regions;
   regions.access_group = llvm::MDNode::getDistinct(item.function->getContext(), {});
   RegionMaker maker(item, sites, state, layout, regions);
   regions.bodies[0] = maker.make(nullptr, name + ".0");
   for (size_t i = 0; i < sites.size(); ++i) {
-    const Site& site = sites[i];
+    const MeetingPoint& site = sites[i];
     regions.bodies[site.number] = maker.make(&site, name + "." + std::to_string(site.number));
     std::vector<bool> live;
     for (size_t v = 0; v < state.variables.size(); ++v)

@@ -47,7 +47,7 @@ struct Regions {
 };
 
 /// Clones the regions out of `item.function`, which is left alone. `sites` are split, `state` is complete.
-Regions make_regions(const WorkItem& item, const std::vector<Site>& sites, const LiveState& state,
+Regions make_regions(const WorkItem& item, const std::vector<MeetingPoint>& sites, const LiveState& state,
                      ContextLayout& layout, const std::string& name);
 
 /// Marks accesses that loops over units may reorder: plain ones to memory that others can see.

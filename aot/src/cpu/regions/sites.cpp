@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kReconverge = "smelt.reconverge";
 
 struct SiteCall {
-  Site::Kind kind;
+  MeetingPoint::Kind kind;
   std::optional<Collective> collective;
 };
 
@@ -26,13 +26,13 @@ std::optional<SiteCall> classify(const llvm::Instruction& instruction, bool lane
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (call == nullptr || call->getCalledFunction() == nullptr) return std::nullopt;
   const llvm::StringRef name = call->getCalledFunction()->getName();
-  if (name == kReconverge) return SiteCall{Site::Kind::reconverge, std::nullopt};
+  if (name == kReconverge) return SiteCall{MeetingPoint::Kind::reconverge, std::nullopt};
   const std::optional<Collective> collective = parse_collective(name);
   if (!collective) return std::nullopt;
-  if (collective->kind == CollectiveKind::threadgroup_barrier) return SiteCall{Site::Kind::barrier, collective};
+  if (collective->kind == CollectiveKind::threadgroup_barrier) return SiteCall{MeetingPoint::Kind::barrier, collective};
   if (collective->kind == CollectiveKind::simdgroup_barrier)
-    return SiteCall{lanes ? Site::Kind::reconverge : Site::Kind::barrier, collective};
-  return SiteCall{Site::Kind::collective, collective};
+    return SiteCall{lanes ? MeetingPoint::Kind::reconverge : MeetingPoint::Kind::barrier, collective};
+  return SiteCall{MeetingPoint::Kind::collective, collective};
 }
 
 /// Blocks in an order in which each loop is one run and no edge but a loop's back edges goes backwards. (For
@@ -110,7 +110,7 @@ class LoopOrder {
 bool barriers_are_uniform(const WorkItem& item, const Uniformity& uniformity, bool lanes) {
   for (const llvm::Instruction& instruction : llvm::instructions(*item.function)) {
     const auto site = classify(instruction, lanes);
-    if (site && site->kind == Site::Kind::barrier && uniformity.is_under_divergence(instruction.getParent()))
+    if (site && site->kind == MeetingPoint::Kind::barrier && uniformity.is_under_divergence(instruction.getParent()))
       return false;
   }
   return true;
@@ -148,15 +148,15 @@ void add_reconvergence(const WorkItem& item) {
   }
 }
 
-std::vector<Site> find_sites(const WorkItem& item, bool lanes) {
+std::vector<MeetingPoint> find_sites(const WorkItem& item, bool lanes) {
   const llvm::DominatorTree dominators(*item.function);
   const llvm::LoopInfo loops(dominators);
   const LoopOrder order(*item.function, loops);
-  std::vector<Site> sites;
+  std::vector<MeetingPoint> sites;
   for (llvm::BasicBlock* block : order.blocks())
     for (llvm::Instruction& instruction : *block)
       if (const auto found = classify(instruction, lanes)) {
-        Site site;
+        MeetingPoint site;
         site.kind = found->kind;
         site.collective = found->collective;
         site.number = static_cast<unsigned>(sites.size()) + 1;
@@ -166,26 +166,26 @@ std::vector<Site> find_sites(const WorkItem& item, bool lanes) {
   return sites;
 }
 
-std::optional<std::vector<Site>> find_numbered_sites(const WorkItem& item) {
-  std::map<uint64_t, Site> by_number;
+std::optional<std::vector<MeetingPoint>> find_numbered_sites(const WorkItem& item) {
+  std::map<uint64_t, MeetingPoint> by_number;
   for (llvm::Instruction& instruction : llvm::instructions(*item.function)) {
     const auto found = classify(instruction, false);
     if (!found) continue;
     const llvm::MDNode* node = instruction.getMetadata(kSiteMetadata);
-    if (node == nullptr || found->kind != Site::Kind::barrier) return std::nullopt;
-    Site site;
+    if (node == nullptr || found->kind != MeetingPoint::Kind::barrier) return std::nullopt;
+    MeetingPoint site;
     site.number = static_cast<unsigned>(llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(0))->getZExtValue());
     site.collective = found->collective;
     site.call = llvm::cast<llvm::CallInst>(&instruction);
     if (!by_number.emplace(site.number, site).second) return std::nullopt;
   }
-  std::vector<Site> sites;
+  std::vector<MeetingPoint> sites;
   for (auto& [number, site] : by_number) sites.push_back(std::move(site));
   return sites;
 }
 
-void split_at_sites(std::vector<Site>& sites) {
-  for (Site& site : sites)
+void split_at_sites(std::vector<MeetingPoint>& sites) {
+  for (MeetingPoint& site : sites)
     site.continuation = site.call->getParent()->splitBasicBlock(std::next(site.call->getIterator()), "continue");
 }
 

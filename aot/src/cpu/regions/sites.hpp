@@ -18,7 +18,7 @@ namespace smelt::aot::cpu {
 
 class Uniformity;
 
-struct Site {
+struct MeetingPoint {
   enum class Kind : uint8_t {
     barrier,     ///< all threads of the group
     collective,  ///< the lanes of a simdgroup exchange values
@@ -42,12 +42,12 @@ void add_reconvergence(const WorkItem& item);
 /// All sites in an order in which every loop is contiguous and comes before what follows it. `lanes` tells whether
 /// simdgroup barriers and collectives are sites of their own kind (else only barriers exist, and a simdgroup barrier
 /// counts as one).
-std::vector<Site> find_sites(const WorkItem& item, bool lanes);
+std::vector<MeetingPoint> find_sites(const WorkItem& item, bool lanes);
 
 /// For gangs: sites are the barrier calls, numbered by their metadata. Nothing when two calls share a number.
-std::optional<std::vector<Site>> find_numbered_sites(const WorkItem& item);
+std::optional<std::vector<MeetingPoint>> find_numbered_sites(const WorkItem& item);
 
 /// Ends the block of each site after its call; the rest is its continuation.
-void split_at_sites(std::vector<Site>& sites);
+void split_at_sites(std::vector<MeetingPoint>& sites);
 
 }  // namespace smelt::aot::cpu
