@@ -16,8 +16,8 @@
 // Sync sites are calls that stay in the function until it is split:
 //   air.wg.barrier                  threadgroup barrier; carries metadata !smelt.site !{i32 number}
 //   all other calls for which parse_collective (lower/collectives.hpp) answers
-// MeetingPoint numbers start at 1 in reverse post-order and are given by number_sites() before any vectorising, so that all
-// variants of one kernel agree on them. A pass that clones a barrier into another function keeps its metadata.
+// MeetingPoint numbers start at 1 in reverse post-order and are given by number_sites() before any vectorising, so that
+// all variants of one kernel agree on them. A pass that clones a barrier into another function keeps its metadata.
 //
 // A gang work item (unit = gang) has no sites but air.wg.barrier. Its parameters are the scalar ones, where every
 // builtin means *the value for lane 0 of the gang*, plus one `lanes_on`: lanes 0..lanes_on-1 exist (a full gang's

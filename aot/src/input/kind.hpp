@@ -20,8 +20,8 @@ enum class Kind {
 
 Kind detect_kind(ByteView bytes);
 
-/// For messages about Kind::unknown, from metallib::looks_like: "an ELF file", "a Git LFS pointer". Empty for what may be
-/// Metal source.
+/// For messages about Kind::unknown, from metallib::looks_like: "an ELF file", "a Git LFS pointer". Empty for what may
+/// be Metal source.
 std::string looks_like(ByteView bytes);
 
 }  // namespace smelt::aot::input
