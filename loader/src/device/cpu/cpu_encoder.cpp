@@ -208,18 +208,12 @@ void receive_log(void* context, const char*, const char*, uint32_t, const char* 
   log.device->log(log.pipeline->name(), format_log(format, {static_cast<const std::byte*>(arguments), bytes}));
 }
 
-}  // namespace
-
-CpuEncoder::CpuEncoder(std::shared_ptr<CpuDevice> device) : Encoder(device), cpu_(*device) {}
-
-Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, const Size3& group) {
-  const auto& pipeline = static_cast<const CpuPipeline&>(state);
+/// Fills in how the grid is cut into groups; the threads of a whole group.
+Result<uint64_t> cut_grid(const CpuPipeline& pipeline, const Size3& threads, const Size3& group,
+                          smelt_cpu_dispatch& dispatch) {
   const std::array<uint64_t, 3> grid = {threads.x, threads.y, threads.z};
   const std::array<uint64_t, 3> size = {group.x, group.y, group.z};
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
-
-  smelt_cpu_dispatch dispatch;
-  smelt_cpu_fault fault;
   uint64_t group_threads = 1;
   for (size_t axis = 0; axis < 3; ++axis) {
     if (grid[axis] > kMost)
@@ -233,6 +227,19 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     group_threads *= size[axis];
   }
   dispatch.nominal_threads = static_cast<uint32_t>(round_up<uint64_t>(group_threads, 32));
+  return group_threads;
+}
+
+}  // namespace
+
+CpuEncoder::CpuEncoder(std::shared_ptr<CpuDevice> device) : Encoder(device), cpu_(*device) {}
+
+Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, const Size3& group) {
+  const auto& pipeline = static_cast<const CpuPipeline&>(state);
+
+  smelt_cpu_dispatch dispatch;
+  smelt_cpu_fault fault;
+  SMELT_TRY(const uint64_t group_threads, cut_grid(pipeline, threads, group, dispatch));
   dispatch.buffers = addresses_.data();
   dispatch.buffer_bytes = lengths_.data();
   dispatch.threadgroup_bytes = threadgroup_lengths_.data();
@@ -261,7 +268,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   dispatch.threadgroup_offsets = threadgroup_offsets.data();
 
   const bool by_thread = pipeline.range == schema::CpuRangeKind::threads;
-  const double all_threads = double(grid[0]) * double(grid[1]) * double(grid[2]);
+  const double all_threads = double(threads.x) * double(threads.y) * double(threads.z);
   const std::array<uint32_t, 3> extent = by_thread
                                              ? std::array{dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]}
                                              : std::array{dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]};
