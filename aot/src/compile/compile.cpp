@@ -7,7 +7,7 @@
 #include "compile/units.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
-#include "llvm_support/deep_stack.hpp"
+#include "llvm_support/guard.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
@@ -77,14 +77,11 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
   for (const Unit& unit : plan.units) {
     for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
       if (!function.empty() && unit.all[i].name != function) continue;
-      Result<std::string> text;
-      run_deep([&] {
-        text = [&]() -> Result<std::string> {
-          SMELT_TRY(KernelModule module, open_unit(unit));
-          SMELT_TRY(const std::vector<air::AirModule> modules,
-                    air::legalise(std::move(module), plan.targets.front(), legalising));
-          return printed(*modules[i - unit.first].module);
-        }();
+      auto text = contained({}, [&]() -> Result<std::string> {
+        SMELT_TRY(KernelModule module, open_unit(unit));
+        SMELT_TRY(const std::vector<air::AirModule> modules,
+                  air::legalise(std::move(module), plan.targets.front(), legalising));
+        return printed(*modules[i - unit.first].module);
       });
       if (!text) return tl::unexpected(placed(std::move(text).error(), sources[unit.source]));
       return text;
@@ -93,7 +90,9 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
   return fail(Errc::function_not_found, "no input has an entry point '{}'", function);
 }
 
-Result<std::string> disassemble(ByteView file, std::string_view name, std::string_view function) {
+namespace {
+
+Result<std::string> disassemble_here(ByteView file, std::string_view name, std::string_view function) {
   const input::Kind kind = input::detect_kind(file);
   if (kind != input::Kind::metallib && kind != input::Kind::universal) {
     SMELT_TRY(const KernelModule module, input::parse_module(file, name));
@@ -119,6 +118,12 @@ Result<std::string> disassemble(ByteView file, std::string_view name, std::strin
   if (text.empty())
     return fail(Errc::function_not_found, "{}: there is no function '{}'; there are {}", name, function, names);
   return text;
+}
+
+}  // namespace
+
+Result<std::string> disassemble(ByteView file, std::string_view name, std::string_view function) {
+  return contained(name, [&] { return disassemble_here(file, name, function); });
 }
 
 }  // namespace smelt::aot

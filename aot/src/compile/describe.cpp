@@ -4,12 +4,15 @@
 #include "air/reflect.hpp"
 #include "input/reader.hpp"
 #include "kernel_ir/kernel_module.hpp"
+#include "llvm_support/guard.hpp"
 
 namespace smelt::aot {
 
 Result<std::vector<KernelInfo>> describe(ByteView bitcode, std::string_view name) {
-  SMELT_TRY(const KernelModule parsed, input::parse_module(bitcode, name));
-  return air::reflect(*parsed.module);
+  return contained(name, [&]() -> Result<std::vector<KernelInfo>> {
+    SMELT_TRY(const KernelModule parsed, input::parse_module(bitcode, name));
+    return air::reflect(*parsed.module);
+  });
 }
 
 }  // namespace smelt::aot

@@ -9,7 +9,7 @@
 #include "compile/launch_metadata.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
-#include "llvm_support/deep_stack.hpp"
+#include "llvm_support/guard.hpp"
 #include "msl/headers.hpp"
 #include "msl/syntax/includes.hpp"
 
@@ -66,20 +66,27 @@ void add_options(Hasher& hasher, const CompileOptions& options, std::span<const 
 }
 
 /// A module's text without what names its origin.
+Result<std::string> text_of(const Source& source, const CompileOptions& options, uint32_t threads) {
+  return contained(source.name, [&]() -> Result<std::string> {
+    std::vector<std::string> missing;
+    SMELT_TRY(const KernelModule module,
+              input::read_input(
+                  source.bytes, source.name,
+                  {.kernels = options.kernels, .missing_kernels = &missing, .threads_per_threadgroup = threads}));
+    if (!options.debug_lines) llvm::StripDebugInfo(*module.module);
+    module.module->setModuleIdentifier("");
+    module.module->setSourceFileName("");
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.module->print(stream, nullptr);
+    return stream.str();
+  });
+}
+
 Result<void> add_ir(Hasher& hasher, const Source& source, const CompileOptions& options, uint32_t threads) {
-  std::vector<std::string> missing;
-  SMELT_TRY(
-      const KernelModule module,
-      input::read_input(source.bytes, source.name,
-                        {.kernels = options.kernels, .missing_kernels = &missing, .threads_per_threadgroup = threads}));
-  if (!options.debug_lines) llvm::StripDebugInfo(*module.module);
-  module.module->setModuleIdentifier("");
-  module.module->setSourceFileName("");
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  run_deep([&] { module.module->print(stream, nullptr); });
+  SMELT_TRY(const std::string text, text_of(source, options, threads));
   hasher.field("ir");
-  hasher.field(stream.str());
+  hasher.field(text);
   return {};
 }
 

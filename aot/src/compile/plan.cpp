@@ -8,6 +8,7 @@
 #include "air/reflect.hpp"
 #include "compile/fingerprint_fields.hpp"
 #include "compile/units.hpp"
+#include "llvm_support/guard.hpp"
 
 #include "llvm/IR/Module.h"
 
@@ -129,7 +130,7 @@ Result<PlanState> make_plan(std::span<const Source> sources, const CompileOption
 
   std::vector<Gathered> gathered(sources.size());
   SMELT_TRY_VOID(run_tasks(sources.size(), options.threads, [&](size_t i) -> Result<void> {
-    SMELT_TRY(gathered[i], gather(sources[i], i, options, plan.launch));
+    SMELT_TRY(gathered[i], contained(sources[i].name, [&] { return gather(sources[i], i, options, plan.launch); }));
     return {};
   }));
   SMELT_TRY_VOID(check_found(sources, gathered, options));
@@ -206,7 +207,8 @@ Result<std::vector<Compiled>> Plan::build(std::span<const size_t> parts) const {
     const Unit& unit = plan.units[parts[i / targets]];
     const Source& source = plan.sources[unit.source];
     CompiledTarget& result = built[i / targets].targets[i % targets];
-    auto functions = build_functions(unit, plan.targets[i % targets], legalising, warnings[i]);
+    auto functions =
+        contained({}, [&] { return build_functions(unit, plan.targets[i % targets], legalising, warnings[i]); });
     if (!functions && leaves_out(unit, plan, functions.error())) {
       warnings[i].push_back(fmt::format("{}: left out: {}", source.name, functions.error().message));
       return {};

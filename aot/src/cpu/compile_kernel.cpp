@@ -144,16 +144,7 @@ class KernelCompiler {
 };
 
 Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options) {
-  auto compiler = std::make_unique<KernelCompiler>(view, options);
-  auto result = std::make_unique<Result<CompiledKernel>>();
-  KernelCompiler* const running = compiler.get();
-  Result<CompiledKernel>* const out = result.get();
-  const Result<void> contained = contain_fatal_errors([running, out] { *out = running->compile(); });
-  if (contained) return std::move(*result);
-  // Whatever LLVM was doing is left half done: nothing of it may be destroyed.
-  compiler.release();
-  result.release();
-  return tl::unexpected(contained.error());
+  return contained({}, [&] { return std::make_unique<KernelCompiler>(view, options)->compile(); });
 }
 
 }  // namespace

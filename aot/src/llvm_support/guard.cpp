@@ -68,6 +68,7 @@ class SpareStack {
 struct FatalError {
   std::jmp_buf back;
   std::string message;
+  Errc code = Errc::compile_failed;
 };
 thread_local FatalError* current_guard = nullptr;
 
@@ -79,6 +80,12 @@ void on_fatal_error(void*, const char* reason, bool) {
   std::longjmp(guard->back, 1);
 }
 
+/// A number in a damaged module asks for more memory than there is. Outside any guard LLVM ends the process.
+void on_bad_alloc(void*, const char* reason, bool) {
+  if (current_guard) current_guard->code = Errc::out_of_memory;
+  on_fatal_error(nullptr, reason, false);
+}
+
 }  // namespace
 
 bool contain_crashes(const std::function<void()>& work) {
@@ -87,7 +94,9 @@ bool contain_crashes(const std::function<void()>& work) {
     const SpareStack spare;
     const Handlers handlers;
     llvm::CrashRecoveryContext recovery;
+    FatalError* const outer = current_guard;
     survived = recovery.RunSafely([&] { work(); });
+    current_guard = outer;  // after a fault, that of a frame which is gone
   });
   return survived;
 }
@@ -97,16 +106,26 @@ Result<void> contain_fatal_errors(const std::function<void()>& work) {
   std::call_once(once, [] {
     llvm::remove_fatal_error_handler();
     llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_bad_alloc);
   });
   FatalError guard;
+  FatalError* const volatile outer = current_guard;
   current_guard = &guard;
   if (setjmp(guard.back) == 0) {
     work();
-    current_guard = nullptr;
+    current_guard = outer;
     return {};
   }
-  current_guard = nullptr;
-  return fail(Errc::compile_failed, "LLVM: {}", guard.message);
+  current_guard = outer;
+  return fail(guard.code, "LLVM: {}", guard.message);
+}
+
+tl::unexpected<Error> crashed(std::string_view what) {
+  auto error =
+      fail(Errc::corrupt,
+           "LLVM does not survive this module: it is damaged, or made to do harm; 'smelt verify' says more. If it "
+           "came out of a compiler as it is, please report it");
+  return what.empty() ? error : tl::unexpected(Error(error.value()).in(what));
 }
 
 }  // namespace smelt::aot

@@ -9,6 +9,9 @@
 #include "smelt/base/result.hpp"
 
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
 
 namespace smelt::aot {
 
@@ -18,7 +21,25 @@ namespace smelt::aot {
 bool contain_crashes(const std::function<void()>& work);
 
 /// Runs `work`. If LLVM reports a fatal error in it, control comes back here without running destructors: everything
-/// that `work` made is leaked, and what it was working on must not be touched again. Thread-safe; not nested.
+/// that `work` made is leaked, and what it was working on must not be touched again. Thread-safe; of nested ones the
+/// innermost gets the error.
 Result<void> contain_fatal_errors(const std::function<void()>& work);
+
+/// What the error of contained() says after a fault.
+tl::unexpected<Error> crashed(std::string_view what);
+
+/// Runs `work`, in which LLVM reads, changes or compiles what somebody else wrote, and gives its Result. A fault
+/// becomes `corrupt`, LLVM's fatal errors `compile_failed`; each begins with `what` when that is not empty. `work`
+/// holds no lock while LLVM runs: after a fault it would never be given back.
+template <class Work>
+auto contained(std::string_view what, Work&& work) -> decltype(work()) {
+  auto result = std::make_unique<std::optional<decltype(work())>>();
+  Result<void> fatal;
+  const bool survived = contain_crashes([&] { fatal = contain_fatal_errors([&] { result->emplace(work()); }); });
+  if (survived && fatal) return std::move(**result);
+  (void)result.release();  // whatever it was doing is left half done
+  if (!survived) return crashed(what);
+  return tl::unexpected(what.empty() ? std::move(fatal).error() : std::move(fatal).error().in(what));
+}
 
 }  // namespace smelt::aot
