@@ -9,7 +9,13 @@ _Size = Union[int, Sequence[int]]
 
 class Device:
     def __init__(
-        self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "", target: str | None = None
+        self,
+        kind: str = "automatic",
+        *,
+        threads: int = 0,
+        cpu_level: str = "",
+        target: str | None = None,
+        launch_limit: float = 0,
     ) -> None: ...
     @property
     def kind(self) -> str: ...

@@ -105,6 +105,13 @@ class BoundsError(Error, IndexError):
     code = "buffer_bounds"
 
 
+class CancelledError(Error, TimeoutError):
+    """A compile or a launch that was ended: on request, or at a limit of time or memory. (Ctrl-C is a
+    KeyboardInterrupt, as everywhere.)"""
+
+    code = "cancelled"
+
+
 class OutOfMemoryError(Error, MemoryError):
     code = "out_of_memory"
 
@@ -176,6 +183,7 @@ _BY_CODE: dict[str, type[Error]] = {
     "toolchain_missing": ToolchainError,
     "unsupported": UnsupportedError,
     "buffer_bounds": BoundsError,
+    "cancelled": CancelledError,
     "out_of_memory": OutOfMemoryError,
     "kernel_reported": KernelReportedError,
 }

@@ -4,9 +4,11 @@
 
 #include "errors.hpp"
 #include "kernel.hpp"
+#include "signals.hpp"
 
 #include <pybind11/stl.h>
 
+#include <cmath>
 #include <optional>
 #include <tuple>
 
@@ -40,8 +42,12 @@ loader::DeviceProfile profile_of(const py::dict& target) {
 }
 
 loader::DeviceRef open_device(const std::string& kind, unsigned threads, const std::string& cpu_level,
-                              const std::optional<std::string>& target) {
+                              const std::optional<std::string>& target, double launch_limit) {
   loader::DeviceOptions options;
+  if (!(launch_limit >= 0 && launch_limit <= 1e9))
+    raise(Errc::invalid_argument, "launch_limit: want seconds, or 0 for none; got {}", launch_limit);
+  options.launch_limit = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(launch_limit * 1e3)));
+  options.interrupted = signals_arrived;
   options.threads = threads;
   options.cpu_level = cpu_level;
   loader::DeviceProfile profile;
@@ -68,7 +74,7 @@ loader::DeviceRef open_device(const std::string& kind, unsigned threads, const s
 void bind_device(py::module_& module) {
   py::class_<loader::Device, loader::DeviceRef>(module, "Device")
       .def(py::init(&open_device), "kind"_a = "automatic", py::kw_only(), "threads"_a = 0, "cpu_level"_a = "",
-           "target"_a = py::none())
+           "target"_a = py::none(), "launch_limit"_a = 0.0)
       .def_property_readonly("kind", [](const loader::Device& device) { return text(to_string(device.kind())); })
       .def_property_readonly("name", [](const loader::Device& device) { return text(device.name()); })
       .def_property_readonly("target", [](const loader::Device& device) { return device.target().name; })

@@ -2,6 +2,7 @@
 #include "kernel.hpp"
 
 #include "errors.hpp"
+#include "signals.hpp"
 
 #include <pybind11/stl.h>
 
@@ -268,6 +269,7 @@ void Kernel::dispatch(Launch& launch, const Options& options) {
     SMELT_TRY_VOID(launch.encoder->dispatch_threads(threads.size, group, threads.rank));
     return launch.encoder->wait();
   }();
+  rethrow_signals();
   unwrap(std::move(done));
 }
 

@@ -315,6 +315,7 @@ class Classes(unittest.TestCase):
         "toolchain_missing": (smelt.ToolchainError, ()),
         "unsupported": (smelt.UnsupportedError, ()),
         "buffer_bounds": (smelt.BoundsError, (IndexError,)),
+        "cancelled": (smelt.CancelledError, (TimeoutError,)),
         "out_of_memory": (smelt.OutOfMemoryError, (MemoryError,)),
     }
 

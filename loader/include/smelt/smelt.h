@@ -74,6 +74,7 @@ enum {
   SMELT_E_TOOLCHAIN_MISSING,
   SMELT_E_UNSUPPORTED,
   SMELT_E_BUFFER_BOUNDS,
+  SMELT_E_CANCELLED,
   SMELT_E_OUT_OF_MEMORY = 1000
 };
 
@@ -130,6 +131,12 @@ typedef struct smelt_device_options {
   int32_t kind;          /* SMELT_DEVICE_... */
   uint32_t threads;      /* cpu: threads of a dispatch, the caller included; 0: as many as the process may use */
   const char* cpu_level; /* cpu: forces "x86-64-v3", ...; null: $SMELT_CPU, else the best that fits */
+  /* cpu: how long one launch may take; then it ends between two groups, its buffers half written, as
+   * SMELT_E_CANCELLED. 0: $SMELT_LAUNCH_LIMIT in seconds, else no limit. */
+  uint32_t launch_limit_ms;
+  /* cpu: asked about every 20 ms of a launch, on the thread that dispatched it; not 0 ends it likewise. May be null. */
+  int32_t (*interrupted)(void* context);
+  void* interrupted_context;
 } smelt_device_options;
 
 typedef struct smelt_device_info {

@@ -106,6 +106,9 @@ smelt_status smelt_device_open(const smelt_device_options* given, smelt_device**
     DeviceOptions options;
     options.threads = from.threads;
     if (from.cpu_level != nullptr) options.cpu_level = from.cpu_level;
+    options.launch_limit = std::chrono::milliseconds(from.launch_limit_ms);
+    if (from.interrupted != nullptr)
+      options.interrupted = [ask = from.interrupted, context = from.interrupted_context] { return ask(context) != 0; };
     return give(out, Device::open(static_cast<DeviceKind>(from.kind), options));
   });
 }

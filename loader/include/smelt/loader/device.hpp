@@ -4,6 +4,7 @@
 
 #include "smelt/loader/types.hpp"
 
+#include <chrono>
 #include <functional>
 #include <span>
 
@@ -34,6 +35,11 @@ struct DeviceOptions {
   std::string cpu_level;
   const DeviceProfile* profile = nullptr;  ///< offline only; copied
   LogSink log;                             ///< empty: stderr
+  /// CPU: how long one launch may take. Then it ends between two groups, its buffers half written, with `cancelled`.
+  /// 0: $SMELT_LAUNCH_LIMIT in seconds, else no limit.
+  std::chrono::milliseconds launch_limit{0};
+  /// CPU: asked about every 20 ms of a launch, on the thread that dispatched it; true ends the launch in the same way.
+  std::function<bool()> interrupted;
 };
 
 /// Memory that kernels can reach. Contents are shared with the caller on every device.

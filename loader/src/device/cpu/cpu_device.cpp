@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -126,12 +129,14 @@ std::string device_name(const CpuLevel& level, unsigned threads) {
 
 }  // namespace
 
-CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, LogSink log)
+CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options)
     : DeviceImpl(DeviceKind::cpu, device_name(level, threads), Target{"cpu-" + to_string(level)}, host_limits()),
       level_(level),
       forced_(forced),
       pool_(threads),
-      log_(std::move(log)) {}
+      log_(options.log),
+      launch_limit_(options.launch_limit),
+      interrupted_(options.interrupted) {}
 
 std::optional<Rejection> CpuDevice::reject(const SliceFacts& slice, const LoadOptions& options) const {
   if (slice.kind != schema::SliceKind::cpu)
@@ -216,7 +221,16 @@ Result<DeviceRef> open_cpu_device(const DeviceOptions& options) {
     level = asked;
   }
   const unsigned threads = options.threads != 0 ? options.threads : usable_processors();
-  return std::make_shared<CpuDevice>(level, forced, threads, options.log);
+  DeviceOptions with = options;
+  if (const char* seconds = std::getenv("SMELT_LAUNCH_LIMIT"); seconds && *seconds && with.launch_limit.count() == 0) {
+    double number = 0;
+    const char* const end = seconds + std::strlen(seconds);
+    if (const auto parsed = std::from_chars(seconds, end, number);
+        parsed.ec != std::errc() || parsed.ptr != end || !(number >= 0 && number <= 1e9))
+      return fail(Errc::invalid_argument, "SMELT_LAUNCH_LIMIT '{}': want seconds, such as 2.5", seconds);
+    with.launch_limit = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(number * 1e3)));
+  }
+  return std::make_shared<CpuDevice>(level, forced, threads, with);
 }
 
 }  // namespace smelt::loader

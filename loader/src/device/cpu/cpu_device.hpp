@@ -15,7 +15,7 @@ namespace smelt::loader {
 
 class CpuDevice final : public DeviceImpl {
  public:
-  CpuDevice(CpuLevel level, bool forced, unsigned threads, LogSink log);
+  CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options);
 
   std::optional<Rejection> reject(const SliceFacts& slice, const LoadOptions& options) const override;
   uint64_t preference(const SliceFacts& slice) const override { return slice.level; }
@@ -27,6 +27,8 @@ class CpuDevice final : public DeviceImpl {
   unsigned build_threads() const override { return pool_.threads(); }
 
   Pool& pool() { return pool_; }
+  std::chrono::milliseconds launch_limit() const { return launch_limit_; }
+  bool interrupted() const { return interrupted_ && interrupted_(); }
   /// One line of a kernel's os_log; from any worker.
   void log(std::string_view kernel, std::string_view line);
 
@@ -35,6 +37,8 @@ class CpuDevice final : public DeviceImpl {
   const bool forced_;  // only slices of exactly level_
   Pool pool_;
   LogSink log_;
+  const std::chrono::milliseconds launch_limit_;  ///< 0: none
+  const std::function<bool()> interrupted_;
   std::mutex log_mutex_;
 };
 

@@ -23,6 +23,8 @@ constexpr float kWorthWaking = 30e3f;  // ns
 constexpr float kChunkTime = 25e3f;    // ns that one chunk should take
 constexpr float kGuessedCost = 4.0f;   // ns per thread, before anything is known
 constexpr uint64_t kChunksPerThread = 8;
+constexpr float kLongestChunk = 20e6f;   // ns: so often a launch can be ended
+constexpr uint64_t kProbeChunks = 1024;  // of a kernel's first launch, whose cost nobody knows
 // smelt_cpu_fault::buffer, besides indexes
 constexpr uint32_t kFaultInStatic = 0xffffffff;
 constexpr uint32_t kFaultInTable = 0xfffffffe;
@@ -65,6 +67,41 @@ void learn(const CpuPipeline& pipeline, float nanoseconds, double threads) {
   pipeline.thread_cost.store(before == 0 ? sample : before * 0.75f + sample * 0.25f, std::memory_order_relaxed);
 }
 
+/// Whether a launch is to end before its time. Worker 0, which dispatched it, finds out; the others are told.
+class Ending {
+ public:
+  explicit Ending(const CpuDevice& device) : device_(device) {}
+
+  bool requested() const { return requested_.load(std::memory_order_relaxed); }
+
+  /// Called by worker 0 between chunks.
+  void look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_ < kPatience) return;
+    looked_ = now;
+    over_limit_ = device_.launch_limit().count() != 0 && now - began_ > device_.launch_limit();
+    if (over_limit_ || device_.interrupted()) requested_.store(true, std::memory_order_relaxed);
+  }
+
+  tl::unexpected<Error> error(const CpuPipeline& pipeline) const {
+    const auto so_far = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    return fail(Errc::cancelled, "kernel '{}' {} after {:.2f} s; some of its groups ran and some did not",
+                pipeline.name(),
+                over_limit_ ? fmt::format("was ended by the device's limit of {:.3g} s for a launch",
+                                          std::chrono::duration<double>(device_.launch_limit()).count())
+                            : "was interrupted",
+                so_far);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPatience{10};
+  const CpuDevice& device_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point looked_ = began_;
+  std::atomic<bool> requested_{false};
+  bool over_limit_ = false;
+};
+
 /// Memory of one worker for the buffers that it has to itself during one launch.
 struct PrivateCopy {
   std::array<void*, SMELT_CPU_MAX_BUFFERS> addresses;
@@ -74,14 +111,30 @@ struct PrivateCopy {
 class Launch final : public Pool::Job {
  public:
   Launch(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, const Tiling& tiling, uint64_t scratch_bytes,
-         double threads_per_item, unsigned threads, bool privatise)
+         double threads_per_item, unsigned threads, bool privatise, Ending& ending)
       : Job(tiling.count()),
         pipeline_(pipeline),
         dispatch_(dispatch),
         tiling_(tiling),
         scratch_bytes_(scratch_bytes),
-        threads_per_item_(threads_per_item) {
+        threads_per_item_(threads_per_item),
+        ending_(ending) {
     if (privatise) private_.resize(threads);
+  }
+
+  /// The first chunk, on the calling thread, when nobody knows what the kernel costs.
+  void probe() {
+    uint64_t chunk = 0;
+    void* const scratch = scratch_of_thread.at_least(scratch_bytes_);
+    if (scratch == nullptr) {
+      out_of_memory_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    if (!take(chunk)) return;
+    const smelt_cpu_range box = tiling_.box(chunk);
+    const auto start = std::chrono::steady_clock::now();
+    pipeline_.entry(&dispatch_, &box, scratch);
+    learn(pipeline_, nanoseconds_since(start), volume(box) * threads_per_item_);
   }
 
   void work(unsigned worker) override {
@@ -96,11 +149,16 @@ class Launch final : public Pool::Job {
     if (!private_.empty()) make_private(worker, dispatch);
     const auto start = std::chrono::steady_clock::now();
     double items = 0;
-    do {
+    for (;;) {
       const smelt_cpu_range box = tiling_.box(chunk);
       pipeline_.entry(&dispatch, &box, scratch);
       items += volume(box);
-    } while (take(chunk));
+      if (worker == 0) ending_.look();
+      if (!take(chunk)) break;
+      if (!ending_.requested()) continue;
+      broken_off_.store(true, std::memory_order_relaxed);
+      break;
+    }
     if (worker == 0) learn(pipeline_, nanoseconds_since(start), items * threads_per_item_);
   }
 
@@ -115,6 +173,7 @@ class Launch final : public Pool::Job {
   }
 
   bool out_of_memory() const { return out_of_memory_.load(std::memory_order_relaxed); }
+  bool broken_off() const { return broken_off_.load(std::memory_order_relaxed); }
 
  private:
   void make_private(unsigned worker, smelt_cpu_dispatch& dispatch) {
@@ -136,8 +195,10 @@ class Launch final : public Pool::Job {
   const Tiling& tiling_;
   const uint64_t scratch_bytes_;
   const double threads_per_item_;
+  Ending& ending_;
   std::vector<PrivateCopy> private_;
   std::atomic<bool> out_of_memory_{false};
+  std::atomic<bool> broken_off_{false};  // a chunk was left undone
 };
 
 /// Whether each worker may have its own copy: small, bound, and no other argument looks at the same memory.
@@ -208,6 +269,11 @@ void receive_log(void* context, const char*, const char*, uint32_t, const char* 
   log.device->log(log.pipeline->name(), format_log(format, {static_cast<const std::byte*>(arguments), bytes}));
 }
 
+tl::unexpected<Error> no_scratch(const CpuPipeline& pipeline, uint64_t bytes) {
+  return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch on every thread", pipeline.name(),
+              bytes);
+}
+
 /// Fills in how the grid is cut into groups; the threads of a whole group.
 Result<uint64_t> cut_grid(const CpuPipeline& pipeline, const Size3& threads, const Size3& group,
                           smelt_cpu_dispatch& dispatch) {
@@ -273,17 +339,16 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
                                              ? std::array{dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]}
                                              : std::array{dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]};
   const float cost = pipeline.thread_cost.load(std::memory_order_relaxed);
-  const float expected = (cost == 0 ? kGuessedCost : cost) * static_cast<float>(all_threads);
+  float expected = (cost == 0 ? kGuessedCost : cost) * static_cast<float>(all_threads);
 
   // Copies spare one worker its locks, too.
   const bool privatise = expected >= kWorthWaking && can_privatise(pipeline, dispatch, all_threads);
 
   const FloatMode mode;
-  if (expected < kWorthWaking || (cpu_.pool().threads() == 1 && !privatise)) {
+  const bool probing = cost == 0 && extent[0] * double(extent[1]) * double(extent[2]) > 1 && !privatise;
+  if (expected < kWorthWaking && !probing) {
     void* const scratch = scratch_of_thread.at_least(scratch_bytes);
-    if (scratch == nullptr)
-      return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch", pipeline.name(),
-                  scratch_bytes);
+    if (scratch == nullptr) return no_scratch(pipeline, scratch_bytes);
     const smelt_cpu_range box{{0, 0, 0}, {extent[0], extent[1], extent[2]}};
     if (cost == 0 || (++launches_ & 15) == 0) {
       const auto start = std::chrono::steady_clock::now();
@@ -294,14 +359,23 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     }
   } else {
     const unsigned limit = cpu_.pool().threads();
-    const auto wanted = static_cast<uint64_t>(std::min(expected / kChunkTime, float(limit * kChunksPerThread)));
+    const float most = std::max(float(limit * kChunksPerThread), expected / kLongestChunk);
+    const auto wanted = probing ? kProbeChunks : static_cast<uint64_t>(std::min(expected / kChunkTime, most));
     const Tiling tiling(extent, std::max<uint64_t>(wanted, 2), by_thread ? 64 : 1);
-    Launch launch(pipeline, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit, privatise);
-    cpu_.pool().run(launch, limit);
+    Ending ending(cpu_);
+    Launch launch(pipeline, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit, privatise,
+                  ending);
+    if (probing) {
+      launch.probe();
+      expected = pipeline.thread_cost.load(std::memory_order_relaxed) * static_cast<float>(all_threads);
+    }
+    if (expected < kWorthWaking)
+      launch.work(0);
+    else
+      cpu_.pool().run(launch, limit);
     launch.merge();
-    if (launch.out_of_memory())
-      return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch on every worker",
-                  pipeline.name(), scratch_bytes);
+    if (launch.out_of_memory()) return no_scratch(pipeline, scratch_bytes);
+    if (launch.broken_off()) return ending.error(pipeline);
   }
   if (pipeline.checked && fault.claimed != 0) return out_of_bounds(pipeline, dispatch, fault);
   return {};

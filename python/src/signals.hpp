@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ctrl-C while C++ works: Python's handlers run only when somebody asks, and the interpreter cannot.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace smelt::python {
+
+/// Runs Python's handlers of the signals that have arrived, which happens on the main thread alone. Called without the
+/// GIL. True when a handler raised; its exception (KeyboardInterrupt) waits in this thread for rethrow_signals().
+inline bool signals_arrived() {
+  if (!Py_IsInitialized()) return false;
+  const pybind11::gil_scoped_acquire gil;
+  return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
+}
+
+/// With the GIL, after the work that asked: what a handler raised meanwhile.
+inline void rethrow_signals() {
+  if (PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
+}
+
+}  // namespace smelt::python

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Long launches and long compiles are ended: by Ctrl-C, and at a limit."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import smelt
+import support
+
+# 100,000 groups of a millisecond or so each: minutes, if nobody ends it.
+SPIN = """#include <metal_stdlib>
+using namespace metal;
+kernel void spin(device uint* x, constant uint& rounds, uint i [[thread_position_in_grid]]) {
+  uint state = i;
+  for (uint k = 0; k < rounds; ++k) state = state * 1664525u + (state >> 13);
+  x[i % 64] = state;
+}
+"""
+
+
+def run(code, **environment):
+    """In a process of its own, so that its signals are its own."""
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+
+
+class CancelTest(unittest.TestCase):
+    LAUNCH = f"""
+        import array, os, signal, threading, time, smelt
+        library = smelt.compile_shader({SPIN!r})
+        x = array.array("I", [0] * 64)
+        library.spin(x, 10, threads=64, group_size=64)
+        """
+
+    def test_ctrl_c_ends_a_launch(self):
+        for warm in (False, True):
+            code = self.LAUNCH + f"""
+        if {warm}:
+            library.spin(x, 100_000, threads=640, group_size=64)
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        try:
+            library.spin(x, 100_000, threads=64 * 100_000, group_size=64)
+        except KeyboardInterrupt:
+            print("interrupted after", time.monotonic() - began)
+        library.spin(x, 10, threads=64, group_size=64)
+        print("and goes on")
+        """
+            result = run(code)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("interrupted after", result.stdout)
+            self.assertIn("and goes on", result.stdout)
+
+    def test_a_handler_that_does_not_raise_ends_nothing(self):
+        code = self.LAUNCH + """
+        signal.signal(signal.SIGINT, lambda number, frame: print("noticed"))
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        library.spin(x, 20_000, threads=64 * 4000, group_size=64)
+        print("done")
+        """
+        result = run(code)
+        self.assertEqual((result.returncode, result.stdout), (0, "noticed\ndone\n"), result.stderr)
+
+    def test_a_launch_has_a_limit(self):
+        library = smelt.load_metallib(
+            smelt.compile(SPIN, targets=["macos14"]), device=smelt.Device("cpu", threads=2, launch_limit=0.2)
+        )
+        x = support.numpy.zeros(64, "uint32") if support.numpy is not None else None
+        if x is None:
+            self.skipTest("SKIPPED: no NumPy")
+        with self.assertRaises(smelt.CancelledError) as raised:
+            library.spin(x, 100_000, threads=64 * 100_000, group_size=64)
+        self.assertEqual(raised.exception.code, "cancelled")
+        self.assertRegex(str(raised.exception), "kernel 'spin' was ended by the device's limit of 0.2 s")
+        library.spin(x, 10, threads=64, group_size=64)  # the device is as good as before
+
+    def test_the_limit_of_the_environment(self):
+        code = self.LAUNCH + """
+        try:
+            library.spin(x, 100_000, threads=64 * 100_000, group_size=64)
+        except smelt.CancelledError as error:
+            print(error)
+        """
+        result = run(code, SMELT_LAUNCH_LIMIT="0.3")
+        self.assertIn("limit of 0.3 s", result.stdout, result.stderr)
+        self.assertIn("SMELT_LAUNCH_LIMIT", run(self.LAUNCH, SMELT_LAUNCH_LIMIT="soon").stderr)
+        for bad in (-1, float("nan")):
+            with self.assertRaises(smelt.ArgumentError):
+                smelt.Device("cpu", launch_limit=bad)
+
+
+if __name__ == "__main__":
+    unittest.main()
