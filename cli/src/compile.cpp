@@ -4,6 +4,7 @@
 #include "smelt/aot/compile.hpp"
 
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/limits.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/schema/package.hpp"
@@ -16,6 +17,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <memory>
 
 namespace smelt::cli {
@@ -27,6 +29,8 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output, emit, depfile, tag;
   service::SessionOptions session;
+  double timeout = 0;
+  uint64_t max_memory = 0;
   bool no_store = false, verbose = false;
 };
 
@@ -124,6 +128,10 @@ Result<void> set_tag(const Options& options, service::Session& session, const Di
 /// Everything but text goes through the store.
 Result<void> write_output(Options& options, const std::string& kind) {
   service::Request& request = options.request;
+  aot::Limits limits;
+  limits.time = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(options.timeout * 1e3)));
+  limits.memory_bytes = options.max_memory;
+  const aot::Limited limited(limits);
   if (kind == "ll") {
     SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
     return write_file(options.output, as_bytes(text));
@@ -240,6 +248,10 @@ void add_compile(CLI::App& app, Context& context) {
   verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish to it");
   verb->add_option("-j,--jobs", options->session.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
+  verb->add_option("--timeout", options->timeout, "Seconds that compiling may take, e.g. 2.5")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--max-memory", options->max_memory, "Bytes that the process may hold meanwhile, e.g. 4GiB")
+      ->transform(CLI::AsSizeValue(false));
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->callback([options, &context] { context.finish(run(*options)); });
 }

@@ -185,13 +185,15 @@ def compile_shader(
     fast_math: bool = False,
     checked: bool = False,
     store: _session.StoreLike = None,
+    timeout: float | None = None,
     _as_upstream: bool = False,
 ) -> _loader.Library:
-    """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError."""
+    """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds that
+    compiling may take; then it is a CancelledError."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
-    options = {"fast_math": fast_math, "checked": checked}
+    options = {"fast_math": fast_math, "checked": checked, "timeout": timeout}
     try:
         made = _session.session(store).make([("source.metal", source.encode())], options, None)
     except SourceTypeError as error:

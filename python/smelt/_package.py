@@ -278,14 +278,17 @@ def compile(
     name: str = "",
     version: str = "",
     store: _session.StoreLike = None,
+    timeout: float | None = None,
+    max_memory: int | None = None,
 ) -> Package:
     """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
 
     source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True),
     for named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done,
-    total) is called from any thread. kernels: functions that are kernels besides those marked so. functions: make only
+    total) is called from any thread; when it returns False compiling ends. kernels: functions that are kernels besides those marked so. functions: make only
     these. include_folders, definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store,
-    False to work without one.
+    False to work without one. timeout, max_memory: seconds that compiling may take, and bytes that the process may hold
+    meanwhile; then it is a CancelledError. Kernels that were ready are kept in the store.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
@@ -318,6 +321,8 @@ def compile(
         "checked": checked,
         "name": name,
         "version": version,
+        "timeout": timeout,
+        "max_memory": max_memory,
     }
     named = [_source(one, index) for index, one in enumerate(sources)]
     made = _session.session(store).make(named, options, progress)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
 // that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
+#include "smelt/aot/limits.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
 
 #include "buffers.hpp"
 #include "errors.hpp"
+#include "interruptible.hpp"
 
 #include <pybind11/stl.h>
 
+#include <cmath>
 #include <optional>
 
 namespace smelt::python {
@@ -21,28 +24,43 @@ py::str text(std::string_view view) {
   return py::str(view.data(), view.size());
 }
 
-/// A progress callback from any thread; what it throws is thrown on once the work has ended.
-struct ProgressCall {
-  explicit ProgressCall(const py::object& callable) : callable_(callable) {}
-
-  service::Progress function() {
-    if (callable_.is_none()) return {};
-    return [this](std::string_view stage, size_t done, size_t total) {
-      const py::gil_scoped_acquire gil;
-      if (thrown_) return;
-      try {
-        callable_(text(stage), done, total);
-      } catch (py::error_already_set& error) {
-        thrown_.emplace(std::move(error));
-      }
-    };
+/// A progress callback from any thread. What it throws is thrown on once the work has ended, which it asks for then, as
+/// it does when it returns False. Outlives the call that it was given to.
+class ProgressCall {
+ public:
+  ProgressCall(py::object callable, std::shared_ptr<std::atomic<bool>> cancel)
+      : callable_(std::move(callable)), cancel_(std::move(cancel)) {}
+  ~ProgressCall() {
+    if (!Py_IsInitialized()) {
+      (void)callable_.release();
+      return;
+    }
+    const py::gil_scoped_acquire gil;
+    callable_ = py::object();
+    thrown_.reset();
   }
+  ProgressCall(const ProgressCall&) = delete;
+  ProgressCall& operator=(const ProgressCall&) = delete;
+
+  void operator()(std::string_view stage, size_t done, size_t total) {
+    const py::gil_scoped_acquire gil;
+    if (thrown_ || cancel_->load()) return;
+    try {
+      const py::object answer = callable_(text(stage), done, total);
+      if (answer.is(py::bool_(false))) cancel_->store(true);
+    } catch (py::error_already_set& error) {
+      thrown_.emplace(std::move(error));
+      cancel_->store(true);
+    }
+  }
+  /// With the GIL.
   void rethrow() {
     if (thrown_) throw std::move(*thrown_);
   }
 
  private:
-  const py::object& callable_;
+  py::object callable_;
+  std::shared_ptr<std::atomic<bool>> cancel_;
   std::optional<py::error_already_set> thrown_;
 };
 
@@ -123,27 +141,56 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
   return Session::open(std::move(options));
 }
 
-service::CompileResult make(Session& session, const std::vector<std::pair<std::string, py::object>>& sources,
-                            const py::dict& options, const py::object& progress) {
-  const RequestFrom from = request_from(sources, options);
-  ProgressCall call(progress);
-  auto made = [&] {
-    const service::Progress report = call.function();
+aot::Limits limits_from(const py::dict& options, const std::shared_ptr<std::atomic<bool>>& cancel) {
+  aot::Limits limits;
+  limits.cancel = cancel;
+  if (const auto timeout = optional_from<double>(options, "timeout")) {
+    if (!(*timeout > 0 && *timeout <= 1e9)) raise(Errc::invalid_argument, "timeout: want seconds, got {}", *timeout);
+    limits.time = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(*timeout * 1e3)));
+  }
+  limits.memory_bytes = optional_from<uint64_t>(options, "max_memory").value_or(0);
+  return limits;
+}
+
+service::CompileResult make(const std::shared_ptr<Session>& session,
+                            const std::vector<std::pair<std::string, py::object>>& sources, const py::dict& options,
+                            const py::object& progress) {
+  const auto from = std::make_shared<const RequestFrom>(request_from(sources, options));
+  // What the store has needs no thread.
+  auto found = [&] {
     const py::gil_scoped_release released;
-    return session.make(from.request, report);
+    return session->find(from->request);
   }();
-  call.rethrow();
+  if (auto hit = unwrap(std::move(found))) return std::move(*hit);
+  const auto cancel = std::make_shared<std::atomic<bool>>(false);
+  const aot::Limits limits = limits_from(options, cancel);
+  std::shared_ptr<ProgressCall> call;
+  if (!progress.is_none()) call = std::make_shared<ProgressCall>(progress, cancel);
+  auto made = run_interruptibly<service::CompileResult>(
+      [session, from, limits, call] {
+        const aot::Limited limited(limits);
+        service::Progress report;
+        if (call) report = [&](std::string_view stage, size_t done, size_t total) { (*call)(stage, done, total); };
+        return session->make(from->request, report);
+      },
+      cancel);
+  rethrow_signals();
+  if (call) call->rethrow();
   return unwrap(std::move(made));
 }
 
-service::CompileResult cpu_code(Session& session, const py::object& metallib, const std::string& name,
-                                const std::string& level, bool checked) {
-  const auto borrowed = BorrowedBuffer::from(metallib, name);
-  auto made = [&]() -> Result<service::CompileResult> {
-    const py::gil_scoped_release released;
-    SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
-    return session.cpu_code(borrowed->bytes(), name, of, checked);
-  }();
+service::CompileResult cpu_code(const std::shared_ptr<Session>& session, const py::object& file,
+                                const std::string& name, const std::string& level, bool checked) {
+  const auto borrowed = BorrowedBuffer::from(file, name);
+  const aot::CpuLevel of = unwrap(aot::parse_cpu_level(level));
+  const auto cancel = std::make_shared<std::atomic<bool>>(false);
+  auto made = run_interruptibly<service::CompileResult>(
+      [session, borrowed, name, of, checked, limits = aot::Limits{.cancel = cancel}] {
+        const aot::Limited limited(limits);
+        return session->cpu_code(borrowed->bytes(), name, of, checked);
+      },
+      cancel);
+  rethrow_signals();
   return unwrap(std::move(made));
 }
 
@@ -164,6 +211,7 @@ PYBIND11_MODULE(_compiler, module) {
   // Sessions live as long as the process: what they still have to send goes now.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     const py::gil_scoped_release released;
+    join_abandoned();
     remote::end_all();
   }));
   module.doc() = "The compiler of smelt. Use smelt.compile and smelt.compile_shader.";

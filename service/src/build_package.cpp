@@ -5,6 +5,7 @@
 #include "build_package.hpp"
 
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/limits.hpp"
 #include "smelt/aot/plan.hpp"
 #include "smelt/base/tasks.hpp"
 #include "smelt/schema/cpu_slice.hpp"
@@ -142,17 +143,30 @@ Result<Built> build_package(const Request& request, unsigned threads, const Prog
   SMELT_TRY(std::vector<aot::Compiled> compiled, plan.build(missing));
   std::mutex lock;
   size_t done = 0;
-  SMELT_TRY_VOID(run_tasks(missing.size(), threads, [&](size_t i) -> Result<void> {
+  std::vector<size_t> unkept;
+  auto kept = start;
+  const auto keep_made = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    store.keep(keys, parts, unkept, std::chrono::duration_cast<std::chrono::microseconds>(now - kept));
+    unkept.clear();
+    kept = now;
+  };
+  const aot::Watch* const watch = aot::current_watch();
+  auto all_made = run_tasks(missing.size(), threads, [&](size_t i) -> Result<void> {
+    const aot::Inherited limits(watch);
     KeptKernel made;
     made.warnings = std::move(compiled[i].warnings);
     SMELT_TRY(made.library, part_library(std::move(compiled[i]), request, levels));
-    parts[missing[i]] = std::move(made);
     const std::lock_guard guard(lock);
+    parts[missing[i]] = std::move(made);
+    // Now and then what is there is kept, so that who is interrupted need not begin again.
+    unkept.push_back(missing[i]);
+    if (std::chrono::steady_clock::now() - kept > std::chrono::seconds(2)) keep_made();
     if (progress && request.cpu) progress("cpu code", ++done, missing.size());
     return {};
-  }));
-  store.keep(keys, parts, missing,
-             std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start));
+  });
+  keep_made();
+  if (!all_made) return tl::unexpected(std::move(all_made).error());
 
   result.warnings = plan.warnings();
   std::vector<schema::Library> libraries;

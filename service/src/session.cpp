@@ -190,19 +190,26 @@ Result<CompileResult> Session::make(const Request& request, const Progress& prog
   return made;
 }
 
-Result<CompileResult> Session::find_or_compile(const Request& request, const Progress& progress) {
+Result<std::optional<CompileResult>> Session::find(const Request& request) {
   const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
+  SMELT_TRY(remote::TieredStore* const store, state_->open_store());
+  if (!store) return std::nullopt;
+  const Digest raw = aot::raw_fingerprint(request.sources, request.options, extras(request, levels));
+  auto made = state_->find(*store, raw);
+  if (made) made->took = since(start);
+  return made;
+}
+
+Result<CompileResult> Session::find_or_compile(const Request& request, const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
   // A hit on unchanged bytes parses nothing.
+  SMELT_TRY(auto found, find(request));
+  if (found) return std::move(*found);
+  SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   const auto more = extras(request, levels);
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
-  SMELT_TRY(remote::TieredStore * store, state_->open_store());
-  if (store) {
-    if (auto made = state_->find(*store, raw)) {
-      made->took = since(start);
-      return std::move(*made);
-    }
-  }
+  SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   // Second chance: the same code under another comment, name or order.
   std::optional<Digest> normal;
   if (store) {

@@ -97,6 +97,49 @@ class CancelTest(unittest.TestCase):
             with self.assertRaises(smelt.ArgumentError):
                 smelt.Device("cpu", launch_limit=bad)
 
+    # Many kernels, each of some work: there is always a pass to end between.
+    MANY = "#include <metal_stdlib>\nusing namespace metal;\n" + "".join(
+        f"kernel void k{n}(device float* x, uint i [[thread_position_in_grid]]) {{\n"
+        + "".join(f"  x[i] = precise::sin(x[i] * {m}.5f) + precise::log2(x[i] + {n}.25f);\n" for m in range(6))
+        + "}\n"
+        for n in range(200)
+    )
+
+    def test_ctrl_c_ends_a_compile_and_what_was_made_is_kept(self):
+        folder = support.temporary("cancelled")
+        code = f"""
+        import os, signal, smelt
+        source = {self.MANY!r}
+        def progress(stage, done, total):
+            if stage == "cpu code" and done == 20:
+                os.kill(os.getpid(), signal.SIGINT)
+        try:
+            smelt.compile(source, targets=["macos14"], cpu="x86-64-v3", progress=progress, store={str(folder)!r})
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+        result = run(code)
+        self.assertEqual((result.returncode, result.stdout), (0, "interrupted\n"), result.stderr)
+        kept = smelt.Store(folder).entries()
+        self.assertGreaterEqual(len(kept), 20)
+        self.assertLess(len(kept), 200)
+
+    def test_a_compile_has_a_limit(self):
+        with self.assertRaises(smelt.CancelledError) as raised:
+            smelt.compile(self.MANY, targets=["macos14"], store=False, timeout=0.2)
+        self.assertIn("limit of 0.2 s", str(raised.exception))
+        with self.assertRaises(smelt.CancelledError) as raised:
+            smelt.compile(self.MANY, targets=["macos14"], store=False, max_memory=1 << 20)
+        self.assertRegex(str(raised.exception), "compiling took .* MB of memory, the limit is 1 MB")
+        with self.assertRaises(smelt.CancelledError):
+            smelt.compile(self.MANY, targets=["macos14"], store=False, progress=lambda *_: False)
+        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+            smelt.compile(self.MANY, targets=["macos14"], store=False, progress=lambda *_: 1 / 0)
+        with self.assertRaises(smelt.ArgumentError):
+            smelt.compile("kernel void f() {}", timeout=-1)
+        source = "kernel void one(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }"
+        smelt.compile(source, targets=["macos14"], store=False, timeout=200, max_memory=8 << 30)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/deep_stack.hpp"
 
+#include "smelt/aot/limits.hpp"
+
 #include <pthread.h>
 
 #include <exception>
@@ -15,11 +17,13 @@ thread_local bool on_deep_stack = false;
 struct Call {
   const std::function<void()>& work;
   std::exception_ptr thrown;
+  const Watch* watch = current_watch();
 };
 
 void* run(void* argument) {
   Call& call = *static_cast<Call*>(argument);
   on_deep_stack = true;
+  const Inherited limits(call.watch);
   try {
     call.work();
   } catch (...) {

@@ -69,6 +69,7 @@ struct FatalError {
   std::jmp_buf back;
   std::string message;
   Errc code = Errc::compile_failed;
+  bool from_llvm = true;
 };
 thread_local FatalError* current_guard = nullptr;
 
@@ -117,7 +118,16 @@ Result<void> contain_fatal_errors(const std::function<void()>& work) {
     return {};
   }
   current_guard = outer;
-  return fail(guard.code, "LLVM: {}", guard.message);
+  return fail(guard.code, "{}{}", guard.from_llvm ? "LLVM: " : "", guard.message);
+}
+
+void give_up(const Error& error) {
+  FatalError* const guard = current_guard;
+  if (!guard) return;
+  guard->message = error.message;
+  guard->code = error.code;
+  guard->from_llvm = false;
+  std::longjmp(guard->back, 1);
 }
 
 tl::unexpected<Error> crashed(std::string_view what) {

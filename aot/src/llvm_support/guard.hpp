@@ -25,6 +25,9 @@ bool contain_crashes(const std::function<void()>& work);
 /// innermost gets the error.
 Result<void> contain_fatal_errors(const std::function<void()>& work);
 
+/// Goes back to the innermost of them, which gives `error`; returns when there is none.
+void give_up(const Error& error);
+
 /// What the error of contained() says after a fault.
 tl::unexpected<Error> crashed(std::string_view what);
 

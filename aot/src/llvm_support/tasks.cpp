@@ -4,11 +4,20 @@
 #include "smelt/base/tasks.hpp"
 
 #include "llvm_support/deep_stack.hpp"
+#include "llvm_support/watch.hpp"
 
 namespace smelt::aot {
 
 Result<void> run_tasks(size_t count, unsigned threads, const std::function<Result<void>(size_t)>& task) {
-  return smelt::run_tasks(count, threads, task, run_deep);
+  const Watch* const watch = current_watch();
+  return smelt::run_tasks(
+      count, threads,
+      [&](size_t i) -> Result<void> {
+        const Inherited limits(watch);
+        SMELT_TRY_VOID(check_limits());
+        return task(i);
+      },
+      run_deep);
 }
 
 }  // namespace smelt::aot

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "llvm_support/watch.hpp"
 #include "msl/compiler.hpp"
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/strictness.hpp"
@@ -34,6 +35,7 @@ class HoldingConsumer final : public clang::SemaConsumer {
   explicit HoldingConsumer(clang::CodeGenerator& generator) : generator_(generator) {}
   void Initialize(clang::ASTContext& context) override { generator_.Initialize(context); }
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    stop_at_limits();
     hold([this, group] {
       if (!skipped(group)) generator_.HandleTopLevelDecl(group);
     });
@@ -61,7 +63,10 @@ class HoldingConsumer final : public clang::SemaConsumer {
   void release(clang::ASTContext& context) {
     // Code generation reads more of the headers, and hears of what it reads at once.
     released_ = true;
-    for (const auto& action : held_) action();
+    for (const auto& action : held_) {
+      stop_at_limits();
+      action();
+    }
     held_.clear();
     generator_.HandleTranslationUnit(context);
   }

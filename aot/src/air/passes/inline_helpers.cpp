@@ -6,6 +6,7 @@
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/watch.hpp"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -70,7 +71,7 @@ void make_fastcc(llvm::Function& function) {
 }
 
 void run(llvm::Module& module) {
-  llvm::PassBuilder builder;
+  llvm::PassBuilder builder(nullptr, {}, std::nullopt, pass_callbacks());
   Analyses analyses(builder);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(false));

@@ -5,6 +5,7 @@
 #include "air/entry.hpp"
 #include "air/passes/support.hpp"
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/watch.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -30,7 +31,7 @@ Result<std::vector<EntryPoint>> find_entries(const llvm::Module& module) {
 }
 
 void drop_dead_globals(llvm::Module& module) {
-  llvm::PassBuilder builder;
+  llvm::PassBuilder builder(nullptr, {}, std::nullopt, pass_callbacks());
   Analyses analyses(builder);
   llvm::GlobalDCEPass().run(module, analyses.module);
 }

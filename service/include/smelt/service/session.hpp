@@ -90,7 +90,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// compiled again.
   Result<CompileResult> make(const Request& request, const Progress& progress = {});
 
-  /// The same, loaded on a device.
+  /// What the store or a remote has for exactly these bytes: quick, nothing is read or compiled.
+  Result<std::optional<CompileResult>> find(const Request& request);
+
+  /// The same as make, loaded on a device.
   Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,
                                   const loader::LoadOptions& options = {}, const Progress& progress = {});
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "llvm_support/watch.hpp"
+
+#include "llvm_support/guard.hpp"
+
+#ifdef __linux__
+#include <unistd.h>
+
+#include <cstdio>
+#endif
+
+namespace smelt::aot {
+
+/// Limits, and when they began.
+class Watch {
+ public:
+  explicit Watch(Limits limits) : limits_(std::move(limits)) {}
+
+  Result<void> check() const {
+    if (limits_.cancel && limits_.cancel->load(std::memory_order_relaxed)) return fail(Errc::cancelled, "cancelled");
+    const auto so_far = std::chrono::steady_clock::now() - began_;
+    if (limits_.time.count() != 0 && so_far > limits_.time)
+      return fail(Errc::cancelled, "not compiled within the limit of {:.3g} s",
+                  std::chrono::duration<double>(limits_.time).count());
+    if (limits_.memory_bytes != 0) {
+      if (const uint64_t held = resident_bytes(); held > limits_.memory_bytes)
+        return fail(Errc::cancelled, "compiling took {} MB of memory, the limit is {} MB", held >> 20,
+                    limits_.memory_bytes >> 20);
+    }
+    return {};
+  }
+
+ private:
+  /// 0 where the system does not say.
+  static uint64_t resident_bytes() {
+    uint64_t pages = 0;
+#ifdef __linux__
+    if (FILE* file = std::fopen("/proc/self/statm", "re")) {
+      unsigned long long all = 0, resident = 0;
+      if (std::fscanf(file, "%llu %llu", &all, &resident) == 2)
+        pages = resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+      std::fclose(file);
+    }
+#endif
+    return pages;
+  }
+
+  const Limits limits_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+namespace {
+thread_local const Watch* current = nullptr;
+}  // namespace
+
+Limited::Limited(const Limits& limits) {
+  if (limits.time.count() == 0 && limits.memory_bytes == 0 && !limits.cancel) return;
+  watch_ = std::make_unique<Watch>(limits);
+  outer_ = std::exchange(current, watch_.get());
+}
+Limited::~Limited() {
+  if (watch_) current = outer_;
+}
+
+const Watch* current_watch() {
+  return current;
+}
+Inherited::Inherited(const Watch* watch) : outer_(std::exchange(current, watch)) {}
+Inherited::~Inherited() {
+  current = outer_;
+}
+
+Result<void> check_limits() {
+  return current ? current->check() : Result<void>();
+}
+
+void stop_at_limits() {
+  if (!current) return;
+  if (const auto fine = current->check(); !fine) give_up(fine.error());
+}
+
+llvm::PassInstrumentationCallbacks* pass_callbacks() {
+  static llvm::PassInstrumentationCallbacks* const callbacks = [] {
+    auto* const made = new llvm::PassInstrumentationCallbacks;  // read by all threads, for the process's whole life
+    made->registerBeforeNonSkippedPassCallback([](llvm::StringRef, llvm::Any) { stop_at_limits(); });
+    return made;
+  }();
+  return callbacks;
+}
+
+}  // namespace smelt::aot

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Work of seconds that Ctrl-C may end: it runs on a thread of its own, while the calling one asks for signals.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include "signals.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace smelt::python {
+
+/// One piece of work on its thread. `cancel` is what the work looks at.
+class BackgroundWork {
+ public:
+  explicit BackgroundWork(std::function<void()> work, std::shared_ptr<std::atomic<bool>> cancel);
+  ~BackgroundWork();  // waits
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
+
+  bool wait_for(std::chrono::milliseconds time);
+  void cancel() { cancel_->store(true); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> cancel_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+/// Waits for the work, asking for signals; false when one raised and the work did not end within 50 ms of being asked
+/// to. Then it goes on by itself, and join_abandoned() waits for it. Called without the GIL.
+bool wait_interruptibly(std::unique_ptr<BackgroundWork> work);
+
+/// At the interpreter's end, without the GIL: nothing of ours may run after it.
+void join_abandoned();
+
+/// `work` holds all that it needs, since it may outlive the call. The GIL is held by the caller and given up meanwhile;
+/// afterwards rethrow_signals() throws what a handler raised.
+template <class T>
+Result<T> run_interruptibly(std::function<Result<T>()> work, std::shared_ptr<std::atomic<bool>> cancel) {
+  const pybind11::gil_scoped_release released;
+  const auto result = std::make_shared<std::optional<Result<T>>>();
+  auto running = std::make_unique<BackgroundWork>([result, work = std::move(work)] { result->emplace(work()); },
+                                                  std::move(cancel));
+  if (!wait_interruptibly(std::move(running))) return fail(Errc::cancelled, "interrupted");
+  return std::move(**result);
+}
+
+}  // namespace smelt::python
