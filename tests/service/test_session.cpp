@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "smelt/aot/limits.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/loader/encoder.hpp"
@@ -9,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -251,4 +253,54 @@ TEST_CASE("threads that want one thing compile it once") {
   for (auto& thread : threads) thread.join();
   CHECK(failed == 0);
   CHECK(compiled == 1);
+}
+
+TEST_CASE("a compile that is ended at any moment leaves nothing half made") {
+  std::string source = "#include <metal_stdlib>\nusing namespace metal;\n";
+  for (int i = 0; i < 12; ++i)
+    source += fmt::format(
+        "kernel void k{0}(device float* x, uint i [[thread_position_in_grid]]) {{\n"
+        "  x[i] = precise::sin(x[i] * {0}.5f) + precise::log2(x[i] + {0}.25f) + simd_sum(x[i + {0}]);\n}}\n",
+        i);
+  Request request;
+  request.sources.push_back({"many.metal", as_bytes(source)});
+  request.levels = {aot::CpuLevel::x86_64_v3};
+  SessionOptions options;
+  options.use_store = false;
+  options.threads = 2;
+  const auto began = std::chrono::steady_clock::now();
+  const Bytes whole = to_bytes(must(Session::open(options)->make(request)).package);
+  const auto takes = std::chrono::steady_clock::now() - began;
+
+  const TemporaryFolder folder;
+  options.use_store = true;
+  options.store = folder / "store";
+  int ended = 0;
+  constexpr int kRounds = 12;
+  for (int round = 0; round < kRounds; ++round) {
+    // A store of its own in every second round; in the others each goes on where the one before it was ended.
+    if (round % 2 == 0) options.store = folder / fmt::format("store-{}", round);
+    const auto cancel = std::make_shared<std::atomic<bool>>(false);
+    std::thread killer([&] {
+      std::this_thread::sleep_for(takes * round / kRounds);
+      cancel->store(true);
+    });
+    {
+      const aot::Limited limited({.cancel = cancel});
+      const auto made = Session::open(options)->make(request);
+      if (!made) CHECK(made.error().code == Errc::cancelled);
+      if (made) CHECK(to_bytes(made->package) == whole);
+      ended += !made;
+    }
+    killer.join();
+  }
+  CHECK(ended > 0);
+  CHECK(to_bytes(must(Session::open(options)->make(request)).package) == whole);
+
+  const aot::Limited limited({.time = std::chrono::milliseconds(1)});
+  options.use_store = false;
+  const auto late = Session::open(options)->make(request);
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code == Errc::cancelled);
+  CHECK(late.error().message.find("limit of 0.001 s") != std::string::npos);
 }

@@ -21,7 +21,7 @@ std::vector<Result<cpu::CompiledKernel>> compile_all(std::span<const AirModuleVi
   });
   std::vector<Result<cpu::CompiledKernel>> results;
   for (auto& slot : slots)
-    results.push_back(slot ? std::move(*slot) : tl::unexpected(done.error()));  // no memory was left
+    results.push_back(slot ? std::move(*slot) : tl::unexpected(done.error()));  // ended, or no memory was left
   return results;
 }
 
@@ -36,6 +36,9 @@ Result<CpuCompiled> compile_cpu(std::span<const AirModuleView> modules, const Cp
   auto kernels = compile_all(modules, options);
   for (size_t i = 0; i < modules.size(); ++i) {
     Result<cpu::CompiledKernel>& kernel = kernels[i];
+    // What was ended is not something that the kernel cannot do: nothing of it may be kept.
+    if (!kernel && (kernel.error().code == Errc::cancelled || kernel.error().code == Errc::out_of_memory))
+      return tl::unexpected(std::move(kernel).error().in(modules[i].name));
     if (!kernel) {
       result.missing.push_back({std::string(modules[i].name), kernel.error().message});
       continue;

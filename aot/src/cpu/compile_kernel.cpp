@@ -152,6 +152,7 @@ Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptio
 Result<CompiledKernel> compile_kernel(const AirModuleView& module, const CpuOptions& options) {
   Result<CompiledKernel> first = compile_guarded(module, options);
   if (first || options.method != CpuMethod::automatic || options.checked) return first;
+  if (first.error().code == Errc::cancelled || first.error().code == Errc::out_of_memory) return first;
   CpuOptions fallback = options;
   fallback.method = CpuMethod::regions;
   Result<CompiledKernel> second = compile_guarded(module, fallback);

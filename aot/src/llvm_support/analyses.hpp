@@ -2,6 +2,8 @@
 // LLVM's pass manager: its analysis managers wired together, and pipelines given as text.
 #pragma once
 
+#include "llvm_support/watch.hpp"
+
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 
@@ -10,6 +12,13 @@ namespace smelt::aot {
 /// Must outlive the passes that run on it. `library` (null: what the target has) says which library functions exist.
 struct Analyses {
   explicit Analyses(llvm::PassBuilder& builder, const llvm::TargetLibraryInfoImpl* library = nullptr) {
+    // Before the builder registers its own, and not through its constructor: that writes into the callbacks, which all
+    // threads share.
+    const auto watched = [] { return llvm::PassInstrumentationAnalysis(pass_callbacks()); };
+    module.registerPass(watched);
+    graph.registerPass(watched);
+    function.registerPass(watched);
+    loop.registerPass(watched);
     if (library != nullptr) function.registerPass([library] { return llvm::TargetLibraryAnalysis(*library); });
     builder.registerModuleAnalyses(module);
     builder.registerCGSCCAnalyses(graph);

@@ -16,7 +16,7 @@ Result<void> check_limits();
 /// on the way is destroyed. Does nothing outside a guard.
 void stop_at_limits();
 
-/// For PassBuilder: stop_at_limits() before each pass.
+/// stop_at_limits() before each pass; for PassInstrumentationAnalysis. Shared by all threads, never changed.
 llvm::PassInstrumentationCallbacks* pass_callbacks();
 
 }  // namespace smelt::aot

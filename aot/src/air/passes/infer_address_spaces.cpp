@@ -4,7 +4,6 @@
 // end left. What remains in space 0 after that is a pointer to the thread's own memory, or an error.
 #include "air/passes/support.hpp"
 #include "llvm_support/analyses.hpp"
-#include "llvm_support/watch.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -26,7 +25,7 @@ namespace {
 using FunctionPasses = llvm::FunctionPassManager;
 
 void run(llvm::Module& module, FunctionPasses passes) {
-  llvm::PassBuilder builder(nullptr, {}, std::nullopt, pass_callbacks());
+  llvm::PassBuilder builder;
   Analyses analyses(builder);
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));

@@ -6,7 +6,6 @@
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/analyses.hpp"
-#include "llvm_support/watch.hpp"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -71,7 +70,7 @@ void make_fastcc(llvm::Function& function) {
 }
 
 void run(llvm::Module& module) {
-  llvm::PassBuilder builder(nullptr, {}, std::nullopt, pass_callbacks());
+  llvm::PassBuilder builder;
   Analyses analyses(builder);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(false));

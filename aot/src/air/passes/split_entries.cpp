@@ -5,7 +5,6 @@
 #include "air/entry.hpp"
 #include "air/passes/support.hpp"
 #include "llvm_support/analyses.hpp"
-#include "llvm_support/watch.hpp"
 
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -31,7 +30,7 @@ Result<std::vector<EntryPoint>> find_entries(const llvm::Module& module) {
 }
 
 void drop_dead_globals(llvm::Module& module) {
-  llvm::PassBuilder builder(nullptr, {}, std::nullopt, pass_callbacks());
+  llvm::PassBuilder builder;
   Analyses analyses(builder);
   llvm::GlobalDCEPass().run(module, analyses.module);
 }

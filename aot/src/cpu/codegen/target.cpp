@@ -4,7 +4,6 @@
 #include "cpu/lower/lower.hpp"
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
-#include "llvm_support/watch.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -134,7 +133,7 @@ void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransf
 void optimise(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
-  llvm::PassBuilder builder(&target, tuning, std::nullopt, pass_callbacks());
+  llvm::PassBuilder builder(&target, tuning);
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.module);
   for (llvm::Function& function : module) {

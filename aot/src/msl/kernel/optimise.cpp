@@ -2,7 +2,6 @@
 #include "msl/kernel/optimise.hpp"
 
 #include "llvm_support/analyses.hpp"
-#include "llvm_support/watch.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -41,10 +40,7 @@ llvm::TargetLibraryInfoImpl no_library() {
 
 class Pipeline {
  public:
-  Pipeline()
-      : builder_(nullptr, tuning(), std::nullopt, pass_callbacks()),
-        library_(no_library()),
-        analyses_(builder_, &library_) {}
+  Pipeline() : builder_(nullptr, tuning()), library_(no_library()), analyses_(builder_, &library_) {}
   llvm::PassBuilder& builder() { return builder_; }
   void add(llvm::FunctionPassManager passes) {
     passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
