@@ -209,5 +209,14 @@ class HostileTest(CliTest):
         self.assertIn(f"{here} lib@1.0.0", self.run_limited("store", "tags").stdout.decode())
 
 
+    def test_what_is_included_is_a_file(self):
+        os.mkfifo(self.folder / "pipe.h")
+        for line in ('#include "pipe.h"', '#include "/dev/zero"', "#embed </dev/zero>"):
+            source = self.folder / "includes.metal"
+            source.write_text(line + "\nkernel void f(device float* x) { x[0] = 1; }\n")
+            said = self.fail_with(1, "compile", source, "--no-store", "-o", self.folder / "x.smelt")
+            self.assertIn("includes.metal:1:", said)
+
+
 if __name__ == "__main__":
     unittest.main()

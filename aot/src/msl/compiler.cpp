@@ -86,6 +86,18 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
   return list;
 }
 
+/// What a source includes or embeds is a file: a pipe would be waited for without end, a device read without end.
+class RegularFiles final : public llvm::vfs::ProxyFileSystem {
+ public:
+  using ProxyFileSystem::ProxyFileSystem;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
+    auto status = ProxyFileSystem::status(path);
+    if (!status) return status.getError();
+    if (!status->isRegularFile()) return std::make_error_code(std::errc::not_supported);
+    return ProxyFileSystem::openFileForRead(path);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, std::string_view name,
@@ -125,7 +137,8 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
   if (path != kPrecompiledSourcePath) memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   if (precompiled != nullptr)
     memory->addFile(kPrecompiledPath, 0, llvm::MemoryBuffer::getMemBuffer(precompiled->bytes, kPrecompiledPath, false));
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::makeIntrusiveRefCnt<RegularFiles>(llvm::vfs::createPhysicalFileSystem()));
   files->pushOverlay(memory);
 
   compiler->setTarget(make_air_target(invocation->TargetOpts));
