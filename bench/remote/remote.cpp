@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 using namespace smelt;
 using namespace smelt::bench;
@@ -134,6 +135,21 @@ Measured measure(const std::string& url, const std::vector<Digest>& keys, int ro
   best.server = static_cast<double>(servers_time() - began) / 1e3 / static_cast<double>(2 * rounds) /
                 static_cast<double>(keys.size());
   return best;
+}
+
+/// Milliseconds until `machines` that ask at the same moment, each with connections of its own, have all entries. They
+/// share this machine's processors.
+double at_once(const std::string& url, const std::vector<Digest>& keys, unsigned machines) {
+  return 1e3 * timed([&] {
+           std::vector<std::thread> threads;
+           for (unsigned i = 0; i < machines; ++i)
+             threads.emplace_back([&] {
+               const auto remotes = must(Remotes::open(must(parse_addresses(url))));
+               for (const auto& entry : remotes->find(keys))
+                 if (!entry) stop(url + ": an entry is missing");
+             });
+           for (std::thread& thread : threads) thread.join();
+         });
 }
 
 void print_row(const std::string& name, const Measured& measured, double local, uint64_t raw) {
@@ -302,7 +318,10 @@ int main(int argc, char** argv) {
     must(must(TieredStore::open(store, options_for(slow)))->push(keys));
     const Measured measured = measure(slow, keys);
     print_row(kind.name, measured, local, raw);
-    if (kind.name == "redis" || kind.name == "nginx, TLS") fleets.emplace_back(kind.name, measured);
+    if (kind.name == "redis" || kind.name == "nginx, TLS") {
+      fleets.emplace_back(kind.name, measured);
+      fmt::print("{:<22} {:>8.1f}   (10 such machines at once, on these processors)\n", "", at_once(slow, keys, 10));
+    }
     if (kind.name != "redis" && kind.name != "nginx, TLS") continue;
     const DelayProxy proxy(port_of(slow), kDelay);
     const Measured late = measure(with_option(behind(slow, proxy.port()), "stall=5s"), keys, 2);

@@ -160,6 +160,7 @@ int main(int argc, char** argv) {
     }
     const double longest = try_all(original, module, counts);
     slowest = std::max(slowest, longest);
+    if (counts.made % 1000 == 0) fmt::print(stderr, "{} mutants, the slowest call {:.2f} s\n", counts.made, slowest);
     if (longest <= limit) continue;
     ++findings;
     fmt::print("mutant {} of '{}': a call took {:.1f} s\n", next, original.name, longest);
