@@ -286,6 +286,7 @@ int smelt_c_api_test(const void* data, size_t size) {
   load.library = "kernels";
   load.library_length = 7;
   CHECK(smelt_library_load_package(device, package, &load, &from_package) == SMELT_OK);
+  smelt_library_release(from_package);
   a[0] ^= 1;
   CHECK(smelt_library_load(device, data, size, &load, &from_package) == SMELT_E_DIGEST_MISMATCH);
   CHECK(from_package == NULL);

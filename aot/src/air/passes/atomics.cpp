@@ -359,14 +359,18 @@ bool orders_can_be_seen(llvm::Module& module) {
 
 Result<void> atomics(PassContext& context) {
   AtomicLowering lowering(context, orders_can_be_seen(context.module));
-  for (llvm::Instruction* instruction : instructions_of(context.module)) {
+  // Lowering one takes away instructions that use it, so only what will be lowered is remembered.
+  std::vector<llvm::Instruction*> found;
+  for (llvm::Instruction* instruction : instructions_of(context.module))
+    if (instruction->isAtomic() && !llvm::isa<llvm::FenceInst>(instruction)) found.push_back(instruction);
+  for (llvm::Instruction* instruction : found) {
     if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction)) {
       SMELT_TRY_VOID(lowering.lower(*rmw));
     } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction)) {
       SMELT_TRY_VOID(lowering.lower(*exchange));
-    } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction); load && load->isAtomic()) {
+    } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
       SMELT_TRY_VOID(lowering.lower(*load));
-    } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction); store && store->isAtomic()) {
+    } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction)) {
       SMELT_TRY_VOID(lowering.lower(*store));
     }
   }
