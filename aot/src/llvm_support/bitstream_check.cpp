@@ -14,6 +14,7 @@ namespace {
 enum BlockId : uint64_t {
   kBlockInfo = 0,
   kModule = 8,
+  kAttributeGroups = 10,
   kConstants = 11,
   kFunction = 12,
   kIdentification = 13,
@@ -25,6 +26,8 @@ enum AbbreviationId : uint64_t { kEndBlock = 0, kEnterSubblock = 1, kDefine = 2,
 
 constexpr unsigned kMaxDepth = 16;            // LLVM nests 4 deep
 constexpr uint64_t kMaxAbbreviations = 4096;  // per block; LLVM defines a dozen
+constexpr uint64_t kMaxParameters = 65536;
+constexpr uint64_t kFunctionAttributes = 0xFFFFFFFF;  // in the place of a parameter's number
 constexpr uint64_t kMaxVectorLength = 4096;   // as in text (spelling.cpp)
 
 class Bits {
@@ -313,6 +316,10 @@ class Walk {
       if (record.count > 2 && record.head[2] != 0)
         return fail(Errc::unsupported, "bit {}: vectors of unknown length do not exist on GPUs", at);
     }
+    // ENTRY: [group, parameter, ...]; LLVM makes a list as long as the number.
+    if (block == kAttributeGroups && record.code == 3 && record.head[1] > kMaxParameters &&
+        record.head[1] != kFunctionAttributes)
+      return refuse("is the number of a parameter with attributes", record.head[1]);
     if (block == kFunction && record.code == 1 && first > block_bits) return refuse("basic blocks", first);
     if (block == kMetadata && record.code == 35 && first > block_bits) return refuse("metadata strings", first);
     if (block == kModule && record.code == 13) symbols_target_ = first * 32;  // VSTOFFSET
