@@ -133,7 +133,11 @@ class CompileError(Error):
 
 
 class ShaderSyntaxError(CompileError, SyntaxError):
-    """A CompileError of Metal Shading Language text."""
+    """A CompileError of Metal Shading Language text. ``msg`` is the message, as of any SyntaxError."""
+
+    def __init__(self, message: str = "", code: str | None = None, subject: str = "") -> None:
+        super().__init__(message, code, subject)
+        self.msg = message
 
 
 class ToolchainError(Error):

@@ -132,11 +132,44 @@ if importlib.util.find_spec("transformers") is not None:
     add("T5", logits(t5, decoder_input_ids=tokens), tokens)
     vit = hf.ViTModel(hf.ViTConfig(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128, image_size=32, patch_size=8))
     add("ViT", logits(vit), torch.randn(1, 3, 32, 32))
+    add("RoBERTa", logits(hf.RobertaForMaskedLM(hf.RobertaConfig(**size, max_position_embeddings=64))), tokens)
+    add("DistilBERT", logits(hf.DistilBertForMaskedLM(hf.DistilBertConfig(vocab_size=128, dim=64, n_layers=2, n_heads=4, hidden_dim=128))), tokens)
+    add("OPT", logits(hf.OPTForCausalLM(hf.OPTConfig(**{**size, "ffn_dim": 128, "word_embed_proj_dim": 64}))), tokens)
+    add("Mamba", logits(hf.MambaForCausalLM(hf.MambaConfig(vocab_size=128, hidden_size=32, num_hidden_layers=2, state_size=8))), tokens[:, :9])
+    tower = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
+    clip = hf.CLIPModel(
+        hf.CLIPConfig(text_config={**tower, "vocab_size": 128, "eos_token_id": 127, "bos_token_id": 126, "pad_token_id": 1},
+                      vision_config={**tower, "image_size": 32, "patch_size": 8}, projection_dim=32)
+    ).eval()  # fmt: skip
+
+    def clip_logits(ids, image):
+        with torch.no_grad():
+            return clip(input_ids=ids, pixel_values=image).logits_per_image
+
+    add("CLIP", clip_logits, tokens, torch.randn(2, 3, 32, 32))
+    speech = hf.WhisperConfig(vocab_size=128, d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+                              encoder_ffn_dim=128, decoder_ffn_dim=128, max_source_positions=32, max_target_positions=32, num_mel_bins=16,
+                              pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)  # fmt: skip
+    add("Whisper", logits(hf.WhisperModel(speech).eval(), decoder_input_ids=tokens), torch.randn(2, 16, 64))
     causal = hf.LlamaForCausalLM(hf.LlamaConfig(**size)).eval()
     add("causal loss", lambda ids: causal(ids, labels=ids).loss.detach(), tokens)
+
+    def causal_step(model):
+        model = model.eval()
+
+        def step(ids):
+            loss = model(ids, labels=ids).loss
+            return (loss, *torch.autograd.grad(loss, list(model.parameters())))
+
+        return step
+
+    cases["training: Llama"] = causal_step(hf.LlamaForCausalLM(hf.LlamaConfig(**size))), (tokens,)
+    cases["training: GPT-2"] = causal_step(hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=128, n_embd=64, n_layer=2, n_head=4))), (tokens,)
 
 if importlib.util.find_spec("torchvision") is not None:
     import torchvision
 
     add("ResNet-18", torchvision.models.resnet18(), torch.randn(1, 3, 64, 64))
     add("MobileNetV3", torchvision.models.mobilenet_v3_small(), torch.randn(1, 3, 64, 64))
+    add("EfficientNet", torchvision.models.efficientnet_b0(), torch.randn(1, 3, 64, 64))
+    add("ConvNeXt", torchvision.models.convnext_tiny(), torch.randn(1, 3, 64, 64))

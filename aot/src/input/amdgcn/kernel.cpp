@@ -26,31 +26,6 @@ bool is_triton(const llvm::Function& kernel) {
          });
 }
 
-Result<unsigned> count_hidden(const llvm::Function& kernel, const Origin& origin, const InputOptions& options) {
-  if (options.hidden_pointers) {
-    const unsigned count = *options.hidden_pointers;
-    const auto complain = [&](std::string_view what) {
-      return fail(Errc::unsupported, "{}kernel '{}': the metadata promises {} hidden pointers behind the arguments, {}",
-                  origin.line_of(kernel.getName().str()), kernel.getName().str(), count, what);
-    };
-    if (count > kernel.arg_size()) return complain(fmt::format("but there are {} parameters", kernel.arg_size()));
-    for (unsigned i = 0; i < count; ++i) {
-      const llvm::Argument& argument = *kernel.getArg(static_cast<unsigned>(kernel.arg_size()) - 1 - i);
-      if (!could_be_hidden(argument)) return complain("but one of them is no pointer to device memory");
-      if (!argument.use_empty()) return complain("and the kernel uses one; nobody would give it memory");
-    }
-    return count;
-  }
-  if (!is_triton(kernel)) return 0;
-  unsigned count = 0;
-  while (count < kMostHidden && count < kernel.arg_size()) {
-    const llvm::Argument& argument = *kernel.getArg(static_cast<unsigned>(kernel.arg_size()) - 1 - count);
-    if (!could_be_hidden(argument) || !argument.use_empty()) break;
-    ++count;
-  }
-  return count;
-}
-
 /// The same kernel without its last `count` parameters.
 llvm::Function* without_last(llvm::Function& kernel, unsigned count) {
   const auto kept = static_cast<unsigned>(kernel.arg_size()) - count;
@@ -92,11 +67,43 @@ uint64_t most_threads(const llvm::Function& kernel) {
 
 }  // namespace
 
+Result<unsigned> count_hidden(const llvm::Function& kernel, const Origin& origin, const InputOptions& options) {
+  if (options.hidden_pointers) {
+    const unsigned count = *options.hidden_pointers;
+    const auto complain = [&](std::string_view what) {
+      return fail(Errc::unsupported, "{}kernel '{}': the metadata promises {} hidden pointers behind the arguments, {}",
+                  origin.line_of(kernel.getName().str()), kernel.getName().str(), count, what);
+    };
+    if (count > kernel.arg_size()) return complain(fmt::format("but there are {} parameters", kernel.arg_size()));
+    for (unsigned i = 0; i < count; ++i) {
+      const llvm::Argument& argument = *kernel.getArg(static_cast<unsigned>(kernel.arg_size()) - 1 - i);
+      if (!could_be_hidden(argument)) return complain("but one of them is no pointer to device memory");
+      if (!argument.use_empty()) return complain("and the kernel uses one; nobody would give it memory");
+    }
+    return count;
+  }
+  if (!is_triton(kernel)) return 0;
+  unsigned count = 0;
+  while (count < kMostHidden && count < kernel.arg_size()) {
+    const llvm::Argument& argument = *kernel.getArg(static_cast<unsigned>(kernel.arg_size()) - 1 - count);
+    if (!could_be_hidden(argument) || !argument.use_empty()) break;
+    ++count;
+  }
+  return count;
+}
+
 Result<void> finish_kernel(llvm::Function& old, const Origin& origin, const InputOptions& options) {
   if (old.getFnAttribute("target-features").getValueAsString().contains("+wavefrontsize64"))
     return fail(Errc::unsupported, "{}kernel '{}' was compiled for waves of 64 lanes; Apple GPUs have 32",
                 origin.line_of(old.getName().str()), old.getName().str());
-  SMELT_TRY(const unsigned hidden, count_hidden(old, origin, options));
+  unsigned hidden = 0;
+  unsigned reports = 0;
+  if (!old.getFnAttribute(kReports).getValueAsString().getAsInteger(10, reports)) {
+    hidden = static_cast<unsigned>(old.arg_size()) - 1 - reports;
+    old.removeFnAttr(kReports);
+  } else {
+    SMELT_TRY(hidden, count_hidden(old, origin, options));
+  }
   llvm::Function& kernel = hidden > 0 ? *without_last(old, hidden) : old;
   for (unsigned i = 0; i < kernel.arg_size(); ++i) kernel.removeParamAttr(i, llvm::Attribute::InReg);
   const uint64_t threads =

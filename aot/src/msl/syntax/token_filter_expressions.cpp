@@ -58,12 +58,22 @@ void TokenFilter::skip_literals() {
     plain_literals_until_ = std::max(plain_literals_until_, at_ + 2);
 }
 
+namespace {
+
+/// __builtin_nanf("") and its kin, which NAN stands for: Clang computes them from plain text only.
+bool is_nan_builtin(const clang::Token& token) {
+  return token.is(tok::identifier) && token.getIdentifierInfo()->getName().starts_with("__builtin_nan");
+}
+
+}  // namespace
+
 /// String literals are arrays in space constant. They stay as they are where they fill an array.
 bool TokenFilter::literal() {
   const Token& token = in_[at_];
   const bool is_name = token.isOneOf(tok::kw___func__, tok::kw___FUNCTION__, tok::kw___PRETTY_FUNCTION__);
   if ((!is_name && token.isNot(tok::string_literal)) || at_ < plain_literals_until_) return false;
   if (at_ > 0 && in_[at_ - 1].is(tok::string_literal)) return false;  // goes with the one before it
+  if (at_ >= 2 && in_[at_ - 1].is(tok::l_paren) && is_nan_builtin(in_[at_ - 2])) return false;
   if (at_ >= 2 && in_[at_ - 1].is(tok::equal) && in_[at_ - 2].is(tok::r_square)) return false;
   if (at_ >= 2 && in_[at_ - 1].is(tok::l_brace) && in_[at_ - 2].is(tok::r_square)) return false;
   const clang::SourceLocation at = token.getLocation();

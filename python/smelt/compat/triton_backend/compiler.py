@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The stages: Triton's own for AMD up to LLVM IR, then a Metal library, then a package of it with CPU code."""
+"""The stages: Triton's own for AMD up to LLVM IR, then a package: the Metal library and CPU code for this machine. Triton reads the results of
+all stages but the last as text, so the Metal library is no stage of its own; ``smelt.open(kernel.asm["smelt"])`` has it."""
 
 from __future__ import annotations
 
@@ -17,10 +18,14 @@ from triton.backends import compiler as base  # type: ignore[import]
 from triton.backends.amd import compiler as amd  # type: ignore[import]
 from triton.runtime.errors import OutOfResources  # type: ignore[import]
 
+from .asserts import asserts_of
+
 # What a launch needs to know, and what the IR was made for.
 _METADATA = ("shared", "num_warps", "warp_size", "global_scratch_size", "profile_scratch_size", "triton_version")
 # What Metal grants a threadgroup on every GPU.
 _THREADGROUP_BYTES = 32768
+# Of the LLVM IR of a kernel with asserts.
+_REPORTS = "@__ockl_fprintf_stderr_begin"
 _ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
 
 
@@ -73,10 +78,24 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         self._amd.add_stages(stages, options, language)
         for machine in ("amdgcn", "hsaco"):
             stages.pop(machine, None)
-        stages["metallib"] = lambda source, metadata: self.make_metallib(source, metadata, options)
-        stages["smelt"] = lambda library, metadata: self.make_package(library, metadata)
+        messages = self._note_asserts(stages)
+        stages["smelt"] = lambda source, metadata: self.make_package(source, metadata, options, messages)
 
-    def make_metallib(self, source: str, metadata: dict[str, Any], options: Any) -> bytes:
+    @staticmethod
+    def _note_asserts(stages: dict[str, Any]) -> list[list[Any]]:
+        """What tl.device_assert says and in which line, read before Triton turns it into calls."""
+        messages: list[list[Any]] = []
+        before = stages["ttgir"]
+
+        def ttgir(module: Any, metadata: dict[str, Any]) -> Any:
+            messages[:] = asserts_of(str(module))
+            return before(module, metadata)
+
+        stages["ttgir"] = ttgir
+        return messages
+
+    def make_package(self, source: str, metadata: dict[str, Any], options: Any, messages: list[list[Any]]) -> bytes:
+        """With native code for this processor: Inductor compiles in worker processes, and who loads only loads."""
         entries = [quoted or plain for quoted, plain in _ENTRY.findall(source)]
         if len(entries) != 1:
             raise RuntimeError(f"smelt: want one kernel in the IR, there are {len(entries)}: {', '.join(entries)}")
@@ -84,15 +103,11 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         if metadata.get("shared", 0) > _THREADGROUP_BYTES:
             # Triton's own word for it: autotuning goes on with its next configuration.
             raise OutOfResources(metadata["shared"], _THREADGROUP_BYTES, "threadgroup memory")
+        # The launcher binds a word for what failed.
+        metadata["smelt_asserts"] = messages if _REPORTS in source else None
         launch = {key: metadata[key] for key in _METADATA if key in metadata}
         launch.setdefault("warp_size", options.warp_size)
-        package = smelt.compile(source.encode(), targets=default_target(), cpu=False, metadata=launch, store=False)
-        library: bytes = package.metallib(default_target())
-        return library
-
-    def make_package(self, library: bytes, metadata: dict[str, Any]) -> bytes:
-        """The same library with native code for this processor: Inductor compiles in worker processes, and who loads only loads."""
-        package = smelt.compile(library, targets=default_target(), cpu=True, store=False)
+        package = smelt.compile(source.encode(), targets=default_target(), cpu=True, metadata=launch, store=False)
         for one in package.slices:
             for name, reason in one["missing"]:
                 raise RuntimeError(f"smelt: kernel {name} has no code for the CPU: {reason}")

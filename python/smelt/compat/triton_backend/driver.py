@@ -15,6 +15,8 @@ from triton.backends.compiler import GPUTarget  # type: ignore[import]
 # As in compiler.py: one driver among this module's names.
 from triton.backends import driver as base  # type: ignore[import]
 
+from .asserts import failure
+
 _WARP = 32
 _SCALARS: dict[str, Any] = {
     "i1": ctypes.c_int8, "u1": ctypes.c_uint8,
@@ -83,6 +85,9 @@ class Launcher:
     def __init__(self, source: Any, metadata: Any) -> None:
         self._kinds = [source.signature[key] for key in source.signature]
         self._group = metadata.num_warps * _WARP
+        self._name = metadata.name
+        # None: the kernel has no asserts, and takes no place to report them.
+        self._asserts = getattr(metadata, "smelt_asserts", None)
 
     def __call__(
         self, x: int, y: int, z: int, stream: Any, function: Any, packed: Any, launch: Any,
@@ -96,11 +101,16 @@ class Launcher:
                 if one_kind == "constexpr":
                     continue
                 bound.append(_pointer(one) if one_kind.startswith("*") else _scalar(one_kind, one))
+        report = None if self._asserts is None else ctypes.c_uint32(0)
+        if report is not None:
+            bound.append(report)
         if enter is not None:
             enter(launch)
         function(*bound, threads=(x * self._group, y, z), group_size=(self._group, 1, 1))
         if leave is not None:
             leave(launch)
+        if report is not None and report.value:
+            raise failure(self._name, report.value, self._asserts)
 
 
 class Utilities:
