@@ -56,6 +56,13 @@ class Spellings(unittest.TestCase):
         with self.assertRaises((SyntaxError, smelt.ToolchainError)):
             compat.compile_shader("kernel void f(device float* x) { undeclared; }")
 
+    def test_syntax_error_has_its_message_where_python_looks(self):
+        # Inductor writes err.msg into what it raises.
+        with self.assertRaises(SyntaxError) as raised:
+            compat.compile_shader("kernel void f(device float* x) { undeclared; }")
+        self.assertIn("undeclared", raised.exception.msg)
+        self.assertEqual(raised.exception.msg, str(raised.exception))
+
 
 class Upstream(unittest.TestCase):
     """Where compat keeps upstream's way to the letter."""

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <numeric>
 
 namespace smelt::test {
@@ -357,6 +358,25 @@ kernel void f(device uint* out, uint i [[thread_position_in_grid]]) {
   std::vector<uint32_t> out(8);
   source.run("f", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, out));
   CHECK(out == std::vector<uint32_t>{7, 7, 1, 15, 6, 4, 'y', 21});
+}
+
+TEST_CASE("NAN is a constant, also where literals are text in space constant") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+constexpr constant float same = __builtin_nanf("");
+template <typename T> T larger(T a, T b) { return isnan(a) || isnan(b) ? NAN : max(a, b); }
+kernel void f(device float* out, constant float* in) {
+  out[0] = larger(in[0], in[1]);
+  out[1] = larger(in[1], in[2]);
+  out[2] = same;
+  out[3] = half(NAN);
+}
+)");
+  std::vector<float> out(4, 1.0f), in = {3, 5, NAN};
+  source.run("f", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, out).bind(1, in));
+  CHECK(out[0] == 5.0f);
+  for (size_t i = 1; i < out.size(); ++i) CHECK(std::isnan(out[i]));
 }
 
 TEST_CASE("casts between half and bfloat, however they are written") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tl.device_assert as Triton writes it for AMD's GPUs: on the failing side a message goes to the host through a queue
-// (__ockl_fprintf_stderr_begin and what appends to it), then a barrier, then a trap. Metal has neither; here the failing
-// thread leaves the number of the source line in memory behind the kernel's first hidden pointer and ends. Who launches
-// binds a zeroed 32-bit word there and reads it back (docs/formats/triton-amdgcn.md 3).
+// (__ockl_fprintf_stderr_begin and what appends to it), then a barrier, then a trap. Metal has neither; here the
+// failing thread leaves the number of the source line in memory behind the kernel's first hidden pointer and ends. Who
+// launches binds a zeroed 32-bit word there and reads it back (docs/formats/triton-amdgcn.md 3).
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/site.hpp"
 #include "kernel_ir/attributes.hpp"
@@ -83,9 +83,10 @@ Result<void> lower_asserts(llvm::Module& module, const Origin& origin, const Inp
     if (asserts.empty()) continue;
     SMELT_TRY(const unsigned hidden, count_hidden(function, origin, options));
     if (!kernel_ir::is_kernel(function) || hidden == 0)
-      return fail(Errc::unsupported,
-                  "{}'{}': device_assert reports through the kernel's hidden pointer to scratch memory, and '{}' has none",
-                  origin.line_of(kBegin.str()), kBegin.str(), function.getName().str());
+      return fail(
+          Errc::unsupported,
+          "{}'{}': device_assert reports through the kernel's hidden pointer to scratch memory, and '{}' has none",
+          origin.line_of(kBegin.str()), kBegin.str(), function.getName().str());
     llvm::Argument& report = *function.getArg(static_cast<unsigned>(function.arg_size()) - hidden);
     for (llvm::Instruction* begin : asserts) SMELT_TRY_VOID(lower_assert(*begin, report, origin));
     for (const auto attribute : {llvm::Attribute::ReadNone, llvm::Attribute::ReadOnly, llvm::Attribute::WriteOnly})

@@ -404,3 +404,69 @@ TEST_CASE("sizes of the launch") {
   slice.run("k", launch);
   CHECK(out[0] == 32'007'006);
 }
+
+TEST_CASE("device_assert: the failing thread leaves its line and ends; the others go on past the barrier") {
+  // As Triton 3.6 writes it, the message's functions without their bodies' work.
+  const std::string text = R"(target triple = "amdgcn-amd-amdhsa"
+define amdgpu_kernel void @k(ptr addrspace(1) inreg %in, ptr addrspace(1) inreg %out, ptr addrspace(1) inreg readnone %scratch, ptr addrspace(1) inreg readnone %profile) "amdgpu-flat-work-group-size"="1,64" !dbg !5 {
+  %t = call i32 @llvm.amdgcn.workitem.id.x(), !dbg !6
+  %p = getelementptr i32, ptr addrspace(1) %in, i32 %t
+  %v = load i32, ptr addrspace(1) %p
+  %bad = icmp ugt i32 %v, 9
+  br i1 %bad, label %fails, label %goes, !dbg !7
+fails:
+  %m = call i64 @__ockl_fprintf_stderr_begin(), !dbg !7
+  call void @__ockl_printf_append_string_n(i64 %m), !dbg !7
+  fence syncscope("workgroup") release, !dbg !7
+  call void @llvm.amdgcn.s.barrier(), !dbg !7
+  fence syncscope("workgroup") acquire, !dbg !7
+  call void @llvm.trap(), !dbg !7
+  unreachable, !dbg !7
+goes:
+  fence syncscope("workgroup") release, !dbg !7
+  call void @llvm.amdgcn.s.barrier(), !dbg !7
+  fence syncscope("workgroup") acquire, !dbg !7
+  %q = getelementptr i32, ptr addrspace(1) %out, i32 %t
+  store i32 %v, ptr addrspace(1) %q
+  ret void
+}
+define internal i64 @__ockl_fprintf_stderr_begin() noinline {
+  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()
+  %a = getelementptr i8, ptr addrspace(4) %h, i64 80
+  %r = load i64, ptr addrspace(4) %a
+  ret i64 %r
+}
+define internal void @__ockl_printf_append_string_n(i64 %m) noinline {
+  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()
+  %a = getelementptr i8, ptr addrspace(4) %h, i64 80
+  %r = load volatile i64, ptr addrspace(4) %a
+  ret void
+}
+declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()
+declare i32 @llvm.amdgcn.workitem.id.x()
+declare void @llvm.amdgcn.s.barrier()
+declare void @llvm.trap()
+!llvm.module.flags = !{!0}
+!llvm.dbg.cu = !{!1}
+!0 = !{i32 2, !"Debug Info Version", i32 3}
+!1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, producer: "triton", emissionKind: LineTablesOnly)
+!2 = !DIFile(filename: "model.py", directory: "/models")
+!3 = !DISubroutineType(types: !4)
+!4 = !{}
+!5 = distinct !DISubprogram(name: "k", file: !2, line: 20, type: !3, unit: !1, spFlags: DISPFlagDefinition)
+!6 = !DILocation(line: 21, column: 1, scope: !5)
+!7 = !DILocation(line: 28, column: 18, scope: !5)
+)";
+  const test::LoadedSlice slice = load(text);
+  for (const uint32_t bad : {kThreads, 0u, 31u, 40u}) {
+    std::vector<uint32_t> in(kThreads, 7), out(kThreads, 1), report(1, 0);
+    if (bad < kThreads) in[bad] = 10;
+    test::Launch launch;
+    launch.grid = {kThreads, 1, 1};
+    launch.group = {kThreads, 1, 1};
+    launch.bind(0, in).bind(1, out).bind(2, report);
+    slice.run("k", launch);
+    CHECK(report[0] == (bad < kThreads ? 28u : 0u));
+    for (uint32_t t = 0; t < kThreads; ++t) CHECK(out[t] == (t == bad ? 1u : 7u));
+  }
+}

@@ -102,6 +102,17 @@ TEST_CASE("hidden pointers: as many as the metadata says, and unused") {
   check_says(refused(uses, "{\"profile_scratch_size\": 0}"), {"line 2", "'k'", "hidden"});
 }
 
+TEST_CASE("messages to the host: device_assert's alone, and with memory to report through") {
+  constexpr std::string_view declarations = "declare i64 @__ockl_fprintf_stderr_begin()\ndeclare void @llvm.trap()";
+  check_says(
+      refused(kernel("  %m = call i64 @__ockl_fprintf_stderr_begin()\n  %r = trunc i64 %m to i32", declarations)),
+      {"line 4", "no trap follows"});
+  std::string bare(kernel(
+      "  %r = add i32 %t, 1\n  %m = call i64 @__ockl_fprintf_stderr_begin()\n  call void @llvm.trap()", declarations));
+  bare.replace(bare.find(", ptr addrspace(1) inreg %s, ptr addrspace(1) inreg %p"), 54, "");
+  check_says(refused(bare, "{}"), {"line 5", "hidden pointer", "'k'"});
+}
+
 TEST_CASE("the hidden arguments that nobody would fill") {
   check_says(
       refused(kernel("  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
