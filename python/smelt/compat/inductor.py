@@ -57,8 +57,8 @@ def _registered(backend: str, register: Callable[[Any], None] | None) -> Iterato
     try:
         if register is not None:
             register(common)
-        # Caches of whole graphs are filed without the code generator's name.
-        with _replaced(config, cpu_backend=backend, fx_graph_cache=False):
+        # Part of the key of Inductor's own caches of graphs: what one code generator wrote is not found by another.
+        with _replaced(config, cpu_backend=backend):
             yield
     finally:
         common.device_codegens.clear()
@@ -85,9 +85,17 @@ def use_metal() -> Iterator[None]:
         self.multistage_reduction_entry = []
         made(self, *args, **options)
 
+    def scheduling(scheduler: Any) -> Any:
+        if scheduler is not None:
+            return mps.MetalScheduling(scheduler)
+        # Asked for its features alone, maybe before there is a graph, whose wrapper its constructor writes to.
+        made = mps.MetalScheduling.__new__(mps.MetalScheduling)
+        made.scheduler = None
+        return made
+
     def register(common: Any) -> None:
         common.register_backend_for_device(
-            "cpu", mps.MetalScheduling, wrapper.PythonWrapperCodegen, cpp_wrapper.CppWrapperCpu
+            "cpu", scheduling, wrapper.PythonWrapperCodegen, cpp_wrapper.CppWrapperCpu
         )
 
     # torch.mps.compile_shader puts <c10/metal/...> into the text, from torch's own include folder, and calls this.

@@ -324,7 +324,7 @@ void describe_sites(WorkItem& item) {
 Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target));
-  SMELT_TRY_VOID(refuse_recursion(module));
+  SMELT_TRY_VOID(keep_recursion(module));
   LowerOptions lower;
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
