@@ -9,7 +9,7 @@ Entries are kept in the local store first, then sent to SMELT_REMOTE in the back
 unpickles what it gets, which runs as you: without a trusted signature an entry is a miss, unless SMELT_TRUST=any
 (docs/guide/remotes.md). A remote that is down costs a process a second at most and is tried again later.
 
-Interface: torch._inductor.remote_cache, RemoteCacheBackend and RemoteCache.backend_override_cls, read at PyTorch 07a5ea1.
+Interface: torch._inductor.remote_cache, RemoteCacheBackend and RemoteCache.backend_override_cls, read at PyTorch 07a5ea1 and run with PyTorch 2.11.
 """
 
 from __future__ import annotations

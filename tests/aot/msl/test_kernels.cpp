@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace smelt::test {
@@ -358,6 +359,39 @@ kernel void f(device uint* out, uint i [[thread_position_in_grid]]) {
   std::vector<uint32_t> out(8);
   source.run("f", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, out));
   CHECK(out == std::vector<uint32_t>{7, 7, 1, 15, 6, 4, 'y', 21});
+}
+
+TEST_CASE("recursion: alone and in pairs, as c10's bessel_j1 and gamma do it; not where it needs other threads") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+constant float factors[] = {1.0f, 0.5f};
+float odd_one(float x) { return x < 0 ? -odd_one(-x) : x * x * factors[1]; }
+float down(float x);
+float up(float x) { return x > 8 ? x + down(x - 4) : exp2(x); }
+float down(float x) { return x < 4 ? x : up(x - 2) * factors[0]; }
+kernel void f(device float* out, constant float* in, uint i [[thread_position_in_grid]]) {
+  out[i] = odd_one(in[i]) + up(in[i] + simd_sum(0.0f));
+}
+)");
+  const std::function<float(float)> up = [&](float x) {
+    const auto down = [&](float y) { return y < 4 ? y : up(y - 2); };
+    return x > 8 ? x + down(x - 4) : std::exp2(x);
+  };
+  std::vector<float> in = ramp(64), out(64);
+  for (float& x : in) x -= 32;
+  source.run("f", Launch{.grid = {64, 1, 1}, .group = {32, 1, 1}}.bind(0, out).bind(1, in));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const float half = in[i] * in[i] * 0.5f;
+    CHECK(out[i] == doctest::Approx((in[i] < 0 ? -half : half) + up(in[i])));
+  }
+  CHECK_THROWS_WITH_AS(Msl(R"(
+#include <metal_stdlib>
+using namespace metal;
+float together(float x) { return x < 1 ? simd_sum(x) : together(x - 1) * together(x - 2); }
+kernel void f(device float* out, uint i [[thread_position_in_grid]]) { out[i] = together(out[i]); }
+)"),
+                       doctest::Contains("calls itself and uses 'air.simd_sum"), std::runtime_error);
 }
 
 TEST_CASE("NAN is a constant, also where literals are text in space constant") {

@@ -97,7 +97,7 @@ TEST_CASE("PyTorch: functions of one operand") {
                                     {"tanh", std::tanh, -4, 4}});
 }
 
-// Without bessel_j1, and bessel_y1 which calls it: it calls itself, and the CPU back end refuses that.
+// Without bessel_j1, and bessel_y1 which calls it.
 TEST_CASE("PyTorch: Bessel functions and their like") {
   check_unary(
       "SpecialOps.metal",
@@ -244,7 +244,7 @@ double trigamma(double x) {
   return result + 1 / x + f / 2 + f / x * (1.0 / 6 - f * (1.0 / 30 - f / 42));
 }
 
-TEST_CASE("PyTorch: derivatives of the logarithm of gamma, which itself is recursive and not on the CPU") {
+TEST_CASE("PyTorch: derivatives of the logarithm of gamma") {
   const auto root = pytorch();
   if (!root) return;
   const std::vector<Row> rows = {{"digamma", digamma, 0.1, 20}, {"trigamma", trigamma, 0.3, 20}};
