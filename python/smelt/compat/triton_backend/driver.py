@@ -110,7 +110,7 @@ class Launcher:
         if leave is not None:
             leave(launch)
         if report is not None and report.value:
-            raise failure(self._name, report.value, self._asserts)
+            raise failure(self._name, report.value, self._asserts or [])
 
 
 class Utilities:
