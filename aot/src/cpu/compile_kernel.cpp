@@ -20,8 +20,28 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <ctime>
+
 namespace smelt::aot::cpu {
 namespace {
+
+/// Gives the processor seconds of this thread since the last time, or since it was made.
+class Lap {
+ public:
+  double operator()() {
+    const double before = last_;
+    last_ = now();
+    return last_ - before;
+  }
+
+ private:
+  static double now() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  double last_ = now();
+};
 
 Result<void> verify(const llvm::Module& module, const char* after) {
   std::string text;
@@ -55,6 +75,7 @@ class KernelCompiler {
   KernelCompiler(const AirModuleView& view, const CpuOptions& options) : view_(view), options_(options) {}
 
   Result<CompiledKernel> compile() {
+    Lap lap;
     SMELT_TRY(target_, make_target_machine(options_.level));
     SMELT_TRY_VOID(read());
     SMELT_TRY(const KernelEntry info, read_kernel_entry(*module_));
@@ -62,9 +83,11 @@ class KernelCompiler {
               make_work_item(*module_, info, *target_, {.level = options_.level, .checked = options_.checked}));
     SMELT_TRY_VOID(check("making the work item"));
     CompiledKernel result;
+    result.seconds.work_item = lap();
     result.row.private_buffers = split_private_atomics(prepared.item);
     SMELT_TRY(const DrivenKernel driven, drive(prepared));
     SMELT_TRY_VOID(check("making the driver"));
+    result.seconds.drive = lap();
     for (llvm::Function& function : *module_)
       if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
     llvm::Function& entry = *module_->getFunction(kEntryName);
@@ -74,6 +97,7 @@ class KernelCompiler {
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
                                 driven.bytes_per_thread));
     SMELT_TRY_VOID(check("optimising"));
+    result.seconds.optimise = lap();
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
     if (!first_error_->empty()) return fail(Errc::compile_failed, "LLVM: {}", *first_error_);
     if (kCheckMachineCode || options_.verify_ir)
@@ -92,6 +116,7 @@ class KernelCompiler {
     result.row.constants = prepared.constants;
     result.row.method = driven.method;
     result.code = std::move(code.bytes);
+    result.seconds.generate = lap();
     return result;
   }
 

@@ -7,9 +7,18 @@
 
 namespace smelt::aot::cpu {
 
+/// Processor seconds of the calling thread, for bench_cpu_compile.
+struct PhaseSeconds {
+  double work_item = 0;  ///< parsed, admitted, a function of one thread
+  double drive = 0;      ///< lanes or regions, and the loops around
+  double optimise = 0;   ///< LLVM's middle end
+  double generate = 0;   ///< LLVM's back end, checks and the link
+};
+
 struct CompiledKernel {
   schema::CpuKernel row;
   Bytes code;
+  PhaseSeconds seconds;
 };
 
 /// With CpuMethod::automatic, a kernel that the lane vectoriser refuses is compiled by regions; the row's method says

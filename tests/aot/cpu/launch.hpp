@@ -57,7 +57,8 @@ class LoadedSlice {
   LoadedSlice(LoadedSlice&&) noexcept;
 
   const schema::CpuKernel* find(const std::string& name) const;
-  /// Denormals are flushed and the scratch is guarded at both ends.
+  /// Denormals are flushed and the scratch is guarded at both ends. With SMELT_CPU_TIMES=FILE the kernel runs again and
+  /// again, and its fastest time goes to the end of the file (bench/cpu_compile/compare_times.py).
   void run(const std::string& name, const Launch& launch) const;
 
  private:
