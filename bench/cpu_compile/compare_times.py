@@ -5,27 +5,30 @@
     SMELT_CPU_TIMES=after.txt  SMELT_WAY=automatic SMELT_LEVEL=x86-64-v3 new/test_aot_ggml     (SMELT_FULL=1: all cases)
     python3 bench/cpu_compile/compare_times.py before.txt after.txt
 
-A case is a launch of the test, in the order of the test; of several runs into one file the fastest counts."""
+A case is a launch of the test, in the order of the test. More files after the first two are further runs of "after", of
+which the fastest counts."""
 import math
 import sys
 
 
+SHORTEST = 1000  # nanoseconds: what takes less is the clock
+
+
 def read(path):
     times, nth = {}, {}
-    runs = open(path).read().split("=\n") if "=\n" in open(path).read() else [open(path).read()]
-    for run in runs:
-        nth.clear()
-        for line in run.splitlines():
-            name, nanoseconds = line.split()
-            nth[name] = nth.get(name, 0) + 1
-            key = name, nth[name]
-            times[key] = min(times.get(key, math.inf), float(nanoseconds))
+    for line in open(path):
+        name, nanoseconds = line.split()
+        nth[name] = nth.get(name, 0) + 1
+        times[name, nth[name]] = float(nanoseconds)
     return times
 
 
 def main():
-    before, after = read(sys.argv[1]), read(sys.argv[2])
-    ratios = sorted((after[key] / before[key], key) for key in before if key in after)
+    before = read(sys.argv[1])
+    runs = [read(path) for path in sys.argv[2:]]
+    after = {key: min(run.get(key, math.inf) for run in runs) for key in runs[0]}
+    ratios = sorted((after[key] / before[key], key) for key in before
+                    if key in after and before[key] >= SHORTEST)
     for ratio, (name, nth) in ratios:
         if ratio > 1.1 or ratio < 0.9:
             print(f"{ratio:6.2f}  {before[name, nth] / 1e3:10.1f} -> {after[name, nth] / 1e3:10.1f} us  {name} #{nth}")

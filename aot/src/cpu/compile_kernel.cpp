@@ -92,7 +92,7 @@ class KernelCompiler {
       if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
     llvm::Function& entry = *module_->getFunction(kEntryName);
     inline_array_holders(*module_, entry);
-    optimise(*module_, *target_);
+    optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted);
     SMELT_TRY(const uint32_t fixed_bytes,
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
                                 driven.bytes_per_thread));

@@ -120,6 +120,10 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
 
 namespace {
 
+/// Instructions from which on loops of vector code are not made longer: they are long, and their bodies fill the
+/// registers several times over.
+constexpr unsigned kLargeModule = 6000;
+
 void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
   llvm::SmallVector<llvm::MemIntrinsic*> found;
   for (llvm::Instruction& instruction : llvm::instructions(function))
@@ -130,9 +134,11 @@ void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransf
 
 }  // namespace
 
-void optimise(llvm::Module& module, llvm::TargetMachine& target) {
+void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors) {
+  const bool large = vectors == Vectors::made && module.getInstructionCount() > kLargeModule;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
+  tuning.SLPVectorization = vectors == Vectors::wanted;
+  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = !large;
   llvm::PassBuilder builder(&target, tuning);
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.module);

@@ -20,8 +20,13 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
 /// Gives a function the attributes that every function of a slice has: processor, no library calls, FTZ arithmetic.
 void set_function_attributes(llvm::Function& function, const llvm::TargetMachine& target, CpuLevel level);
 
+/// Who made vectors of the kernel's threads: LLVM's loop vectoriser is to, or lanes have.
+enum class Vectors : uint8_t { wanted, made };
+
 /// Default O3; then what is left of memory intrinsics becomes loops where the code generator would call a library.
-void optimise(llvm::Module& module, llvm::TargetMachine& target);
+/// Where vectors are made already, LLVM's vectoriser of straight code finds nothing in long blocks, slowly; and in large
+/// modules loops stay as they are.
+void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors);
 
 /// The module as an ELF object.
 Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target);

@@ -271,6 +271,31 @@ void Emitter::emit_vote(llvm::CallInst& call, const Collective& collective) {
   parts_[&call] = {vote};
 }
 
+llvm::AllocaInst* Emitter::in_memory(llvm::Value* matrix) {
+  llvm::AllocaInst*& place = in_memory_[matrix];
+  if (place != nullptr) return place;
+  place = memory(layout_.getTypeStoreSize(matrix->getType()).getFixedValue());
+  llvm::IRBuilder<> builder(context_);
+  if (auto* made = llvm::dyn_cast<llvm::Instruction>(matrix))
+    builder.SetInsertPoint(made->getParent(), llvm::isa<llvm::PHINode>(made) ? made->getParent()->getFirstInsertionPt()
+                                                                            : std::next(made->getIterator()));
+  else
+    builder.SetInsertPoint(target_.getEntryBlock().getTerminator());
+  builder.CreateAlignedStore(matrix, place, place->getAlign());
+  return place;
+}
+
+llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices) {
+  llvm::SmallVector<llvm::Value*, 4> places;
+  for (llvm::Value* matrix : matrices) places.push_back(in_memory(matrix));
+  llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
+  places.push_back(result);
+  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective), places);
+  llvm::Value* product = builder_.CreateAlignedLoad(type, result, result->getAlign());
+  in_memory_[product] = result;
+  return product;
+}
+
 void Emitter::emit_matrix_operation(llvm::CallInst& call, const Collective& collective) {
   llvm::SmallVector<llvm::Value*, 5> operands;
   for (llvm::Value* operand : call.args()) {
@@ -284,7 +309,7 @@ void Emitter::emit_matrix_operation(llvm::CallInst& call, const Collective& coll
       emit_matrix_store(builder_, collective, operands);
       return;
     case CollectiveKind::matrix_multiply_accumulate:
-      scalars_[&call] = emit_matrix_multiply_accumulate(builder_, collective, operands[0], operands[1], operands[2]);
+      scalars_[&call] = multiply(call.getType(), collective, operands);
       return;
     case CollectiveKind::matrix_diagonal:
       scalars_[&call] = emit_matrix_diagonal(builder_, operands[0]);

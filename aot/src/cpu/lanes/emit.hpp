@@ -157,6 +157,9 @@ class Emitter {
   llvm::Value* pick_lanes(llvm::Value* values, llvm::Value* sources);
   void emit_vote(llvm::CallInst& call, const Collective& collective);
   void emit_matrix_operation(llvm::CallInst& call, const Collective& collective);
+  llvm::Value* multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices);
+  /// Where a matrix of the gang's function lies in memory: put there where it is made, once.
+  llvm::AllocaInst* in_memory(llvm::Value* matrix);
 
   struct LoopState {
     llvm::PHINode* mask = nullptr;
@@ -190,6 +193,7 @@ class Emitter {
   llvm::DenseMap<const llvm::PHINode*, Parts> blended_next_;  // header phis that keep their value when a lane leaves
   llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;
   llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
+  llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_;
 };
 
 }  // namespace smelt::aot::cpu::lanes

@@ -92,6 +92,7 @@ Result<llvm::Function*> Vectoriser::prepare(LaneLayout layout, llvm::ArrayRef<Sh
   made_.push_back(copy);
   copy->setLinkage(llvm::GlobalValue::InternalLinkage);
   lanes::expand_memory_intrinsics(*copy);
+  lanes::split_matrices(*copy);
   lanes::interleave_private_memory(*copy, lane_count(layout));
   SMELT_TRY_VOID(lanes::normalise(*copy));
   SMELT_TRY_VOID(lanes::structurise(*copy, shapes, lane_count(layout)));

@@ -18,4 +18,7 @@ void expand_memory_intrinsics(llvm::Function& function);
 /// same index touch adjacent memory. Others stay as they are: one whole array after another.
 void interleave_private_memory(llvm::Function& function, unsigned lanes);
 
+/// Operations on whole simdgroup matrices become operations on the two elements that a thread owns.
+void split_matrices(llvm::Function& function);
+
 }  // namespace smelt::aot::cpu::lanes

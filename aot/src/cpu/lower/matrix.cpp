@@ -158,6 +158,61 @@ Value* emit_matrix_multiply_accumulate(llvm::IRBuilderBase& b, const Collective&
   return is_small_float(element) ? emit_from_float(b, result, element) : result;
 }
 
+llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective& collective) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type* const types[] = {scalar_type(b, collective.operands[0]), scalar_type(b, collective.operands[1]),
+                               scalar_type(b, collective.operands[2]), scalar_type(b, collective.element)};
+  std::string name = "smelt.matrix_multiply";
+  for (llvm::Type* type : types) name += type->isHalfTy() ? ".half" : type->isBFloatTy() ? ".bfloat" : ".float";
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::Type* pointer = b.getPtrTy();
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, pointer}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->setOnlyAccessesArgMemory();
+  for (llvm::Argument& argument : function->args()) {
+    argument.addAttr(llvm::Attribute::NoAlias);
+    argument.addAttr(llvm::Attribute::NoCapture);
+    argument.addAttr(argument.getArgNo() < 3 ? llvm::Attribute::ReadOnly : llvm::Attribute::WriteOnly);
+  }
+  b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
+  const auto place = [&](Value* matrix, unsigned operand, unsigned index) {
+    return b.CreateConstInBoundsGEP1_64(types[operand], matrix, index);
+  };
+  const auto row_of = [&](unsigned operand, unsigned row) {
+    Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(types[operand], kSide),
+                                      place(function->getArg(operand), operand, row * kSide),
+                                      llvm::Align(kSide * types[operand]->getScalarSizeInBits() / 8));
+    return is_small_float(types[operand]) ? emit_to_float(b, line) : line;
+  };
+  // Factors are loaded one by one into all places of a register: from floats.
+  Value* factors = function->getArg(0);
+  if (is_small_float(types[0])) {
+    llvm::AllocaInst* wide = b.CreateAlloca(llvm::FixedVectorType::get(b.getFloatTy(), kElements));
+    for (unsigned row = 0; row < kSide; ++row)
+      b.CreateAlignedStore(row_of(0, row), b.CreateConstInBoundsGEP1_64(b.getFloatTy(), wide, row * kSide),
+                           llvm::Align(32));
+    factors = wide;
+  }
+  llvm::SmallVector<Value*, kSide> right;
+  for (unsigned k = 0; k < kSide; ++k) right.push_back(row_of(1, k));
+  for (unsigned row = 0; row < kSide; ++row) {
+    Value* sum = row_of(2, row);
+    for (unsigned k = 0; k < kSide; ++k) {
+      Value* at = b.CreateConstInBoundsGEP1_64(b.getFloatTy(), factors, row * kSide + k);
+      Value* factor = b.CreateVectorSplat(kSide, b.CreateAlignedLoad(b.getFloatTy(), at, llvm::Align(4)));
+      sum = b.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {factor, right[k], sum});
+    }
+    if (is_small_float(types[3])) sum = emit_from_float(b, sum, types[3]);
+    b.CreateAlignedStore(sum, place(function->getArg(3), 3, row * kSide),
+                         llvm::Align(kSide * types[3]->getScalarSizeInBits() / 8));
+  }
+  b.CreateRetVoid();
+  return function;
+}
+
 Value* emit_matrix_filled(llvm::IRBuilderBase& b, Value* scalar) {
   return b.CreateVectorSplat(kElements, scalar);
 }

@@ -11,6 +11,7 @@
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/function_constants.hpp"
 #include "cpu/work_item/prepare_module.hpp"
+#include "cpu/work_item/unroll.hpp"
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -23,11 +24,6 @@
 
 namespace smelt::aot::cpu {
 namespace {
-
-// Loops of at most this many iterations disappear when their bodies are small; LLVM's size threshold decides which.
-constexpr const char* kSimplify =
-    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>,"
-    "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
 
 // Enough to see through private pointer variables, without mixing addresses of different objects.
 constexpr const char* kBeforeChecks = "sroa,early-cse,simplifycfg,adce";
@@ -53,7 +49,7 @@ class Maker {
       run_passes(*function_, kBeforeChecks, &target);
       SMELT_TRY_VOID(check_accesses(result_.item, threadgroup_objects_));
     }
-    run_passes(*function_, kSimplify, &target);
+    simplify_and_unroll(*function_, target);
     result_.constants_bytes = constants.bytes;
     result_.constants = constants.constants;
     describe_sites(result_.item);
