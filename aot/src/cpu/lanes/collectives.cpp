@@ -24,6 +24,21 @@ std::optional<llvm::SmallVector<int, 32>> constant_lanes(llvm::Value* sources) {
   return lanes;
 }
 
+// The two elements of a matrix that is nothing but them.
+std::optional<std::array<llvm::Value*, 2>> elements_put_together(llvm::Value* matrix) {
+  auto* last = llvm::dyn_cast<llvm::InsertElementInst>(matrix);
+  auto* first = last ? llvm::dyn_cast<llvm::InsertElementInst>(last->getOperand(0)) : nullptr;
+  if (!first) return std::nullopt;
+  std::array<llvm::Value*, 2> elements{};
+  for (llvm::InsertElementInst* insert : {first, last}) {
+    const auto* slot = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+    if (!slot || slot->getValue().uge(2)) return std::nullopt;
+    elements[slot->getZExtValue()] = insert->getOperand(1);
+  }
+  if (!elements[0] || !elements[1]) return std::nullopt;
+  return elements;
+}
+
 }  // namespace
 
 void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective) {
@@ -290,13 +305,48 @@ llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, l
   for (llvm::Value* matrix : matrices) places.push_back(in_memory(matrix));
   llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
   places.push_back(result);
-  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective), places);
+  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::rows), places);
   llvm::Value* product = builder_.CreateAlignedLoad(type, result, result->getAlign());
   in_memory_[product] = result;
   return product;
 }
 
+bool Emitter::multiply_elements(llvm::CallInst& call, const Collective& collective) {
+  llvm::SmallVector<std::array<llvm::Value*, 2>, 3> operands;
+  for (llvm::Value* matrix : call.args()) {
+    const auto elements = elements_put_together(matrix);
+    if (!elements) return false;
+    operands.push_back(*elements);
+  }
+  if (!llvm::all_of(call.users(), [](llvm::User* user) { return llvm::isa<llvm::ExtractElementInst>(user); }))
+    return false;
+  llvm::SmallVector<llvm::Value*, 4> places;
+  const auto place = [&](unsigned number, llvm::Type* element) {
+    places.push_back(scratch(number, 2 * layout_.getTypeStoreSize(wide(element)).getFixedValue()));
+    return places.back();
+  };
+  const auto slot_of = [&](llvm::Value* base, llvm::Type* element, unsigned slot) {
+    return builder_.CreateConstInBoundsGEP1_64(element, base, slot * kSimdWidth);
+  };
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    llvm::Type* element = call.getArgOperand(i)->getType()->getScalarType();
+    llvm::Value* base = place(i, element);
+    for (const unsigned slot : {0u, 1u}) {
+      llvm::Value* lanes = active_or(part(operands[i][slot]), llvm::Constant::getNullValue(wide(element)));
+      builder_.CreateAlignedStore(lanes, slot_of(base, element, slot), llvm::Align(64));
+    }
+  }
+  llvm::Type* element = call.getType()->getScalarType();
+  llvm::Value* result = place(3, element);
+  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::slots), places);
+  for (const unsigned slot : {0u, 1u})
+    slots_[&call].push_back(
+        builder_.CreateAlignedLoad(wide(element), slot_of(result, element, slot), llvm::Align(64)));
+  return true;
+}
+
 void Emitter::emit_matrix_operation(llvm::CallInst& call, const Collective& collective) {
+  if (collective.kind == CollectiveKind::matrix_multiply_accumulate && multiply_elements(call, collective)) return;
   llvm::SmallVector<llvm::Value*, 5> operands;
   for (llvm::Value* operand : call.args()) {
     operands.push_back(is_matrix_type(operand->getType()) ? matrix(operand) : of_first_lane(operand));

@@ -158,6 +158,8 @@ class Emitter {
   void emit_vote(llvm::CallInst& call, const Collective& collective);
   void emit_matrix_operation(llvm::CallInst& call, const Collective& collective);
   llvm::Value* multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices);
+  /// Where all operands are put together from elements and the result is taken apart: no matrix is ever made.
+  bool multiply_elements(llvm::CallInst& call, const Collective& collective);
   /// Where a matrix of the gang's function lies in memory: put there where it is made, once.
   llvm::AllocaInst* in_memory(llvm::Value* matrix);
 
@@ -194,6 +196,7 @@ class Emitter {
   llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;
   llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
   llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_;
+  llvm::DenseMap<const llvm::Value*, Parts> slots_;  // of products by multiply_elements: what lanes hold at 0 and 1
 };
 
 }  // namespace smelt::aot::cpu::lanes

@@ -243,6 +243,8 @@ Parts Emitter::vectorise_elements(llvm::Instruction& instruction) {
     llvm::Value* index = extract->getIndexOperand();
     const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(index);
     if (is_matrix_type(vector->getType())) {
+      const auto product = slots_.find(vector);
+      if (product != slots_.end()) return {product->second[constant->getZExtValue()]};
       return {emit_matrix_slot(builder_, matrix(vector), static_cast<unsigned>(constant->getZExtValue()))};
     }
     const Parts all = parts(vector);

@@ -5,6 +5,7 @@
 #include "cpu/lanes/prepare.hpp"
 
 #include "cpu/lanes/shapes.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
@@ -96,6 +97,8 @@ void forget_base(llvm::InsertElementInst& last) {
 }  // namespace
 
 void split_matrices(llvm::Function& function) {
+  const auto has_matrix = [](const llvm::Instruction& instruction) { return is_matrix_type(instruction.getType()); };
+  if (llvm::none_of(llvm::instructions(function), has_matrix)) return;
   llvm::SmallVector<llvm::Instruction*, 32> replaced;
   for (llvm::Instruction& instruction : llvm::instructions(function))
     if (llvm::Value* value = replacement_of(instruction)) {
@@ -105,6 +108,7 @@ void split_matrices(llvm::Function& function) {
   for (llvm::Instruction* instruction : replaced) instruction->eraseFromParent();
   for (llvm::Instruction& instruction : llvm::instructions(function))
     if (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(&instruction)) forget_base(*insert);
+  run_passes(function, "adce");  // loops may still carry what was forgotten
 }
 
 }  // namespace smelt::aot::cpu::lanes

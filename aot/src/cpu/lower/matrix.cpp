@@ -158,13 +158,93 @@ Value* emit_matrix_multiply_accumulate(llvm::IRBuilderBase& b, const Collective&
   return is_small_float(element) ? emit_from_float(b, result, element) : result;
 }
 
-llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective& collective) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::IRBuilder<> b(context);
-  llvm::Type* const types[] = {scalar_type(b, collective.operands[0]), scalar_type(b, collective.operands[1]),
-                               scalar_type(b, collective.operands[2]), scalar_type(b, collective.element)};
-  std::string name = "smelt.matrix_multiply";
-  for (llvm::Type* type : types) name += type->isHalfTy() ? ".half" : type->isBFloatTy() ? ".bfloat" : ".float";
+namespace {
+
+/// The body of a function that multiplies matrices in memory.
+class MultiplyFunction {
+ public:
+  MultiplyFunction(llvm::Function& function, llvm::ArrayRef<llvm::Type*> elements, MatrixForm form)
+      : function_(function),
+        elements_(elements),
+        form_(form),
+        b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)) {}
+
+  void emit() {
+    // Factors are loaded one by one into all places of a register: from floats, in rows.
+    Value* factors = function_.getArg(0);
+    if (is_small_float(elements_[0]) || form_ == MatrixForm::slots) {
+      factors = b_.CreateAlloca(llvm::ArrayType::get(b_.getFloatTy(), kElements));
+      const auto left = rows_of(0);
+      for (unsigned row = 0; row < kSide; ++row)
+        b_.CreateAlignedStore(left[row], at(factors, b_.getFloatTy(), row * kSide), llvm::Align(4));
+    }
+    const auto right = rows_of(1);
+    llvm::SmallVector<Value*, 8> sums = rows_of(2);
+    for (unsigned row = 0; row < kSide; ++row)
+      for (unsigned k = 0; k < kSide; ++k) {
+        Value* factor = b_.CreateAlignedLoad(b_.getFloatTy(), at(factors, b_.getFloatTy(), row * kSide + k), llvm::Align(4));
+        sums[row] = b_.CreateIntrinsic(llvm::Intrinsic::fma, {sums[row]->getType()},
+                                       {b_.CreateVectorSplat(kSide, factor), right[k], sums[row]});
+      }
+    for (Value*& sum : sums)
+      if (is_small_float(elements_[3])) sum = emit_from_float(b_, sum, elements_[3]);
+    store(sums);
+    b_.CreateRetVoid();
+  }
+
+ private:
+  Value* at(Value* matrix, llvm::Type* element, unsigned index) {
+    return b_.CreateConstInBoundsGEP1_64(element, matrix, index);
+  }
+  static llvm::Align alignment(llvm::Type* element, unsigned count) {
+    return llvm::Align(count * element->getScalarSizeInBits() / 8);
+  }
+
+  llvm::SmallVector<Value*, 8> rows_of(unsigned operand) {
+    llvm::Type* element = elements_[operand];
+    const auto load = [&](unsigned first, unsigned count) {
+      return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, count),
+                                  at(function_.getArg(operand), element, first), alignment(element, count));
+    };
+    Value* all = nullptr;
+    if (form_ == MatrixForm::slots) all = emit_matrix_from_slots(b_, load(0, kSimdWidth), load(kSimdWidth, kSimdWidth));
+    llvm::SmallVector<Value*, 8> rows;
+    for (unsigned row = 0; row < kSide; ++row) {
+      Value* line = all != nullptr ? emit_part(b_, all, row * kSide, kSide) : load(row * kSide, kSide);
+      rows.push_back(is_small_float(element) ? emit_to_float(b_, line) : line);
+    }
+    return rows;
+  }
+
+  void store(llvm::ArrayRef<Value*> rows) {
+    llvm::Type* element = elements_[3];
+    Value* result = function_.getArg(3);
+    if (form_ == MatrixForm::rows) {
+      for (unsigned row = 0; row < kSide; ++row)
+        b_.CreateAlignedStore(rows[row], at(result, element, row * kSide), alignment(element, kSide));
+      return;
+    }
+    Value* all = emit_concatenated(b_, llvm::SmallVector<Value*, 8>(rows));
+    for (unsigned slot = 0; slot < 2; ++slot)
+      b_.CreateAlignedStore(emit_matrix_slot(b_, all, slot), at(result, element, slot * kSimdWidth),
+                            alignment(element, kSimdWidth));
+  }
+
+  llvm::Function& function_;
+  llvm::ArrayRef<llvm::Type*> elements_;
+  MatrixForm form_;
+  llvm::IRBuilder<> b_;
+};
+
+}  // namespace
+
+llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective& collective, MatrixForm form) {
+  llvm::IRBuilder<> b(module.getContext());
+  const std::array<llvm::Type*, 4> elements{
+      scalar_type(b, collective.operands[0]), scalar_type(b, collective.operands[1]),
+      scalar_type(b, collective.operands[2]), scalar_type(b, collective.element)};
+  std::string name = form == MatrixForm::rows ? "smelt.multiply_rows" : "smelt.multiply_slots";
+  for (llvm::Type* type : elements) name += type->isHalfTy() ? ".half" : type->isBFloatTy() ? ".bfloat" : ".float";
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::Type* pointer = b.getPtrTy();
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, pointer, pointer}, false);
@@ -177,39 +257,7 @@ llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective&
     argument.addAttr(llvm::Attribute::NoCapture);
     argument.addAttr(argument.getArgNo() < 3 ? llvm::Attribute::ReadOnly : llvm::Attribute::WriteOnly);
   }
-  b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
-  const auto place = [&](Value* matrix, unsigned operand, unsigned index) {
-    return b.CreateConstInBoundsGEP1_64(types[operand], matrix, index);
-  };
-  const auto row_of = [&](unsigned operand, unsigned row) {
-    Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(types[operand], kSide),
-                                      place(function->getArg(operand), operand, row * kSide),
-                                      llvm::Align(kSide * types[operand]->getScalarSizeInBits() / 8));
-    return is_small_float(types[operand]) ? emit_to_float(b, line) : line;
-  };
-  // Factors are loaded one by one into all places of a register: from floats.
-  Value* factors = function->getArg(0);
-  if (is_small_float(types[0])) {
-    llvm::AllocaInst* wide = b.CreateAlloca(llvm::FixedVectorType::get(b.getFloatTy(), kElements));
-    for (unsigned row = 0; row < kSide; ++row)
-      b.CreateAlignedStore(row_of(0, row), b.CreateConstInBoundsGEP1_64(b.getFloatTy(), wide, row * kSide),
-                           llvm::Align(32));
-    factors = wide;
-  }
-  llvm::SmallVector<Value*, kSide> right;
-  for (unsigned k = 0; k < kSide; ++k) right.push_back(row_of(1, k));
-  for (unsigned row = 0; row < kSide; ++row) {
-    Value* sum = row_of(2, row);
-    for (unsigned k = 0; k < kSide; ++k) {
-      Value* at = b.CreateConstInBoundsGEP1_64(b.getFloatTy(), factors, row * kSide + k);
-      Value* factor = b.CreateVectorSplat(kSide, b.CreateAlignedLoad(b.getFloatTy(), at, llvm::Align(4)));
-      sum = b.CreateIntrinsic(llvm::Intrinsic::fma, {sum->getType()}, {factor, right[k], sum});
-    }
-    if (is_small_float(types[3])) sum = emit_from_float(b, sum, types[3]);
-    b.CreateAlignedStore(sum, place(function->getArg(3), 3, row * kSide),
-                         llvm::Align(kSide * types[3]->getScalarSizeInBits() / 8));
-  }
-  b.CreateRetVoid();
+  MultiplyFunction(*function, elements, form).emit();
   return function;
 }
 
