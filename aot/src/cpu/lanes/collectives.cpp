@@ -300,6 +300,15 @@ llvm::AllocaInst* Emitter::in_memory(llvm::Value* matrix) {
   return place;
 }
 
+llvm::Value* Emitter::load_matrix(llvm::Type* type, const Collective& collective,
+                                  llvm::ArrayRef<llvm::Value*> operands) {
+  llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
+  emit_matrix_load_to(builder_, collective, operands, result);
+  llvm::Value* matrix = builder_.CreateAlignedLoad(type, result, result->getAlign());
+  in_memory_[matrix] = result;
+  return matrix;
+}
+
 llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices) {
   llvm::SmallVector<llvm::Value*, 4> places;
   for (llvm::Value* matrix : matrices) places.push_back(in_memory(matrix));
@@ -353,7 +362,7 @@ void Emitter::emit_matrix_operation(llvm::CallInst& call, const Collective& coll
   }
   switch (collective.kind) {
     case CollectiveKind::matrix_load:
-      scalars_[&call] = emit_matrix_load(builder_, collective, operands);
+      scalars_[&call] = load_matrix(call.getType(), collective, operands);
       return;
     case CollectiveKind::matrix_store:
       emit_matrix_store(builder_, collective, operands);

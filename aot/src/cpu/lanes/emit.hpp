@@ -157,6 +157,7 @@ class Emitter {
   llvm::Value* pick_lanes(llvm::Value* values, llvm::Value* sources);
   void emit_vote(llvm::CallInst& call, const Collective& collective);
   void emit_matrix_operation(llvm::CallInst& call, const Collective& collective);
+  llvm::Value* load_matrix(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> operands);
   llvm::Value* multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices);
   /// Where all operands are put together from elements and the result is taken apart: no matrix is ever made.
   bool multiply_elements(llvm::CallInst& call, const Collective& collective);

@@ -153,6 +153,9 @@ constexpr unsigned matrix_element(unsigned lane, unsigned slot) {
 /// (p, dims, strides, origin). Gives a row-major `<64 x T>`.
 llvm::Value* emit_matrix_load(llvm::IRBuilderBase& builder, const Collective& collective,
                               llvm::ArrayRef<llvm::Value*> operands);
+/// The same into memory, which does not overlap what is loaded.
+void emit_matrix_load_to(llvm::IRBuilderBase& builder, const Collective& collective,
+                         llvm::ArrayRef<llvm::Value*> operands, llvm::Value* result);
 /// `operands` as in the call; the first is the row-major matrix.
 void emit_matrix_store(llvm::IRBuilderBase& builder, const Collective& collective,
                        llvm::ArrayRef<llvm::Value*> operands);

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions of the module that work on matrices in memory (collectives.hpp): a product, and loads that are no copies of
+// eight lines.
+#include "cpu/lower/collectives.hpp"
+#include "cpu/lower/matrix.hpp"
+
+#include "llvm/IR/Intrinsics.h"
+
+namespace smelt::aot::cpu {
+
+using llvm::Value;
+using namespace matrix;
+
+namespace {
+
+const char* suffix_of(const llvm::Type* element) {
+  return element->isHalfTy() ? ".half" : element->isBFloatTy() ? ".bfloat" : ".float";
+}
+
+/// `void (...)`, to be filled, whose last parameter is where the result goes.
+llvm::Function* make_function(llvm::Module& module, const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->setOnlyAccessesArgMemory();
+  for (llvm::Argument& argument : function->args()) {
+    if (!argument.getType()->isPointerTy()) continue;
+    const bool is_result = argument.getArgNo() + 1 == function->arg_size();
+    argument.addAttr(llvm::Attribute::NoAlias);
+    argument.addAttr(llvm::Attribute::NoCapture);
+    argument.addAttr(is_result ? llvm::Attribute::WriteOnly : llvm::Attribute::ReadOnly);
+  }
+  return function;
+}
+
+/// The body of a function that multiplies matrices in memory.
+class MultiplyFunction {
+ public:
+  MultiplyFunction(llvm::Function& function, llvm::ArrayRef<llvm::Type*> elements, MatrixForm form)
+      : function_(function),
+        elements_(elements),
+        form_(form),
+        b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)) {}
+
+  void emit() {
+    // Factors are loaded one by one into all places of a register: from floats, in rows.
+    Value* factors = function_.getArg(0);
+    if (is_small_float(elements_[0]) || form_ == MatrixForm::slots) {
+      factors = b_.CreateAlloca(llvm::ArrayType::get(b_.getFloatTy(), kElements));
+      const auto left = rows_of(0);
+      for (unsigned row = 0; row < kSide; ++row)
+        b_.CreateAlignedStore(left[row], at(factors, b_.getFloatTy(), row * kSide), llvm::Align(4));
+    }
+    const auto right = rows_of(1);
+    llvm::SmallVector<Value*, 8> sums = rows_of(2);
+    for (unsigned row = 0; row < kSide; ++row)
+      for (unsigned k = 0; k < kSide; ++k) {
+        Value* factor = b_.CreateAlignedLoad(b_.getFloatTy(), at(factors, b_.getFloatTy(), row * kSide + k), llvm::Align(4));
+        sums[row] = b_.CreateIntrinsic(llvm::Intrinsic::fma, {sums[row]->getType()},
+                                       {b_.CreateVectorSplat(kSide, factor), right[k], sums[row]});
+      }
+    for (Value*& sum : sums)
+      if (is_small_float(elements_[3])) sum = emit_from_float(b_, sum, elements_[3]);
+    store(sums);
+    b_.CreateRetVoid();
+  }
+
+ private:
+  Value* at(Value* matrix, llvm::Type* element, unsigned index) {
+    return b_.CreateConstInBoundsGEP1_64(element, matrix, index);
+  }
+  static llvm::Align alignment(llvm::Type* element, unsigned count) {
+    return llvm::Align(count * element->getScalarSizeInBits() / 8);
+  }
+
+  llvm::SmallVector<Value*, 8> rows_of(unsigned operand) {
+    llvm::Type* element = elements_[operand];
+    const auto load = [&](unsigned first, unsigned count) {
+      return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, count),
+                                  at(function_.getArg(operand), element, first), alignment(element, count));
+    };
+    Value* all = nullptr;
+    if (form_ == MatrixForm::slots) all = emit_matrix_from_slots(b_, load(0, kSimdWidth), load(kSimdWidth, kSimdWidth));
+    llvm::SmallVector<Value*, 8> rows;
+    for (unsigned row = 0; row < kSide; ++row) {
+      Value* line = all != nullptr ? emit_part(b_, all, row * kSide, kSide) : load(row * kSide, kSide);
+      rows.push_back(is_small_float(element) ? emit_to_float(b_, line) : line);
+    }
+    return rows;
+  }
+
+  void store(llvm::ArrayRef<Value*> rows) {
+    llvm::Type* element = elements_[3];
+    Value* result = function_.getArg(3);
+    if (form_ == MatrixForm::rows) {
+      for (unsigned row = 0; row < kSide; ++row)
+        b_.CreateAlignedStore(rows[row], at(result, element, row * kSide), alignment(element, kSide));
+      return;
+    }
+    Value* all = emit_concatenated(b_, llvm::SmallVector<Value*, 8>(rows));
+    for (unsigned slot = 0; slot < 2; ++slot)
+      b_.CreateAlignedStore(emit_matrix_slot(b_, all, slot), at(result, element, slot * kSimdWidth),
+                            alignment(element, kSimdWidth));
+  }
+
+  llvm::Function& function_;
+  llvm::ArrayRef<llvm::Type*> elements_;
+  MatrixForm form_;
+  llvm::IRBuilder<> b_;
+};
+
+}  // namespace
+
+llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective& collective, MatrixForm form) {
+  llvm::IRBuilder<> b(module.getContext());
+  const std::array<llvm::Type*, 4> elements{
+      scalar_type(b, collective.operands[0]), scalar_type(b, collective.operands[1]),
+      scalar_type(b, collective.operands[2]), scalar_type(b, collective.element)};
+  std::string name = form == MatrixForm::rows ? "smelt.multiply_rows" : "smelt.multiply_slots";
+  for (llvm::Type* type : elements) name += suffix_of(type);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::Type* pointer = b.getPtrTy();
+  llvm::Function* function = make_function(module, name, {pointer, pointer, pointer, pointer});
+  MultiplyFunction(*function, elements, form).emit();
+  return function;
+}
+
+namespace {
+
+/// Eight lines of eight, each of which becomes a column: three times the first half is woven with the second.
+llvm::SmallVector<Value*, 8> emit_transposed_lines(llvm::IRBuilderBase& b, llvm::SmallVector<Value*, 8> lines) {
+  constexpr int kLow[] = {0, 8, 1, 9, 2, 10, 3, 11};
+  constexpr int kHigh[] = {4, 12, 5, 13, 6, 14, 7, 15};
+  for (unsigned round = 0; round < 3; ++round) {
+    llvm::SmallVector<Value*, 8> woven;
+    for (unsigned i = 0; i < kSide / 2; ++i) {
+      woven.push_back(b.CreateShuffleVector(lines[i], lines[i + kSide / 2], kLow));
+      woven.push_back(b.CreateShuffleVector(lines[i], lines[i + kSide / 2], kHigh));
+    }
+    lines = std::move(woven);
+  }
+  return lines;
+}
+
+/// `void (source, step, result)`: column i lies at source + i * step elements.
+llvm::Function* load_columns_function(llvm::Module& module, llvm::Type* element) {
+  const std::string name = std::string("smelt.load_columns") + suffix_of(element);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::Function* function = make_function(module, name, {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  // Of integers: the code generator takes vectors of bfloat apart.
+  llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
+  llvm::SmallVector<Value*, 8> lines;
+  for (unsigned i = 0; i < kSide; ++i) {
+    Value* line = b.CreateGEP(bits, function->getArg(0), b.CreateMul(function->getArg(1), b.getInt64(i)));
+    lines.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), line, element_alignment(element)));
+  }
+  lines = emit_transposed_lines(b, std::move(lines));
+  for (unsigned i = 0; i < kSide; ++i)
+    b.CreateAlignedStore(lines[i], b.CreateConstInBoundsGEP1_64(bits, function->getArg(2), i * kSide),
+                         llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
+  b.CreateRetVoid();
+  return function;
+}
+
+/// `void (source, row step, column step, result)`.
+llvm::Function* load_elements_function(llvm::Module& module, llvm::Type* element) {
+  const std::string name = std::string("smelt.load_elements") + suffix_of(element);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::Type* step = b.getInt64Ty();
+  llvm::Function* function = make_function(module, name, {b.getPtrTy(), step, step, b.getPtrTy()});
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
+  const Place source{function->getArg(0), function->getArg(1), function->getArg(2)};
+  for (unsigned i = 0; i < kElements; ++i) {
+    Value* from = emit_address(b, bits, source, i / kSide, i % kSide);
+    Value* to = b.CreateConstInBoundsGEP1_64(bits, function->getArg(3), i);
+    b.CreateAlignedStore(b.CreateAlignedLoad(bits, from, element_alignment(element)), to, element_alignment(element));
+  }
+  b.CreateRetVoid();
+  return function;
+}
+
+}  // namespace
+
+void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, llvm::ArrayRef<Value*> operands,
+                         Value* result) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  llvm::Type* element = scalar_type(b, collective.element);
+  const Place place = emit_place(b, element, operands);
+  if (is_one(place.column_step)) {
+    llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
+    for (unsigned i = 0; i < kSide; ++i) {
+      Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide),
+                                        emit_address(b, element, place, i, 0), element_alignment(element));
+      b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(bits, result, i * kSide),
+                           llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
+    }
+    return;
+  }
+  Value* base = b.CreateAddrSpaceCast(place.base, b.getPtrTy());
+  if (is_one(place.row_step))
+    b.CreateCall(load_columns_function(module, element), {base, place.column_step, result});
+  else
+    b.CreateCall(load_elements_function(module, element), {base, place.row_step, place.column_step, result});
+}
+
+}  // namespace smelt::aot::cpu
