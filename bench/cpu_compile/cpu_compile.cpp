@@ -91,8 +91,8 @@ kernel void multiplies(device half2* x, device half2* y, device half* z, uint3 l
   for (unsigned i = 0; i < count; ++i) {
     const std::string even = "c[" + std::to_string(2 * i) + "]";
     const std::string odd = "c[" + std::to_string(2 * i + 1) + "]";
-    source += "    t = wmma(a[" + std::to_string(i % 4) + "], b[" + std::to_string(i / 4 % 4) + "], half2(" + even + ", " +
-              odd + ")); " + even + " = t[0]; " + odd + " = t[1];\n";
+    source += "    t = wmma(a[" + std::to_string(i % 4) + "], b[" + std::to_string(i / 4 % 4) + "], half2(" + even +
+              ", " + odd + ")); " + even + " = t[0]; " + odd + " = t[1];\n";
   }
   source += "  }\n";
   for (unsigned i = 0; i < 2 * count; ++i)
@@ -146,8 +146,12 @@ std::vector<Kernel> of_ggml(std::vector<std::string> named, size_t step) {
   }
   const bool sample = named.empty();
   if (sample)
-    named = {"kernel_rms_norm_f32", "kernel_mul_mm_q4_K_f32", "kernel_flash_attn_ext_f16_dk128_dv128",
-             "kernel_flash_attn_ext_vec_q4_0_dk128_dv128", "kernel_soft_max_f32", "kernel_mul_mv_q4_0_f32"};
+    named = {"kernel_rms_norm_f32",
+             "kernel_mul_mm_q4_K_f32",
+             "kernel_flash_attn_ext_f16_dk128_dv128",
+             "kernel_flash_attn_ext_vec_q4_0_dk128_dv128",
+             "kernel_soft_max_f32",
+             "kernel_mul_mv_q4_0_f32"};
   std::vector<Kernel> kernels;
   const auto add = [&](const metallib::Function& function) {
     const ByteView bitcode = library->module_of(function).blob;
@@ -185,8 +189,8 @@ int run(int count, char** arguments) {
       names.emplace_back(word);
     }
   }
-  std::printf("%-50s %8s %8s %8s %8s %8s %9s %6s %7s  %s\n", "processor milliseconds", "total", "item", "drive", "optimise",
-              "generate", "bytes", "AIR", "per AIR", "method");
+  std::printf("%-50s %8s %8s %8s %8s %8s %9s %6s %7s  %s\n", "processor milliseconds", "total", "item", "drive",
+              "optimise", "generate", "bytes", "AIR", "per AIR", "method");
   if (!made) {
     Sums sums;
     for (const Kernel& kernel : of_ggml(names, step)) measure(kernel, options, step == 1 && names.empty(), sums);

@@ -286,17 +286,33 @@ void Emitter::emit_vote(llvm::CallInst& call, const Collective& collective) {
   parts_[&call] = {vote};
 }
 
+void Emitter::set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made) {
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(made);
+  if (!instruction) return builder.SetInsertPoint(target_.getEntryBlock().getTerminator());
+  llvm::BasicBlock* block = instruction->getParent();
+  builder.SetInsertPoint(block, llvm::isa<llvm::PHINode>(instruction) ? block->getFirstInsertionPt()
+                                                                      : std::next(instruction->getIterator()));
+}
+
 llvm::AllocaInst* Emitter::in_memory(llvm::Value* matrix) {
   llvm::AllocaInst*& place = in_memory_[matrix];
-  if (place != nullptr) return place;
+  if (place) return place;
   place = memory(layout_.getTypeStoreSize(matrix->getType()).getFixedValue());
   llvm::IRBuilder<> builder(context_);
-  if (auto* made = llvm::dyn_cast<llvm::Instruction>(matrix))
-    builder.SetInsertPoint(made->getParent(), llvm::isa<llvm::PHINode>(made) ? made->getParent()->getFirstInsertionPt()
-                                                                            : std::next(made->getIterator()));
-  else
-    builder.SetInsertPoint(target_.getEntryBlock().getTerminator());
+  set_insert_point_behind(builder, matrix);
   builder.CreateAlignedStore(matrix, place, place->getAlign());
+  return place;
+}
+
+llvm::AllocaInst* Emitter::floats_in_memory(llvm::Value* matrix) {
+  llvm::AllocaInst* plain = in_memory_.lookup(matrix);
+  if (plain && matrix->getType()->getScalarType()->isFloatTy()) return plain;
+  llvm::AllocaInst*& place = floats_in_memory_[matrix];
+  if (place) return place;
+  place = memory(64 * sizeof(float));
+  llvm::IRBuilder<> builder(context_);
+  set_insert_point_behind(builder, matrix);
+  emit_matrix_widened_to(builder, matrix, plain, place);
   return place;
 }
 
@@ -311,7 +327,8 @@ llvm::Value* Emitter::load_matrix(llvm::Type* type, const Collective& collective
 
 llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices) {
   llvm::SmallVector<llvm::Value*, 4> places;
-  for (llvm::Value* matrix : matrices) places.push_back(in_memory(matrix));
+  for (llvm::Value* factor : matrices.take_front(2)) places.push_back(floats_in_memory(factor));
+  places.push_back(in_memory(matrices[2]));
   llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
   places.push_back(result);
   builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::rows), places);
@@ -349,8 +366,7 @@ bool Emitter::multiply_elements(llvm::CallInst& call, const Collective& collecti
   llvm::Value* result = place(3, element);
   builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::slots), places);
   for (const unsigned slot : {0u, 1u})
-    slots_[&call].push_back(
-        builder_.CreateAlignedLoad(wide(element), slot_of(result, element, slot), llvm::Align(64)));
+    slots_[&call].push_back(builder_.CreateAlignedLoad(wide(element), slot_of(result, element, slot), llvm::Align(64)));
   return true;
 }
 

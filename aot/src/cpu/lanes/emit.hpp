@@ -163,6 +163,8 @@ class Emitter {
   bool multiply_elements(llvm::CallInst& call, const Collective& collective);
   /// Where a matrix of the gang's function lies in memory: put there where it is made, once.
   llvm::AllocaInst* in_memory(llvm::Value* matrix);
+  llvm::AllocaInst* floats_in_memory(llvm::Value* matrix);
+  void set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made);
 
   struct LoopState {
     llvm::PHINode* mask = nullptr;
@@ -196,7 +198,7 @@ class Emitter {
   llvm::DenseMap<const llvm::PHINode*, Parts> blended_next_;  // header phis that keep their value when a lane leaves
   llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;
   llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
-  llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_;
+  llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_, floats_in_memory_;
   llvm::DenseMap<const llvm::Value*, Parts> slots_;  // of products by multiply_elements: what lanes hold at 0 and 1
 };
 

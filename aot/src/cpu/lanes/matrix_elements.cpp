@@ -3,7 +3,6 @@
 // instruction does with the vector means nothing. Optimisers leave shuffles between `<2 x T>` and `<64 x T>`, and sums
 // of whole matrices: here they become extracts and inserts of the two, which are what the emitter knows.
 #include "cpu/lanes/prepare.hpp"
-
 #include "cpu/lanes/shapes.hpp"
 #include "llvm_support/analyses.hpp"
 

@@ -27,6 +27,8 @@ class IRBuilderBase;
 class LLVMContext;
 class Type;
 class Value;
+class Function;
+class Module;
 }  // namespace llvm
 
 namespace smelt::aot::cpu {
@@ -162,12 +164,15 @@ void emit_matrix_store(llvm::IRBuilderBase& builder, const Collective& collectiv
 /// a * b + c, computed in float and rounded once to the result's type. All row-major.
 llvm::Value* emit_matrix_multiply_accumulate(llvm::IRBuilderBase& builder, const Collective& collective, llvm::Value* a,
                                              llvm::Value* b, llvm::Value* c);
-/// How a matrix lies in memory: row-major, or what all lanes hold at position 0 and then what they hold at position 1.
+/// As floats into memory at `result`; from `place` where the matrix lies in memory already, else null.
+void emit_matrix_widened_to(llvm::IRBuilderBase& builder, llvm::Value* matrix, llvm::Value* place, llvm::Value* result);
+/// How a matrix lies in memory: row-major, a and b as floats; or what all lanes hold at position 0 and then what they
+/// hold at position 1.
 enum class MatrixForm : uint8_t { rows, slots };
 
-/// The same as a function of the module, made when it is first asked for: `void (a, b, c, result)` on matrices in memory,
-/// all of one form, which do not overlap the result. A product is 64 multiplications of vectors: where there are dozens
-/// of them, one copy of that is what can be compiled and kept in the instruction cache.
+/// The same as a function of the module, made when it is first asked for: `void (a, b, c, result)` on matrices in
+/// memory, all of one form, which do not overlap the result. A product is 64 multiplications of vectors: where there
+/// are dozens of them, one copy of that is what can be compiled and kept in the instruction cache.
 llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective& collective, MatrixForm form);
 llvm::Value* emit_matrix_filled(llvm::IRBuilderBase& builder, llvm::Value* scalar);
 llvm::Value* emit_matrix_diagonal(llvm::IRBuilderBase& builder, llvm::Value* scalar);

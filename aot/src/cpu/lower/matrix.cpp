@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // simdgroup_matrix on row-major <64 x T> (see collectives.hpp).
-#include "cpu/lower/collectives.hpp"
 #include "cpu/lower/matrix.hpp"
+
+#include "cpu/lower/collectives.hpp"
 
 #include "llvm/IR/Intrinsics.h"
 

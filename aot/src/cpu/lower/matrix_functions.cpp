@@ -46,7 +46,7 @@ class MultiplyFunction {
   void emit() {
     // Factors are loaded one by one into all places of a register: from floats, in rows.
     Value* factors = function_.getArg(0);
-    if (is_small_float(elements_[0]) || form_ == MatrixForm::slots) {
+    if (form_ == MatrixForm::slots) {
       factors = b_.CreateAlloca(llvm::ArrayType::get(b_.getFloatTy(), kElements));
       const auto left = rows_of(0);
       for (unsigned row = 0; row < kSide; ++row)
@@ -56,7 +56,8 @@ class MultiplyFunction {
     llvm::SmallVector<Value*, 8> sums = rows_of(2);
     for (unsigned row = 0; row < kSide; ++row)
       for (unsigned k = 0; k < kSide; ++k) {
-        Value* factor = b_.CreateAlignedLoad(b_.getFloatTy(), at(factors, b_.getFloatTy(), row * kSide + k), llvm::Align(4));
+        Value* factor =
+            b_.CreateAlignedLoad(b_.getFloatTy(), at(factors, b_.getFloatTy(), row * kSide + k), llvm::Align(4));
         sums[row] = b_.CreateIntrinsic(llvm::Intrinsic::fma, {sums[row]->getType()},
                                        {b_.CreateVectorSplat(kSide, factor), right[k], sums[row]});
       }
@@ -114,9 +115,9 @@ class MultiplyFunction {
 
 llvm::Function* matrix_multiply_function(llvm::Module& module, const Collective& collective, MatrixForm form) {
   llvm::IRBuilder<> b(module.getContext());
-  const std::array<llvm::Type*, 4> elements{
-      scalar_type(b, collective.operands[0]), scalar_type(b, collective.operands[1]),
-      scalar_type(b, collective.operands[2]), scalar_type(b, collective.element)};
+  std::array<llvm::Type*, 4> elements{scalar_type(b, collective.operands[0]), scalar_type(b, collective.operands[1]),
+                                      scalar_type(b, collective.operands[2]), scalar_type(b, collective.element)};
+  if (form == MatrixForm::rows) elements[0] = elements[1] = b.getFloatTy();
   std::string name = form == MatrixForm::rows ? "smelt.multiply_rows" : "smelt.multiply_slots";
   for (llvm::Type* type : elements) name += suffix_of(type);
   if (llvm::Function* made = module.getFunction(name)) return made;
@@ -186,6 +187,18 @@ llvm::Function* load_elements_function(llvm::Module& module, llvm::Type* element
 
 }  // namespace
 
+void emit_matrix_widened_to(llvm::IRBuilderBase& b, Value* matrix, Value* place, Value* result) {
+  llvm::Type* element = matrix->getType()->getScalarType();
+  for (unsigned row = 0; row < kSide; ++row) {
+    Value* line = place == nullptr ? emit_part(b, matrix, row * kSide, kSide)
+                                   : b.CreateAlignedLoad(llvm::FixedVectorType::get(element, kSide),
+                                                         b.CreateConstInBoundsGEP1_64(element, place, row * kSide),
+                                                         element_alignment(element));
+    if (is_small_float(element)) line = emit_to_float(b, line);
+    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(b.getFloatTy(), result, row * kSide), llvm::Align(32));
+  }
+}
+
 void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, llvm::ArrayRef<Value*> operands,
                          Value* result) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
@@ -194,8 +207,8 @@ void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, l
   if (is_one(place.column_step)) {
     llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
     for (unsigned i = 0; i < kSide; ++i) {
-      Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide),
-                                        emit_address(b, element, place, i, 0), element_alignment(element));
+      Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), emit_address(b, element, place, i, 0),
+                                        element_alignment(element));
       b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(bits, result, i * kSide),
                            llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of a simdgroup under every kind of divergence, against what each is defined to give.
+#include "cpu/lower/collectives.hpp"
 #include "harness.hpp"
 
 #include <doctest/doctest.h>
@@ -369,5 +370,76 @@ end:
         CHECK(c[row * 8 + column] == wanted);
       }
     }
+  }
+}
+
+std::string own_elements() {
+  std::string rest;
+  for (unsigned i = 2; i < 64; ++i) rest += ", i32 poison";
+  std::string other;
+  for (unsigned i = 2; i < 64; ++i) other += fmt::format(", i32 {}", 64 + i);
+  return fmt::format(R"(
+declare <64 x float> @air.simdgroup_matrix_8x8_multiply_accumulate.v64f32.v64f32.v64f32.v64f32(<64 x float>, <64 x float>, <64 x float>) convergent
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %lane) {{
+entry:
+  %i = zext i32 %lane to i64
+  %pa = getelementptr <2 x float>, ptr addrspace(1) %buffer0, i64 %i
+  %a2 = load <2 x float>, ptr addrspace(1) %pa, align 4
+  %pb = getelementptr <2 x float>, ptr addrspace(1) %buffer1, i64 %i
+  %b2 = load <2 x float>, ptr addrspace(1) %pb, align 4
+  %a = shufflevector <2 x float> %a2, <2 x float> poison, <64 x i32> <i32 0, i32 1{0}>
+  %b64 = shufflevector <2 x float> %b2, <2 x float> poison, <64 x i32> <i32 0, i32 1{0}>
+  %b = shufflevector <64 x float> %b64, <64 x float> %a, <64 x i32> <i32 0, i32 1{1}>
+  %c0 = insertelement <64 x float> %b, float 1.0, i64 0
+  %c = insertelement <64 x float> %c0, float 2.0, i64 1
+  %m = call <64 x float> @air.simdgroup_matrix_8x8_multiply_accumulate.v64f32.v64f32.v64f32.v64f32(<64 x float> %a, <64 x float> %b, <64 x float> %c)
+  %m0 = extractelement <64 x float> %m, i64 0
+  %m1 = extractelement <64 x float> %m, i64 1
+  %s = fadd <64 x float> %a, %b
+  %s2 = shufflevector <64 x float> %s, <64 x float> poison, <2 x i32> <i32 1, i32 0>
+  %r2 = insertelement <2 x float> poison, float %m0, i64 0
+  %r = insertelement <2 x float> %r2, float %m1, i64 1
+  %p = getelementptr [2 x <2 x float>], ptr addrspace(1) %buffer2, i64 %i, i64 0
+  store <2 x float> %r, ptr addrspace(1) %p, align 4
+  %q = getelementptr [2 x <2 x float>], ptr addrspace(1) %buffer2, i64 %i, i64 1
+  store <2 x float> %s2, ptr addrspace(1) %q, align 4
+  ret void
+}}
+)",
+                     rest, other);
+}
+
+TEST_CASE("matrices put together from elements and taken apart again") {
+  for (Cpu cpu : {Cpu::native, Cpu::v3}) {
+    LaneKernel kernel(own_elements(), "kernel", cpu);
+    auto made = kernel.vectorise();
+    REQUIRE_MESSAGE(made, made.error().message);
+    kernel.compile_gangs();
+    std::array<float, 64> a{}, b{}, left{}, right{};
+    std::array<float, 128> result{};
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned slot = 0; slot < 2; ++slot) {
+        const unsigned i = 2 * lane + slot;
+        a[i] = static_cast<float>(i % 7) - 3;
+        b[i] = static_cast<float>(i % 5) - 2;
+        left[aot::cpu::matrix_element(lane, slot)] = a[i];
+        right[aot::cpu::matrix_element(lane, slot)] = b[i];
+      }
+    Buffers buffers(3);
+    buffers[0].resize(sizeof(a));
+    buffers[1].resize(sizeof(b));
+    buffers[2].resize(sizeof(result));
+    std::memcpy(buffers[0].data(), a.data(), sizeof(a));
+    std::memcpy(buffers[1].data(), b.data(), sizeof(b));
+    REQUIRE(kernel.run_gangs(buffers, {{32, 1, 1}}, LaneLayout::linear32));
+    std::memcpy(result.data(), buffers[2].data(), sizeof(result));
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned slot = 0; slot < 2; ++slot) {
+        const unsigned at = aot::cpu::matrix_element(lane, slot);
+        float wanted = slot == 0 ? 1.0F : 2.0F;
+        for (unsigned k = 0; k < 8; ++k) wanted += left[at / 8 * 8 + k] * right[k * 8 + at % 8];
+        CHECK(result[4 * lane + slot] == wanted);
+        CHECK(result[4 * lane + 2 + slot] == a[2 * lane + 1 - slot] + b[2 * lane + 1 - slot]);
+      }
   }
 }

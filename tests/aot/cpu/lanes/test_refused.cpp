@@ -50,11 +50,12 @@ TEST_CASE("what lanes cannot do is refused before anything is written") {
        kernel("  %m = alloca i32, i32 %x\n  store i32 %x, ptr %m\n  %y = load i32, ptr %m\n"
               "  store i32 %y, ptr addrspace(1) %from\n  ret void"),
        "unknown size"},
-      {"arithmetic on whole matrices",
+      {"a comparison of whole matrices",
        kernel("  %p = getelementptr <64 x float>, ptr addrspace(1) %buffer0, i64 0\n"
-              "  %m = load <64 x float>, ptr addrspace(1) %p\n  %n = fadd <64 x float> %m, %m\n"
+              "  %m = load <64 x float>, ptr addrspace(1) %p\n  %c = fcmp olt <64 x float> %m, zeroinitializer\n"
+              "  %n = select <64 x i1> %c, <64 x float> %m, <64 x float> zeroinitializer\n"
               "  store <64 x float> %n, ptr addrspace(1) %p\n  ret void"),
-       "whole matrices"},
+       "not the thread's own"},
       {"inline assembly", kernel("  call void asm sideeffect \"nop\", \"\"()\n  ret void"), "an indirect call"},
       {"a texture",
        kernel("  %t = call i32 @air.sample_texture_2d.v4f32(i32 %x)\n"
