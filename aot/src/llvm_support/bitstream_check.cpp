@@ -28,7 +28,7 @@ constexpr unsigned kMaxDepth = 16;            // LLVM nests 4 deep
 constexpr uint64_t kMaxAbbreviations = 4096;  // per block; LLVM defines a dozen
 constexpr uint64_t kMaxParameters = 65536;
 constexpr uint64_t kFunctionAttributes = 0xFFFFFFFF;  // in the place of a parameter's number
-constexpr uint64_t kMaxVectorLength = 4096;   // as in text (spelling.cpp)
+constexpr uint64_t kMaxVectorLength = 4096;           // as in text (spelling.cpp)
 
 class Bits {
  public:
