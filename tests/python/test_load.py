@@ -353,5 +353,19 @@ class CheckedCode(unittest.TestCase):
         self.assertEqual(raised.exception.code, "buffer_bounds")
 
 
+class Recursion(unittest.TestCase):
+    SOURCE = """
+        uint on(uint n) { return n == 0 ? 1 : (on(n * 2 + 1) * 3 ^ on(n | 1)) * 5; }
+        kernel void f(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = on(x[i]); }"""
+
+    def test_without_end_is_an_error_and_the_process_lives(self):
+        library = smelt.compile(self.SOURCE, targets=["macos14"]).load()
+        for count in (1, 100_000):  # on the calling thread, and on all
+            library.f(memoryview(bytearray(4 * count)).cast("I"), threads=count)
+            with self.assertRaises(smelt.PipelineError) as raised:
+                library.f(memoryview(bytearray(b"\1" * 4 * count)).cast("I"), threads=count)
+            self.assertIn("kernel 'f' calls one of its functions from itself", str(raised.exception))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,8 @@
 // docs/design/cpu-code.md 2, docs/design/cpu-lanes.md 2.
 //
 // A scalar work item (unit = thread), after make_work_item():
-//   * returns void; every helper is inlined, no recursion, no calls except llvm.* intrinsics and sync sites;
+//   * returns void; every helper is inlined; no calls except llvm.* intrinsics, sync sites and functions
+//     that recur (work_item/recursion.hpp);
 //   * parameters are described one by one by `parameters`, in order;
 //   * all hardware values are i32 scalars, one component each, and only those that the kernel uses are parameters;
 //   * threadgroup globals are offsets from the `threadgroup_memory` parameter; function constants are loads from the

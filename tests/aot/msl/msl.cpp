@@ -24,16 +24,15 @@ std::string msl_error(std::string_view text, const aot::CompileOptions& options)
   return compiled ? std::string() : compiled.error().message;
 }
 
-Msl::Msl(std::string_view text, const aot::CompileOptions& options) {
+Msl::Msl(std::string_view text, const aot::CompileOptions& options, aot::CpuOptions cpu_options) {
   auto compiled = compile_msl(text, options);
   if (!compiled) throw std::runtime_error(compiled.error().message);
   compiled_ = std::move(*compiled);
   std::vector<aot::AirModuleView> modules;
   for (const aot::CompiledFunction& function : compiled_.targets[0].functions)
     modules.push_back({function.info.name, function.bitcode});
-  aot::CpuOptions options_of_cpu;
-  options_of_cpu.verify_ir = true;
-  const auto cpu = aot::compile_cpu(modules, options_of_cpu);
+  cpu_options.verify_ir = true;
+  const auto cpu = aot::compile_cpu(modules, cpu_options);
   if (!cpu) throw std::runtime_error(cpu.error().message);
   for (const aot::CpuMissing& missing : cpu->missing) throw std::runtime_error(missing.name + ": " + missing.reason);
   slice_ = std::make_unique<LoadedSlice>(cpu->slice);

@@ -23,7 +23,7 @@ std::string msl_error(std::string_view text, const aot::CompileOptions& options 
 /// A compiled source; throws with the message when it does not compile.
 class Msl {
  public:
-  explicit Msl(std::string_view text, const aot::CompileOptions& options = msl_options());
+  explicit Msl(std::string_view text, const aot::CompileOptions& options = msl_options(), aot::CpuOptions cpu = {});
   const aot::KernelInfo& info(const std::string& kernel) const;
   const std::vector<std::string>& warnings() const { return compiled_.warnings; }
   const aot::Compiled& compiled() const { return compiled_; }

@@ -394,6 +394,107 @@ kernel void f(device float* out, uint i [[thread_position_in_grid]]) { out[i] = 
                        doctest::Contains("calls itself and uses 'air.simd_sum"), std::runtime_error);
 }
 
+constexpr const char* kEndless = R"(
+#include <metal_stdlib>
+using namespace metal;
+uint on(uint n) { return n == 0 ? 1 : (on(n * 2 + 1) * 3) ^ n; }
+uint twice(uint n) { return n == 0 ? 1 : (twice(n * 2 + 1) * 3 ^ twice(n | 1)) * 5; }
+float third(float x) { return x == 0 ? 1 : third(x + 1) * 3 + third(x + 2); }
+kernel void down(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = on(x[i]); }
+kernel void branching(device uint* x, uint i [[thread_position_in_grid]]) { x[i] = twice(x[i]); }
+kernel void in_groups(device uint* x, uint i [[thread_position_in_grid]], uint t [[thread_index_in_simdgroup]]) {
+  const float own = third(x[i]);
+  threadgroup_barrier(mem_flags::mem_device);
+  x[i] = simd_sum(own * t);
+}
+)";
+
+TEST_CASE("recursion that does not end is reported, however the kernel is driven, and the launch ends") {
+  for (const bool checked : {false, true}) {
+    aot::CpuOptions cpu;
+    cpu.checked = checked;
+    const Msl source(kEndless, msl_options(), cpu);
+    for (const char* kernel : {"down", "branching", "in_groups"}) {
+      CAPTURE(std::string(kernel));
+      std::vector<uint32_t> x(64, 0);
+      smelt_cpu_fault fault{};
+      Launch launch{.grid = {64, 1, 1}, .group = {32, 1, 1}};
+      launch.fault = &fault;
+      launch.bind(0, x);
+      source.run(kernel, launch);
+      CHECK(fault.claimed == 0);
+      x.assign(64, 0);
+      x[40] = 5;  // one of the threads
+      source.run(kernel, launch);
+      CHECK(fault.claimed == 1);
+      CHECK(fault.buffer == SMELT_CPU_FAULT_RECURSION);
+    }
+  }
+}
+
+TEST_CASE("recursion goes as deep as the stack is sure to hold") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+uint mix(uint n) { return n == 0 ? 1 : (mix(n - 1) * 3) ^ n; }
+kernel void f(device uint* x) { x[0] = mix(x[0]); }
+)");
+  for (const uint32_t depth : {0, 1, 511, 512}) {
+    std::vector<uint32_t> x = {depth};
+    smelt_cpu_fault fault{};
+    Launch launch;
+    launch.fault = &fault;
+    source.run("f", launch.bind(0, x));
+    uint32_t expected = 1;
+    for (uint32_t n = 1; n <= depth; ++n) expected = (expected * 3) ^ n;
+    CHECK(fault.claimed == (depth < 512 ? 0 : 1));
+    if (depth < 512) CHECK(x[0] == expected);
+  }
+  CHECK_THROWS_WITH_AS(Msl(R"(
+#include <metal_stdlib>
+using namespace metal;
+float wide(float x) {
+  float own[600];
+  for (int i = 0; i < 600; ++i) own[i] = x * i;
+  own[int(x * 3) & 511] = x < 1 ? x : wide(x - 1) + wide(x - 2);
+  return own[int(x) & 511] + own[int(x * 7) & 511];
+}
+kernel void f(device float* out, uint i [[thread_position_in_grid]]) { out[i] = wide(out[i]); }
+)"),
+                       doctest::Contains("bytes of stack; at most"), std::runtime_error);
+}
+
+TEST_CASE("recursion in checked code: tables are guarded, memory of the launch is refused") {
+  aot::CpuOptions cpu;
+  cpu.checked = true;
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+constant float table[] = {1, 2, 3, 4};
+float pick(int n) { return n < 0 ? 0.0f : table[n] + pick(n - 2); }
+kernel void f(device float* x) { x[0] = pick(int(x[0])); }
+)",
+                   msl_options(), cpu);
+  std::vector<float> x = {3};
+  smelt_cpu_fault fault{};
+  Launch launch;
+  launch.fault = &fault;
+  source.run("f", launch.bind(0, x));
+  CHECK(fault.claimed == 0);
+  CHECK(x[0] == 6);
+  x[0] = 5;
+  source.run("f", launch);
+  CHECK(fault.claimed == 1);
+  CHECK(fault.buffer == SMELT_CPU_FAULT_CONSTANT_TABLE);
+  CHECK(fault.offset == 20);
+  CHECK_THROWS_WITH_AS(Msl(R"(
+int reach(int n, device int* x) { return n < 0 ? 0 : x[n] + reach(n - 2, x) * 3; }
+kernel void f(device int* x) { x[0] = reach(x[0], x); }
+)",
+                           msl_options(), cpu),
+                       doctest::Contains("takes a pointer to memory of the launch"), std::runtime_error);
+}
+
 TEST_CASE("NAN is a constant, also where literals are text in space constant") {
   const Msl source(R"(
 #include <metal_stdlib>

@@ -2,14 +2,18 @@
 #include "cpu/codegen/private_memory.hpp"
 
 #include "cpu/dispatch_block.hpp"
+#include "cpu/work_item/recursion.hpp"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Object/ObjectFile.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <map>
+#include <set>
 
 namespace smelt::aot::cpu {
 namespace {
@@ -43,6 +47,74 @@ void replace(llvm::AllocaInst& memory, llvm::Value* address) {
       hint->eraseFromParent();
   memory.replaceAllUsesWith(address);
   memory.eraseFromParent();
+}
+
+tl::unexpected<Error> unreadable(llvm::Error error) {
+  return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(std::move(error)));
+}
+
+/// A place in the object: of which section, how far in it.
+using Place = std::pair<uint64_t, uint64_t>;
+
+llvm::Expected<Place> place_of(const llvm::object::ObjectFile& file, const llvm::object::SymbolRef& symbol) {
+  auto section = symbol.getSection();
+  if (!section) return section.takeError();
+  auto value = symbol.getValue();
+  if (!value) return value.takeError();
+  return Place{*section == file.section_end() ? ~uint64_t{0} : (*section)->getIndex(), *value};
+}
+
+llvm::Expected<std::set<Place>> recursive_functions(const llvm::object::ObjectFile& file) {
+  std::set<Place> found;
+  for (const llvm::object::SymbolRef& symbol : file.symbols()) {
+    auto name = symbol.getName();
+    if (!name) return name.takeError();
+    if (!is_recursive_symbol(*name)) continue;
+    auto place = place_of(file, symbol);
+    if (!place) return place.takeError();
+    found.insert(*place);
+  }
+  return found;
+}
+
+/// The longest chain of calls that there can be. Every function is on it once, and the one with the largest frame of
+/// those that recur once for each depth.
+llvm::Expected<uint64_t> stack_bytes(const llvm::object::ObjectFile& file) {
+  auto recursive = recursive_functions(file);
+  if (!recursive) return recursive.takeError();
+  uint64_t once = 0;
+  uint64_t largest_again = 0;
+  for (const llvm::object::SectionRef& relocations : file.sections()) {
+    auto section = relocations.getRelocatedSection();
+    if (!section) return section.takeError();
+    if (*section == file.section_end()) continue;
+    auto name = (*section)->getName();
+    if (!name) return name.takeError();
+    if (*name != ".stack_sizes") continue;
+    auto contents = (*section)->getContents();
+    if (!contents) return contents.takeError();
+    std::map<uint64_t, Place> functions;  // by where the section says their address
+    for (const llvm::object::ELFRelocationRef relocation : relocations.relocations()) {
+      auto place = place_of(file, *relocation.getSymbol());
+      if (!place) return place.takeError();
+      auto addend = relocation.getAddend();
+      if (!addend) return addend.takeError();
+      place->second += static_cast<uint64_t>(*addend);
+      functions[relocation.getOffset()] = *place;
+    }
+    // For each function its address, 8 bytes, and its size, ULEB128.
+    const llvm::DataExtractor data(*contents, /*IsLittleEndian=*/true, /*AddressSize=*/8);
+    for (uint64_t at = 0; data.isValidOffset(at);) {
+      const auto function = functions.find(at);
+      data.getU64(&at);
+      const uint64_t frame = data.getULEB128(&at) + 8;  // the return address
+      if (function != functions.end() && recursive->count(function->second) != 0)
+        largest_again = std::max(largest_again, frame);
+      else
+        once += frame;
+    }
+  }
+  return once + largest_again * (uint64_t{kDeepestRecursion} + 1);
 }
 
 }  // namespace
@@ -107,23 +179,11 @@ Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, 
 Result<void> check_stack(ByteView object) {
   const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()), "");
   auto file = llvm::object::ObjectFile::createObjectFile(buffer);
-  if (!file) return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(file.takeError()));
-  uint64_t bytes = 0;
-  for (const llvm::object::SectionRef& section : (*file)->sections()) {
-    auto name = section.getName();
-    if (!name) return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(name.takeError()));
-    if (*name != ".stack_sizes") continue;
-    auto contents = section.getContents();
-    if (!contents) return fail(Errc::compile_failed, "stack sizes: {}", llvm::toString(contents.takeError()));
-    // For each function its address, 8 bytes, and its size, ULEB128.
-    const llvm::DataExtractor data(*contents, /*IsLittleEndian=*/true, /*AddressSize=*/8);
-    for (uint64_t at = 0; data.isValidOffset(at);) {
-      data.getU64(&at);
-      bytes += data.getULEB128(&at) + 8;  // the return address
-    }
-  }
-  if (bytes <= kStackBytes) return {};
-  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are sure to be there", bytes,
+  if (!file) return unreadable(file.takeError());
+  auto bytes = stack_bytes(**file);
+  if (!bytes) return unreadable(bytes.takeError());
+  if (*bytes <= kStackBytes) return {};
+  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are sure to be there", *bytes,
               kStackBytes);
 }
 

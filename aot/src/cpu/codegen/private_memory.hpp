@@ -34,8 +34,8 @@ void inline_array_holders(llvm::Module& module, const llvm::Function& entry);
 Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, uint32_t fixed_bytes,
                                    uint32_t bytes_per_thread);
 
-/// Of all functions of the object together, from its section .stack_sizes: no call chain of a kernel is deeper, since
-/// nothing recurs. An error (unsupported) above kStackBytes.
+/// Of all functions of the object together, from its section .stack_sizes, those that recur as often as they may: no
+/// call chain of a kernel is deeper. An error (unsupported) above kStackBytes.
 Result<void> check_stack(ByteView object);
 
 }  // namespace smelt::aot::cpu

@@ -8,6 +8,7 @@
 
 #include "cpu/dispatch_block.hpp"
 #include "cpu/lower/collectives.hpp"
+#include "cpu/work_item/fault.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -19,10 +20,6 @@
 namespace smelt::aot::cpu {
 namespace {
 
-constexpr uint32_t kThreadgroupArgument = 0x80000000;
-constexpr uint32_t kStaticThreadgroup = 0xffffffff;
-constexpr uint32_t kConstantTable = 0xfffffffe;
-
 struct Shadow {
   llvm::Value* start = nullptr;   ///< i64 address
   llvm::Value* bytes = nullptr;   ///< i64; all ones: no bound is known
@@ -31,14 +28,18 @@ struct Shadow {
 
 class AccessGuard {
  public:
-  AccessGuard(WorkItem& item, const std::vector<ThreadgroupObject>& objects)
-      : item_(item),
-        objects_(objects),
-        function_(*item.function),
-        context_(function_.getContext()),
-        data_layout_(function_.getParent()->getDataLayout()),
+  /// Of a helper: its parameters are values and private memory.
+  AccessGuard(llvm::Function& helper, llvm::Value* dispatch)
+      : function_(helper),
+        context_(helper.getContext()),
+        data_layout_(helper.getParent()->getDataLayout()),
         i32_(llvm::Type::getInt32Ty(context_)),
-        i64_(llvm::Type::getInt64Ty(context_)) {
+        i64_(llvm::Type::getInt64Ty(context_)),
+        dispatch_(dispatch) {}
+
+  AccessGuard(const WorkItem& item, llvm::ArrayRef<ThreadgroupObject> objects) : AccessGuard(*item.function, nullptr) {
+    item_ = &item;
+    objects_ = objects;
     for (size_t i = 0; i < item.parameters.size(); ++i) {
       llvm::Argument* argument = function_.getArg(static_cast<unsigned>(i));
       const WorkParameter& parameter = item.parameters[i];
@@ -49,7 +50,7 @@ class AccessGuard {
     }
   }
 
-  Result<void> run() {
+  void run() {
     llvm::SmallVector<llvm::Instruction*> accesses;
     for (llvm::Instruction& instruction : llvm::instructions(function_))
       if (is_access(instruction)) accesses.push_back(&instruction);
@@ -61,7 +62,6 @@ class AccessGuard {
       else
         guard_plain(*access);
     }
-    return {};
   }
 
  private:
@@ -103,7 +103,7 @@ class AccessGuard {
     if (auto* global = llvm::dyn_cast<llvm::GlobalVariable>(pointer))
       return {llvm::ConstantExpr::getPtrToInt(global, i64_),
               llvm::ConstantInt::get(i64_, data_layout_.getTypeAllocSize(global->getValueType())),
-              llvm::ConstantInt::get(i32_, kConstantTable)};
+              llvm::ConstantInt::get(i32_, SMELT_CPU_FAULT_CONSTANT_TABLE)};
     if (auto* gep = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
       if (gep->getPointerOperand() == threadgroup_memory_) return shadow_of_threadgroup(*gep);
       return shadow_of(gep->getPointerOperand());
@@ -124,7 +124,8 @@ class AccessGuard {
   }
 
   Shadow shadow_of_argument(llvm::Argument& argument) {
-    const WorkParameter& parameter = item_.parameters[argument.getArgNo()];
+    if (item_ == nullptr) return unbounded();
+    const WorkParameter& parameter = item_->parameters[argument.getArgNo()];
     llvm::IRBuilder<> builder(&entry_point());
     const auto length = [&](uint64_t field, llvm::Type* type) {
       llvm::Value* table = load_constant(builder, builder.getPtrTy(), dispatch_, field);
@@ -137,7 +138,7 @@ class AccessGuard {
                 builder.getInt32(parameter.index)};
       case WorkParameter::Kind::threadgroup_argument:
         return {builder.CreatePtrToInt(&argument, i64_), length(offsetof(smelt_cpu_dispatch, threadgroup_bytes), i32_),
-                builder.getInt32(kThreadgroupArgument + parameter.index)};
+                builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
       case WorkParameter::Kind::threadgroup_memory:
         return threadgroup_object(0);
       default:
@@ -154,7 +155,7 @@ class AccessGuard {
     const uint64_t at = object != objects_.end() ? object->offset : 0;
     const uint64_t bytes = object != objects_.end() ? object->bytes : 0;
     return {builder.CreateAdd(start, builder.getInt64(at)), builder.getInt64(bytes),
-            builder.getInt32(kStaticThreadgroup)};
+            builder.getInt32(SMELT_CPU_FAULT_STATIC_THREADGROUP)};
   }
 
   Shadow shadow_of_threadgroup(llvm::GEPOperator& gep) {
@@ -199,11 +200,12 @@ class AccessGuard {
     llvm::BasicBlock* after = access.getParent();
     access.moveBefore(then);
     llvm::IRBuilder<> report(otherwise);
-    llvm::SmallVector<llvm::Value*> operands{dispatch_, shadow_of(pointer).object, offset, bytes};
-    for (llvm::Value* coordinate : position_)
-      operands.push_back(coordinate != nullptr ? coordinate : report.getInt32(0));
-    operands.push_back(report.getInt32(is_write ? 1 : 0));
-    report.CreateCall(fault_function(), operands);
+    report_fault(report, dispatch_,
+                 {.object = shadow_of(pointer).object,
+                  .offset = offset,
+                  .bytes = bytes,
+                  .position = position_,
+                  .is_write = is_write});
     if (access.getType()->isVoidTy() || access.use_empty()) return;
     llvm::IRBuilder<> join(&after->front());
     llvm::PHINode* value = join.CreatePHI(access.getType(), 2);
@@ -276,44 +278,8 @@ class AccessGuard {
     guard(call, start, bytes_of(builder.CreateAdd(last, builder.getInt64(1))), is_write);
   }
 
-  // ---- the report ----
-
-  /// void fault(dispatch, object, offset, bytes, x, y, z, is_write): the first one to come fills the record.
-  llvm::Function* fault_function() {
-    if (fault_ != nullptr) return fault_;
-    auto* pointer = llvm::PointerType::get(context_, 0);
-    auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context_),
-                                         {pointer, i32_, i64_, i64_, i32_, i32_, i32_, i32_}, false);
-    fault_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "smelt.fault", function_.getParent());
-    for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::NoUnwind})
-      fault_->addFnAttr(attribute);
-    auto* claim = llvm::BasicBlock::Create(context_, "claim", fault_);
-    auto* write = llvm::BasicBlock::Create(context_, "write", fault_);
-    auto* done = llvm::BasicBlock::Create(context_, "done", fault_);
-    llvm::IRBuilder<> builder(claim);
-    llvm::Value* record = SMELT_DISPATCH_FIELD(builder, pointer, fault_->getArg(0), fault);
-    llvm::Value* exchange =
-        builder.CreateAtomicCmpXchg(record, builder.getInt32(0), builder.getInt32(1), llvm::Align(4),
-                                    llvm::AtomicOrdering::AcquireRelease, llvm::AtomicOrdering::Monotonic);
-    builder.CreateCondBr(builder.CreateExtractValue(exchange, 1), write, done);
-    builder.SetInsertPoint(write);
-    const auto put = [&](unsigned argument, uint64_t offset) {
-      builder.CreateStore(fault_->getArg(argument),
-                          builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), record, offset));
-    };
-    put(1, offsetof(smelt_cpu_fault, buffer));
-    put(2, offsetof(smelt_cpu_fault, offset));
-    put(3, offsetof(smelt_cpu_fault, bytes));
-    for (unsigned i = 0; i < 3; ++i) put(4 + i, offsetof(smelt_cpu_fault, position) + 4 * i);
-    put(7, offsetof(smelt_cpu_fault, is_write));
-    builder.CreateBr(done);
-    builder.SetInsertPoint(done);
-    builder.CreateRetVoid();
-    return fault_;
-  }
-
-  WorkItem& item_;
-  const std::vector<ThreadgroupObject>& objects_;
+  const WorkItem* item_ = nullptr;  ///< null for a helper
+  llvm::ArrayRef<ThreadgroupObject> objects_;
   llvm::Function& function_;
   llvm::LLVMContext& context_;
   const llvm::DataLayout& data_layout_;
@@ -323,13 +289,16 @@ class AccessGuard {
   llvm::Value* threadgroup_memory_ = nullptr;
   std::array<llvm::Value*, 3> position_{};
   std::map<llvm::Value*, Shadow> shadows_;
-  llvm::Function* fault_ = nullptr;
 };
 
 }  // namespace
 
-Result<void> check_accesses(WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects) {
-  return AccessGuard(item, threadgroup_objects).run();
+void check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects) {
+  AccessGuard(item, threadgroup_objects).run();
+}
+
+void check_accesses(llvm::Function& helper, llvm::Value& dispatch) {
+  AccessGuard(helper, &dispatch).run();
 }
 
 }  // namespace smelt::aot::cpu

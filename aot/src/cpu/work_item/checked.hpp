@@ -3,11 +3,14 @@
 // object is reported once per launch (smelt_cpu_fault), reads zero or is dropped.
 #pragma once
 
-#include "smelt/base/result.hpp"
-
 #include "cpu/work_item.hpp"
 
 #include <vector>
+
+namespace llvm {
+class Function;
+class Value;
+}  // namespace llvm
 
 namespace smelt::aot::cpu {
 
@@ -19,6 +22,10 @@ struct ThreadgroupObject {
 
 /// Guards the accesses of a scalar work item. Pointers that were themselves loaded from memory (argument buffers) have
 /// no known bounds and stay as they are.
-Result<void> check_accesses(WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects);
+void check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects);
+
+/// Guards the accesses of a function that a work item calls, whose parameters are values, private memory and the
+/// dispatch block (`dispatch`): those to constant tables.
+void check_accesses(llvm::Function& helper, llvm::Value& dispatch);
 
 }  // namespace smelt::aot::cpu

@@ -11,6 +11,7 @@
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/function_constants.hpp"
 #include "cpu/work_item/prepare_module.hpp"
+#include "cpu/work_item/recursion.hpp"
 #include "cpu/work_item/unroll.hpp"
 #include "llvm_support/analyses.hpp"
 
@@ -44,10 +45,13 @@ class Maker {
     bind_log();
     result_.item.function = function_;
     remove_all_but(module_, *function_);
+    const std::vector<RecursiveFunction> recursive = bound_recursion(*function_, *dispatch_);
     set_function_attributes(*function_, target, options_.level);
     if (options_.checked) {
       run_passes(*function_, kBeforeChecks, &target);
-      SMELT_TRY_VOID(check_accesses(result_.item, threadgroup_objects_));
+      check_accesses(result_.item, threadgroup_objects_);
+      for (const RecursiveFunction& one : recursive) run_passes(*one.function, kBeforeChecks, &target);
+      SMELT_TRY_VOID(check_recursion(recursive));
     }
     simplify_and_unroll(*function_, target);
     result_.constants_bytes = constants.bytes;

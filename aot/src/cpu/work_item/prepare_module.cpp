@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/work_item/prepare_module.hpp"
 
-#include "cpu/lower/collectives.hpp"
-#include "cpu/lower/lower.hpp"
-
-#include "llvm/ADT/SCCIterator.h"
-#include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-
-#include <map>
-#include <set>
 
 namespace smelt::aot::cpu {
 namespace {
@@ -48,32 +39,6 @@ void expect_element_alignment(llvm::Instruction& instruction, const llvm::DataLa
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) cap(*store, store->getValueOperand()->getType());
 }
 
-/// On functions that reach themselves: they stay functions.
-constexpr llvm::StringRef kRecursive = "smelt.recursive";
-
-/// Such a function is called by one thread at a time, whichever way the kernel is driven, so it may do nothing that
-/// needs the other threads or the launch.
-Result<void> check_only_computes(const llvm::Function& function) {
-  const auto refuse = [&](const llvm::Value& what) {
-    return fail(Errc::unsupported, "{} calls itself and uses '{}': such recursion is not on the CPU",
-                function.getName().str(), what.getName().str());
-  };
-  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-    for (const llvm::Use& operand : instruction.operands())
-      if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(operand->stripPointerCasts()))
-        if (!global->isConstant() || !global->hasInitializer()) return refuse(*global);
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (call == nullptr || !call->getCalledFunction()->isDeclaration() || llvm::isa<llvm::IntrinsicInst>(call))
-      continue;
-    const llvm::Function& callee = *call->getCalledFunction();
-    const SupportAnswer answer = support_of(std::string_view(callee.getName()));
-    if (answer.support == Support::collective || answer.support == Support::pipeline ||
-        parse_collective(std::string_view(callee.getName())) || callee.getName().starts_with("air.os_log"))
-      return refuse(callee);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target) {
@@ -106,55 +71,6 @@ Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& targe
     }
   }
   return {};
-}
-
-Result<void> keep_recursion(llvm::Module& module) {
-  for (const llvm::Function& function : module)
-    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      if (call == nullptr) continue;
-      if (call->isInlineAsm()) return fail(Errc::unsupported, "inline assembly is not on the CPU");
-      if (call->getCalledFunction() == nullptr)
-        return fail(Errc::unsupported, "{} calls through a function pointer: not on the CPU", function.getName().str());
-    }
-  llvm::SmallVector<llvm::Function*> kept;
-  std::set<const llvm::CallGraphNode*> seen;
-  llvm::CallGraph graph(module);
-  for (const llvm::Function& root : module) {  // all are internal here: the graph's own root reaches none
-    llvm::CallGraphNode* const start = graph[&root];
-    if (seen.count(start) != 0) continue;
-    for (auto cycle = llvm::scc_begin(start); !cycle.isAtEnd(); ++cycle)
-      for (const llvm::CallGraphNode* node : *cycle)
-        if (seen.insert(node).second && cycle.hasCycle() && node->getFunction() != nullptr)
-          kept.push_back(node->getFunction());
-  }
-  for (llvm::Function* function : kept) {
-    function->addFnAttr(kRecursive);
-    function->addFnAttr(llvm::Attribute::NoInline);
-  }
-  for (llvm::Function* function : kept) {
-    SMELT_TRY_VOID(inline_calls(*function));
-    SMELT_TRY_VOID(check_only_computes(*function));
-  }
-  return {};
-}
-
-Result<void> inline_calls(llvm::Function& function) {
-  for (;;) {
-    llvm::SmallVector<llvm::CallBase*> calls;
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        if (const llvm::Function* callee = call->getCalledFunction();
-            callee != nullptr && !callee->isDeclaration() && !callee->hasFnAttribute(kRecursive))
-          calls.push_back(call);
-    if (calls.empty()) return {};
-    for (llvm::CallBase* call : calls) {
-      const std::string name = call->getCalledFunction()->getName().str();
-      llvm::InlineFunctionInfo info;
-      const llvm::InlineResult done = llvm::InlineFunction(*call, info);
-      if (!done.isSuccess()) return fail(Errc::unsupported, "{} cannot be inlined: {}", name, done.getFailureReason());
-    }
-  }
 }
 
 void remove_all_but(llvm::Module& module, llvm::Function& kept) {

@@ -16,13 +16,6 @@ namespace smelt::aot::cpu {
 /// information, type-based alias information and attributes that speak of a GPU.
 Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target);
 
-/// Everything is inlined but functions that reach themselves (c10's gamma and bessel_j1): those stay functions, which
-/// may only compute. An error for recursion that needs other threads, and for a call of an unknown target.
-Result<void> keep_recursion(llvm::Module& module);
-
-/// Inlines every call to a function with a body, until none but those of recursive functions is left.
-Result<void> inline_calls(llvm::Function& function);
-
 /// Removes all functions but `kept` and those it calls, and all globals that nobody uses any more.
 void remove_all_but(llvm::Module& module, llvm::Function& kept);
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <limits>
 #include <new>
 
@@ -23,11 +22,8 @@ constexpr float kWorthWaking = 30e3f;  // ns
 constexpr float kChunkTime = 25e3f;    // ns that one chunk should take
 constexpr float kGuessedCost = 4.0f;   // ns per thread, before anything is known
 constexpr uint64_t kChunksPerThread = 8;
-constexpr float kLongestChunk = 20e6f;   // ns: so often a launch can be ended
-constexpr uint64_t kProbeChunks = 1024;  // of a kernel's first launch, whose cost nobody knows
-// smelt_cpu_fault::buffer, besides indexes
-constexpr uint32_t kFaultInStatic = 0xffffffff;
-constexpr uint32_t kFaultInTable = 0xfffffffe;
+constexpr float kLongestChunk = 20e6f;             // ns: so often a launch can be ended
+constexpr uint64_t kProbeChunks = 1024;            // of a kernel's first launch, whose cost nobody knows
 constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
 
 /// Memory of one OS thread for the kernels that it runs; grows to the largest and stays.
@@ -123,44 +119,8 @@ class Launch final : public Pool::Job {
   }
 
   /// The first chunk, on the calling thread, when nobody knows what the kernel costs.
-  void probe() {
-    uint64_t chunk = 0;
-    void* const scratch = scratch_of_thread.at_least(scratch_bytes_);
-    if (scratch == nullptr) {
-      out_of_memory_.store(true, std::memory_order_relaxed);
-      return;
-    }
-    if (!take(chunk)) return;
-    const smelt_cpu_range box = tiling_.box(chunk);
-    const auto start = std::chrono::steady_clock::now();
-    pipeline_.entry(&dispatch_, &box, scratch);
-    learn(pipeline_, nanoseconds_since(start), volume(box) * threads_per_item_);
-  }
-
-  void work(unsigned worker) override {
-    uint64_t chunk = 0;
-    if (!take(chunk)) return;
-    void* const scratch = scratch_of_thread.at_least(scratch_bytes_);
-    if (scratch == nullptr) {
-      out_of_memory_.store(true, std::memory_order_relaxed);
-      return;
-    }
-    smelt_cpu_dispatch dispatch = dispatch_;
-    if (!private_.empty()) make_private(worker, dispatch);
-    const auto start = std::chrono::steady_clock::now();
-    double items = 0;
-    for (;;) {
-      const smelt_cpu_range box = tiling_.box(chunk);
-      pipeline_.entry(&dispatch, &box, scratch);
-      items += volume(box);
-      if (worker == 0) ending_.look();
-      if (!take(chunk)) break;
-      if (!ending_.requested()) continue;
-      broken_off_.store(true, std::memory_order_relaxed);
-      break;
-    }
-    if (worker == 0) learn(pipeline_, nanoseconds_since(start), items * threads_per_item_);
-  }
+  void probe() { run(0, Until::one_chunk); }
+  void work(unsigned worker) override { run(worker, Until::none_left); }
 
   void merge() {
     for (const PrivateCopy& worker : private_)
@@ -176,6 +136,34 @@ class Launch final : public Pool::Job {
   bool broken_off() const { return broken_off_.load(std::memory_order_relaxed); }
 
  private:
+  enum class Until : uint8_t { one_chunk, none_left };
+
+  void run(unsigned worker, Until until) {
+    uint64_t chunk = 0;
+    if (!take(chunk)) return;
+    void* const scratch = scratch_of_thread.at_least(scratch_bytes_);
+    if (scratch == nullptr) {
+      out_of_memory_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    smelt_cpu_dispatch dispatch = dispatch_;
+    if (!private_.empty()) make_private(worker, dispatch);
+    const auto start = std::chrono::steady_clock::now();
+    double items = 0;
+    for (;;) {
+      const smelt_cpu_range box = tiling_.box(chunk);
+      pipeline_.entry(&dispatch, &box, scratch);
+      items += volume(box);
+      if (until == Until::one_chunk) break;
+      if (worker == 0) ending_.look();
+      if (!take(chunk)) break;
+      if (!ending_.requested()) continue;
+      broken_off_.store(true, std::memory_order_relaxed);
+      break;
+    }
+    if (worker == 0) learn(pipeline_, nanoseconds_since(start), items * threads_per_item_);
+  }
+
   void make_private(unsigned worker, smelt_cpu_dispatch& dispatch) {
     PrivateCopy& copy = private_[worker];
     std::copy_n(dispatch.buffers, copy.addresses.size(), copy.addresses.begin());
@@ -217,24 +205,29 @@ bool can_privatise(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispat
   return true;
 }
 
-tl::unexpected<Error> out_of_bounds(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
-                                    const smelt_cpu_fault& fault) {
+tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
+                              const smelt_cpu_fault& fault) {
+  if (fault.buffer == SMELT_CPU_FAULT_RECURSION)
+    return fail(Errc::pipeline_failed,
+                "kernel '{}' calls one of its functions from itself deeper than the CPU's stack is sure to hold; its "
+                "results are not complete",
+                pipeline.name());
   std::string what;
   uint64_t has = 0;
   uint64_t element = 1;
   ArgumentKind kind = ArgumentKind::buffer;
   uint32_t index = fault.buffer;
-  if (fault.buffer == kFaultInStatic) {
+  if (fault.buffer == SMELT_CPU_FAULT_STATIC_THREADGROUP) {
     what = "static threadgroup memory";
     has = pipeline.static_threadgroup_memory_length();
-  } else if (fault.buffer == kFaultInTable) {
+  } else if (fault.buffer == SMELT_CPU_FAULT_CONSTANT_TABLE) {
     return fail(Errc::buffer_bounds, "kernel '{}': thread ({}, {}, {}) {} {} bytes at offset {} of a constant table",
                 pipeline.name(), fault.position[0], fault.position[1], fault.position[2],
                 fault.is_write != 0 ? "writes" : "reads", fault.bytes, static_cast<int64_t>(fault.offset));
   } else {
-    if ((fault.buffer & 0x80000000) != 0) {
+    if ((fault.buffer & SMELT_CPU_FAULT_THREADGROUP_ARGUMENT) != 0) {
       kind = ArgumentKind::threadgroup;
-      index = fault.buffer & 0x7fffffff;
+      index = fault.buffer & ~SMELT_CPU_FAULT_THREADGROUP_ARGUMENT;
     }
     what = fmt::format("{} {}", to_string(kind), index);
     if (index < SMELT_CPU_MAX_BUFFERS)
@@ -304,21 +297,17 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   const auto& pipeline = static_cast<const CpuPipeline&>(state);
 
   smelt_cpu_dispatch dispatch;
-  smelt_cpu_fault fault;
+  smelt_cpu_fault fault{};
   SMELT_TRY(const uint64_t group_threads, cut_grid(pipeline, threads, group, dispatch));
   dispatch.buffers = addresses_.data();
   dispatch.buffer_bytes = lengths_.data();
   dispatch.threadgroup_bytes = threadgroup_lengths_.data();
   dispatch.constants = pipeline.constants.data();
-  dispatch.fault = nullptr;
+  dispatch.fault = &fault;
   LogContext log_context{&cpu_, &pipeline};
   const smelt_cpu_services services{&log_context, receive_log};
   dispatch.services = &services;
   dispatch.private_buffers = 0;
-  if (pipeline.checked) {
-    std::memset(&fault, 0, sizeof(fault));
-    dispatch.fault = &fault;
-  }
 
   std::array<uint32_t, kSlots> threadgroup_offsets{};
   uint64_t scratch_bytes =
@@ -377,7 +366,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     if (launch.out_of_memory()) return no_scratch(pipeline, scratch_bytes);
     if (launch.broken_off()) return ending.error(pipeline);
   }
-  if (pipeline.checked && fault.claimed != 0) return out_of_bounds(pipeline, dispatch, fault);
+  if (fault.claimed != 0) return faulted(pipeline, dispatch, fault);
   return {};
 }
 

@@ -12,12 +12,17 @@ extern "C" {
 
 enum { SMELT_CPU_MAX_BUFFERS = 31 };
 
-/// What a checked slice writes when a thread leaves a buffer. The first faulting thread wins `claimed` (0 -> 1);
-/// the access itself reads zero or is dropped.
+/// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
+#define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
+#define SMELT_CPU_FAULT_RECURSION 0xFFFFFFFDu            /* no access: functions called themselves too deep */
+#define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu       /* of the program */
+#define SMELT_CPU_FAULT_STATIC_THREADGROUP 0xFFFFFFFFu
+
+/// What a checked slice writes when a thread leaves a buffer, and any slice when functions call themselves too deep.
+/// The first faulting thread wins `claimed` (the loader has set it to 0; 0 -> 1); an access reads zero or is dropped.
 struct smelt_cpu_fault {
   uint32_t claimed;
-  uint32_t buffer;       ///< [[buffer(i)]], or 0x80000000 + i for [[threadgroup(i)]], or 0xFFFFFFFF static threadgroup,
-                         ///< or 0xFFFFFFFE for a constant table of the program
+  uint32_t buffer;       ///< an index, or SMELT_CPU_FAULT_*
   uint64_t offset;       ///< byte offset that was asked for, from the bound start; two's complement when negative
   uint64_t bytes;        ///< bytes of the access
   uint32_t position[3];  ///< thread_position_in_grid
@@ -39,7 +44,7 @@ struct smelt_cpu_dispatch {
   const uint32_t* threadgroup_offsets;        ///< +16  offset in scratch of each [[threadgroup(i)]] argument
   const uint32_t* threadgroup_bytes;          ///< +24  its length
   const void* constants;                      ///< +32  function constants, laid out as the kernel's row says
-  struct smelt_cpu_fault* fault;              ///< +40  checked slices only
+  struct smelt_cpu_fault* fault;              ///< +40  null: nobody asks (but in checked slices)
   const struct smelt_cpu_services* services;  ///< +48
   uint32_t grid[3];                           ///< +56  threads per grid
   uint32_t group[3];                          ///< +68  nominal threads per threadgroup (edge groups are trimmed)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cpu/work_item/fault.hpp"
+
+#include "cpu/dispatch_block.hpp"
+
+#include "llvm/IR/Module.h"
+
+namespace smelt::aot::cpu {
+namespace {
+
+constexpr const char* kName = "smelt.fault";
+
+/// void fault(dispatch, object, offset, bytes, x, y, z, is_write)
+llvm::Function* fault_function(llvm::Module& module) {
+  if (llvm::Function* known = module.getFunction(kName)) return known;
+  llvm::LLVMContext& context = module.getContext();
+  auto* pointer = llvm::PointerType::get(context, 0);
+  auto* i32 = llvm::Type::getInt32Ty(context);
+  auto* i64 = llvm::Type::getInt64Ty(context);
+  auto* type =
+      llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i32, i64, i64, i32, i32, i32, i32}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
+  for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::NoUnwind})
+    function->addFnAttr(attribute);
+  auto* look = llvm::BasicBlock::Create(context, "look", function);
+  auto* claim = llvm::BasicBlock::Create(context, "claim", function);
+  auto* write = llvm::BasicBlock::Create(context, "write", function);
+  auto* done = llvm::BasicBlock::Create(context, "done", function);
+  llvm::IRBuilder<> builder(look);
+  llvm::Value* record = SMELT_DISPATCH_FIELD(builder, pointer, function->getArg(0), fault);
+  builder.CreateCondBr(builder.CreateIsNull(record), done, claim);
+  builder.SetInsertPoint(claim);
+  llvm::Value* exchange =
+      builder.CreateAtomicCmpXchg(record, builder.getInt32(0), builder.getInt32(1), llvm::Align(4),
+                                  llvm::AtomicOrdering::AcquireRelease, llvm::AtomicOrdering::Monotonic);
+  builder.CreateCondBr(builder.CreateExtractValue(exchange, 1), write, done);
+  builder.SetInsertPoint(write);
+  const auto put = [&](unsigned argument, uint64_t offset) {
+    builder.CreateStore(function->getArg(argument),
+                        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), record, offset));
+  };
+  put(1, offsetof(smelt_cpu_fault, buffer));
+  put(2, offsetof(smelt_cpu_fault, offset));
+  put(3, offsetof(smelt_cpu_fault, bytes));
+  for (unsigned i = 0; i < 3; ++i) put(4 + i, offsetof(smelt_cpu_fault, position) + 4 * i);
+  put(7, offsetof(smelt_cpu_fault, is_write));
+  builder.CreateBr(done);
+  builder.SetInsertPoint(done);
+  builder.CreateRetVoid();
+  return function;
+}
+
+}  // namespace
+
+void report_fault(llvm::IRBuilder<>& builder, llvm::Value* dispatch, const Fault& fault) {
+  llvm::Function* function = fault_function(*builder.GetInsertBlock()->getModule());
+  llvm::SmallVector<llvm::Value*> operands{dispatch, fault.object, fault.offset, fault.bytes};
+  operands.append(fault.position.begin(), fault.position.end());
+  operands.push_back(builder.getInt32(fault.is_write ? 1 : 0));
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i] == nullptr) operands[i] = llvm::Constant::getNullValue(function->getArg(i)->getType());
+  builder.CreateCall(function, operands);
+}
+
+}  // namespace smelt::aot::cpu

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How generated code says that a thread did what it must not: the launch's record (smelt_cpu_fault), which the first
+// one to come fills.
+#pragma once
+
+#include "llvm/IR/IRBuilder.h"
+
+#include <array>
+
+namespace smelt::aot::cpu {
+
+/// What the record is to hold; zero where there is nothing to say.
+struct Fault {
+  llvm::Value* object = nullptr;           ///< i32: smelt_cpu_fault::buffer
+  llvm::Value* offset = nullptr;           ///< i64
+  llvm::Value* bytes = nullptr;            ///< i64
+  std::array<llvm::Value*, 3> position{};  ///< i32
+  bool is_write = false;
+};
+
+/// A call at the builder's place. `dispatch` points to the dispatch block.
+void report_fault(llvm::IRBuilder<>& builder, llvm::Value* dispatch, const Fault& fault);
+
+}  // namespace smelt::aot::cpu
