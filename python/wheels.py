@@ -35,8 +35,8 @@ COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compile
 MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
 SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Needs libcurl on the machine (Debian: libcurl4)",
              "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
-# What another wheel brings into smelt/_libs, for those that need that wheel.
 OPENED = {"libhogweed.so.6", "libgmp.so.10"}  # by trust/src/ed25519.cpp, when a signature is looked at
+# What another wheel brings into smelt/_libs, for those that need that wheel.
 WITH_SMELT = OPENED | {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
 WITH_REMOTE = {"libhiredis.so.0.14"}
 SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}

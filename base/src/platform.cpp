@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,19 @@ int64_t coarse_milliseconds() {
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 #endif
   return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
+
+uint64_t resident_bytes() {
+#if defined(__linux__)
+  FILE* const file = std::fopen("/proc/self/statm", "re");
+  if (file == nullptr) return 0;
+  unsigned long long all = 0, resident = 0;  // pages
+  const int read = std::fscanf(file, "%llu %llu", &all, &resident);
+  std::fclose(file);
+  return read == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+#else
+  return 0;
+#endif
 }
 
 int reserve_file(int fd, uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/seconds.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
@@ -17,7 +18,6 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
-#include <cmath>
 #include <memory>
 
 namespace smelt::cli {
@@ -129,7 +129,7 @@ Result<void> set_tag(const Options& options, service::Session& session, const Di
 Result<void> write_output(Options& options, const std::string& kind) {
   service::Request& request = options.request;
   aot::Limits limits;
-  limits.time = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(options.timeout * 1e3)));
+  SMELT_TRY(limits.time, limit_from_seconds(options.timeout, "--timeout"));
   limits.memory_bytes = options.max_memory;
   const aot::Limited limited(limits);
   if (kind == "ll") {

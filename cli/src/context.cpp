@@ -20,6 +20,11 @@ void Context::finish(const Result<void>& result) {
   exit_code = usage ? kUsageError : kFailed;
 }
 
+void Context::finish(const Result<bool>& good) {
+  if (!good) return finish(Result<void>(tl::unexpected(good.error())));
+  if (!*good) exit_code = kFailed;
+}
+
 void Context::warn(std::string_view message) {
   fmt::print(stderr, "smelt: warning: {}\n", printable(message));
 }

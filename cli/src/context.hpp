@@ -21,6 +21,8 @@ struct Context {
   /// function it is about should be in the message already (Error::in). Arguments that make no sense, alone or together
   /// (invalid_argument), are the caller's mistake: "smelt: <message>", exit code 2.
   void finish(const Result<void>& result);
+  /// The same for a verb that judges something: false fails without a further message.
+  void finish(const Result<bool>& good);
   static void warn(std::string_view message);
 };
 

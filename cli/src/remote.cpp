@@ -2,14 +2,12 @@
 // smelt remote ...: the servers behind the store.
 #include "smelt/remote/check.hpp"
 #include "smelt/remote/remotes.hpp"
-#include "smelt/service/session.hpp"
 
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -62,11 +60,7 @@ void add_remote(CLI::App& app, Context& context) {
   CLI::App* sub = verb->add_subcommand("check", "Read, write and measure each server, and say what to mend");
   sub->add_option("URL", options->urls, "Remotes to check (default: those of SMELT_REMOTE)");
   sub->add_flag("--json", options->json, "Print JSON for programs");
-  sub->callback([options, &context] {
-    const auto good = check(*options);
-    if (!good) return context.finish(tl::unexpected(good.error()));
-    if (!*good) context.exit_code = kFailed;
-  });
+  sub->callback([options, &context] { context.finish(check(*options)); });
 }
 
 }  // namespace smelt::cli

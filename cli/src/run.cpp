@@ -157,8 +157,10 @@ Result<LibraryRef> load(const Options& options, const DeviceRef& device) {
     SMELT_TRY(with.expect, digest_from_hex(options.expect));
   }
   if (!options.trust.empty() || !options.trusted.empty()) {
-    SMELT_TRY(const trust::Level level,
-              options.trust.empty() ? trust::level_from_environment() : trust::parse_level(options.trust));
+    std::optional<trust::Level> level;
+    if (!options.trust.empty()) {
+      SMELT_TRY(level, trust::parse_level(options.trust));
+    }
     SMELT_TRY(trust::Policy policy, trust::Policy::from_environment(level));
     for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
     with.policy = std::make_shared<const trust::Policy>(std::move(policy));

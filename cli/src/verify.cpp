@@ -74,11 +74,7 @@ void add_verify(CLI::App& app, Context& context) {
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed");
-  verb->callback([options, &context] {
-    const auto good = run(*options);
-    if (!good) return context.finish(tl::unexpected(good.error()));
-    if (!*good) context.exit_code = kFailed;
-  });
+  verb->callback([options, &context] { context.finish(run(*options)); });
 }
 
 }  // namespace smelt::cli

@@ -153,9 +153,9 @@ class LibraryLoader {
     if (!data_->options.native) return "is CPU code, the caller asks not to use any";
     std::shared_ptr<const trust::Policy> policy = data_->options.policy;
     if (!policy) {
-      // Of files that the user names, only this level asks more; so others do not read the files of keys.
       SMELT_TRY(const trust::Level level, trust::level_from_environment());
-      if (level != trust::Level::signed_only) return std::nullopt;
+      // Files of keys are read only where a signature is asked for.
+      if (trust::Policy{level, {}}.allows(trust::Origin::named_path, false)) return std::nullopt;
       SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment(level));
       policy = std::make_shared<const trust::Policy>(std::move(from_environment));
     }

@@ -92,9 +92,7 @@ def _load(
         return _with_code_made_here(source, name, on, options, store, as_upstream, path)
     try:
         return _loader.load(source, on, options, as_upstream, path)
-    except TrustError as refused:
-        if on.kind != "cpu":
-            raise
+    except TrustError as refused:  # its CPU code alone
         return _with_code_made_here(source, name, on, options, store, as_upstream, path, refused)
 
 
@@ -107,8 +105,6 @@ def load_package(
     try:
         return package._native.load(on, options, as_upstream)
     except TrustError as refused:
-        if on.kind != "cpu":
-            raise
         return _with_code_made_here(package._native.view(), "package", on, options, store, as_upstream, "", refused)
 
 
@@ -188,8 +184,8 @@ def compile_shader(
     timeout: float | None = None,
     _as_upstream: bool = False,
 ) -> _loader.Library:
-    """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds that
-    compiling may take; then it is a CancelledError."""
+    """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
+    that compiling may take; then it is a CancelledError."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)

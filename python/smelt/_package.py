@@ -285,9 +285,9 @@ def compile(
 
     source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True),
     for named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done,
-    total) is called from any thread; when it returns False compiling ends. kernels: functions that are kernels besides those marked so. functions: make only
-    these. include_folders, definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store,
-    False to work without one. timeout, max_memory: seconds that compiling may take, and bytes that the process may hold
+    total) is called from any thread; when it returns False compiling ends. kernels: functions that are kernels besides
+    those marked so. functions: make only these. include_folders, definitions: of MSL, as -I and -D. store: None for
+    the default, a folder or smelt.Store, False to work without one. timeout, max_memory: seconds that compiling may take, and bytes that the process may hold
     meanwhile; then it is a CancelledError. Kernels that were ready are kept in the store.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))

@@ -2,6 +2,7 @@
 // smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
 // that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
 #include "smelt/aot/limits.hpp"
+#include "smelt/base/seconds.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
 
@@ -11,7 +12,6 @@
 
 #include <pybind11/stl.h>
 
-#include <cmath>
 #include <optional>
 
 namespace smelt::python {
@@ -144,10 +144,7 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
 aot::Limits limits_from(const py::dict& options, const std::shared_ptr<std::atomic<bool>>& cancel) {
   aot::Limits limits;
   limits.cancel = cancel;
-  if (const auto timeout = optional_from<double>(options, "timeout")) {
-    if (!(*timeout > 0 && *timeout <= 1e9)) raise(Errc::invalid_argument, "timeout: want seconds, got {}", *timeout);
-    limits.time = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(*timeout * 1e3)));
-  }
+  limits.time = unwrap(limit_from_seconds(optional_from<double>(options, "timeout").value_or(0), "timeout"));
   limits.memory_bytes = optional_from<uint64_t>(options, "max_memory").value_or(0);
   return limits;
 }

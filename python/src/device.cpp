@@ -2,13 +2,14 @@
 // Devices.
 #include "smelt/loader/device.hpp"
 
+#include "smelt/base/seconds.hpp"
+
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "signals.hpp"
 
 #include <pybind11/stl.h>
 
-#include <cmath>
 #include <optional>
 #include <tuple>
 
@@ -44,9 +45,7 @@ loader::DeviceProfile profile_of(const py::dict& target) {
 loader::DeviceRef open_device(const std::string& kind, unsigned threads, const std::string& cpu_level,
                               const std::optional<std::string>& target, double launch_limit) {
   loader::DeviceOptions options;
-  if (!(launch_limit >= 0 && launch_limit <= 1e9))
-    raise(Errc::invalid_argument, "launch_limit: want seconds, or 0 for none; got {}", launch_limit);
-  options.launch_limit = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(launch_limit * 1e3)));
+  options.launch_limit = unwrap(limit_from_seconds(launch_limit, "launch_limit"));
   options.interrupted = signals_arrived;
   options.threads = threads;
   options.cpu_level = cpu_level;

@@ -191,8 +191,7 @@ loader::LoadOptions load_options(const py::dict& from) {
     }
   }
   if (level || !trusted_keys.empty()) {
-    if (!level) level = unwrap(trust::level_from_environment());
-    trust::Policy policy = unwrap(trust::Policy::from_environment(*level));
+    trust::Policy policy = unwrap(trust::Policy::from_environment(level));
     unwrap(policy.add_words(trusted_keys));
     options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }

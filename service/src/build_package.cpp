@@ -18,7 +18,6 @@
 #include <thread>
 
 namespace smelt::service {
-namespace {}  // namespace
 
 schema::Function manifest_function(const aot::KernelInfo& info) {
   schema::Function made;

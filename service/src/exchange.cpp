@@ -34,7 +34,7 @@ Result<Digest> pull_tag(remote::TieredStore& tiers, const std::string& asked, st
   // It runs nothing, but says what will be run under a name: where signatures are asked for, it needs one.
   const auto& record = arrived->record;
   const bool is_signed = tiers.policy().signer(as_bytes(schema::statement(record)), record.signatures).has_value();
-  if (tiers.policy().level == trust::Level::signed_only && !is_signed)
+  if (!tiers.policy().allows(trust::Origin::named_path, is_signed))
     return fail(Errc::untrusted, "pull {}: the tag at {}: {}", asked, arrived->from,
                 tiers.policy().explain(record.signatures));
   return digest_from_hex(as_text(arrived->parts[0].bytes));

@@ -91,7 +91,7 @@ Result<Bytes> remake_package(ByteView bytes, std::optional<CpuCode> wanted) {
 Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts) {
   std::optional<std::vector<remote::Part>> made;
   for (const cache::Entry::Part& part : parts) {
-    if (part.name == kLibraryPart || part.name == kKernelPart) {
+    if (part.name == kPackagePart || part.name == kKernelPart) {
       SMELT_TRY(Bytes package, remake_package(part.bytes));
       if (!made) made.emplace();
       made->push_back({std::string(part.name), std::move(package)});
@@ -107,7 +107,7 @@ Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<
 
 std::string made_from(const std::vector<cache::Entry::Part>& parts) {
   for (const cache::Entry::Part& part : parts) {
-    if (part.name != kLibraryPart && part.name != kKernelPart) continue;
+    if (part.name != kPackagePart && part.name != kKernelPart) continue;
     const auto package = schema::Package::open(part.bytes);
     if (!package || package->library_count() == 0) return {};
     const schema::LibraryView library = package->library(0);

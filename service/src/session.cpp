@@ -204,12 +204,16 @@ Result<std::optional<CompileResult>> Session::find(const Request& request) {
 Result<CompileResult> Session::find_or_compile(const Request& request, const Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   // A hit on unchanged bytes parses nothing.
-  SMELT_TRY(auto found, find(request));
-  if (found) return std::move(*found);
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   const auto more = extras(request, levels);
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
+  if (store) {
+    if (auto found = state_->find(*store, raw)) {
+      found->took = since(start);
+      return std::move(*found);
+    }
+  }
   // Second chance: the same code under another comment, name or order.
   std::optional<Digest> normal;
   if (store) {

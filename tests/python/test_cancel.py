@@ -64,7 +64,7 @@ class CancelTest(unittest.TestCase):
         code = self.LAUNCH + """
         signal.signal(signal.SIGINT, lambda number, frame: print("noticed"))
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        library.spin(x, 20_000, threads=64 * 4000, group_size=64)
+        library.spin(x, 20_000, threads=64 * 20_000, group_size=64)
         print("done")
         """
         result = run(code)

@@ -97,9 +97,9 @@ class RemotesTest(unittest.TestCase):
         module.RemoteCacheBackend, module.RedisRemoteCache = RemoteCacheBackend, RedisRemoteCache
         package = types.ModuleType("torch._inductor")
         package.remote_cache = module
-        for name, stub in (("torch", types.ModuleType("torch")), ("torch._inductor", package), (module.__name__, module)):
+        for name, module_of_torch in (("torch", types.ModuleType("torch")), ("torch._inductor", package), (module.__name__, module)):
             if name not in sys.modules:
-                sys.modules[name] = stub
+                sys.modules[name] = module_of_torch
                 self.addCleanup(sys.modules.pop, name)
         from smelt.compat import inductor_cache
 

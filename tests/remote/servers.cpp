@@ -3,6 +3,8 @@
 
 #include "smelt/base/files.hpp"
 
+#include "loopback_server.hpp"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,14 +23,6 @@ namespace smelt::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-sockaddr_in loopback(uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 void write(const fs::path& path, const std::string& text) {
   if (!write_file(path, as_bytes(text))) throw std::runtime_error("cannot write " + path.string());

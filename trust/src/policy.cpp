@@ -92,14 +92,13 @@ Result<Level> level_from_environment() {
   return level;
 }
 
-Result<Policy> Policy::from_environment() {
-  SMELT_TRY(const Level level, level_from_environment());
-  return from_environment(level);
-}
-
-Result<Policy> Policy::from_environment(Level level) {
+Result<Policy> Policy::from_environment(std::optional<Level> level) {
   Policy policy;
-  policy.level = level;
+  if (level) {
+    policy.level = *level;
+  } else {
+    SMELT_TRY(policy.level, level_from_environment());
+  }
   if (auto added = policy.add_words(environment("SMELT_TRUSTED_KEYS")); !added)
     return tl::unexpected(std::move(added).error().in("SMELT_TRUSTED_KEYS"));
   if (const auto file = users_file(); !file.empty())

@@ -4,6 +4,7 @@
 
 #include "cpu/compile_kernel.hpp"
 #include "llvm_support/tasks.hpp"
+#include "llvm_support/watch.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -37,8 +38,7 @@ Result<CpuCompiled> compile_cpu(std::span<const AirModuleView> modules, const Cp
   for (size_t i = 0; i < modules.size(); ++i) {
     Result<cpu::CompiledKernel>& kernel = kernels[i];
     // What was ended is not something that the kernel cannot do: nothing of it may be kept.
-    if (!kernel && (kernel.error().code == Errc::cancelled || kernel.error().code == Errc::out_of_memory))
-      return tl::unexpected(std::move(kernel).error().in(modules[i].name));
+    if (!kernel && was_ended(kernel.error())) return tl::unexpected(std::move(kernel).error().in(modules[i].name));
     if (!kernel) {
       result.missing.push_back({std::string(modules[i].name), kernel.error().message});
       continue;

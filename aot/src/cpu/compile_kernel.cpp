@@ -13,6 +13,7 @@
 #include "kernel_ir/kernel_module.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
+#include "llvm_support/watch.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -177,7 +178,7 @@ Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptio
 Result<CompiledKernel> compile_kernel(const AirModuleView& module, const CpuOptions& options) {
   Result<CompiledKernel> first = compile_guarded(module, options);
   if (first || options.method != CpuMethod::automatic || options.checked) return first;
-  if (first.error().code == Errc::cancelled || first.error().code == Errc::out_of_memory) return first;
+  if (was_ended(first.error())) return first;
   CpuOptions fallback = options;
   fallback.method = CpuMethod::regions;
   Result<CompiledKernel> second = compile_guarded(module, fallback);

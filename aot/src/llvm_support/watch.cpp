@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/watch.hpp"
 
+#include "smelt/base/platform.hpp"
+
 #include "llvm_support/guard.hpp"
 
-#ifdef __linux__
-#include <unistd.h>
-
-#include <cstdio>
-#endif
+#include <utility>
 
 namespace smelt::aot {
 
@@ -23,7 +21,7 @@ class Watch {
       return fail(Errc::cancelled, "not compiled within the limit of {:.3g} s",
                   std::chrono::duration<double>(limits_.time).count());
     if (limits_.memory_bytes != 0) {
-      if (const uint64_t held = resident_bytes(); held > limits_.memory_bytes)
+      if (const uint64_t held = platform::resident_bytes(); held > limits_.memory_bytes)
         return fail(Errc::cancelled, "compiling took {} MB of memory, the limit is {} MB", held >> 20,
                     limits_.memory_bytes >> 20);
     }
@@ -31,20 +29,6 @@ class Watch {
   }
 
  private:
-  /// 0 where the system does not say.
-  static uint64_t resident_bytes() {
-    uint64_t pages = 0;
-#ifdef __linux__
-    if (FILE* file = std::fopen("/proc/self/statm", "re")) {
-      unsigned long long all = 0, resident = 0;
-      if (std::fscanf(file, "%llu %llu", &all, &resident) == 2)
-        pages = resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-      std::fclose(file);
-    }
-#endif
-    return pages;
-  }
-
   const Limits limits_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
@@ -68,6 +52,10 @@ const Watch* current_watch() {
 Inherited::Inherited(const Watch* watch) : outer_(std::exchange(current, watch)) {}
 Inherited::~Inherited() {
   current = outer_;
+}
+
+bool was_ended(const Error& error) {
+  return error.code == Errc::cancelled || error.code == Errc::out_of_memory;
 }
 
 Result<void> check_limits() {

@@ -9,6 +9,9 @@
 
 namespace smelt::aot {
 
+/// Whether an error says that compiling was ended, not that something about this kernel is wrong.
+bool was_ended(const Error& error);
+
 /// `cancelled` when this thread's limits are reached.
 Result<void> check_limits();
 

@@ -41,10 +41,9 @@ Result<LoadOptions> to_options(const smelt_load_options* given, const char* func
   if (from.trust < SMELT_TRUST_ENVIRONMENT || from.trust > SMELT_TRUST_SIGNED)
     return fail(Errc::invalid_argument, "{}: trust is {}; want a SMELT_TRUST_ value", function, from.trust);
   if (from.trust != SMELT_TRUST_ENVIRONMENT || from.trusted_keys != nullptr) {
-    auto level = trust::level_from_environment();
+    std::optional<trust::Level> level;
     if (from.trust != SMELT_TRUST_ENVIRONMENT) level = static_cast<trust::Level>(from.trust - SMELT_TRUST_ANY);
-    if (!level) return tl::unexpected(std::move(level).error());
-    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment(*level));
+    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment(level));
     if (from.trusted_keys != nullptr) SMELT_TRY_VOID(policy.add_words(from.trusted_keys));
     options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }

@@ -339,8 +339,13 @@ Result<void> AtomicLowering::lower(llvm::StoreInst& store) {
   return {};
 }
 
+/// An atomic access of LLVM's.
+bool is_plain_atomic(const llvm::Instruction& instruction) {
+  return instruction.isAtomic() && !llvm::isa<llvm::FenceInst>(instruction);
+}
+
 bool is_atomic(const llvm::Instruction& instruction) {
-  if (instruction.isAtomic()) return !llvm::isa<llvm::FenceInst>(instruction);
+  if (is_plain_atomic(instruction)) return true;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   return call && call->getCalledFunction() && call->getCalledFunction()->getName().starts_with("air.atomic.");
 }
@@ -362,7 +367,7 @@ Result<void> atomics(PassContext& context) {
   // Lowering one takes away instructions that use it, so only what will be lowered is remembered.
   std::vector<llvm::Instruction*> found;
   for (llvm::Instruction* instruction : instructions_of(context.module))
-    if (instruction->isAtomic() && !llvm::isa<llvm::FenceInst>(instruction)) found.push_back(instruction);
+    if (is_plain_atomic(*instruction)) found.push_back(instruction);
   for (llvm::Instruction* instruction : found) {
     if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction)) {
       SMELT_TRY_VOID(lowering.lower(*rmw));

@@ -15,6 +15,9 @@ int64_t seconds_since_boot();
 /// Milliseconds of a clock that is never set, as cheaply as they can be had; some milliseconds behind at most.
 int64_t coarse_milliseconds();
 
+/// Bytes of memory that this process holds now; 0 where the system does not say.
+uint64_t resident_bytes();
+
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
 int reserve_file(int fd, uint64_t bytes);

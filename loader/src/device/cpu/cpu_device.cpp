@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu_device.hpp"
 
+#include "smelt/base/seconds.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -225,10 +226,9 @@ Result<DeviceRef> open_cpu_device(const DeviceOptions& options) {
   if (const char* seconds = std::getenv("SMELT_LAUNCH_LIMIT"); seconds && *seconds && with.launch_limit.count() == 0) {
     double number = 0;
     const char* const end = seconds + std::strlen(seconds);
-    if (const auto parsed = std::from_chars(seconds, end, number);
-        parsed.ec != std::errc() || parsed.ptr != end || !(number >= 0 && number <= 1e9))
+    if (const auto parsed = std::from_chars(seconds, end, number); parsed.ec != std::errc() || parsed.ptr != end)
       return fail(Errc::invalid_argument, "SMELT_LAUNCH_LIMIT '{}': want seconds, such as 2.5", seconds);
-    with.launch_limit = std::chrono::milliseconds(static_cast<int64_t>(std::ceil(number * 1e3)));
+    SMELT_TRY(with.launch_limit, limit_from_seconds(number, "SMELT_LAUNCH_LIMIT"));
   }
   return std::make_shared<CpuDevice>(level, forced, threads, with);
 }

@@ -39,9 +39,8 @@ struct Policy {
 
   /// SMELT_TRUST (a level); SMELT_TRUSTED_KEYS (public keys, or paths of files of them, separated by spaces); and
   /// $XDG_CONFIG_HOME/smelt/trusted-keys (else ~/.config/smelt/trusted-keys), a key a line, '#' begins a comment.
-  static Result<Policy> from_environment();
-  /// The same at a level that the caller says, whatever SMELT_TRUST is.
-  static Result<Policy> from_environment(Level level);
+  /// A `level` that the caller says counts instead of SMELT_TRUST.
+  static Result<Policy> from_environment(std::optional<Level> level = {});
   /// Everything is allowed: for code that was made or vetted here.
   static std::shared_ptr<const Policy> all();
   /// Adds what SMELT_TRUSTED_KEYS may hold: public keys, or paths of files of them, separated by white space.
