@@ -152,7 +152,7 @@ void DiagnosticCollector::set_place(Message& message, Place place) {
   message.snippet = std::move(place.snippet);
 }
 
-void DiagnosticCollector::finish() {
+void DiagnosticCollector::finish_message() {
   if (!has_last_) return;
   has_last_ = false;
   std::string text = last_.place.empty() ? main_name_ : last_.place;
@@ -193,7 +193,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     }
     return;
   }
-  finish();
+  finish_message();
   last_ = {};
   last_.is_error = level >= Level::Error;
   last_.text = std::move(text);

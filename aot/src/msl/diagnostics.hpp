@@ -21,7 +21,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   void set_main_name(std::string name) { main_name_ = std::move(name); }
 
   /// No more messages will come; call before reading the results.
-  void close() { finish(); }
+  void close() { finish_message(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   size_t error_count() const { return errors_.size(); }
   /// Places, as raw encodings, of casts between half and bfloat that Clang refused and Metal has.
@@ -37,7 +37,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
     bool wants_place = false;  ///< it pointed into a header; the next note of the user's has the place
     std::vector<std::string> notes;
   };
-  void finish();  ///< files the message that waited for its notes
+  void finish_message();  ///< files the message that waited for its notes
   struct Place {
     std::string text, snippet;
     std::string file;

@@ -6,8 +6,6 @@
 namespace smelt::aot::cpu {
 namespace {
 
-constexpr unsigned kFixedParameters = 4;
-
 bool is_bound_pointer(const WorkParameter& parameter) {
   return parameter.kind == WorkParameter::Kind::buffer || parameter.kind == WorkParameter::Kind::threadgroup_argument;
 }

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Precompiled for the files that speak with Clang (aot/CMakeLists.txt): its headers cost more than LLVM's.
+#pragma once
+
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Sema/Sema.h"
+
+#include "llvm_support/pch.hpp"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Debian packages of a finished build: `cpack --config build/release/CPackConfig.cmake -B OUT`.
+#
+#   libsmelt1                 libsmelt.so.1
+#   libsmelt-dev              headers, libsmelt.a, libsmelt-store.a, pkg-config and CMake files
+#   smelt                     the command
+#   python3-smelt             loader, store and remotes in Python
+#   python3-smelt-compiler    the compiler in Python; needs LLVM and Clang
+if(APPLE OR NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME smelt)
+set(CPACK_PACKAGE_CONTACT "The smelt authors")
+set(CPACK_PACKAGE_VENDOR smelt)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Metal and Triton kernels, compiled ahead of time and called by name")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+
+# smelt_debian_package(COMPONENT NAME SECTION DESCRIPTION): the file of one component, or of a group of them.
+macro(smelt_debian_package component name section description)
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${description}")
+endmacro()
+smelt_debian_package(loader libsmelt1 libs "The loader of kernels that smelt compiled, as a C library.")
+smelt_debian_package(development libsmelt-dev libdevel "Headers and static libraries of smelt, for C and C++ programs.")
+set(components loader dev)
+if(NOT SMELT_LOADER_ONLY)
+  smelt_debian_package(command smelt devel "The command: compiles, inspects, verifies, stores and runs kernels.")
+  list(APPEND components store command)
+  if(TARGET smelt_python)
+    smelt_debian_package(debian-python python3-smelt python "Loads, stores and calls kernels in Python.")
+    smelt_debian_package(debian-python-compiler python3-smelt-compiler python "Compiles kernels in Python.")
+    get_property(python GLOBAL PROPERTY SMELT_DEBIAN_PYTHON)
+    set(CPACK_DEBIAN_DEBIAN-PYTHON_PACKAGE_DEPENDS "${python}, libhogweed6")
+    list(APPEND components debian-python debian-python-remote debian-python-compiler)
+  endif()
+endif()
+# Opened by name when a signature is looked at, so that nobody sees it among what is linked.
+set(CPACK_DEBIAN_LOADER_PACKAGE_DEPENDS libhogweed6)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+  "libsmelt1 (= ${PROJECT_VERSION}), libfmt-dev, libexpected-dev, nettle-dev, libsqlite3-dev, libzstd-dev, libxxhash-dev")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS libhogweed6)
+set(CPACK_COMPONENTS_ALL ${components})
+include(CPack)
+cpack_add_component_group(development)
+cpack_add_component(dev GROUP development)
+cpack_add_component(store GROUP development)
+if(TARGET smelt_python)
+  # In one package: TLS and the rest that remotes need are there on every Debian.
+  cpack_add_component_group(debian-python)
+  cpack_add_component(debian-python GROUP debian-python)
+  cpack_add_component(debian-python-remote GROUP debian-python)
+  cpack_add_component(debian-python-compiler DEPENDS debian-python)
+endif()
