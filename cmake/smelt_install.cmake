@@ -4,6 +4,7 @@
 #   loader    libsmelt.so.1, what a program needs to run
 #   dev       headers, libsmelt.so, libsmelt.a, smelt.pc, smelt-config.cmake: what it needs to be built
 #   store     the store in C++: headers and libsmelt-store.a
+#   compiler  libsmelt-compiler.so and its header
 #   command   bin/smelt
 #   python    the Python package (python/CMakeLists.txt; wheels are made of it)
 include(CMakePackageConfigHelpers)
@@ -27,6 +28,12 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/smelt-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/smelt-config.cmake ${PROJECT_BINARY_DIR}/smelt-config-version.cmake
         cmake/smelt_add_library.cmake cmake/smelt_dependencies.cmake DESTINATION ${smelt_config_folder} COMPONENT dev)
 
+if(TARGET smelt_compiler)
+  set_target_properties(smelt_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")  # libsmelt.so lies beside it
+  install(TARGETS smelt_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler
+          NAMELINK_COMPONENT compiler-dev)
+  install(DIRECTORY service/c_api/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler-dev)
+endif()
 if(TARGET smelt_store_static)
   install(TARGETS smelt_store_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT store)
   install(DIRECTORY cache/include/ service/stored/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT store)

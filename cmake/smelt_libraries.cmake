@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The loader as people link it: libsmelt.so (the C API, nothing else exported) and libsmelt.a (C and C++).
+# What people link: libsmelt.so (the C API, nothing else exported), libsmelt.a (C and C++), and beside them
+# libsmelt-store.a and libsmelt-compiler.so.
 set(smelt_loader_objects)
 foreach(module IN ITEMS loader trust schema_package metallib base)
   list(APPEND smelt_loader_objects $<TARGET_OBJECTS:smelt_${module}>)
@@ -45,4 +46,11 @@ if(NOT SMELT_LOADER_ONLY)
   add_library(smelt_store_static STATIC $<TARGET_OBJECTS:smelt_stored> $<TARGET_OBJECTS:smelt_cache>
               $<TARGET_OBJECTS:smelt_schema_store>)
   set_target_properties(smelt_store_static PROPERTIES OUTPUT_NAME smelt-store LINKER_LANGUAGE CXX)
+
+  # Compiling from C, in a library of its own: who only loads needs no LLVM.
+  smelt_c_library(smelt_compiler service/c_api/compiler.cpp)
+  set_target_properties(smelt_compiler PROPERTIES OUTPUT_NAME smelt-compiler)
+  target_include_directories(smelt_compiler PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/service/c_api/include>)
+  target_link_libraries(smelt_compiler PUBLIC smelt_shared PRIVATE smelt::service smelt::aot smelt_warnings)
+  add_library(smelt::compiler ALIAS smelt_compiler)
 endif()

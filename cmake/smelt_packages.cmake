@@ -2,6 +2,7 @@
 # Debian packages of a finished build: `cpack --config build/release/CPackConfig.cmake -B OUT`.
 #
 #   libsmelt1                 libsmelt.so.1
+#   libsmelt-compiler1        libsmelt-compiler.so.1; needs LLVM and Clang
 #   libsmelt-dev              headers, libsmelt.a, libsmelt-store.a, pkg-config and CMake files
 #   smelt                     the command
 #   python3-smelt             loader, store and remotes in Python
@@ -19,6 +20,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)  # libsmelt-compiler needs libsmelt
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
@@ -34,8 +36,10 @@ smelt_debian_package(loader libsmelt1 libs "The loader of kernels that smelt com
 smelt_debian_package(development libsmelt-dev libdevel "Headers and static libraries of smelt, for C and C++ programs.")
 set(components loader dev)
 if(NOT SMELT_LOADER_ONLY)
+  smelt_debian_package(compiler libsmelt-compiler1 libs "The compiler of smelt as a C library.")
+  set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "libsmelt1 (= ${PROJECT_VERSION}), libhogweed6")
   smelt_debian_package(command smelt devel "The command: compiles, inspects, verifies, stores and runs kernels.")
-  list(APPEND components store command)
+  list(APPEND components store compiler compiler-dev command)
   if(TARGET smelt_python)
     smelt_debian_package(debian-python python3-smelt python "Loads, stores and calls kernels in Python.")
     smelt_debian_package(debian-python-compiler python3-smelt-compiler python "Compiles kernels in Python.")
@@ -46,14 +50,19 @@ if(NOT SMELT_LOADER_ONLY)
 endif()
 # Opened by name when a signature is looked at, so that nobody sees it among what is linked.
 set(CPACK_DEBIAN_LOADER_PACKAGE_DEPENDS libhogweed6)
+set(development "libsmelt1 (= ${PROJECT_VERSION})")
+if(NOT SMELT_LOADER_ONLY)
+  string(APPEND development ", libsmelt-compiler1 (= ${PROJECT_VERSION})")
+endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libsmelt1 (= ${PROJECT_VERSION}), libfmt-dev, libexpected-dev, nettle-dev, libsqlite3-dev, libzstd-dev, libxxhash-dev")
+  "${development}, libfmt-dev, libexpected-dev, nettle-dev, libsqlite3-dev, libzstd-dev, libxxhash-dev")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS libhogweed6)
 set(CPACK_COMPONENTS_ALL ${components})
 include(CPack)
 cpack_add_component_group(development)
 cpack_add_component(dev GROUP development)
 cpack_add_component(store GROUP development)
+cpack_add_component(compiler-dev GROUP development)
 if(TARGET smelt_python)
   # In one package: TLS and the rest that remotes need are there on every Debian.
   cpack_add_component_group(debian-python)

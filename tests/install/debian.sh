@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 run() { "$@" > "$work/log" 2>&1 || { echo "failed: $*" >&2; cat "$work/log" >&2; exit 1; }; }
 run cpack --config "$build/CPackConfig.cmake" -B "$work/packages"
 packages=("$work"/packages/*.deb)
-[ "${#packages[@]}" -eq 5 ] || { echo "packages: ${packages[*]}" >&2; exit 1; }
+[ "${#packages[@]}" -eq 6 ] || { echo "packages: ${packages[*]}" >&2; exit 1; }
 
 cat > "$work/use.sh" <<'END'
 set -euo pipefail

@@ -4,8 +4,8 @@
 # versioned name, and needs none of what only the compiler and the store stand on.
 set -euo pipefail
 library=$1 header=$2
-found=$(nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
-wanted=$(grep -oE '\bsmelt_[a-z0-9_]+\(' "$header" | tr -d '(' | sort -u)
+found=$(nm -D --defined-only "$library" | awk '$2 !~ /^[Abdrt]$/ { sub(/@.*/, "", $3); print $3 }' | sort)
+wanted=$(tr '\n' ' ' < "$header" | grep -oE 'SMELT_API [^;(]*\(' | grep -oE 'smelt_[a-z0-9_]+\(' | tr -d '(' | sort -u)
 if ! diff <(echo "$wanted") <(echo "$found") > /tmp/exported.$$; then
   echo "declared (<) and exported (>) differ:" >&2
   cat /tmp/exported.$$ >&2

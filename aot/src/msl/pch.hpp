@@ -2,8 +2,8 @@
 // Precompiled for the files that speak with Clang (aot/CMakeLists.txt): its headers cost more than LLVM's.
 #pragma once
 
+#include "llvm_support/pch.hpp"
+
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Sema/Sema.h"
-
-#include "llvm_support/pch.hpp"

@@ -92,6 +92,9 @@ typedef struct smelt_error_info {
 /* The calling thread's last failure; its text is valid until that thread's next failing call. SMELT_OK in `code` when
  * nothing has failed yet. */
 SMELT_API smelt_status smelt_last_error(smelt_error_info* info);
+/* For libraries that work with this one: makes a failure the calling thread's last, and returns its code. `subject` may
+ * be null. SMELT_E_INVALID_ARGUMENT, and nothing done, for SMELT_OK or without a message. */
+SMELT_API smelt_status smelt_set_last_error(smelt_status code, const char* message, const char* subject);
 /* "truncated", ...; "unknown" for numbers that are no status. Static. */
 SMELT_API const char* smelt_status_name(smelt_status status);
 /* "0.1.0". Static. */

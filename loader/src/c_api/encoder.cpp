@@ -4,7 +4,7 @@
 
 using namespace smelt;
 using namespace smelt::loader;
-using namespace smelt::loader::c_api;
+using namespace smelt::c_api;
 
 namespace {
 

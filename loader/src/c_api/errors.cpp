@@ -2,7 +2,7 @@
 #include "handles.hpp"
 
 using namespace smelt;
-using namespace smelt::loader::c_api;
+using namespace smelt::c_api;
 
 // smelt.h is read by C and cannot be made from the list; it is held to it here.
 static_assert(int(Errc::ok) == SMELT_OK);
@@ -35,9 +35,9 @@ std::string json_text(std::string_view text) {
 
 }  // namespace
 
-namespace smelt::loader::c_api {
+namespace smelt::c_api {
 
-smelt_status remember(const Error& error) noexcept {
+int32_t remember(const Error& error) noexcept {
   const auto status = static_cast<smelt_status>(error.code);
   try {
     LastError fresh;
@@ -56,7 +56,8 @@ smelt_status remember(const Error& error) noexcept {
   return status;
 }
 
-smelt_status remember(smelt_status status, const char* message) noexcept {
+int32_t remember(Errc code, const char* message) noexcept {
+  const auto status = static_cast<smelt_status>(code);
   try {
     last_error = {status,
                   message,
@@ -69,7 +70,7 @@ smelt_status remember(smelt_status status, const char* message) noexcept {
   return status;
 }
 
-}  // namespace smelt::loader::c_api
+}  // namespace smelt::c_api
 
 smelt_status smelt_last_error(smelt_error_info* info) {
   // A failure here must not replace the error that is being asked for.
@@ -79,6 +80,13 @@ smelt_status smelt_last_error(smelt_error_info* info) {
       last_error.subject.c_str(), last_error.subject.size(), last_error.detail.c_str(),  last_error.detail.size()};
   std::memcpy(info, &filled, std::min(info->struct_size, sizeof(filled)));
   return SMELT_OK;
+}
+
+smelt_status smelt_set_last_error(smelt_status code, const char* message, const char* subject) {
+  if (code == SMELT_OK || message == nullptr) return SMELT_E_INVALID_ARGUMENT;
+  return guard([&]() -> Result<void> {
+    return tl::unexpected(Error{static_cast<Errc>(code), printable(message), subject != nullptr ? subject : ""});
+  });
 }
 
 const char* smelt_status_name(smelt_status status) {

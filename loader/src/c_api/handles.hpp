@@ -1,119 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a C handle is, how a C++ result becomes a status, and how info structs of any age are filled.
+// The handles of the loader's C interface.
 #pragma once
 
+#include "smelt/base/c_interface.hpp"
 #include "smelt/loader/encoder.hpp"
 #include "smelt/smelt.h"
 
-#include <atomic>
-#include <cstring>
-#include <new>
-
-namespace smelt::loader::c_api {
-
-/// A counted reference to a C++ object.
-template <class Ref>
-struct Handle {
-  explicit Handle(Ref r) : ref(std::move(r)) {}
-  std::atomic<size_t> references{1};
-  Ref ref;
-};
-
-/// Keeps the failure as the thread's last error and returns its status.
-smelt_status remember(const Error& error) noexcept;
-smelt_status remember(smelt_status status, const char* message) noexcept;
-
-/// Runs `body` (a Result<void>) and lets nothing escape. Out-parameters are cleared before this is called.
-template <class Body>
-smelt_status guard(const Body& body) noexcept {
-  try {
-    const Result<void> result = body();
-    return result ? SMELT_OK : remember(result.error());
-  } catch (const std::bad_alloc&) {
-    return remember(SMELT_E_OUT_OF_MEMORY, "out of memory");
-  } catch (const std::exception& error) {
-    return remember(SMELT_E_INVALID_ARGUMENT, error.what());
-  } catch (...) {
-    return remember(SMELT_E_INVALID_ARGUMENT, "a callback threw");
-  }
-}
-
-inline tl::unexpected<Error> null_argument(const char* function, const char* what) {
-  return fail(Errc::invalid_argument, "{}: {} is null", function, what);
-}
-
-template <class T>
-void clear(T* out) {
-  if (out != nullptr) *out = T{};
-}
-
-/// Hands a fresh reference to the caller.
-template <class H, class Ref>
-Result<void> give(H** out, Result<Ref> result) {
-  if (!result) return tl::unexpected(std::move(result).error());
-  *out = new H(std::move(*result));
-  return {};
-}
-
-template <class H>
-void retain(H* handle) {
-  if (handle != nullptr) handle->references.fetch_add(1, std::memory_order_relaxed);
-}
-template <class H>
-void release(H* handle) {
-  if (handle != nullptr && handle->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete handle;
-}
-
-inline void set_text(std::string_view text, const char*& to, size_t& length) {
-  to = text.data() != nullptr ? text.data() : "";
-  length = text.size();
-}
-
-/// Reads the caller's struct, which may be older (shorter) or newer (longer) than ours.
-template <class Options>
-Result<Options> read_options(const Options* given, const char* function) {
-  Options options{};
-  if (given == nullptr) return options;
-  if (given->struct_size < sizeof(size_t))
-    return fail(Errc::invalid_argument, "{}: struct_size of the options is {}; set it to sizeof", function,
-                given->struct_size);
-  std::memcpy(&options, given, std::min(given->struct_size, sizeof(Options)));
-  return options;
-}
-
-/// Fills as much of the caller's struct as it has.
-template <class Info>
-Result<void> write_info(Info* out, Info info, const char* function) {
-  if (out == nullptr) return null_argument(function, "info");
-  const size_t size = out->struct_size;
-  if (size < sizeof(size_t))
-    return fail(Errc::invalid_argument, "{}: struct_size of the info is {}; set it to sizeof", function, size);
-  info.struct_size = size;
-  std::memcpy(out, &info, std::min(size, sizeof(Info)));
-  return {};
-}
-
-}  // namespace smelt::loader::c_api
-
-struct smelt_device : smelt::loader::c_api::Handle<smelt::loader::DeviceRef> {
+struct smelt_device : smelt::c_api::Handle<smelt::loader::DeviceRef> {
   using Handle::Handle;
 };
-struct smelt_package : smelt::loader::c_api::Handle<smelt::loader::PackageRef> {
+struct smelt_package : smelt::c_api::Handle<smelt::loader::PackageRef> {
   using Handle::Handle;
 };
-struct smelt_library : smelt::loader::c_api::Handle<smelt::loader::LibraryRef> {
+struct smelt_library : smelt::c_api::Handle<smelt::loader::LibraryRef> {
   explicit smelt_library(smelt::loader::LibraryRef r) : Handle(std::move(r)), report(ref->slice_report().text()) {}
   std::string report;
 };
-struct smelt_function : smelt::loader::c_api::Handle<smelt::loader::FunctionRef> {
+struct smelt_function : smelt::c_api::Handle<smelt::loader::FunctionRef> {
   using Handle::Handle;
 };
-struct smelt_pipeline : smelt::loader::c_api::Handle<smelt::loader::PipelineRef> {
+struct smelt_pipeline : smelt::c_api::Handle<smelt::loader::PipelineRef> {
   using Handle::Handle;
 };
-struct smelt_buffer : smelt::loader::c_api::Handle<smelt::loader::BufferRef> {
+struct smelt_buffer : smelt::c_api::Handle<smelt::loader::BufferRef> {
   using Handle::Handle;
 };
-struct smelt_encoder : smelt::loader::c_api::Handle<std::unique_ptr<smelt::loader::Encoder>> {
+struct smelt_encoder : smelt::c_api::Handle<std::unique_ptr<smelt::loader::Encoder>> {
   using Handle::Handle;
 };
