@@ -31,6 +31,13 @@ inline constexpr const char* kArgUnused = "smelt.arg_unused";
 /// "N": it exists only when the function constant of this index (a row of !air.function_constants) is true.
 inline constexpr const char* kFunctionConstant = "smelt.function_constant";
 
+// What AIR says too.
+inline constexpr const char* kBufferNoAlias = "air-buffer-no-alias";  ///< of a buffer: no other one overlaps it
+
+/// Metadata of an entry point: for each parameter a poison value of the type that it points to in the source, or null.
+/// Only the bitcode writer spells it, as the type of the parameter.
+inline constexpr const char* kPointees = "smelt.pointees";
+
 inline constexpr const char* kParameterAttributes[] = {kBuiltin,     kLocationIndex,   kAccess,       kArgName,
                                                        kArgTypeName, kArgTypeSize,     kArgTypeAlign, kArgStructType,
                                                        kArgUnused,   kFunctionConstant};

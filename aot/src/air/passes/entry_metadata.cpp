@@ -189,7 +189,7 @@ void clean_attributes(const PassContext& context) {
     for (const char* key : kernel_ir::kParameterAttributes) entry.removeParamAttr(index, key);
     entry.removeParamAttr(index, llvm::Attribute::NoAlias);
     if (is_buffer && context.options.buffers_do_not_overlap)
-      entry.addParamAttr(index, llvm::Attribute::get(context.module.getContext(), "air-buffer-no-alias"));
+      entry.addParamAttr(index, llvm::Attribute::get(context.module.getContext(), kernel_ir::kBufferNoAlias));
     if (is_buffer && !argument.hasAttribute(llvm::Attribute::ReadNone) && only_reads(argument))
       entry.addParamAttr(index, llvm::Attribute::ReadOnly);
   }

@@ -2,6 +2,7 @@
 #include "msl/kernel/optimise.hpp"
 
 #include "llvm_support/analyses.hpp"
+#include "msl/kernel/no_alias.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -21,15 +22,17 @@ namespace {
 
 constexpr unsigned kThread = 0;
 
-/// Vectors wider than Metal's have to be split again.
-llvm::PipelineTuningOptions tuning() {
-  llvm::PipelineTuningOptions options;
-  options.LoopVectorization = false;
-  options.SLPVectorization = false;
-  options.LoopInterleaving = false;
-  options.MergeFunctions = false;
-  return options;
-}
+// What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin. Without the
+// vectorisers too, since vectors wider than Metal's have to be split again; and without unrolling: how far a loop is
+// unrolled is known to the compiler of the GPU alone, which counts registers.
+constexpr llvm::StringLiteral kSimplify =
+    "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,jump-threading,"
+    "correlated-propagation,simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),sroa<modify-cfg>,gvn,sccp,bdce,"
+    "instcombine<no-verify-fixpoint>,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
+    "loop-mssa(licm<allowspeculation>),simplifycfg<hoist-common-insts;sink-common-insts>,"
+    "instcombine<no-verify-fixpoint>,div-rem-pairs),cgscc(function-attrs)";
 
 /// No C library: a loop that copies stays a loop, and does not become memmove.
 llvm::TargetLibraryInfoImpl no_library() {
@@ -40,8 +43,7 @@ llvm::TargetLibraryInfoImpl no_library() {
 
 class Pipeline {
  public:
-  Pipeline() : builder_(nullptr, tuning()), library_(no_library()), analyses_(builder_, &library_) {}
-  llvm::PassBuilder& builder() { return builder_; }
+  Pipeline() : library_(no_library()), analyses_(builder_, &library_) {}
   void add(llvm::FunctionPassManager passes) {
     passes_.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   }
@@ -49,6 +51,7 @@ class Pipeline {
   void add_module(Pass pass) {
     passes_.addPass(std::move(pass));
   }
+  void add_text(llvm::StringRef text) { llvm::cantFail(builder_.parsePassPipeline(passes_, text)); }
   void run(llvm::Module& module) { passes_.run(module, analyses_.module); }
 
  private:
@@ -71,6 +74,47 @@ void copy_objects_plainly(llvm::Module& module, bool only_between_spaces) {
       builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
                            move->getLength(), move->isVolatile());
       move->eraseFromParent();
+    }
+}
+
+constexpr llvm::StringLiteral kUnroll = "llvm.loop.unroll.";
+constexpr llvm::StringLiteral kKeptUnroll = "smelt.loop.unroll.";
+
+/// A hint with another beginning of its name, or null where it has not this one.
+llvm::MDNode* renamed_hint(const llvm::Metadata* hint, llvm::StringRef from, llvm::StringRef to) {
+  const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(hint);
+  if (node == nullptr || node->getNumOperands() == 0) return nullptr;
+  const auto* name = llvm::dyn_cast_or_null<llvm::MDString>(node->getOperand(0));
+  if (name == nullptr || !name->getString().starts_with(from)) return nullptr;
+  llvm::LLVMContext& context = node->getContext();
+  const llvm::StringRef hint_name = name->getString().drop_front(from.size());
+  llvm::SmallVector<llvm::Metadata*> parts(node->op_begin(), node->op_end());
+  parts[0] = llvm::MDString::get(context, (to + hint_name).str());
+  // "#pragma unroll(1)": Apple's compiler keeps the count, newer ones of Clang do not.
+  if (hint_name == "disable") {
+    parts[0] = llvm::MDString::get(context, (to + "count").str());
+    parts.push_back(llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1)));
+  }
+  return llvm::MDNode::get(context, parts);
+}
+
+/// How a source asks for loops to be unrolled, under a name that LLVM's passes do not follow, and back again.
+void rename_unroll_hints(llvm::Module& module, llvm::StringRef from, llvm::StringRef to) {
+  llvm::DenseMap<llvm::MDNode*, llvm::MDNode*> renamed;
+  for (llvm::Function& function : module)
+    for (llvm::BasicBlock& block : function) {
+      llvm::Instruction* end = block.getTerminator();
+      llvm::MDNode* loop = end->getMetadata(llvm::LLVMContext::MD_loop);
+      if (loop == nullptr) continue;
+      llvm::MDNode*& other = renamed[loop];
+      if (other == nullptr) {
+        llvm::SmallVector<llvm::Metadata*> parts(loop->op_begin(), loop->op_end());
+        for (llvm::Metadata*& part : llvm::drop_begin(parts))
+          if (llvm::MDNode* hint = renamed_hint(part, from, to)) part = hint;
+        other = llvm::MDNode::getDistinct(module.getContext(), parts);
+        other->replaceOperandWith(0, other);
+      }
+      end->setMetadata(llvm::LLVMContext::MD_loop, other);
     }
 }
 
@@ -119,13 +163,17 @@ void optimise(llvm::Module& module) {
   first.addPass(llvm::InstCombinePass());
   first.addPass(llvm::SimplifyCFGPass());
   pipeline.add(std::move(first));
-  pipeline.add_module(pipeline.builder().buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2));
+  pipeline.add_module(NoAliasPass());
+  pipeline.add_text(kSimplify);
+  pipeline.add_module(NoAliasPass());  // again: what was joined meanwhile lost its scopes
   llvm::FunctionPassManager last;
   last.addPass(llvm::InferAddressSpacesPass(kThread));
   last.addPass(llvm::InstCombinePass());
   pipeline.add(std::move(last));
   pipeline.add_module(llvm::GlobalDCEPass());
+  rename_unroll_hints(module, kUnroll, kKeptUnroll);
   pipeline.run(module);
+  rename_unroll_hints(module, kKeptUnroll, kUnroll);
   // The optimiser joins two copies through a variable into one move.
   copy_objects_plainly(module, true);
 }
