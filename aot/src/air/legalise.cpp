@@ -46,6 +46,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(traps_to_return, kernel_ir),
     SMELT_PASS(merge_byte_geps, kernel_ir),
     SMELT_PASS(expand_pointer_constants, kernel_ir),
+    SMELT_PASS(typed_addresses, kernel_ir),
     SMELT_PASS(matrix_memory, all),
     SMELT_PASS(barriers, all),
     SMELT_PASS(version_gate, all),

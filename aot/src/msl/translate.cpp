@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernel_ir/attributes.hpp"
 #include "llvm_support/watch.hpp"
 #include "msl/compiler.hpp"
 #include "msl/facts/read_facts.hpp"
@@ -10,6 +11,7 @@
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/GlobalDecl.h"
+#include "clang/CodeGen/CodeGenABITypes.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/Utils.h"
 #include "clang/Lex/Preprocessor.h"
@@ -17,6 +19,8 @@
 #include "clang/Sema/EnterExpressionEvaluationContext.h"
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
@@ -162,6 +166,22 @@ class TranslateAction final : public clang::ASTFrontendAction {
     std::erase_if(facts.kernels, [&](const KernelSource& kernel) { return !is_wanted(kernel); });
   }
 
+  /// LLVM's types for what the parameters point to: its own pointers do not tell.
+  void keep_pointees(const KernelSource& kernel, llvm::Function& function) {
+    llvm::SmallVector<llvm::Metadata*, 8> pointees;
+    for (size_t i = 0; i < kernel.fact.parameters.size(); ++i) {
+      const ParameterFact& fact = kernel.fact.parameters[i];
+      llvm::Metadata* pointee = nullptr;
+      if (fact.kind != ParameterKind::builtin && fact.size != 0) {
+        const clang::QualType type = kernel.function->getParamDecl(static_cast<unsigned>(i))->getType();
+        llvm::Type* memory = clang::CodeGen::convertTypeForMemory(generator_->CGM(), type->getPointeeType());
+        pointee = llvm::ConstantAsMetadata::get(llvm::PoisonValue::get(memory));
+      }
+      pointees.push_back(pointee);
+    }
+    function.setMetadata(kernel_ir::kPointees, llvm::MDNode::get(llvm_, pointees));
+  }
+
   /// Names become symbols; each kernel becomes bytes.
   void finish(Facts& facts) {
     std::vector<ConstantFact> constants;
@@ -175,6 +195,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
           generator_->GetAddrOfGlobal(clang::GlobalDecl(kernel.function), false)->stripPointerCasts());
       if (function == nullptr || function->isDeclaration()) continue;
       kernel.fact.symbol = function->getName().str();
+      keep_pointees(kernel, *function);
       for (ParameterFact& parameter : kernel.fact.parameters) {
         if (parameter.condition.empty()) continue;
         for (const ConstantFact& constant : constants)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lowering of what stands outside functions: variables, signatures, aliases, named metadata.
 #include "air/bitcode/lowering.hpp"
+#include "kernel_ir/attributes.hpp"
 
 #include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/Intrinsics.h"
@@ -52,8 +53,10 @@ std::vector<Attachment> Lowering::attachments_of(const Source& source) {
   std::vector<Attachment> attachments;
   llvm::SmallVector<std::pair<unsigned, llvm::MDNode*>, 4> all;
   source.getAllMetadata(all);
+  const unsigned pointees = module_.getMDKindID(kernel_ir::kPointees);  // spelled as the types of parameters
   for (auto [kind, node] : all)
-    if (const MetadataRef ref = metadata(node)) attachments.push_back({kind, ref});
+    if (kind != pointees)
+      if (const MetadataRef ref = metadata(node)) attachments.push_back({kind, ref});
   return attachments;
 }
 

@@ -3,6 +3,7 @@
 
 #include "air/entry.hpp"
 #include "air/types.hpp"
+#include "kernel_ir/attributes.hpp"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
@@ -78,6 +79,18 @@ TypeId intrinsic_pointee(TypeTable& types, const llvm::Function& function, unsig
 bool last_type_is_pointee(StringRef operation) {
   operation.consume_front("fast_");
   return operation == "atomic" || operation == "sincos" || operation == "modf" || operation == "fract";
+}
+
+/// What the source's parameters point to, where a front end kept it.
+void add_pointees(TypeTable& types, const llvm::Function& function, HandleParameters& handles) {
+  const llvm::MDNode* pointees = function.getMetadata(kernel_ir::kPointees);
+  if (pointees == nullptr) return;
+  for (unsigned i = 0; i < function.arg_size() && i < pointees->getNumOperands(); ++i) {
+    const auto* value = llvm::dyn_cast_or_null<llvm::ConstantAsMetadata>(pointees->getOperand(i).get());
+    const llvm::Type* type = function.getArg(i)->getType();
+    if (value != nullptr && type->isPointerTy())
+      handles.try_emplace({&function, i}, types.pointer(types.of(value->getType()), type->getPointerAddressSpace()));
+  }
 }
 
 }  // namespace
@@ -166,6 +179,7 @@ HandleParameters entry_handles(TypeTable& types, const llvm::Module& module) {
       }
     }
   }
+  for (const llvm::Function& function : module) add_pointees(types, function, handles);
   return handles;
 }
 

@@ -61,6 +61,7 @@ Result<void> conversions(PassContext&);   ///< integer <-> float -> air.convert
 Result<void> traps_to_return(PassContext&);           ///< unreachable and trap hang a GPU
 Result<void> merge_byte_geps(PassContext&);           ///< gep i8 (gep i8 p, a), b -> gep i8 p, a + b
 Result<void> expand_pointer_constants(PassContext&);  ///< no pointer constant expressions in code
+Result<void> typed_addresses(PassContext&);           ///< gep i8 p, 24 -> gep %struct.args, p, 0, 3
 
 // The target. Finished AIR too.
 Result<void> matrix_memory(PassContext&);   ///< the 2.7 and the 2.8 form of matrix loads and stores

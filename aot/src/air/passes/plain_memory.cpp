@@ -17,16 +17,6 @@
 namespace smelt::aot::air {
 namespace {
 
-bool is_plain(const llvm::Type* type) {
-  if (type->isPointerTy()) return true;
-  if (type->isArrayTy()) return is_plain(type->getArrayElementType());
-  if (const auto* record = llvm::dyn_cast<llvm::StructType>(type))
-    return llvm::all_of(record->elements(), is_plain) || record->isOpaque();
-  const auto known = air_type(type);
-  if (!known || (known->is_integer() && known->bits == 1)) return false;
-  return known->lanes <= 4 || (known->lanes == 64 && known->is_float());
-}
-
 llvm::ArrayType* bytes_like(const llvm::Type* type, const llvm::DataLayout& layout) {
   const uint64_t size = layout.getTypeAllocSize(const_cast<llvm::Type*>(type)).getFixedValue();
   return llvm::ArrayType::get(llvm::Type::getInt8Ty(type->getContext()), size);
@@ -82,7 +72,7 @@ bool put_bytes(const llvm::Constant* constant, const llvm::DataLayout& layout, l
 Result<void> plain_globals(llvm::Module& module, const llvm::DataLayout& layout) {
   std::vector<llvm::GlobalVariable*> globals;
   for (llvm::GlobalVariable& global : module.globals())
-    if (!is_plain(global.getValueType()) && !global.getName().starts_with("llvm.")) globals.push_back(&global);
+    if (!is_plain_memory(global.getValueType()) && !global.getName().starts_with("llvm.")) globals.push_back(&global);
   for (llvm::GlobalVariable* global : globals) {
     llvm::ArrayType* const type = bytes_like(global->getValueType(), layout);
     llvm::Constant* initializer = llvm::UndefValue::get(type);
@@ -105,12 +95,12 @@ Result<void> plain_globals(llvm::Module& module, const llvm::DataLayout& layout)
 }
 
 void plain_alloca(llvm::AllocaInst& alloca, const llvm::DataLayout& layout) {
-  if (is_plain(alloca.getAllocatedType())) return;
+  if (is_plain_memory(alloca.getAllocatedType())) return;
   alloca.setAllocatedType(bytes_like(alloca.getAllocatedType(), layout));
 }
 
 void plain_gep(llvm::GetElementPtrInst& gep, const llvm::DataLayout& layout) {
-  if (is_plain(gep.getSourceElementType())) return;
+  if (is_plain_memory(gep.getSourceElementType())) return;
   llvm::IRBuilder<> builder(&gep);
   llvm::Value* const offset = llvm::emitGEPOffset(&builder, layout, &gep);
   llvm::Value* const place =

@@ -78,6 +78,22 @@ std::vector<llvm::Instruction*> instructions_of(llvm::Module& module) {
   return all;
 }
 
+bool is_plain_memory(const llvm::Type* type) {
+  if (type->isPointerTy()) return true;
+  if (type->isArrayTy()) return is_plain_memory(type->getArrayElementType());
+  if (const auto* record = llvm::dyn_cast<llvm::StructType>(type))
+    return llvm::all_of(record->elements(), is_plain_memory) || record->isOpaque();
+  const auto known = air_type(type);
+  if (!known || (known->is_integer() && known->bits == 1)) return false;
+  return known->lanes <= 4 || (known->lanes == 64 && known->is_float());
+}
+
+bool mentions_bfloat(const llvm::Type* type) {
+  if (type->isBFloatTy()) return true;
+  if (type->isPointerTy() || type->isFunctionTy()) return false;
+  return llvm::any_of(type->subtypes(), mentions_bfloat);
+}
+
 llvm::BasicBlock::iterator after_allocas(llvm::Function& function) {
   auto at = function.getEntryBlock().getFirstInsertionPt();
   while (llvm::isa<llvm::AllocaInst>(*at)) ++at;

@@ -41,6 +41,10 @@ bool has_entry_metadata(const PassContext& context);
 /// All instructions of all definitions, gathered first so that the caller may change them.
 std::vector<llvm::Instruction*> instructions_of(llvm::Module& module);
 
+/// What AIR's memory holds as it is: whole bytes, vectors of 2 to 4, matrices, pointers, arrays and structs of those.
+bool is_plain_memory(const llvm::Type* type);
+bool mentions_bfloat(const llvm::Type* type);
+
 /// The first insertion point behind the allocas of the entry block.
 llvm::BasicBlock::iterator after_allocas(llvm::Function& function);
 /// An alloca at the head of the function.

@@ -46,12 +46,6 @@ Result<void> check_operations(PassContext& context) {
   return {};
 }
 
-bool mentions_bfloat(const llvm::Type* type) {
-  if (type->isBFloatTy()) return true;
-  if (type->isPointerTy() || type->isFunctionTy()) return false;
-  return llvm::any_of(type->subtypes(), mentions_bfloat);
-}
-
 Result<void> check_bfloat(PassContext& context) {
   if (context.target.air >= kFirstBfloat) return {};
   const auto too_old = [&](const std::string& where) {

@@ -111,6 +111,7 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   entry->addFnAttr(kernel_ir::kKernel);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addFnAttr(llvm::Attribute::MustProgress);
+  entry->setMetadata(kernel_ir::kPointees, body->getMetadata(kernel_ir::kPointees));
   if (kernel.max_threads) kernel_ir::set_max_threads(*entry, *kernel.max_threads);
   if (body->arg_size() != own_parameters)
     return fail(Errc::compile_failed, "kernel '{}': Clang passes {} parameters as {}", kernel.name, own_parameters,

@@ -1,7 +1,7 @@
 Vectors above four lanes, <1 x T>, vectors of pointers, aggregates and i128 in pieces.
 ;;; loads, arithmetic and stores of eight halves
 ; expect: load volatile <4 x half>, ptr addrspace(1) %p, align 16
-; expect: i64 8
+; expect: getelementptr inbounds <4 x half>, ptr addrspace(1) %p, i64 1
 ; expect: load volatile <4 x half>, ptr addrspace(1)
 ; expect: align 8
 ; expect: fadd <4 x half>
@@ -67,7 +67,7 @@ done:
 ; never: load volatile {
 ; never: store volatile {
 ; expect: load volatile i32, ptr addrspace(1) %p
-; expect: i64 8
+; expect: getelementptr inbounds i64, ptr addrspace(1) %p, i64 1
 ; expect: load volatile i64
 define void @k(ptr %p, ptr %q) "smelt.kernel" {
   %s = load volatile { i32, i64 }, ptr %p
