@@ -3,6 +3,8 @@
 //
 //   bench_cpu_kernels [rounds]            one process for each number of threads
 //   bench_cpu_kernels --threads N rounds [kernel]
+//   bench_cpu_kernels --packages rounds A.smelt B.smelt ...     the same kernels out of packages, made by two compilers
+//                                                               or with other options (compare_code.sh); one thread
 //
 // The three take turns in every round; a round is the fastest of a few launches. Ratios are of the fastest rounds and
 // of the medians: on a machine that does other work too, the first is the one that repeats. Results are compared first.
@@ -325,6 +327,64 @@ int run(unsigned threads, size_t rounds, std::string_view only) {
   return 0;
 }
 
+/// One kernel out of a package, ready to run on memory of its own.
+struct Variant {
+  std::unique_ptr<loader::Encoder> encoder;
+  std::vector<Vector> buffers;
+  std::vector<double> rounds;
+};
+
+Variant prepare(const Case& one, const loader::LibraryRef& library) {
+  Variant variant;
+  variant.buffers = one.buffers;
+  variant.encoder = must(loader::Encoder::create(library->device()));
+  must(variant.encoder->set_pipeline(must(must(library->function(one.name))->pipeline())));
+  uint32_t index = 0;
+  for (Vector& buffer : variant.buffers)
+    must(variant.encoder->set_memory(index++, std::as_writable_bytes(std::span(buffer))));
+  if (one.last) must(variant.encoder->set_bytes(index, std::as_bytes(std::span(&*one.last, 1))));
+  return variant;
+}
+
+int compare_packages(size_t rounds, std::span<char*> files) {
+  loader::DeviceOptions options;
+  options.threads = 1;
+  const auto device = must(loader::Device::open(loader::DeviceKind::cpu, options));
+  std::vector<loader::LibraryRef> libraries;
+  for (const char* file : files) {
+    loader::LoadOptions load;
+    load.native = true;
+    load.checked = std::string_view(file).find("checked") != std::string_view::npos;
+    libraries.push_back(must(loader::Library::load(device, must(read_file(file)), load)));
+  }
+  fmt::print("{}; one thread, fastest of {} rounds, us; then ratios to the first\n", device->name(), rounds);
+  std::vector<double> logs(libraries.size());
+  for (const Case& one : cases()) {
+    std::vector<Variant> variants;
+    for (const loader::LibraryRef& library : libraries) variants.push_back(prepare(one, library));
+    const auto dispatch = [&](Variant& variant) {
+      must(variant.encoder->dispatch_threads(one.grid, one.group, one.rank));
+    };
+    for (Variant& variant : variants) dispatch(variant);
+    for (size_t round = 0; round < rounds; ++round)
+      for (Variant& variant : variants)
+        for (unsigned i = 0; i < one.launches; ++i) variant.rounds.push_back(timed([&] { dispatch(variant); }) * 1e6);
+    fmt::print("{:11}", one.name);
+    for (Variant& variant : variants) fmt::print(" {:9.1f}", least(variant.rounds));
+    for (size_t i = 1; i < variants.size(); ++i) {
+      const double ratio = least(variants[i].rounds) / least(variants[0].rounds);
+      logs[i] += std::log(ratio) / static_cast<double>(cases().size());
+      fmt::print("  {:6.3f}", ratio);
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+  }
+  fmt::print("geometric mean of the ratios:");
+  for (size_t i = 1; i < logs.size(); ++i) fmt::print("  {:6.3f}", std::exp(logs[i]));
+  fmt::print("\n");
+  return 0;
+}
+
 int run_all(const std::string& rounds) {
   for (const char* threads : {"1", "2"}) {
     const pid_t child = ::fork();
@@ -347,6 +407,9 @@ int main(int count, char** arguments) {
     if (count >= 4 && std::string_view(arguments[1]) == "--threads")
       return smelt::bench::run(static_cast<unsigned>(std::stoul(arguments[2])), std::stoul(arguments[3]),
                                count > 4 ? arguments[4] : "");
+    if (count >= 4 && std::string_view(arguments[1]) == "--packages")
+      return smelt::bench::compare_packages(std::stoul(arguments[2]),
+                                            std::span(arguments, static_cast<size_t>(count)).subspan(3));
     return smelt::bench::run_all(count > 1 ? arguments[1] : "15");
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_cpu_kernels: {}\n", error.what());

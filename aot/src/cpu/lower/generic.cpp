@@ -93,7 +93,7 @@ bool is_lowered_intrinsic(llvm::StringRef name) {
   return find_intrinsic(name) != nullptr;
 }
 
-Result<void> lower_generic(llvm::Function& function) {
+Result<void> lower_generic(llvm::Function& function, bool expand_memory) {
   llvm::SmallVector<Instruction*, 32> work;
   for (Instruction& instruction : llvm::instructions(function)) work.push_back(&instruction);
   const llvm::TargetTransformInfo costs(function.getParent()->getDataLayout());
@@ -115,7 +115,7 @@ Result<void> lower_generic(llvm::Function& function) {
     }
     auto& call = llvm::cast<llvm::CallInst>(*instruction);
     if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&call)) {
-      if (becomes_call(*memory)) expand_as_loop(*memory, costs);
+      if (expand_memory && becomes_call(*memory)) expand_as_loop(*memory, costs);
       continue;
     }
     const llvm::Function* callee = call.getCalledFunction();

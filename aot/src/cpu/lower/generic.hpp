@@ -14,7 +14,7 @@ namespace smelt::aot::cpu {
 
 /// Generic intrinsics that code generators turn into libm calls (llvm.exp, llvm.pow, ...), frem, memory intrinsics of
 /// unknown or large size, and integer division by what may be zero.
-Result<void> lower_generic(llvm::Function& function);
+Result<void> lower_generic(llvm::Function& function, bool expand_memory);
 
 /// Whether lower_generic has something to say about an intrinsic of this name.
 bool is_lowered_intrinsic(llvm::StringRef name);

@@ -166,7 +166,7 @@ Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& opti
     if (function.isDeclaration()) continue;
     relax_float_assumptions(function);
     SMELT_TRY_VOID(lower_function(function));
-    SMELT_TRY_VOID(lower_generic(function));
+    SMELT_TRY_VOID(lower_generic(function, options.expand_memory));
   }
   for (llvm::Function& function : module) {
     lower_small_floats(function, options.small_floats);

@@ -29,6 +29,7 @@ enum class SmallFloatRounding : uint8_t {
 
 struct LowerOptions {
   SmallFloatRounding small_floats = SmallFloatRounding::per_operation;
+  bool expand_memory = true;  ///< memory intrinsics of unknown length become loops
 };
 
 /// Who deals with a function of this name.

@@ -1,211 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every pointer gets a shadow: the object that it was made from, as (start, bytes, identity). Shadows follow address
-// arithmetic, casts, selects and phis. An access then asks: offset <= bytes and size <= bytes - offset, unsigned, which
-// catches negative offsets too.
+// An access asks its pointer's shadow: offset <= bytes and size <= bytes - offset, unsigned, which catches negative
+// offsets too.
 #include "cpu/work_item/checked.hpp"
 
 #include "smelt/schema/cpu_abi.h"
 
-#include "cpu/dispatch_block.hpp"
 #include "cpu/lower/collectives.hpp"
+#include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/fault.hpp"
+#include "cpu/work_item/make_work_item.hpp"
+#include "cpu/work_item/pointer_shadows.hpp"
+#include "cpu/work_item/recursion.hpp"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 
 namespace smelt::aot::cpu {
 namespace {
 
-struct Shadow {
-  llvm::Value* start = nullptr;   ///< i64 address
-  llvm::Value* bytes = nullptr;   ///< i64; all ones: no bound is known
-  llvm::Value* object = nullptr;  ///< i32
+// Numbers of an operation on a whole tile, above which its size could overflow.
+constexpr uint64_t kMostStride = uint64_t{1} << 27;
+constexpr uint64_t kLargestElement = 256;
+
+/// Bytes from `pointer` on that an instruction touches.
+struct Range {
+  llvm::Value* pointer = nullptr;
+  llvm::Value* bytes = nullptr;  ///< i64
+  bool is_write = false;
+  llvm::Value* also = nullptr;  ///< i1: must hold besides; may be null
 };
 
 class AccessGuard {
  public:
-  /// Of a helper: its parameters are values and private memory.
-  AccessGuard(llvm::Function& helper, llvm::Value* dispatch)
-      : function_(helper),
-        context_(helper.getContext()),
-        data_layout_(helper.getParent()->getDataLayout()),
-        i32_(llvm::Type::getInt32Ty(context_)),
-        i64_(llvm::Type::getInt64Ty(context_)),
-        dispatch_(dispatch) {}
-
-  AccessGuard(const WorkItem& item, llvm::ArrayRef<ThreadgroupObject> objects) : AccessGuard(*item.function, nullptr) {
-    item_ = &item;
-    objects_ = objects;
-    for (size_t i = 0; i < item.parameters.size(); ++i) {
-      llvm::Argument* argument = function_.getArg(static_cast<unsigned>(i));
-      const WorkParameter& parameter = item.parameters[i];
-      if (parameter.kind == WorkParameter::Kind::dispatch) dispatch_ = argument;
-      if (parameter.kind == WorkParameter::Kind::threadgroup_memory) threadgroup_memory_ = argument;
+  AccessGuard(llvm::Function& function, llvm::Value* dispatch, const WorkItem* item,
+              llvm::ArrayRef<ThreadgroupObject> objects)
+      : function_(function),
+        data_layout_(function.getParent()->getDataLayout()),
+        i64_(llvm::Type::getInt64Ty(function.getContext())),
+        dispatch_(dispatch),
+        shadows_(function, dispatch, item, objects) {
+    if (item == nullptr) return;
+    for (size_t i = 0; i < item->parameters.size(); ++i) {
+      const WorkParameter& parameter = item->parameters[i];
       if (parameter.kind == WorkParameter::Kind::builtin && parameter.builtin == Builtin::thread_position_in_grid)
-        position_[parameter.component] = argument;
+        position_[parameter.component] = function.getArg(static_cast<unsigned>(i));
     }
   }
 
-  void run() {
+  Result<void> run() {
     llvm::SmallVector<llvm::Instruction*> accesses;
     for (llvm::Instruction& instruction : llvm::instructions(function_))
-      if (is_access(instruction)) accesses.push_back(&instruction);
+      if (instruction.mayReadOrWriteMemory()) accesses.push_back(&instruction);
     for (llvm::Instruction* access : accesses) {
-      if (auto* memory = llvm::dyn_cast<llvm::AnyMemIntrinsic>(access))
-        guard_memory(*memory);
-      else if (llvm::isa<llvm::CallInst>(access))
-        guard_matrix(llvm::cast<llvm::CallInst>(*access));
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(access))
+        SMELT_TRY_VOID(guard_call(*call));
       else
-        guard_plain(*access);
+        SMELT_TRY_VOID(guard_plain(*access));
     }
+    return {};
   }
 
  private:
-  bool is_access(const llvm::Instruction& instruction) const {
-    if (llvm::isa<llvm::LoadInst, llvm::StoreInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst, llvm::AnyMemIntrinsic>(
-            instruction))
-      return true;
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (call == nullptr || call->getCalledFunction() == nullptr) return false;
-    const auto collective = parse_collective(call->getCalledFunction()->getName());
-    return collective &&
-           (collective->kind == CollectiveKind::matrix_load || collective->kind == CollectiveKind::matrix_store);
-  }
+  // ---- one range ----
 
-  // ---- shadows ----
-
-  llvm::Instruction& entry_point() { return *function_.getEntryBlock().getFirstNonPHIOrDbgOrAlloca(); }
-
-  Shadow unbounded() {
-    return {llvm::ConstantInt::get(i64_, 0), llvm::ConstantInt::get(i64_, ~uint64_t{0}),
-            llvm::ConstantInt::get(i32_, 0)};
-  }
-
-  bool is_unbounded(const Shadow& shadow) const {
-    const auto* bytes = llvm::dyn_cast<llvm::ConstantInt>(shadow.bytes);
-    return bytes != nullptr && bytes->isMinusOne();
-  }
-
-  const Shadow& shadow_of(llvm::Value* pointer) {
-    const auto known = shadows_.find(pointer);
-    if (known != shadows_.end()) return known->second;
-    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(pointer)) return shadow_of_phi(*phi);
-    const Shadow made = make_shadow(pointer);
-    return shadows_[pointer] = made;
-  }
-
-  Shadow make_shadow(llvm::Value* pointer) {
-    if (auto* argument = llvm::dyn_cast<llvm::Argument>(pointer)) return shadow_of_argument(*argument);
-    if (auto* global = llvm::dyn_cast<llvm::GlobalVariable>(pointer))
-      return {llvm::ConstantExpr::getPtrToInt(global, i64_),
-              llvm::ConstantInt::get(i64_, data_layout_.getTypeAllocSize(global->getValueType())),
-              llvm::ConstantInt::get(i32_, SMELT_CPU_FAULT_CONSTANT_TABLE)};
-    if (auto* gep = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-      if (gep->getPointerOperand() == threadgroup_memory_) return shadow_of_threadgroup(*gep);
-      return shadow_of(gep->getPointerOperand());
-    }
-    if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(pointer)) return shadow_of(cast->getPointerOperand());
-    if (auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(pointer)) return shadow_of(freeze->getOperand(0));
-    if (auto* select = llvm::dyn_cast<llvm::SelectInst>(pointer)) {
-      const Shadow yes = shadow_of(select->getTrueValue());
-      const Shadow no = shadow_of(select->getFalseValue());
-      if (is_unbounded(yes) && is_unbounded(no)) return yes;
-      llvm::IRBuilder<> builder(select);
-      const auto choose = [&](llvm::Value* a, llvm::Value* b) {
-        return builder.CreateSelect(select->getCondition(), a, b);
-      };
-      return {choose(yes.start, no.start), choose(yes.bytes, no.bytes), choose(yes.object, no.object)};
-    }
-    return unbounded();  // private memory, and pointers that were read from memory
-  }
-
-  Shadow shadow_of_argument(llvm::Argument& argument) {
-    if (item_ == nullptr) return unbounded();
-    const WorkParameter& parameter = item_->parameters[argument.getArgNo()];
-    llvm::IRBuilder<> builder(&entry_point());
-    const auto length = [&](uint64_t field, llvm::Type* type) {
-      llvm::Value* table = load_constant(builder, builder.getPtrTy(), dispatch_, field);
-      llvm::Value* bytes = load_constant(builder, type, table, parameter.index * data_layout_.getTypeAllocSize(type));
-      return builder.CreateZExt(bytes, i64_);
-    };
-    switch (parameter.kind) {
-      case WorkParameter::Kind::buffer:
-        return {builder.CreatePtrToInt(&argument, i64_), length(offsetof(smelt_cpu_dispatch, buffer_bytes), i64_),
-                builder.getInt32(parameter.index)};
-      case WorkParameter::Kind::threadgroup_argument:
-        return {builder.CreatePtrToInt(&argument, i64_), length(offsetof(smelt_cpu_dispatch, threadgroup_bytes), i32_),
-                builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
-      case WorkParameter::Kind::threadgroup_memory:
-        return threadgroup_object(0);
-      default:
-        return unbounded();
-    }
-  }
-
-  Shadow threadgroup_object(uint64_t offset) {
-    const auto object = std::find_if(objects_.begin(), objects_.end(), [&](const ThreadgroupObject& candidate) {
-      return offset >= candidate.offset && offset - candidate.offset < std::max<uint64_t>(candidate.bytes, 1);
-    });
-    llvm::IRBuilder<> builder(&entry_point());
-    llvm::Value* start = builder.CreatePtrToInt(threadgroup_memory_, i64_);
-    const uint64_t at = object != objects_.end() ? object->offset : 0;
-    const uint64_t bytes = object != objects_.end() ? object->bytes : 0;
-    return {builder.CreateAdd(start, builder.getInt64(at)), builder.getInt64(bytes),
-            builder.getInt32(SMELT_CPU_FAULT_STATIC_THREADGROUP)};
-  }
-
-  Shadow shadow_of_threadgroup(llvm::GEPOperator& gep) {
-    llvm::APInt offset(64, 0);
-    // Only the variable's own address is a constant step from the start; the simplifier has not run yet.
-    return threadgroup_object(gep.accumulateConstantOffset(data_layout_, offset) ? offset.getZExtValue() : 0);
-  }
-
-  const Shadow& shadow_of_phi(llvm::PHINode& phi) {
-    llvm::IRBuilder<> builder(&phi);
-    const unsigned count = phi.getNumIncomingValues();
-    llvm::PHINode* start = builder.CreatePHI(i64_, count);
-    llvm::PHINode* bytes = builder.CreatePHI(i64_, count);
-    llvm::PHINode* object = builder.CreatePHI(i32_, count);
-    shadows_[&phi] = {start, bytes, object};  // before its operands: loops come back here
-    for (unsigned i = 0; i < count; ++i) {
-      const Shadow from = shadow_of(phi.getIncomingValue(i));
-      start->addIncoming(from.start, phi.getIncomingBlock(i));
-      bytes->addIncoming(from.bytes, phi.getIncomingBlock(i));
-      object->addIncoming(from.object, phi.getIncomingBlock(i));
-    }
-    return shadows_[&phi];
-  }
-
-  // ---- guards ----
-
-  /// A condition that holds when [pointer, pointer + bytes) lies in its object; nothing when there is no bound.
-  llvm::Value* inside(llvm::IRBuilder<>& builder, llvm::Value* pointer, llvm::Value* bytes, llvm::Value*& offset) {
-    const Shadow shadow = shadow_of(pointer);
-    if (is_unbounded(shadow)) return nullptr;
-    offset = builder.CreateSub(builder.CreatePtrToInt(pointer, i64_), shadow.start);
-    return builder.CreateAnd(builder.CreateICmpULE(offset, shadow.bytes),
-                             builder.CreateICmpULE(bytes, builder.CreateSub(shadow.bytes, offset)));
+  /// A condition that holds when the range lies in its object; nothing when that is certain.
+  llvm::Value* inside(llvm::IRBuilder<>& builder, const Range& range) {
+    const Shadow& shadow = shadows_.of(range.pointer);
+    if (shadow.is_ours) return nullptr;
+    // Computed from constants by LLVM, a condition that is known is a constant.
+    llvm::Value* ok =
+        builder.CreateAnd(builder.CreateICmpULE(shadow.offset, shadow.bytes),
+                          builder.CreateICmpULE(range.bytes, builder.CreateSub(shadow.bytes, shadow.offset)));
+    if (range.also != nullptr) ok = builder.CreateAnd(ok, range.also);
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(ok);
+    return known != nullptr && known->isOne() ? nullptr : ok;
   }
 
   /// Leaves `access` in a block that runs only when `ok`; else the fault is reported. The access's users see zero then.
-  void branch_around(llvm::Instruction& access, llvm::Value* ok, llvm::Value* pointer, llvm::Value* offset,
-                     llvm::Value* bytes, bool is_write) {
+  void branch_around(llvm::Instruction& access, llvm::Value* ok, const Range& range) {
     llvm::Instruction* then = nullptr;
     llvm::Instruction* otherwise = nullptr;
     llvm::SplitBlockAndInsertIfThenElse(ok, &access, &then, &otherwise);
     llvm::BasicBlock* after = access.getParent();
     access.moveBefore(then);
     llvm::IRBuilder<> report(otherwise);
+    const Shadow& shadow = shadows_.of(range.pointer);
     report_fault(report, dispatch_,
-                 {.object = shadow_of(pointer).object,
-                  .offset = offset,
-                  .bytes = bytes,
+                 {.object = shadow.object,
+                  .offset = shadow.offset,
+                  .bytes = range.bytes,
                   .position = position_,
-                  .is_write = is_write});
+                  .is_write = range.is_write});
     if (access.getType()->isVoidTy() || access.use_empty()) return;
     llvm::IRBuilder<> join(&after->front());
     llvm::PHINode* value = join.CreatePHI(access.getType(), 2);
@@ -214,47 +102,124 @@ class AccessGuard {
     value->addIncoming(llvm::Constant::getNullValue(access.getType()), otherwise->getParent());
   }
 
-  void guard(llvm::Instruction& access, llvm::Value* pointer, llvm::Value* bytes, bool is_write) {
+  void guard(llvm::Instruction& access, const Range& range) {
     llvm::IRBuilder<> builder(&access);
-    llvm::Value* offset = nullptr;
-    if (llvm::Value* ok = inside(builder, pointer, bytes, offset))
-      branch_around(access, ok, pointer, offset, bytes, is_write);
+    if (llvm::Value* ok = inside(builder, range)) branch_around(access, ok, range);
   }
 
-  void guard_plain(llvm::Instruction& access) {
-    llvm::Value* pointer = nullptr;
+  // ---- instructions ----
+
+  Result<void> guard_plain(llvm::Instruction& access) {
     llvm::Type* type = access.getType();
-    bool is_write = true;
+    Range range{.is_write = true};
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&access)) {
-      if (load->hasMetadata(llvm::LLVMContext::MD_invariant_load)) return;
-      pointer = load->getPointerOperand();
-      is_write = false;
+      range.pointer = load->getPointerOperand();
+      range.is_write = false;
     } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&access)) {
-      pointer = store->getPointerOperand();
+      range.pointer = store->getPointerOperand();
       type = store->getValueOperand()->getType();
     } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&access)) {
-      pointer = exchange->getPointerOperand();
+      range.pointer = exchange->getPointerOperand();
       type = exchange->getCompareOperand()->getType();
+    } else if (auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&access)) {
+      range.pointer = atomic->getPointerOperand();
+    } else if (llvm::isa<llvm::FenceInst>(access)) {
+      return {};
     } else {
-      pointer = llvm::cast<llvm::AtomicRMWInst>(access).getPointerOperand();
+      return unknown(access.getOpcodeName());
     }
-    guard(access, pointer, llvm::ConstantInt::get(i64_, data_layout_.getTypeStoreSize(type)), is_write);
+    range.bytes = llvm::ConstantInt::get(i64_, data_layout_.getTypeStoreSize(type));
+    guard(access, range);
+    return {};
+  }
+
+  Result<void> guard_call(llvm::CallInst& call) {
+    if (auto* memory = llvm::dyn_cast<llvm::AnyMemIntrinsic>(&call)) {
+      guard_memory(*memory);
+      return {};
+    }
+    const llvm::Function& callee = *call.getCalledFunction();
+    if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call))
+      return intrinsic->isAssumeLikeIntrinsic() ? Result<void>() : unknown(callee.getName());
+    if (callee.getName() == kLogHelper) return guard_log(call);
+    if (callee.getName() == kFaultHelper || is_recursive_symbol(callee.getName()))
+      return {};  // check_recursion: it takes no pointers
+    const auto collective = parse_collective(callee.getName());
+    if (!collective) return unknown(callee.getName());
+    switch (collective->kind) {
+      case CollectiveKind::matrix_load:
+      case CollectiveKind::matrix_store:
+        return guard_matrix(call, *collective);
+      case CollectiveKind::async_copy_1d:
+        return guard_copy_1d(call);
+      case CollectiveKind::async_copy_2d:
+        return guard_copy_2d(call);
+      default:
+        return {};  // values of lanes, and events that nobody looks at
+    }
+  }
+
+  static tl::unexpected<Error> unknown(llvm::StringRef what) {
+    return fail(Errc::unsupported, "'{}' touches memory, and checked code does not know where", what.str());
   }
 
   void guard_memory(llvm::AnyMemIntrinsic& memory) {
     llvm::IRBuilder<> builder(&memory);
     llvm::Value* bytes = builder.CreateZExtOrTrunc(memory.getLength(), i64_);
-    guard(memory, memory.getDest(), bytes, true);
+    guard(memory, {memory.getDest(), bytes, true});
     if (auto* transfer = llvm::dyn_cast<llvm::AnyMemTransferInst>(&memory))
-      guard(memory, transfer->getSource(), bytes, false);
+      guard(memory, {transfer->getSource(), bytes, false});
+  }
+
+  /// smelt.log(dispatch, subsystem, category, type, format, arguments, size): texts are read to their end.
+  Result<void> guard_log(llvm::CallInst& call) {
+    for (const unsigned text : {1u, 2u, 4u}) {
+      const llvm::Value* pointer = call.getArgOperand(text)->stripPointerCasts();
+      if (llvm::isa<llvm::ConstantPointerNull>(pointer)) continue;
+      const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(pointer);
+      const auto* bytes = global != nullptr && global->hasInitializer() && global->isConstant()
+                              ? llvm::dyn_cast<llvm::ConstantDataSequential>(global->getInitializer())
+                              : nullptr;
+      const bool is_empty = global != nullptr && global->hasInitializer() && global->getInitializer()->isNullValue();
+      if (!is_empty && (bytes == nullptr || !bytes->isCString()))
+        return fail(Errc::unsupported, "a text that is logged is not a constant: not in checked code");
+    }
+    guard(call, {call.getArgOperand(5), call.getArgOperand(6), false});
+    return {};
+  }
+
+  // ---- tiles ----
+
+  /// Whether the operands are as AIR has them: `p` a pointer, `l` an i64, `v` two i64, `.` anything.
+  static bool takes(const llvm::CallInst& call, std::string_view types) {
+    if (call.arg_size() != types.size()) return false;
+    for (unsigned i = 0; i < call.arg_size(); ++i) {
+      const llvm::Type* type = call.getArgOperand(i)->getType();
+      const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+      const bool fits = types[i] == 'p'   ? type->isPointerTy()
+                        : types[i] == 'l' ? type->isIntegerTy(64)
+                        : types[i] == 'v' ? vector != nullptr && vector->getNumElements() == 2 &&
+                                                vector->getElementType()->isIntegerTy(64)
+                                          : true;
+      if (!fits) return false;
+    }
+    return true;
+  }
+
+  llvm::Value* at_most(llvm::IRBuilder<>& builder, std::initializer_list<llvm::Value*> numbers, uint64_t most) {
+    llvm::Value* all = builder.getTrue();
+    for (llvm::Value* number : numbers)
+      all = builder.CreateAnd(all, builder.CreateICmpULE(number, builder.getInt64(most)));
+    return all;
   }
 
   /// The 8x8 elements from the first to the last, whatever the order of rows.
-  void guard_matrix(llvm::CallInst& call) {
-    const auto collective = parse_collective(call.getCalledFunction()->getName());
-    const bool is_write = collective->kind == CollectiveKind::matrix_store;
+  Result<void> guard_matrix(llvm::CallInst& call, const Collective& collective) {
+    const bool is_write = collective.kind == CollectiveKind::matrix_store;
     const unsigned first = is_write ? 1 : 0;
-    if (call.arg_size() < first + 4) return;
+    const std::string matrix(first, '.');
+    if (!takes(call, matrix + "plv.") && !takes(call, matrix + "pvvv"))
+      return unknown(call.getCalledFunction()->getName());
     llvm::IRBuilder<> builder(&call);
     llvm::Value* second = call.getArgOperand(first + 1);
     llvm::Value* row = nullptr;  // elements from one row to the next
@@ -266,39 +231,98 @@ class AccessGuard {
       row = builder.CreateExtractElement(strides, uint64_t{1});
       origin = call.getArgOperand(first + 3);
     } else {
-      row = builder.CreateZExtOrTrunc(second, i64_);
+      row = second;
     }
-    const uint64_t size = collective->element.bits / 8;
+    const uint64_t size = collective.element.bits / 8;
     const auto bytes_of = [&](llvm::Value* elements) { return builder.CreateMul(elements, builder.getInt64(size)); };
     llvm::Value* skip = builder.CreateAdd(builder.CreateMul(builder.CreateExtractElement(origin, uint64_t{0}), column),
                                           builder.CreateMul(builder.CreateExtractElement(origin, uint64_t{1}), row));
-    llvm::Value* pointer = call.getArgOperand(first);
-    llvm::Value* start = builder.CreateGEP(builder.getInt8Ty(), pointer, bytes_of(skip));
+    llvm::Value* start = builder.CreateGEP(builder.getInt8Ty(), call.getArgOperand(first), bytes_of(skip));
     llvm::Value* last = builder.CreateMul(builder.CreateAdd(row, column), builder.getInt64(7));
-    guard(call, start, bytes_of(builder.CreateAdd(last, builder.getInt64(1))), is_write);
+    guard(call, {start, bytes_of(builder.CreateAdd(last, builder.getInt64(1))), is_write,
+                 at_most(builder, {row, column}, kMostStride)});
+    return {};
   }
 
-  const WorkItem* item_ = nullptr;  ///< null for a helper
-  llvm::ArrayRef<ThreadgroupObject> objects_;
+  /// (element size, alignment, to, from, count)
+  Result<void> guard_copy_1d(llvm::CallInst& call) {
+    if (!takes(call, "llppl")) return unknown(call.getCalledFunction()->getName());
+    llvm::IRBuilder<> builder(&call);
+    llvm::Value* size = call.getArgOperand(0);
+    llvm::Value* count = call.getArgOperand(4);
+    llvm::Value* fine = builder.CreateAnd(at_most(builder, {size}, kLargestElement),
+                                          at_most(builder, {count}, ~uint64_t{0} / kLargestElement));
+    llvm::Value* bytes = builder.CreateMul(size, count);
+    guard(call, {call.getArgOperand(2), bytes, true, fine});
+    guard(call, {call.getArgOperand(3), bytes, false});
+    return {};
+  }
+
+  /// (element size, alignment, to, pitch, stride, (width, height), from, pitch, stride, (width, height), (x, y), mode);
+  /// what is read and written is in cpu/runtime/copy.c.
+  Result<void> guard_copy_2d(llvm::CallInst& call) {
+    if (!takes(call, "llpllvpllvv.")) return unknown(call.getCalledFunction()->getName());
+    llvm::IRBuilder<> builder(&call);
+    const auto operand = [&](unsigned i) { return call.getArgOperand(i); };
+    const auto part = [&](unsigned i, uint64_t which) { return builder.CreateExtractElement(operand(i), which); };
+    llvm::Value* size = operand(0);
+    llvm::Value* zero = builder.getInt64(0);
+    llvm::Value* to_width = part(5, 0);
+    llvm::Value* to_height = part(5, 1);
+    llvm::Value* is_empty = builder.CreateOr(builder.CreateIsNull(to_width), builder.CreateIsNull(to_height));
+    const auto reach = [&](llvm::Value* width, llvm::Value* height, unsigned pitch) {  // in bytes
+      const auto steps = [&](llvm::Value* count, llvm::Value* step) {
+        return builder.CreateMul(builder.CreateSub(count, builder.getInt64(1)), step);
+      };
+      llvm::Value* last = builder.CreateAdd(steps(height, operand(pitch)), steps(width, operand(pitch + 1)));
+      llvm::Value* bytes = builder.CreateMul(builder.CreateAdd(last, builder.getInt64(1)), size);
+      llvm::Value* none =
+          builder.CreateOr(is_empty, builder.CreateOr(builder.CreateIsNull(width), builder.CreateIsNull(height)));
+      return builder.CreateSelect(none, zero, bytes);
+    };
+    // Of the source only what the offset leaves in reach of the destination's size is read.
+    const auto in_reach = [&](uint64_t which, llvm::Value* to) {
+      llvm::Value* all = part(9, which);
+      llvm::Value* offset = part(10, which);
+      llvm::Value* wanted = builder.CreateAdd(to, offset);
+      llvm::Value* least = builder.CreateSelect(builder.CreateICmpULT(wanted, all), wanted, all);
+      return builder.CreateSelect(at_most(builder, {offset}, kMostStride), least, all);
+    };
+    llvm::Value* from_width = in_reach(0, to_width);
+    llvm::Value* from_height = in_reach(1, to_height);
+    llvm::Value* fine = builder.CreateAnd(
+        at_most(builder, {size}, kLargestElement),
+        at_most(builder, {operand(3), operand(4), to_width, to_height, operand(7), operand(8), from_width, from_height},
+                kMostStride));
+    llvm::Value* write = reach(to_width, to_height, 3);
+    llvm::Value* read = reach(from_width, from_height, 7);
+    guard(call, {operand(2), write, true, fine});
+    guard(call, {operand(6), read, false});
+    return {};
+  }
+
   llvm::Function& function_;
-  llvm::LLVMContext& context_;
   const llvm::DataLayout& data_layout_;
-  llvm::Type* i32_;
   llvm::Type* i64_;
-  llvm::Value* dispatch_ = nullptr;
-  llvm::Value* threadgroup_memory_ = nullptr;
+  llvm::Value* dispatch_;
   std::array<llvm::Value*, 3> position_{};
-  std::map<llvm::Value*, Shadow> shadows_;
+  PointerShadows shadows_;
 };
 
 }  // namespace
 
-void check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects) {
-  AccessGuard(item, threadgroup_objects).run();
+Result<void> check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects) {
+  llvm::Value* dispatch = nullptr;
+  for (size_t i = 0; i < item.parameters.size(); ++i)
+    if (item.parameters[i].kind == WorkParameter::Kind::dispatch)
+      dispatch = item.function->getArg(static_cast<unsigned>(i));
+  SMELT_TRY_VOID(define_behaviour(*item.function, dispatch));
+  return AccessGuard(*item.function, dispatch, &item, threadgroup_objects).run();
 }
 
-void check_accesses(llvm::Function& helper, llvm::Value& dispatch) {
-  AccessGuard(helper, &dispatch).run();
+Result<void> check_accesses(llvm::Function& helper, llvm::Value& dispatch) {
+  SMELT_TRY_VOID(define_behaviour(helper, &dispatch));
+  return AccessGuard(helper, &dispatch, nullptr, {}).run();
 }
 
 }  // namespace smelt::aot::cpu

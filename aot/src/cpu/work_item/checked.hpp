@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checked mode: every access to a buffer, to threadgroup memory or to a constant table is bounded; one that leaves its
-// object is reported once per launch (smelt_cpu_fault), reads zero or is dropped.
+// Checked mode: every access of a kernel is bounded by the object that its pointer was made from: a bound buffer,
+// threadgroup memory, a private array, a constant table. A pointer that comes out of memory or of an integer must lie
+// in one of them. An access that leaves its object is reported once per launch (smelt_cpu_fault), reads zero or is
+// dropped.
 #pragma once
+
+#include "smelt/base/result.hpp"
 
 #include "cpu/work_item.hpp"
 
@@ -20,12 +24,11 @@ struct ThreadgroupObject {
   uint64_t bytes = 0;
 };
 
-/// Guards the accesses of a scalar work item. Pointers that were themselves loaded from memory (argument buffers) have
-/// no known bounds and stay as they are.
-void check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects);
+/// Guards the accesses of a scalar work item. An error for an operation on memory whose bounds are not known here.
+Result<void> check_accesses(const WorkItem& item, const std::vector<ThreadgroupObject>& threadgroup_objects);
 
-/// Guards the accesses of a function that a work item calls, whose parameters are values, private memory and the
-/// dispatch block (`dispatch`): those to constant tables.
-void check_accesses(llvm::Function& helper, llvm::Value& dispatch);
+/// Guards the accesses of a function that a work item calls, whose parameters are values and the dispatch block
+/// (`dispatch`): those to its own arrays and to constant tables.
+Result<void> check_accesses(llvm::Function& helper, llvm::Value& dispatch);
 
 }  // namespace smelt::aot::cpu

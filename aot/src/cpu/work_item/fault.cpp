@@ -8,18 +8,16 @@
 namespace smelt::aot::cpu {
 namespace {
 
-constexpr const char* kName = "smelt.fault";
-
 /// void fault(dispatch, object, offset, bytes, x, y, z, is_write)
 llvm::Function* fault_function(llvm::Module& module) {
-  if (llvm::Function* known = module.getFunction(kName)) return known;
+  if (llvm::Function* known = module.getFunction(kFaultHelper)) return known;
   llvm::LLVMContext& context = module.getContext();
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* i32 = llvm::Type::getInt32Ty(context);
   auto* i64 = llvm::Type::getInt64Ty(context);
   auto* type =
       llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i32, i64, i64, i32, i32, i32, i32}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kName, module);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kFaultHelper, module);
   for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::NoUnwind})
     function->addFnAttr(attribute);
   auto* look = llvm::BasicBlock::Create(context, "look", function);

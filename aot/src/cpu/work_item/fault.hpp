@@ -9,6 +9,9 @@
 
 namespace smelt::aot::cpu {
 
+/// The function that fills it.
+inline constexpr char kFaultHelper[] = "smelt.fault";
+
 /// What the record is to hold; zero where there is nothing to say.
 struct Fault {
   llvm::Value* object = nullptr;           ///< i32: smelt_cpu_fault::buffer

@@ -49,7 +49,7 @@ class Maker {
     set_function_attributes(*function_, target, options_.level);
     if (options_.checked) {
       run_passes(*function_, kBeforeChecks, &target);
-      check_accesses(result_.item, threadgroup_objects_);
+      SMELT_TRY_VOID(check_accesses(result_.item, threadgroup_objects_));
       for (const RecursiveFunction& one : recursive) run_passes(*one.function, kBeforeChecks, &target);
       SMELT_TRY_VOID(check_recursion(recursive));
     }
@@ -230,7 +230,7 @@ class Maker {
     llvm::Type* i64 = llvm::Type::getInt64Ty(context_);
     auto* nothing = llvm::Type::getVoidTy(context_);
     auto* type = llvm::FunctionType::get(nothing, {pointer, pointer, pointer, i32, pointer, pointer, i64}, false);
-    auto* helper = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "smelt.log", module_);
+    auto* helper = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kLogHelper, module_);
     helper->addFnAttr(llvm::Attribute::NoInline);
     helper->addFnAttr(llvm::Attribute::Cold);
     helper->addFnAttr(llvm::Attribute::NoUnwind);
@@ -326,6 +326,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
   SMELT_TRY_VOID(adopt_target(module, target));
   SMELT_TRY_VOID(keep_recursion(module));
   LowerOptions lower;
+  lower.expand_memory = !options.checked;  // one check for the whole of it
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
   return Maker(module, info, options).make(target);

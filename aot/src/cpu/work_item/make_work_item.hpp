@@ -32,4 +32,7 @@ void describe_sites(WorkItem& item);
 
 inline constexpr char kSiteMetadata[] = "smelt.site";
 
+/// void (dispatch, subsystem, category, type, format, arguments, size): what air.os_log becomes.
+inline constexpr char kLogHelper[] = "smelt.log";
+
 }  // namespace smelt::aot::cpu

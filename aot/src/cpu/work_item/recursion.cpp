@@ -199,12 +199,11 @@ std::vector<RecursiveFunction> bound_recursion(llvm::Function& kernel, llvm::Val
 Result<void> check_recursion(const std::vector<RecursiveFunction>& functions) {
   for (const RecursiveFunction& one : functions) {
     for (const llvm::Argument& argument : one.function->args())
-      if (argument.getType()->isPointerTy() && argument.getType()->getPointerAddressSpace() != 0)
+      if (argument.getType()->isPtrOrPtrVectorTy() && &argument != one.dispatch)
         return fail(Errc::unsupported,
-                    "{} calls itself and takes a pointer to memory of the launch, whose bounds it cannot know: not in "
-                    "checked code",
+                    "{} calls itself and takes a pointer, whose bounds it cannot know: not in checked code",
                     one.function->getName().drop_front(kRecursive.size() + 1).str());
-    check_accesses(*one.function, *one.dispatch);
+    SMELT_TRY_VOID(check_accesses(*one.function, *one.dispatch));
   }
   return {};
 }

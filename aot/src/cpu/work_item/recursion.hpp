@@ -37,8 +37,8 @@ struct RecursiveFunction {
 /// `kernel`, whose pointer to the dispatch block is `dispatch`, is the only other function that calls them.
 std::vector<RecursiveFunction> bound_recursion(llvm::Function& kernel, llvm::Value& dispatch);
 
-/// For checked code: guards their accesses to constant tables. An error (unsupported) for a function that takes a
-/// pointer to other memory, whose bounds are known only where the pointer was made.
+/// For checked code: guards their accesses to their own arrays and to constant tables. An error (unsupported) for a
+/// function that takes a pointer, whose bounds are known only where it was made.
 Result<void> check_recursion(const std::vector<RecursiveFunction>& functions);
 
 /// Whether a symbol of the finished code is one of these functions.

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <limits>
 #include <new>
+#include <optional>
 
 namespace smelt::loader {
 namespace {
@@ -205,6 +206,26 @@ bool can_privatise(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispat
   return true;
 }
 
+/// Memory that has no index and no length in the launch. Nothing for an argument.
+std::optional<std::string> place_of(const smelt_cpu_fault& fault) {
+  const auto offset = static_cast<int64_t>(fault.offset);
+  switch (fault.buffer) {
+    case SMELT_CPU_FAULT_CONSTANT_TABLE:
+      return fmt::format("at offset {} of a constant table", offset);
+    case SMELT_CPU_FAULT_PRIVATE:
+      return fmt::format("at offset {} of an array of its own, outside of it", offset);
+    case SMELT_CPU_FAULT_NULL:
+      return fmt::format("through a null pointer, at address {:#x}", fault.offset);
+    case SMELT_CPU_FAULT_STRAY:
+      return fmt::format(
+          "at address {:#x}, through a pointer that was read from memory or made from a number: it lies in no buffer "
+          "that is bound",
+          fault.offset);
+    default:
+      return std::nullopt;
+  }
+}
+
 tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
                               const smelt_cpu_fault& fault) {
   if (fault.buffer == SMELT_CPU_FAULT_RECURSION)
@@ -220,10 +241,12 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
   if (fault.buffer == SMELT_CPU_FAULT_STATIC_THREADGROUP) {
     what = "static threadgroup memory";
     has = pipeline.static_threadgroup_memory_length();
-  } else if (fault.buffer == SMELT_CPU_FAULT_CONSTANT_TABLE) {
-    return fail(Errc::buffer_bounds, "kernel '{}': thread ({}, {}, {}) {} {} bytes at offset {} of a constant table",
-                pipeline.name(), fault.position[0], fault.position[1], fault.position[2],
-                fault.is_write != 0 ? "writes" : "reads", fault.bytes, static_cast<int64_t>(fault.offset));
+  } else if (const auto place = place_of(fault)) {
+    auto error =
+        fail(Errc::buffer_bounds, "kernel '{}': thread ({}, {}, {}) {} {} bytes {}", pipeline.name(), fault.position[0],
+             fault.position[1], fault.position[2], fault.is_write != 0 ? "writes" : "reads", fault.bytes, *place);
+    error.value().subject = pipeline.name();
+    return error;
   } else {
     if ((fault.buffer & SMELT_CPU_FAULT_THREADGROUP_ARGUMENT) != 0) {
       kind = ArgumentKind::threadgroup;

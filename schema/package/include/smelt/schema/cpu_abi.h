@@ -14,6 +14,9 @@ enum { SMELT_CPU_MAX_BUFFERS = 31 };
 
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
+#define SMELT_CPU_FAULT_STRAY 0xFFFFFFFAu                /* a pointer that lies in no object; `offset` is the address */
+#define SMELT_CPU_FAULT_NULL 0xFFFFFFFBu                 /* through a null pointer; `offset` is the address */
+#define SMELT_CPU_FAULT_PRIVATE 0xFFFFFFFCu              /* an array of the thread's own */
 #define SMELT_CPU_FAULT_RECURSION 0xFFFFFFFDu            /* no access: functions called themselves too deep */
 #define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu       /* of the program */
 #define SMELT_CPU_FAULT_STATIC_THREADGROUP 0xFFFFFFFFu
