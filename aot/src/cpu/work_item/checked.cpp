@@ -316,6 +316,8 @@ Result<void> check_accesses(const WorkItem& item, const std::vector<ThreadgroupO
   for (size_t i = 0; i < item.parameters.size(); ++i)
     if (item.parameters[i].kind == WorkParameter::Kind::dispatch)
       dispatch = item.function->getArg(static_cast<unsigned>(i));
+  for (llvm::Argument& argument : item.function->args())  // the drivers compute hardware values from the launch
+    if (argument.getType()->isIntegerTy()) argument.addAttr(llvm::Attribute::NoUndef);
   SMELT_TRY_VOID(define_behaviour(*item.function, dispatch));
   return AccessGuard(*item.function, dispatch, &item, threadgroup_objects).run();
 }
