@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 import unittest
 
 import smelt
@@ -82,6 +83,45 @@ class CancelTest(unittest.TestCase):
         self.assertEqual(raised.exception.code, "cancelled")
         self.assertRegex(str(raised.exception), "kernel 'spin' was ended by the device's limit of 0.2 s")
         library.spin(x, 10, threads=64, group_size=64)  # the device is as good as before
+
+    # Loops of which nobody knows when they end: one that waits, one that searches, and one whose threads wait together.
+    ENDLESS = """#include <metal_stdlib>
+using namespace metal;
+kernel void waits(device atomic_uint* x, uint i [[thread_position_in_grid]]) {
+  while (atomic_load_explicit(&x[0], memory_order_relaxed) == 0) {}
+}
+kernel void searches(device uint* x, uint i [[thread_position_in_grid]]) {
+  uint n = x[i], steps = 0;
+  for (; n != 1; ++steps) n = n * 4 + 2;
+  x[i] = steps;
+}
+kernel void meets(device uint* x, uint i [[thread_index_in_threadgroup]]) {
+  threadgroup uint shared[64];
+  for (;;) {
+    shared[i] = x[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (shared[63 - i] == 1) break;
+  }
+}
+"""
+
+    def test_a_group_that_never_ends_has_a_limit_too(self):
+        if support.numpy is None:
+            self.skipTest("SKIPPED: no NumPy")
+        package = smelt.compile(self.ENDLESS, targets=["macos14"])
+        for threads in (1, 2):
+            device = smelt.Device("cpu", threads=threads, launch_limit=0.2)
+            library = smelt.load_metallib(package, device=device)
+            for name in ("waits", "searches", "meets"):
+                for grid in (64, 6400):
+                    x = support.numpy.full(grid, 0 if name == "waits" else 6, "uint32")
+                    began = time.monotonic()
+                    with self.assertRaises(smelt.CancelledError) as raised:
+                        getattr(library, name)(x, threads=grid, group_size=64)
+                    self.assertLess(time.monotonic() - began, 5)
+                    self.assertRegex(str(raised.exception), f"kernel '{name}' was ended by the device's limit of 0.2 s")
+                    x[:] = 1
+                    getattr(library, name)(x, threads=grid, group_size=64)
 
     def test_the_limit_of_the_environment(self):
         code = self.LAUNCH + """

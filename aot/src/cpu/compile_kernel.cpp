@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/compile_kernel.hpp"
 
+#include "cpu/codegen/back_edges.hpp"
 #include "cpu/codegen/flat_link.hpp"
 #include "cpu/codegen/private_memory.hpp"
 #include "cpu/drivers/drivers.hpp"
@@ -83,6 +84,7 @@ class KernelCompiler {
     SMELT_TRY(const PreparedKernel prepared,
               make_work_item(*module_, info, *target_, {.level = options_.level, .checked = options_.checked}));
     SMELT_TRY_VOID(check("making the work item"));
+    const bool endless = may_go_on(*module_);
     CompiledKernel result;
     result.seconds.work_item = lap();
     result.row.private_buffers = split_private_atomics(prepared.item);
@@ -97,6 +99,7 @@ class KernelCompiler {
     SMELT_TRY(const uint32_t fixed_bytes,
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
                                 driven.bytes_per_thread));
+    if (endless) end_at_back_edges(*module_, entry);
     SMELT_TRY_VOID(check("optimising"));
     result.seconds.optimise = lap();
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));

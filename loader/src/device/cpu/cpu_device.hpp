@@ -8,6 +8,7 @@
 #include "code.hpp"
 #include "features.hpp"
 #include "pool.hpp"
+#include "watchdog.hpp"
 
 #include <atomic>
 
@@ -27,6 +28,7 @@ class CpuDevice final : public DeviceImpl {
   unsigned build_threads() const override { return pool_.threads(); }
 
   Pool& pool() { return pool_; }
+  Watchdog& watchdog() { return watchdog_; }
   std::chrono::milliseconds launch_limit() const { return launch_limit_; }
   bool interrupted() const { return interrupted_ && interrupted_(); }
   /// One line of a kernel's os_log; from any worker.
@@ -38,6 +40,7 @@ class CpuDevice final : public DeviceImpl {
   Pool pool_;
   LogSink log_;
   const std::chrono::milliseconds launch_limit_;  ///< 0: none
+  Watchdog watchdog_{launch_limit_};
   const std::function<bool()> interrupted_;
   std::mutex log_mutex_;
 };

@@ -64,6 +64,14 @@ void learn(const CpuPipeline& pipeline, float nanoseconds, double threads) {
   pipeline.thread_cost.store(before == 0 ? sample : before * 0.75f + sample * 0.25f, std::memory_order_relaxed);
 }
 
+tl::unexpected<Error> over_limit(const CpuDevice& device, const CpuPipeline& pipeline) {
+  return fail(
+      Errc::cancelled,
+      "kernel '{}' was ended by the device's limit of {:.3g} s for a launch; some of its groups ran and some did "
+      "not",
+      pipeline.name(), std::chrono::duration<double>(device.launch_limit()).count());
+}
+
 /// Whether a launch is to end before its time. Worker 0, which dispatched it, finds out; the others are told.
 class Ending {
  public:
@@ -81,13 +89,10 @@ class Ending {
   }
 
   tl::unexpected<Error> error(const CpuPipeline& pipeline) const {
+    if (over_limit_) return over_limit(device_, pipeline);
     const auto so_far = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-    return fail(Errc::cancelled, "kernel '{}' {} after {:.2f} s; some of its groups ran and some did not",
-                pipeline.name(),
-                over_limit_ ? fmt::format("was ended by the device's limit of {:.3g} s for a launch",
-                                          std::chrono::duration<double>(device_.launch_limit()).count())
-                            : "was interrupted",
-                so_far);
+    return fail(Errc::cancelled, "kernel '{}' was interrupted after {:.2f} s; some of its groups ran and some did not",
+                pipeline.name(), so_far);
   }
 
  private:
@@ -356,6 +361,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   // Copies spare one worker its locks, too.
   const bool privatise = expected >= kWorthWaking && can_privatise(pipeline, dispatch, all_threads);
 
+  const Watchdog::Launch watched(cpu_.watchdog(), fault);
   const FloatMode mode;
   const bool probing = cost == 0 && extent[0] * double(extent[1]) * double(extent[2]) > 1 && !privatise;
   if (expected < kWorthWaking && !probing) {
@@ -389,6 +395,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     if (launch.out_of_memory()) return no_scratch(pipeline, scratch_bytes);
     if (launch.broken_off()) return ending.error(pipeline);
   }
+  if (fault.claimed == SMELT_CPU_LAUNCH_ENDS) return over_limit(cpu_, pipeline);
   if (fault.claimed != 0) return faulted(pipeline, dispatch, fault);
   return {};
 }

@@ -21,6 +21,9 @@ enum { SMELT_CPU_MAX_BUFFERS = 31 };
 #define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu       /* of the program */
 #define SMELT_CPU_FAULT_STATIC_THREADGROUP 0xFFFFFFFFu
 
+/// smelt_cpu_fault::claimed, when it is the loader that wants the launch to end: code that looks returns soon.
+#define SMELT_CPU_LAUNCH_ENDS 2u
+
 /// What a checked slice writes when a thread leaves a buffer, and any slice when functions call themselves too deep.
 /// The first faulting thread wins `claimed` (the loader has set it to 0; 0 -> 1); an access reads zero or is dropped.
 struct smelt_cpu_fault {
