@@ -92,7 +92,11 @@ kernel void waits(device atomic_uint* x, uint i [[thread_position_in_grid]]) {
 }
 kernel void searches(device uint* x, uint i [[thread_position_in_grid]]) {
   uint n = x[i], steps = 0;
-  for (; n != 1; ++steps) n = n * 4 + 2;
+  for (; n != 1; ++steps) {
+    n ^= n << 13;
+    n ^= n >> 17;
+    n ^= n << 5;
+  }
   x[i] = steps;
 }
 kernel void meets(device uint* x, uint i [[thread_index_in_threadgroup]]) {
