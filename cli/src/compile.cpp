@@ -252,6 +252,10 @@ void add_compile(CLI::App& app, Context& context) {
       ->check(CLI::PositiveNumber);
   verb->add_option("--max-memory", options->max_memory, "Bytes that the process may hold meanwhile, e.g. 4GiB")
       ->transform(CLI::AsSizeValue(false));
+  add_parsed<service::Sandbox>(
+      *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
+      "Compile in a child process that can open nothing: auto (Metal libraries), always (LLVM IR too) or never "
+      "(default: $SMELT_SANDBOX, else auto)");
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->callback([options, &context] { context.finish(run(*options)); });
 }

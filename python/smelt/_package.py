@@ -280,6 +280,7 @@ def compile(
     store: _session.StoreLike = None,
     timeout: float | None = None,
     max_memory: int | None = None,
+    sandbox: str | None = None,
 ) -> Package:
     """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
 
@@ -287,8 +288,10 @@ def compile(
     for named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done,
     total) is called from any thread; when it returns False compiling ends. kernels: functions that are kernels besides
     those marked so. functions: make only these. include_folders, definitions: of MSL, as -I and -D. store: None for
-    the default, a folder or smelt.Store, False to work without one. timeout, max_memory: seconds that compiling may take, and bytes that the process may hold
-    meanwhile; then it is a CancelledError. Kernels that were ready are kept in the store.
+    the default, a folder or smelt.Store, False to work without one. timeout, max_memory: seconds that compiling may
+    take, and bytes that the process may hold meanwhile; then it is a CancelledError. Kernels that were ready are kept
+    in the store. sandbox: "auto" compiles Metal libraries in a child process that can open nothing, "always" IR too,
+    "never" nothing; None is SMELT_SANDBOX, else auto.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
@@ -323,6 +326,7 @@ def compile(
         "version": version,
         "timeout": timeout,
         "max_memory": max_memory,
+        "sandbox": sandbox,
     }
     named = [_source(one, index) for index, one in enumerate(sources)]
     made = _session.session(store).make(named, options, progress)

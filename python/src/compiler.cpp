@@ -112,6 +112,8 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   for (const std::string& level :
        optional_from<std::vector<std::string>>(options, "levels").value_or(std::vector<std::string>()))
     request.levels.push_back(unwrap(aot::parse_cpu_level(level)));
+  if (const auto word = optional_from<std::string>(options, "sandbox"))
+    request.sandbox = unwrap(service::parse_sandbox(*word));
   request.name = optional_from<std::string>(options, "name").value_or("");
   request.version = optional_from<std::string>(options, "version").value_or("");
   return from;

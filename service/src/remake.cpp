@@ -88,11 +88,12 @@ Result<Bytes> remake_package(ByteView bytes, std::optional<CpuCode> wanted) {
   return schema::write_package(libraries);
 }
 
-Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts) {
+Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts,
+                                                              const std::function<Result<Bytes>(ByteView)>& remake) {
   std::optional<std::vector<remote::Part>> made;
   for (const cache::Entry::Part& part : parts) {
     if (part.name == kPackagePart || part.name == kKernelPart) {
-      SMELT_TRY(Bytes package, remake_package(part.bytes));
+      SMELT_TRY(Bytes package, remake(part.bytes));
       if (!made) made.emplace();
       made->push_back({std::string(part.name), std::move(package)});
     } else if (part.name != kWarningsPart) {

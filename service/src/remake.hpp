@@ -7,6 +7,7 @@
 #include "smelt/cache/store.hpp"
 #include "smelt/remote/entry.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,10 @@ struct CpuCode {
 /// does not pass `smelt verify`, and those of compiling.
 Result<Bytes> remake_package(ByteView package, std::optional<CpuCode> wanted = {});
 
-/// The same for an entry of a store. Nothing when it is none that the compiler made.
-Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts);
+/// The same for an entry of a store, with `remake` for each package of it. Nothing when it is none that the compiler
+/// made.
+Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<cache::Entry::Part>& parts,
+                                                              const std::function<Result<Bytes>(ByteView)>& remake);
 
 /// What an entry was made from: compiler and source, out of its package; empty when it has none.
 std::string made_from(const std::vector<cache::Entry::Part>& parts);

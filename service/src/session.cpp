@@ -13,10 +13,12 @@
 
 #include "build_package.hpp"
 #include "remake.hpp"
+#include "sandbox.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 namespace smelt::service {
 namespace {
@@ -25,7 +27,7 @@ namespace {
 std::vector<aot::FingerprintField> extras(const Request& request, const std::vector<aot::CpuLevel>& levels) {
   // All of a request, so that a new member is not forgotten here. Sources and options are aot's; `cpu` is in the
   // levels.
-  [[maybe_unused]] const auto& [sources, options, cpu, wanted_levels, checked, name, version] = request;
+  [[maybe_unused]] const auto& [sources, options, cpu, wanted_levels, checked, name, version, sandbox] = request;
   std::vector<aot::FingerprintField> fields{
       {"package", "1"}, {"checked", checked ? "1" : "0"}, {"name", name}, {"version", version}};
   for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
@@ -63,6 +65,7 @@ struct Session::State {
   std::shared_ptr<remote::TieredStore> tiers;  // over `store`; null without it
   std::optional<Error> store_error;
   std::vector<Digest> used;  // in order of first use
+  std::once_flag told_;      // that there is no child
 
   void warn(std::string_view text) {
     if (options.warn)
@@ -113,8 +116,54 @@ struct Session::State {
     }
     wanted.warn = [this](std::string_view text) { warn(text); };
     wanted.made_from = made_from;
-    wanted.remake = remake_entry;
+    wanted.remake = [this](const std::vector<cache::Entry::Part>& parts) {
+      return remake_entry(parts, [this](ByteView package) { return remake(package, {}); });
+    };
     return remote::TieredStore::open(store, std::move(wanted));
+  }
+
+  static Result<Sandbox> sandbox(std::optional<Sandbox> asked = {}) {
+    if (asked) return *asked;
+    const char* word = std::getenv("SMELT_SANDBOX");
+    if (word == nullptr || *word == 0) return Sandbox::automatic;
+    auto mode = parse_sandbox(word);
+    if (!mode) return tl::unexpected(std::move(mode).error().in("SMELT_SANDBOX"));
+    return *mode;
+  }
+
+  /// In a child; nothing when there is none and it may be done here.
+  Result<std::optional<Built>> in_child(Sandbox mode, ChildJob job) {
+    job.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    auto built = run_in_child(std::move(job));
+    if (built) return std::optional(std::move(*built));
+    if (mode == Sandbox::always || built.error().code != Errc::toolchain_missing)
+      return tl::unexpected(std::move(built).error());
+    std::call_once(told_, [&] { warn(fmt::format("{}; compiling without a child process", built.error().message)); });
+    return std::optional<Built>();
+  }
+
+  /// Kernels that the store has are not taken from it in a child, which cannot see it.
+  Result<Built> build(const Request& request, const Progress& progress, const KernelStore& kernels) {
+    SMELT_TRY(const Sandbox mode, sandbox(request.sandbox));
+    if (wants_child(mode, request)) {
+      ChildJob job;
+      job.request = request;
+      SMELT_TRY(auto built, in_child(mode, std::move(job)));
+      if (built) return std::move(*built);
+    }
+    return build_package(request, options.threads, progress, kernels);
+  }
+
+  Result<Bytes> remake(ByteView package, std::optional<CpuCode> wanted) {
+    SMELT_TRY(const Sandbox mode, sandbox());
+    if (mode != Sandbox::never) {
+      ChildJob job;
+      job.package = to_bytes(package);
+      job.wanted = wanted;
+      SMELT_TRY(auto built, in_child(mode, std::move(job)));
+      if (built) return std::move(built->package);
+    }
+    return remake_package(package, wanted);
   }
 
   void note_use(const Digest& key) {
@@ -145,6 +194,13 @@ struct Session::State {
     if (auto put = to.put_all(puts, std::move(hold)); !put) warn(put.error().message);
   }
 };
+
+Result<Sandbox> parse_sandbox(std::string_view word) {
+  if (word == "auto") return Sandbox::automatic;
+  if (word == "always") return Sandbox::always;
+  if (word == "never") return Sandbox::never;
+  return fail(Errc::invalid_argument, "'{}': want auto, always or never", word);
+}
 
 std::filesystem::path default_store_folder() {
   return cache::default_store_folder();
@@ -249,7 +305,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   }
   const KernelStore kernels =
       store ? KernelStore(*store, [this](std::string_view text) { state_->warn(text); }) : KernelStore();
-  SMELT_TRY(Built built, build_package(request, state_->options.threads, progress, kernels));
+  SMELT_TRY(Built built, state_->build(request, progress, kernels));
   CompileResult made;
   made.took = since(start);
   made.warnings = std::move(built.warnings);
@@ -282,7 +338,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   }
   CompileResult made;
   if (schema::Package::looks_like(file)) {
-    auto package = remake_package(file, CpuCode{level, checked});
+    auto package = state_->remake(file, CpuCode{level, checked});
     if (!package) return tl::unexpected(std::move(package).error().in(name));
     const auto owner = std::make_shared<const Bytes>(std::move(*package));
     made.package = *owner;

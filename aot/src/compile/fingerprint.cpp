@@ -133,6 +133,10 @@ void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options
 
 }  // namespace
 
+bool is_metal_source(ByteView bytes) {
+  return input::detect_kind(bytes) == input::Kind::msl;
+}
+
 void add_target(Hasher& hasher, const Target& target) {
   hasher.field(target.name);
   hasher.field(target.triple);

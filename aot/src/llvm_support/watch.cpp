@@ -28,6 +28,8 @@ class Watch {
     return {};
   }
 
+  const Limits& limits() const { return limits_; }
+
  private:
   const Limits limits_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
@@ -48,6 +50,9 @@ Limited::~Limited() {
 
 const Watch* current_watch() {
   return current;
+}
+const Limits* current_limits() {
+  return current ? &current->limits() : nullptr;
 }
 Inherited::Inherited(const Watch* watch) : outer_(std::exchange(current, watch)) {}
 Inherited::~Inherited() {

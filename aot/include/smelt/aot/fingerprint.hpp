@@ -35,6 +35,9 @@ Result<Digest> normalised_fingerprint(std::span<const Source> sources, const Com
 /// counts whatever #if it stands in. Empty for other inputs.
 std::vector<std::string> source_dependencies(const Source& source, const CompileOptions& options);
 
+/// Whether the bytes are Metal source, which includes files.
+bool is_metal_source(ByteView bytes);
+
 /// This compiler: version, SHA-256 of the sources it was built from, and LLVM. The same for every build type, folder
 /// and machine. Part of both keys.
 std::string_view compiler_identity();

@@ -18,6 +18,9 @@ struct Limits {
   std::shared_ptr<const std::atomic<bool>> cancel;  ///< ends it when somebody sets it; may be null
 };
 
+/// Those of this thread; null: none.
+const Limits* current_limits();
+
 class Watch;
 
 /// While it lives, everything that this thread compiles has these limits, on whatever threads it is done. Inner ones

@@ -27,6 +27,16 @@ class TieredStore;
 
 namespace smelt::service {
 
+/// Whether compiling is done in a child process, which can open nothing, talk to nobody, and has bounded memory and
+/// time.
+enum class Sandbox : uint8_t {
+  automatic,  ///< what comes as a Metal library or a package: somebody else built it. Where no child can be had, here
+  always,     ///< LLVM IR too; an error where no child can be had. Metal source, which includes files, is compiled here
+  never,
+};
+/// "auto", "always", "never".
+Result<Sandbox> parse_sandbox(std::string_view word);
+
 /// What to build: metallibs for the options' targets, and CPU code made from them.
 struct Request {
   std::vector<aot::Source> sources;  ///< bytes are borrowed during the call
@@ -36,6 +46,7 @@ struct Request {
   bool checked = false;               ///< CPU code that bounds every access
   std::string name;                   ///< name of the library in its package; empty: that of its first kernel
   std::string version;                ///< "2.1.0"; may be empty
+  std::optional<Sandbox> sandbox;     ///< nothing: $SMELT_SANDBOX, else automatic. Changes no bytes
 };
 
 /// What a request gives: a package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the

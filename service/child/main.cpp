@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// smelt-compile-child: waits on descriptor 3 for sockets, and forks a child for each, which compiles what it reads
+// there. The child may compute, have memory and threads, and use its socket; nothing else. Starting the program takes
+// LLVM's libraries tens of milliseconds to load, a fork less than one: therefore it waits.
+#include "smelt/aot/cpu.hpp"
+#include "smelt/aot/limits.hpp"
+
+#include "child_protocol.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <new>
+#include <vector>
+
+namespace smelt::service {
+namespace {
+
+constexpr int kControl = 3;
+
+bool write_all(int to, ByteView bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return true;
+}
+
+bool read_all(int from, Bytes& bytes) {
+  std::vector<std::byte> part(1 << 16);
+  for (;;) {
+    const ssize_t got = ::recv(from, part.data(), part.size(), 0);
+    if (got == 0) return true;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    bytes.insert(bytes.end(), part.begin(), part.begin() + got);
+  }
+}
+
+/// What is not listed is refused as if it were not permitted. Threads are; processes are not.
+bool confine() {
+  const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  if (filter == nullptr) return false;
+  bool fine = true;
+  for (const int call : {SCMP_SYS(read),
+                         SCMP_SYS(write),
+                         SCMP_SYS(close),
+                         SCMP_SYS(recvfrom),
+                         SCMP_SYS(sendto),
+                         SCMP_SYS(brk),
+                         SCMP_SYS(munmap),
+                         SCMP_SYS(mremap),
+                         SCMP_SYS(madvise),
+                         SCMP_SYS(futex),
+                         SCMP_SYS(set_robust_list),
+                         SCMP_SYS(rseq),
+                         SCMP_SYS(sched_yield),
+                         SCMP_SYS(sched_getaffinity),
+                         SCMP_SYS(getrandom),
+                         SCMP_SYS(clock_gettime),
+                         SCMP_SYS(clock_nanosleep),
+                         SCMP_SYS(gettimeofday),
+                         SCMP_SYS(getpid),
+                         SCMP_SYS(gettid),
+                         SCMP_SYS(getrusage),
+                         SCMP_SYS(rt_sigaction),
+                         SCMP_SYS(rt_sigprocmask),
+                         SCMP_SYS(rt_sigreturn),
+                         SCMP_SYS(sigaltstack),
+                         SCMP_SYS(restart_syscall),
+                         SCMP_SYS(exit),
+                         SCMP_SYS(exit_group)})
+    fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
+  for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)})  // memory, but no code
+    fine = fine &&
+           seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, 4 /* PROT_EXEC */, 0)) == 0;
+  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) == 0;
+  // Its flags lie in memory, where a filter cannot look; the C library then takes the other one.
+  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+  // A signal to itself: abort() and LLVM's handlers.
+  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                                  SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid()))) == 0;
+  return fine && seccomp_load(filter) == 0;
+}
+
+void limit(int what, rlim_t soft, rlim_t hard) {
+  const rlimit bounds{soft, hard};
+  ::setrlimit(static_cast<__rlimit_resource>(what), &bounds);
+}
+
+Result<Built> compile(const ChildJob& job) {
+  const aot::Limited limited({.time = job.time, .memory_bytes = 0, .cancel = nullptr});
+  if (job.request) return build_package(*job.request, job.threads, {}, KernelStore());
+  if (!job.package) return fail(Errc::invalid_argument, "nothing to compile");
+  Built built;
+  SMELT_TRY(built.package, remake_package(*job.package, job.wanted));
+  return built;
+}
+
+Result<Built> compile_within(const ChildJob& job) {
+  try {
+    auto built = compile(job);
+    if (!built && built.error().code == Errc::out_of_memory)
+      return fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20);
+    return built;
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20);
+  }
+}
+
+/// The address space that the program has already: what the libraries map is not the job's.
+uint64_t mapped_now() {
+  unsigned long long pages = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%llu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// The child's whole life. Its descriptors are the socket and nothing else; limits and filter are there before a byte
+/// of the input is looked at.
+[[noreturn]] void serve(int socket, uint64_t mapped) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::dup2(socket, 0) < 0 || ::close_range(1, ~0u, 0) != 0) ::_exit(120);
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_NOFILE, 1, 1);
+  limit(RLIMIT_FSIZE, 0, 0);
+  Bytes message;
+  if (!read_all(0, message)) ::_exit(121);
+  const auto job = read_job(message);
+  Bytes answer;
+  if (job) {
+    const auto seconds = static_cast<rlim_t>((job->time.count() / 1000 + 1) * std::max(job->threads, 1u));
+    limit(RLIMIT_CPU, seconds, seconds + 1);
+    limit(RLIMIT_AS, mapped + job->memory_bytes, mapped + job->memory_bytes);
+    if (!confine()) ::_exit(122);
+    answer = write_outcome(compile_within(*job));
+  } else {
+    answer = write_outcome(tl::unexpected(job.error()));
+  }
+  ::_exit(write_all(0, answer) ? 0 : 123);
+}
+
+/// Children at work. What they send goes to whoever asked; how they ended is said after it, on the same socket.
+class Children {
+ public:
+  void start(int socket, uint64_t mapped) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      sigset_t none;
+      sigemptyset(&none);
+      ::sigprocmask(SIG_SETMASK, &none, nullptr);
+      serve(socket, mapped);
+    }
+    if (child < 0) {
+      say(socket, 124 << 8);
+      ::close(socket);
+    } else {
+      sockets_[child] = socket;
+    }
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto found = sockets_.find(child);
+      if (found == sockets_.end()) continue;
+      say(found->second, status);
+      ::close(found->second);
+      sockets_.erase(found);
+    }
+  }
+
+  /// Nobody waits for these any more.
+  void add_to(std::vector<pollfd>& wanted) const {
+    for (const auto& [child, socket] : sockets_) wanted.push_back({socket, 0, 0});
+  }
+  void kill_abandoned(const std::vector<pollfd>& found) {
+    for (const pollfd& one : found) {
+      if ((one.revents & (POLLHUP | POLLERR)) == 0) continue;
+      for (const auto& [child, socket] : sockets_)
+        if (socket == one.fd) ::kill(child, SIGKILL);
+    }
+  }
+  void kill_all() {
+    for (const auto& [child, socket] : sockets_) ::kill(child, SIGKILL);
+  }
+
+ private:
+  static void say(int socket, int status) {
+    std::array<std::byte, kStatusBytes> bytes;
+    store_le(bytes.data(), static_cast<uint32_t>(status));
+    write_all(socket, bytes);
+  }
+  std::map<pid_t, int> sockets_;
+};
+
+/// The socket in the next message; -1 when the other side has gone.
+int next_socket() {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  if (::recvmsg(kControl, &message, MSG_CMSG_CLOEXEC) != 1) return -1;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
+  int socket = -1;
+  std::memcpy(&socket, CMSG_DATA(header), sizeof socket);
+  return socket;
+}
+
+int run() {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &children, nullptr);
+  const int signals = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (signals < 0) return 1;
+  // LLVM's tables of targets, and this compiler's name, are made once, and not in each child.
+  (void)aot::compile_cpu({}, {});
+  (void)write_job({});
+  const uint64_t mapped = mapped_now();
+  Children at_work;
+  for (;;) {
+    std::vector<pollfd> wanted{{kControl, POLLIN, 0}, {signals, POLLIN, 0}};
+    at_work.add_to(wanted);
+    if (::poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) break;
+    if ((wanted[1].revents & POLLIN) != 0) {
+      signalfd_siginfo ignored;
+      while (::read(signals, &ignored, sizeof ignored) > 0) {
+      }
+      at_work.reap();
+    }
+    at_work.kill_abandoned({wanted.begin() + 2, wanted.end()});
+    if ((wanted[0].revents & POLLIN) != 0) {
+      const int socket = next_socket();
+      if (socket < 0) break;
+      at_work.start(socket, mapped);
+    } else if (wanted[0].revents != 0) {
+      break;
+    }
+  }
+  at_work.kill_all();
+  return 0;
+}
+
+}  // namespace
+}  // namespace smelt::service
+
+int main() {
+  return smelt::service::run();
+}

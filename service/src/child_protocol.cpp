@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "child_protocol.hpp"
+
+#include "smelt/aot/fingerprint.hpp"
+
+namespace smelt::service {
+namespace {
+
+class Writer {
+ public:
+  void number(uint64_t value) { bytes_.put(value); }
+  void blob(ByteView view) {
+    number(view.size());
+    bytes_.put_bytes(view);
+  }
+  void text(std::string_view value) { blob(as_bytes(value)); }
+  template <class T, class Put>
+  void list(const std::vector<T>& values, Put put) {
+    number(values.size());
+    for (const T& value : values) put(value);
+  }
+  void texts(const std::vector<std::string>& values) {
+    list(values, [&](const std::string& value) { text(value); });
+  }
+  template <class T, class Put>
+  void maybe(const std::optional<T>& value, Put put) {
+    number(value.has_value());
+    if (value) put(*value);
+  }
+  Bytes take() { return bytes_.take(); }
+
+ private:
+  ByteWriter bytes_;
+};
+
+/// The first error stays; what is read afterwards is empty.
+class Reader {
+ public:
+  explicit Reader(ByteView bytes) : cursor_(bytes, "message") {}
+
+  uint64_t number() {
+    if (error_) return 0;
+    auto value = cursor_.read<uint64_t>();
+    if (!value) error_ = value.error();
+    return value.value_or(0);
+  }
+  ByteView blob() {
+    const uint64_t size = number();
+    if (error_) return {};
+    auto bytes = cursor_.take(size);
+    if (!bytes) error_ = bytes.error();
+    return bytes.value_or(ByteView());
+  }
+  std::string text() { return std::string(as_text(blob())); }
+  template <class Take>
+  void list(Take take) {
+    for (uint64_t left = number(); left != 0 && !error_; --left) take();
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> values;
+    list([&] { values.push_back(text()); });
+    return values;
+  }
+  template <class Take>
+  void maybe(Take take) {
+    if (number() != 0 && !error_) take();
+  }
+  Result<void> finish() {
+    if (!error_ && !cursor_.at_end()) error_ = Error{Errc::corrupt, "message: bytes after its end", {}};
+    return error_ ? Result<void>(tl::unexpected(*error_)) : Result<void>();
+  }
+
+ private:
+  Cursor cursor_;
+  std::optional<Error> error_;
+};
+
+void write_request(Writer& out, const Request& request) {
+  // All of both, so that a new member is not forgotten here. Metal source is not compiled in a child, so neither are
+  // its folders, definitions and headers told.
+  [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, name, version, sandbox] = request;
+  const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, fast_math, debug_lines,
+               pack_scalars, no_overlap, relaxed_atomics, language, include_folders, definitions, functions,
+               cache_folder, stop_after, threads, progress] = options;
+  out.list(sources, [&](const aot::Source& source) {
+    out.text(source.name);
+    out.blob(source.bytes);
+  });
+  out.list(targets, [&](const aot::Target& target) { out.text(target.name); });
+  out.texts(kernels);
+  out.texts(functions);
+  out.maybe(threadgroup_memory, [&](uint64_t value) { out.number(value); });
+  out.maybe(threads_per_threadgroup, [&](uint32_t value) { out.number(value); });
+  out.text(metadata);
+  for (const bool flag : {fast_math, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu, checked})
+    out.number(flag);
+  out.maybe(language, [&](const aot::Version& value) {
+    for (const uint16_t part : {value.major, value.minor, value.patch}) out.number(part);
+  });
+  out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
+  out.text(name);
+  out.text(version);
+}
+
+Result<Request> read_request(Reader& in) {
+  Request request;
+  Result<void> names;
+  in.list([&] {
+    std::string source = in.text();
+    request.sources.push_back({std::move(source), in.blob()});
+  });
+  in.list([&] {
+    auto target = aot::parse_target(in.text());
+    if (target)
+      request.options.targets.push_back(std::move(*target));
+    else
+      names = tl::unexpected(target.error());
+  });
+  request.options.kernels = in.texts();
+  request.options.functions = in.texts();
+  in.maybe([&] { request.options.threadgroup_memory = in.number(); });
+  in.maybe([&] { request.options.threads_per_threadgroup = static_cast<uint32_t>(in.number()); });
+  request.options.metadata_json = in.text();
+  for (bool* flag :
+       {&request.options.fast_math, &request.options.debug_lines, &request.options.pack_scalars,
+        &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics, &request.cpu, &request.checked})
+    *flag = in.number() != 0;
+  in.maybe([&] {
+    aot::Version version;
+    for (uint16_t* part : {&version.major, &version.minor, &version.patch}) *part = static_cast<uint16_t>(in.number());
+    request.options.language = version;
+  });
+  in.list([&] {
+    const auto level = aot::parse_cpu_level(in.text());
+    if (level)
+      request.levels.push_back(*level);
+    else
+      names = tl::unexpected(level.error());
+  });
+  request.name = in.text();
+  request.version = in.text();
+  if (!names) return tl::unexpected(std::move(names).error());
+  return request;
+}
+
+}  // namespace
+
+Bytes write_job(const ChildJob& job) {
+  Writer out;
+  out.text(aot::compiler_identity());
+  out.number(job.threads);
+  out.number(static_cast<uint64_t>(job.time.count()));
+  out.number(job.memory_bytes);
+  out.maybe(job.request, [&](const Request& request) { write_request(out, request); });
+  out.maybe(job.package, [&](const Bytes& package) { out.blob(package); });
+  out.maybe(job.wanted, [&](const CpuCode& code) {
+    out.text(aot::to_string(code.level));
+    out.number(code.checked);
+  });
+  return out.take();
+}
+
+Result<ChildJob> read_job(ByteView bytes) {
+  Reader in(bytes);
+  ChildJob job;
+  if (in.text() != aot::compiler_identity())
+    return fail(Errc::toolchain_missing, "{} is of another build of smelt", kChildProgram);
+  job.threads = static_cast<unsigned>(in.number());
+  job.time = std::chrono::milliseconds(in.number());
+  job.memory_bytes = in.number();
+  Result<void> parts;
+  in.maybe([&] {
+    auto request = read_request(in);
+    if (request)
+      job.request = std::move(*request);
+    else
+      parts = tl::unexpected(request.error());
+  });
+  in.maybe([&] { job.package = to_bytes(in.blob()); });
+  in.maybe([&] {
+    const auto level = aot::parse_cpu_level(in.text());
+    if (level)
+      job.wanted = CpuCode{*level, in.number() != 0};
+    else
+      parts = tl::unexpected(level.error());
+  });
+  SMELT_TRY_VOID(parts);
+  SMELT_TRY_VOID(in.finish());
+  return job;
+}
+
+Bytes write_outcome(const Result<Built>& outcome) {
+  Writer out;
+  out.number(outcome.has_value());
+  if (outcome) {
+    out.blob(outcome->package);
+    out.texts(outcome->warnings);
+    out.number(outcome->kernels);
+  } else {
+    out.number(static_cast<uint64_t>(outcome.error().code));
+    out.text(outcome.error().message);
+    out.text(outcome.error().subject);
+  }
+  return out.take();
+}
+
+Result<Built> read_outcome(ByteView bytes) {
+  Reader in(bytes);
+  if (in.number() != 0) {
+    Built built;
+    built.package = to_bytes(in.blob());
+    built.warnings = in.texts();
+    built.kernels = in.number();
+    SMELT_TRY_VOID(in.finish());
+    return built;
+  }
+  Error error;
+  error.code = static_cast<Errc>(in.number());
+  error.message = printable(in.text());
+  error.subject = in.text();
+  SMELT_TRY_VOID(in.finish());
+  if (to_string(error.code) == to_string(Errc(-1)) || error.code == Errc::ok) error.code = Errc::compile_failed;
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace smelt::service

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is said between a process and the child that compiles for it: one job in, one outcome out. Both are of one
+// build, so there is no version but the compiler's identity. What comes back is not believed: it is read with bounds.
+#pragma once
+
+#include "build_package.hpp"
+#include "remake.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace smelt::service {
+
+struct ChildJob {
+  /// One of them: a request without Metal source, or a package to remake.
+  std::optional<Request> request;
+  std::optional<Bytes> package;
+  std::optional<CpuCode> wanted;  ///< of the package
+  unsigned threads = 1;
+  std::chrono::milliseconds time{0};  ///< that it may take
+  uint64_t memory_bytes = 0;          ///< that the child may have
+};
+
+Bytes write_job(const ChildJob& job);
+/// The request's sources borrow from `bytes`.
+Result<ChildJob> read_job(ByteView bytes);
+
+Bytes write_outcome(const Result<Built>& outcome);
+Result<Built> read_outcome(ByteView bytes);
+
+/// After the outcome, by the process that waited for the child: its wait status.
+inline constexpr size_t kStatusBytes = 4;
+
+inline constexpr char kChildProgram[] = "smelt-compile-child";
+
+}  // namespace smelt::service

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "sandbox.hpp"
+
+#include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/limits.hpp"
+#include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/universal.hpp"
+
+#include <algorithm>
+
+#ifdef __linux__
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#endif
+
+namespace smelt::service {
+namespace {
+
+constexpr std::chrono::milliseconds kMostTime{600'000};
+constexpr uint64_t kMostMemory = uint64_t{8} << 30;
+
+bool is_library(ByteView bytes) {
+  return metallib::is_metallib(bytes) || metallib::find_images(bytes).has_value();
+}
+
+}  // namespace
+
+bool wants_child(Sandbox mode, const Request& request) {
+  if (mode == Sandbox::never) return false;
+  const auto& sources = request.sources;
+  if (std::any_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_source(one.bytes); }))
+    return false;
+  return mode == Sandbox::always ||
+         std::any_of(sources.begin(), sources.end(), [](const auto& one) { return is_library(one.bytes); });
+}
+
+#ifdef __linux__
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    close();
+    number_ = std::exchange(other.number_, -1);
+    return *this;
+  }
+  int get() const { return number_; }
+  void close() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_;
+};
+
+Result<std::array<Descriptor, 2>> socket_pair(int type) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail(Errc::io, "no pair of sockets for a compiling child: {}", std::strerror(errno));
+  return std::array{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+/// Beside the module that holds this code, or in the folders where a build or an installation has it.
+Result<std::string> child_program() {
+  Dl_info info{};
+  std::filesystem::path folder;
+  if (::dladdr(reinterpret_cast<const void*>(&kMostMemory), &info) != 0 && info.dli_fname != nullptr)
+    folder = std::filesystem::path(info.dli_fname).parent_path();
+  std::error_code ignored;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const std::filesystem::path& candidate : {folder / "_bin", folder, folder / "../../bin", self, self / "../libexec"})
+    if (const auto program = candidate / kChildProgram; ::access(program.c_str(), X_OK) == 0) return program.string();
+  return fail(Errc::toolchain_missing, "{} was not found beside smelt, in {}", kChildProgram, self.string());
+}
+
+/// The helper of this process; one at a time.
+class Helper {
+ public:
+  /// Has it serve a job on the socket `end`.
+  Result<void> serve(int end) {
+    const std::lock_guard lock(mutex_);
+    for (const bool again : {true, false}) {
+      if (process_ != ::getpid()) SMELT_TRY_VOID(start());
+      if (send(end)) return {};
+      process_ = 0;  // it has gone: a new one, once
+      if (!again) break;
+    }
+    return fail(Errc::toolchain_missing, "{} does not listen: {}", kChildProgram, std::strerror(errno));
+  }
+
+ private:
+  Result<void> start() {
+    SMELT_TRY(const std::string program, child_program());
+    SMELT_TRY(auto ends, socket_pair(SOCK_SEQPACKET));
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1].get(), 3);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);  // Ctrl-C is ours; the socket's end ends it
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    std::string name = kChildProgram;
+    char* arguments[] = {name.data(), nullptr};
+    char* environment[] = {nullptr};
+    pid_t child = 0;
+    const int failed = ::posix_spawn(&child, program.c_str(), &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (failed != 0) return fail(Errc::toolchain_missing, "{} does not start: {}", program, std::strerror(failed));
+    control_ = std::move(ends[0]);
+    process_ = ::getpid();
+    return {};
+  }
+
+  bool send(int end) {
+    char byte = 0;
+    iovec data{&byte, 1};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &end, sizeof end);
+    return ::sendmsg(control_.get(), &message, MSG_NOSIGNAL) == 1;
+  }
+
+  std::mutex mutex_;
+  pid_t process_ = 0;  // that started it: a forked child has a helper of its own
+  Descriptor control_;
+};
+
+Helper& helper() {
+  static auto* const one = new Helper;  // lives as long as the process
+  return *one;
+}
+
+tl::unexpected<Error> over_time(const ChildJob& job) {
+  return fail(Errc::cancelled, "not compiled within the limit of {:.3g} s",
+              std::chrono::duration<double>(job.time).count());
+}
+
+tl::unexpected<Error> died(const ChildJob& job, int status) {
+  if (WIFSIGNALED(status)) {
+    switch (WTERMSIG(status)) {
+      case SIGXCPU:
+        return over_time(job);
+      case SIGKILL:
+        return fail(Errc::cancelled,
+                    "the compiling child was killed: it, or the system, was out of memory (its limit is {} MB)",
+                    job.memory_bytes >> 20);
+      default:
+        break;
+    }
+    return fail(Errc::corrupt, "the compiling child died of signal {} ({}): the input is damaged, or made to do harm",
+                WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  }
+  return fail(Errc::corrupt, "the compiling child ended with status {} and no result", WEXITSTATUS(status));
+}
+
+/// Sends `job`, then reads until the other side closes.
+class Talk {
+ public:
+  Talk(int socket, const ChildJob& job)
+      : socket_(socket), job_(job), until_(std::chrono::steady_clock::now() + job.time + std::chrono::seconds(1)) {}
+
+  Result<Bytes> run(ByteView message) {
+    Bytes answer;
+    bool told = false;
+    for (;;) {
+      pollfd wanted{socket_, static_cast<short>(told ? POLLIN : POLLIN | POLLOUT), 0};
+      const int ready = ::poll(&wanted, 1, 10);
+      if (ready < 0 && errno != EINTR) return fail(Errc::io, "waiting for a child: {}", std::strerror(errno));
+      SMELT_TRY_VOID(look());
+      if (ready <= 0) continue;
+      if (!told && (wanted.revents & POLLOUT) != 0) {
+        const ssize_t sent = ::send(socket_, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) message = message.subspan(static_cast<size_t>(sent));
+        if (message.empty() || (sent < 0 && errno != EAGAIN && errno != EINTR)) {
+          ::shutdown(socket_, SHUT_WR);
+          told = true;
+        }
+      }
+      if ((wanted.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        std::array<std::byte, 65536> part;
+        const ssize_t got = ::recv(socket_, part.data(), part.size(), MSG_DONTWAIT);
+        if (got == 0) return answer;
+        if (got < 0 && errno != EAGAIN && errno != EINTR)
+          return fail(Errc::io, "reading from a child: {}", std::strerror(errno));
+        if (got > 0) answer.insert(answer.end(), part.begin(), part.begin() + got);
+        if (answer.size() > kMostMemory) return fail(Errc::corrupt, "a compiling child does not end its answer");
+      }
+    }
+  }
+
+ private:
+  Result<void> look() const {
+    const aot::Limits* limits = aot::current_limits();
+    if (limits != nullptr && limits->cancel && limits->cancel->load(std::memory_order_relaxed))
+      return fail(Errc::cancelled, "cancelled");
+    if (std::chrono::steady_clock::now() > until_) return over_time(job_);
+    return {};
+  }
+
+  const int socket_;
+  const ChildJob& job_;
+  const std::chrono::steady_clock::time_point until_;
+};
+
+}  // namespace
+
+Result<Built> run_in_child(ChildJob job) {
+  const aot::Limits* limits = aot::current_limits();
+  job.time = limits != nullptr && limits->time.count() != 0 ? limits->time : kMostTime;
+  job.memory_bytes = limits != nullptr && limits->memory_bytes != 0 ? limits->memory_bytes : kMostMemory;
+  SMELT_TRY(auto ends, socket_pair(SOCK_STREAM));
+  SMELT_TRY_VOID(helper().serve(ends[1].get()));
+  ends[1].close();
+  SMELT_TRY(const Bytes answer, Talk(ends[0].get(), job).run(write_job(job)));
+  if (answer.size() < kStatusBytes) return fail(Errc::compile_failed, "{} ended before its child did", kChildProgram);
+  const size_t at = answer.size() - kStatusBytes;
+  const int status = static_cast<int>(load_le<uint32_t>(answer.data() + at));
+  if (status != 0) return died(job, status);
+  return read_outcome(ByteView(answer).first(at));
+}
+
+#else
+
+Result<Built> run_in_child(ChildJob) {
+  return fail(Errc::toolchain_missing, "compiling in a child is done on Linux alone");
+}
+
+#endif
+
+}  // namespace smelt::service

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiling in a child process: the same bytes, nothing within its reach, and an error value whatever becomes of it."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from smelt_cli import SMELT, CliTest
+
+PROGRAM = "smelt-compile-child"
+
+# Half a minute or so of work, if nobody ends it.
+LONG = "#include <metal_stdlib>\nusing namespace metal;\n" + "".join(
+    f"kernel void k{n}(device float* x, uint i [[thread_position_in_grid]]) {{\n"
+    + "".join(f"  x[i] = precise::sin(x[i] * {m}.5f) + precise::pow(x[i], {n}.25f);\n" for m in range(6))
+    + "}\n"
+    for n in range(150)
+)
+
+
+def children_of(pid):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            status = (entry / "status").read_text()
+        except OSError:
+            continue
+        if f"\nPPid:\t{pid}\n" in status and status.startswith(f"Name:\t{PROGRAM[:15]}\n"):
+            found.append(int(entry.name))
+    return found
+
+
+@unittest.skipUnless(sys.platform == "linux", "SKIPPED: children are confined on Linux alone")
+class SandboxTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.source = self.library("kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }")
+
+    def compile(self, mode, source, *more):
+        out = self.folder / f"{mode}.smelt"
+        self.succeed("compile", source, "--no-store", "--sandbox", mode, "-o", out, *more)
+        return out.read_bytes()
+
+    def library(self, text=LONG):
+        metal = self.folder / "source.metal"
+        metal.write_text(text)
+        out = self.folder / "source.metallib"
+        self.succeed("compile", metal, "--no-store", "-o", out)
+        return out
+
+    def start(self, source, *more):
+        """A compile that is under way, and the child that does it."""
+        process = subprocess.Popen(
+            [SMELT, "compile", source, "--no-store", "-j", "1", "-o", self.folder / "out.smelt", *more],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        until = time.monotonic() + 60
+        while time.monotonic() < until and process.poll() is None:
+            for helper in children_of(process.pid):
+                for child in children_of(helper):
+                    if "\nSeccomp:\t2\n" in pathlib.Path(f"/proc/{child}/status").read_text():
+                        return process, helper, child
+            time.sleep(0.01)
+        self.fail(f"no confined child; {process.stderr.read().decode() if process.poll() is not None else 'waiting'}")
+
+    def test_the_bytes_are_the_same(self):
+        self.assertEqual(self.compile("always", self.source), self.compile("never", self.source))
+        self.assertEqual(self.compile("auto", self.source), self.compile("never", self.source))
+        for options in (["--checked"], ["--target", "macos15", "--name", "n", "--version-string", "1.2.3"]):
+            self.assertEqual(self.compile("always", self.source, *options), self.compile("never", self.source, *options))
+
+    def test_errors_are_the_same(self):
+        broken = self.folder / "broken.metallib"
+        broken.write_bytes(self.source.read_bytes()[:-30])
+        said = [
+            self.fail_with(1, "compile", broken, "--no-store", "--sandbox", mode, "-o", self.folder / "o.smelt")
+            for mode in ("never", "always")
+        ]
+        self.assertEqual(said[0], said[1])
+        self.assertIn("auto, always or never", self.fail_with(2, "compile", broken, "--sandbox", "yes", "-o", "o.smelt"))
+
+    def test_a_limit_is_named_and_nothing_is_written(self):
+        library = self.library()
+        out = self.folder / "limited.smelt"
+        for options, words in (
+            (["--timeout", "0.2"], "limit of 0.2 s (cancelled)"),
+            (["--max-memory", "20MiB"], "limit of 20 MB (cancelled)"),
+        ):
+            said = self.fail_with(1, "compile", library, "--no-store", "-o", out, *options)
+            self.assertIn(words, said)
+            self.assertFalse(out.exists())
+
+    def test_a_child_has_one_socket_and_a_filter(self):
+        process, helper, child = self.start(self.library())
+        links = [os.readlink(f"/proc/{child}/fd/{number}") for number in os.listdir(f"/proc/{child}/fd")]
+        self.assertEqual([link.split(":")[0] for link in links], ["socket"])
+        limits = pathlib.Path(f"/proc/{child}/limits").read_text()
+        self.assertRegex(limits, r"Max open files +1 +1 ")
+        self.assertRegex(limits, r"Max file size +0 +0 ")
+        self.assertEqual(pathlib.Path(f"/proc/{child}/environ").read_bytes(), b"")
+
+    def test_a_child_that_dies_is_an_error(self):
+        library = self.library()
+        for number, words in ((signal.SIGKILL, "was killed"), (signal.SIGSEGV, "died of signal"), (signal.SIGXCPU, "limit of")):
+            process, helper, child = self.start(library)
+            os.kill(child, number)
+            self.assertIn(words, process.stderr.read().decode())
+            self.assertEqual(process.wait(10), 1)
+            self.assertFalse((self.folder / "out.smelt").exists())
+
+    def test_a_helper_that_dies_is_an_error(self):
+        process, helper, child = self.start(self.library())
+        os.kill(helper, signal.SIGKILL)
+        self.assertIn(f"{PROGRAM} ended before its child did", process.stderr.read().decode())
+        self.assertEqual(process.wait(10), 1)
+
+    def test_nobody_is_left_when_the_compiler_is_killed(self):
+        process, helper, child = self.start(self.library())
+        process.kill()
+        process.wait()
+        until = time.monotonic() + 10
+        while time.monotonic() < until and any(os.path.exists(f"/proc/{pid}") for pid in (helper, child)):
+            time.sleep(0.02)
+        for pid in (helper, child):  # who is dead may still wait to be noticed by init
+            status = pathlib.Path(f"/proc/{pid}/status")
+            self.assertTrue(not status.exists() or "State:\tZ" in status.read_text(), pid)
+
+
+if __name__ == "__main__":
+    unittest.main()
