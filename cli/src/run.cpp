@@ -297,7 +297,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
-  verb->add_flag("--checked", options->checked, "Check every buffer access (CPU)");
+  verb->add_flag("--checked", options->checked, "Check every access (CPU; what that is: smelt compile --help)");
   verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
   verb->add_option("--trust", options->trust,
                    "Whose CPU code of a package runs: any, local or signed (default: SMELT_TRUST)");

@@ -4,6 +4,7 @@
 // LLVM's libraries tens of milliseconds to load, a fork less than one: therefore it waits.
 #include "smelt/aot/cpu.hpp"
 #include "smelt/aot/limits.hpp"
+#include "smelt/schema/package.hpp"
 
 #include "child_protocol.hpp"
 
@@ -52,10 +53,11 @@ bool read_all(int from, Bytes& bytes) {
   }
 }
 
-/// What is not listed is refused as if it were not permitted. Threads are; processes are not.
-bool confine() {
+/// What is not listed is refused as if it were not permitted. Threads are; processes are not, nor signals: abort() then
+/// ends in an instruction that faults. Null when there is no memory for it.
+scmp_filter_ctx make_filter() {
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-  if (filter == nullptr) return false;
+  if (filter == nullptr) return nullptr;
   bool fine = true;
   for (const int call : {SCMP_SYS(read),
                          SCMP_SYS(write),
@@ -93,10 +95,7 @@ bool confine() {
                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) == 0;
   // Its flags lie in memory, where a filter cannot look; the C library then takes the other one.
   fine = fine && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
-  // A signal to itself: abort() and LLVM's handlers.
-  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                                  SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid()))) == 0;
-  return fine && seccomp_load(filter) == 0;
+  return fine ? filter : nullptr;
 }
 
 void limit(int what, rlim_t soft, rlim_t hard) {
@@ -136,7 +135,7 @@ uint64_t mapped_now() {
 
 /// The child's whole life. Its descriptors are the socket and nothing else; limits and filter are there before a byte
 /// of the input is looked at.
-[[noreturn]] void serve(int socket, uint64_t mapped) {
+[[noreturn]] void serve(int socket, uint64_t mapped, scmp_filter_ctx filter) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::dup2(socket, 0) < 0 || ::close_range(1, ~0u, 0) != 0) ::_exit(120);
   limit(RLIMIT_CORE, 0, 0);
@@ -150,7 +149,7 @@ uint64_t mapped_now() {
     const auto seconds = static_cast<rlim_t>((job->time.count() / 1000 + 1) * std::max(job->threads, 1u));
     limit(RLIMIT_CPU, seconds, seconds + 1);
     limit(RLIMIT_AS, mapped + job->memory_bytes, mapped + job->memory_bytes);
-    if (!confine()) ::_exit(122);
+    if (seccomp_load(filter) != 0) ::_exit(122);
     answer = write_outcome(compile_within(*job));
   } else {
     answer = write_outcome(tl::unexpected(job.error()));
@@ -161,13 +160,13 @@ uint64_t mapped_now() {
 /// Children at work. What they send goes to whoever asked; how they ended is said after it, on the same socket.
 class Children {
  public:
-  void start(int socket, uint64_t mapped) {
+  void start(int socket, uint64_t mapped, scmp_filter_ctx filter) {
     const pid_t child = ::fork();
     if (child == 0) {
       sigset_t none;
       sigemptyset(&none);
       ::sigprocmask(SIG_SETMASK, &none, nullptr);
-      serve(socket, mapped);
+      serve(socket, mapped, filter);
     }
     if (child < 0) {
       say(socket, 124 << 8);
@@ -230,22 +229,74 @@ int next_socket() {
   return socket;
 }
 
+/// What LLVM sets up at its first use is then done once, here, and not in each child: a kernel of our own is compiled.
+void warm_up() {
+  constexpr std::string_view kKernel = R"(
+target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-v24:32:32-v32:32:32-v48:64:64-v64:64:64-v96:128:128-v128:128:128-v192:256:256-v256:256:256-v512:512:512-v1024:1024:1024-n8:16:32"
+target triple = "air64_v27-apple-macosx15.0.0"
+define void @warm(ptr addrspace(1) %x, i32 %i) {
+entry:
+  %wide = zext i32 %i to i64
+  %p = getelementptr float, ptr addrspace(1) %x, i64 %wide
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %v = load float, ptr addrspace(1) %p, align 4
+  %w = fmul float %v, 2.0
+  store float %w, ptr addrspace(1) %p, align 4
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %next, %i
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+!air.kernel = !{!0}
+!0 = !{ptr @warm, !1, !2}
+!1 = !{}
+!2 = !{!3, !4}
+!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.address_space", i32 1}
+!4 = !{i32 1, !"air.thread_position_in_grid"}
+)";
+  Request request;
+  request.sources.push_back({"warm", as_bytes(kKernel)});
+  const auto built = build_package(request, 1, {}, KernelStore());
+  if (!built) return;
+  Request again;
+  const auto package = schema::Package::open(built->package);
+  if (package && package->library_count() != 0) {
+    again.sources.push_back({"warm", package->slice(package->library(0).slices.first).part.bytes});
+    (void)build_package(again, 1, {}, KernelStore());
+  }
+}
+
 int run() {
   sigset_t children;
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &children, nullptr);
   const int signals = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signals < 0) return 1;
+  const scmp_filter_ctx filter = make_filter();
+  if (signals < 0 || filter == nullptr) return 1;
   // LLVM's tables of targets, and this compiler's name, are made once, and not in each child.
   (void)aot::compile_cpu({}, {});
   (void)write_job({});
-  const uint64_t mapped = mapped_now();
+  uint64_t mapped = mapped_now();
+  bool served = false, warm = false;
   Children at_work;
+  if (::send(kControl, "", 1, MSG_NOSIGNAL) != 1) return 1;  // ready
   for (;;) {
     std::vector<pollfd> wanted{{kControl, POLLIN, 0}, {signals, POLLIN, 0}};
     at_work.add_to(wanted);
-    if (::poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) break;
+    // The first job does not wait for that; others may follow it.
+    const bool warms_up = served && !warm;
+    const int found = ::poll(wanted.data(), wanted.size(), warms_up ? 2 : -1);
+    if (found < 0 && errno != EINTR) break;
+    if (found == 0) {
+      warm_up();
+      mapped = mapped_now();
+      warm = true;
+      continue;
+    }
     if ((wanted[1].revents & POLLIN) != 0) {
       signalfd_siginfo ignored;
       while (::read(signals, &ignored, sizeof ignored) > 0) {
@@ -256,7 +307,8 @@ int run() {
     if ((wanted[0].revents & POLLIN) != 0) {
       const int socket = next_socket();
       if (socket < 0) break;
-      at_work.start(socket, mapped);
+      at_work.start(socket, mapped, filter);
+      served = true;
     } else if (wanted[0].revents != 0) {
       break;
     }

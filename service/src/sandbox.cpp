@@ -83,7 +83,8 @@ Result<std::string> child_program() {
     folder = std::filesystem::path(info.dli_fname).parent_path();
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate : {folder / "_bin", folder, folder / "../../bin", self, self / "../libexec"})
+  for (const std::filesystem::path& candidate :
+       {folder / "_bin", folder, folder / "../../bin", self, self / "../libexec"})
     if (const auto program = candidate / kChildProgram; ::access(program.c_str(), X_OK) == 0) return program.string();
   return fail(Errc::toolchain_missing, "{} was not found beside smelt, in {}", kChildProgram, self.string());
 }
@@ -130,6 +131,14 @@ class Helper {
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0) return fail(Errc::toolchain_missing, "{} does not start: {}", program, std::strerror(failed));
+    ends[1].close();
+    // It says when it is ready; one whose libraries are missing never does.
+    pollfd ready{ends[0].get(), POLLIN, 0};
+    char word = 0;
+    while (::poll(&ready, 1, 30'000) < 0 && errno == EINTR) {
+    }
+    if (::recv(ends[0].get(), &word, 1, MSG_DONTWAIT) != 1)
+      return fail(Errc::toolchain_missing, "{} does not come to life", program);
     control_ = std::move(ends[0]);
     process_ = ::getpid();
     return {};

@@ -36,6 +36,21 @@ class Compiling(unittest.TestCase):
         elsewhere = smelt.compile(text, store=support.temporary("elsewhere"))
         self.assertFalse(elsewhere.hit)
 
+    def test_in_a_child(self):
+        library = smelt.compile(ONE, targets=["macos14"], cpu=False, store=False).metallib("macos14")
+        made = {mode: smelt.compile(library, store=False, sandbox=mode).digest for mode in ("never", "auto", "always", None)}
+        self.assertEqual(len(set(made.values())), 1, made)
+        self.assertEqual(
+            smelt.compile(ONE, store=False, sandbox="always").digest, smelt.compile(ONE, store=False, sandbox="never").digest
+        )
+        with self.assertRaises(smelt.InvalidLibraryError):
+            smelt.compile(library[:-40], store=False, sandbox="always")
+        with self.assertRaises(smelt.CancelledError) as raised:
+            smelt.compile(library, store=False, sandbox="always", max_memory=1)
+        self.assertIn("limit of 0 MB", str(raised.exception))
+        with self.assertRaisesRegex(smelt.ArgumentError, "auto, always or never"):
+            smelt.compile(library, store=False, sandbox="yes")
+
     def test_an_edit_compiles_what_it_changed(self):
         text = "kernel void a(device float* x) { x[0] = 1; }\nkernel void b(device float* x) { x[0] = 2; }\n"
         store = support.temporary("edits")

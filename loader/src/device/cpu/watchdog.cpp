@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <utility>
 
 namespace smelt::loader {
@@ -53,7 +52,7 @@ void Watchdog::watch() {
     const auto now = std::chrono::steady_clock::now();
     while (!launches_.empty() && launches_.front()->until_ <= now) {
       Launch& over = *launches_.front();
-      std::atomic_ref(over.record_.claimed).store(SMELT_CPU_LAUNCH_ENDS, std::memory_order_relaxed);
+      __atomic_store_n(&over.record_.claimed, SMELT_CPU_LAUNCH_ENDS, __ATOMIC_RELAXED);  // kernels look at it
       over.place_ = launches_.end();
       launches_.pop_front();
     }
