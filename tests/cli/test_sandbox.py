@@ -111,7 +111,7 @@ class SandboxTest(CliTest):
 
     def test_a_child_that_dies_is_an_error(self):
         library = self.library()
-        for number, words in ((signal.SIGKILL, "was killed"), (signal.SIGSEGV, "died of signal"), (signal.SIGXCPU, "limit of")):
+        for number, words in ((signal.SIGKILL, "was killed"), (signal.SIGTERM, "died of signal"), (signal.SIGXCPU, "limit of")):
             process, helper, child = self.start(library)
             os.kill(child, number)
             self.assertIn(words, process.stderr.read().decode())
