@@ -258,8 +258,8 @@ void add_compile(CLI::App& app, Context& context) {
       ->transform(CLI::AsSizeValue(false));
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
-      "Compile in a child process that can open nothing: auto (Metal libraries), always (LLVM IR too) or never "
-      "(default: $SMELT_SANDBOX, else auto)");
+      "Compile in a child process that can open nothing: always (Metal libraries and LLVM IR) or never; auto does it "
+      "for packages whose CPU code is made anew alone (default: $SMELT_SANDBOX, else auto)");
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->callback([options, &context] { context.finish(run(*options)); });
 }

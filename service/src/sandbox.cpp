@@ -3,8 +3,6 @@
 
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
-#include "smelt/metallib/reader.hpp"
-#include "smelt/metallib/universal.hpp"
 
 #include <algorithm>
 
@@ -28,22 +26,15 @@
 namespace smelt::service {
 namespace {
 
-constexpr std::chrono::milliseconds kMostTime{600'000};
+constexpr std::chrono::milliseconds kMostTime{std::chrono::hours(1)};
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
-
-bool is_library(ByteView bytes) {
-  return metallib::is_metallib(bytes) || metallib::find_images(bytes).has_value();
-}
 
 }  // namespace
 
 bool wants_child(Sandbox mode, const Request& request) {
-  if (mode == Sandbox::never) return false;
   const auto& sources = request.sources;
-  if (std::any_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_source(one.bytes); }))
-    return false;
-  return mode == Sandbox::always ||
-         std::any_of(sources.begin(), sources.end(), [](const auto& one) { return is_library(one.bytes); });
+  return mode == Sandbox::always &&
+         std::none_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_source(one.bytes); });
 }
 
 #ifdef __linux__

@@ -11,7 +11,7 @@ namespace smelt::service {
 /// What a request's input says: whether it is to be compiled in a child under `mode`.
 bool wants_child(Sandbox mode, const Request& request);
 
-/// The outcome of `job` in a child, within the limits of this thread (aot::Limited) or, without any, 10 minutes and
+/// The outcome of `job` in a child, within the limits of this thread (aot::Limited) or, without any, an hour and
 /// 8 GiB. `toolchain_missing` when there is no child to be had; `cancelled` at a limit, which it names; `corrupt` when
 /// the child died. Any thread; the helper starts with the first job and lives as long as the process.
 Result<Built> run_in_child(ChildJob job);

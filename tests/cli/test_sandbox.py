@@ -57,7 +57,7 @@ class SandboxTest(CliTest):
     def start(self, source, *more):
         """A compile that is under way, and the child that does it."""
         process = subprocess.Popen(
-            [SMELT, "compile", source, "--no-store", "-j", "1", "-o", self.folder / "out.smelt", *more],
+            [SMELT, "compile", source, "--no-store", "--sandbox", "always", "-j", "1", "-o", self.folder / "out.smelt", *more],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -96,7 +96,7 @@ class SandboxTest(CliTest):
             (["--timeout", "0.2"], "limit of 0.2 s (cancelled)"),
             (["--max-memory", "20MiB"], "limit of 20 MB (cancelled)"),
         ):
-            said = self.fail_with(1, "compile", library, "--no-store", "-o", out, *options)
+            said = self.fail_with(1, "compile", library, "--no-store", "--sandbox", "always", "-o", out, *options)
             self.assertIn(words, said)
             self.assertFalse(out.exists())
 

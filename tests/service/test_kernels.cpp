@@ -179,7 +179,6 @@ TEST_CASE("kernels of a Metal library are kept one by one too") {
     Request request;
     request.sources.push_back({"ten.metallib", library});
     request.cpu = false;
-    request.sandbox = service::Sandbox::never;  // a child does not see the store
     return session->make(request).value();
   };
   CHECK(make_from(library_of(source_with())).kernels_kept == 0);

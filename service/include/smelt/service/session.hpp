@@ -30,8 +30,12 @@ namespace smelt::service {
 /// Whether compiling is done in a child process, which can open nothing, talk to nobody, and has bounded memory and
 /// time.
 enum class Sandbox : uint8_t {
-  automatic,  ///< what comes as a Metal library or a package: somebody else built it. Where no child can be had, here
-  always,     ///< LLVM IR too; an error where no child can be had. Metal source, which includes files, is compiled here
+  /// Packages whose CPU code is made anew, for example of a remote that is not trusted. Where no child can be had,
+  /// here.
+  automatic,
+  /// Metal libraries and LLVM IR too; an error where no child can be had. Kernels are then not kept one by one, and no
+  /// progress is told. Metal source, which includes files, is compiled here.
+  always,
   never,
 };
 /// "auto", "always", "never".
