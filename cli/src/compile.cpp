@@ -8,7 +8,6 @@
 #include "smelt/base/files.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/metallib/reader.hpp"
-#include "smelt/schema/package.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/session.hpp"
 
@@ -94,21 +93,8 @@ Result<void> write_depfile(const Options& options) {
   return write_file(options.depfile, as_bytes(rule));
 }
 
-/// The package's one Metal library.
-Result<ByteView> metallib_of(const Options& options, const service::CompileResult& result) {
-  SMELT_TRY(const schema::Package package, schema::Package::open(result.package));
-  const schema::LibraryView library = package.library(0);
-  for (uint32_t i = 0; i < library.slices.count; ++i) {
-    const schema::SliceView slice = package.slice(library.slices.first + i);
-    if (slice.kind != schema::SliceKind::metallib) continue;
-    SMELT_TRY_VOID(schema::check_part(slice.part, options.output));
-    return slice.part.bytes;
-  }
-  return fail(Errc::compile_failed, "no Metal library came out of {}", options.inputs.front());
-}
-
 Result<void> write_bitcode(const Options& options, const service::CompileResult& result) {
-  SMELT_TRY(const ByteView image, metallib_of(options, result));
+  SMELT_TRY(const ByteView image, service::metallib_of(result.package, options.inputs.front()));
   SMELT_TRY(const metallib::Library library, metallib::read(image));
   if (library.functions.size() != 1)
     return fail(Errc::invalid_argument,
@@ -151,7 +137,7 @@ Result<void> write_output(Options& options, const std::string& kind) {
   if (!options.tag.empty()) SMELT_TRY_VOID(set_tag(options, *session, result.key));
   if (kind == "smelt") return write_file(options.output, result.package);
   if (kind == "bc") return write_bitcode(options, result);
-  SMELT_TRY(const ByteView library, metallib_of(options, result));
+  SMELT_TRY(const ByteView library, service::metallib_of(result.package, options.inputs.front()));
   return write_file(options.output, library);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// smelt: one verb per file; this one only gathers them. Exit 0 done, 1 failed, 2 wrong usage.
+// smelt: one verb per file; this one only gathers them. Exit 0 done, 1 failed, 2 wrong usage. Called by the name of one
+// of Apple's tools it is that one.
+#include "smelt/toolchain/toolchain.hpp"
+
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,6 +47,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Errors are values; what is thrown comes from the libraries below.
   try {
+    if (argc > 0 && smelt::toolchain::is_tool(argv[0])) {
+      const std::vector<std::string> words(argv + 1, argv + argc);
+      return smelt::toolchain::run(argv[0], words);
+    }
     return smelt::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("smelt: error: out of memory (out_of_memory)\n", stderr);

@@ -222,6 +222,10 @@ std::shared_ptr<Session> Session::open(SessionOptions options) {
   return std::shared_ptr<Session>(new Session(std::move(options)));
 }
 
+unsigned Session::threads() const {
+  return state_->options.threads;
+}
+
 Result<std::shared_ptr<cache::Store>> Session::store() {
   SMELT_TRY(const auto joined, tiers());
   return joined->shared_local();

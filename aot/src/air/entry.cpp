@@ -2,12 +2,17 @@
 #include "air/entry.hpp"
 
 #include "kernel_ir/attributes.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace smelt::aot::air {
 namespace {
@@ -135,6 +140,28 @@ void keep_entries(llvm::Module& module, const std::vector<EntryPoint>& all,
     function->setLinkage(llvm::GlobalValue::InternalLinkage);
     function->setComdat(nullptr);
   }
+}
+
+void drop_unreached(llvm::Module& module) {
+  llvm::PassBuilder builder;
+  Analyses analyses(builder);
+  llvm::GlobalDCEPass().run(module, analyses.module);
+  llvm::NamedMDNode* constants = module.getNamedMetadata(kConstantList);
+  if (!constants) return;
+  std::set<const llvm::MDNode*> named;
+  for (const std::string_view stage : kStages)
+    if (const llvm::NamedMDNode* list = entry_list(module, stage))
+      for (const llvm::MDNode* entry : list->operands())
+        if (const llvm::MDNode* inputs = inputs_of(*entry))
+          for (const llvm::Metadata* input : inputs->operands())
+            if (const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(input))
+              if (const auto argument = read_argument(*node)) named.insert(argument->condition);
+  std::vector<llvm::MDNode*> kept;
+  for (llvm::MDNode* row : constants->operands())
+    if (read_constant(*row).storage != nullptr || named.count(row) != 0) kept.push_back(row);
+  constants->clearOperands();
+  for (llvm::MDNode* row : kept) constants->addOperand(row);
+  if (kept.empty()) constants->eraseFromParent();
 }
 
 std::optional<EntryArgument> read_argument(const llvm::MDNode& node) {

@@ -16,9 +16,13 @@
 
 namespace smelt::aot::air {
 
+/// Functions that other objects may call, on their way from source to object (smelt/aot/object.hpp): treated as entry
+/// points of a stage that Metal does not have, and without arguments to bind. No finished file has the list.
+inline constexpr const char* kExternalStage = "external";
+
 /// Entry points stand in the lists !air.<stage>.
-inline constexpr std::array<std::string_view, 7> kStages = {"kernel", "vertex",       "fragment", "mesh",
-                                                            "object", "intersection", "visible"};
+inline constexpr std::array<std::string_view, 8> kStages = {"kernel", "vertex",       "fragment", "mesh",
+                                                            "object", "intersection", "visible",  kExternalStage};
 
 struct EntryPoint {
   std::string name;
@@ -39,6 +43,10 @@ std::vector<EntryPoint> entry_points(const llvm::Module& module);
 /// go, unless something still calls them: then they are helpers. Bodies need not have been read.
 void keep_entries(llvm::Module& module, const std::vector<EntryPoint>& all,
                   llvm::function_ref<bool(std::string_view name, std::string_view stage)> keep);
+
+/// What no entry point of the module needs: functions, variables, and rows of !air.function_constants whose storage is
+/// gone and which no argument names. For finished modules that had more entries before.
+void drop_unreached(llvm::Module& module);
 
 struct ArgumentSlots {
   uint32_t first = 0, count = 1;

@@ -17,6 +17,14 @@ namespace smelt::aot::air {
 std::optional<Version> air_version(const llvm::Module& module);
 std::optional<Version> language_version(const llvm::Module& module);
 
+/// Everything that says for whom a module is, as the pass module_stamp writes it on what is new.
+struct Stamp {
+  Version language;
+  bool fast_math = false;
+  bool keep_debug = false;
+};
+void stamp_module(llvm::Module& module, const Target& target, const Stamp& stamp);
+
 /// Whether Apple's compiler wrote it (!llvm.ident).
 bool made_by_apple(const llvm::Module& module);
 

@@ -25,7 +25,7 @@ namespace smelt::aot {
 namespace {
 
 /// Changes when the fields below change their meaning.
-constexpr std::string_view kKeyFormat = "smelt key 2";
+constexpr std::string_view kKeyFormat = "smelt key 3";
 
 void add_version(Hasher& hasher, const Version& version) {
   hasher.field(uint64_t{version.major});
@@ -50,6 +50,7 @@ void add_options(Hasher& hasher, const CompileOptions& options, std::span<const 
   const std::set<std::string_view> kernels(options.kernels.begin(), options.kernels.end());
   hasher.field(uint64_t{kernels.size()});
   for (const std::string_view kernel : kernels) hasher.field(kernel);
+  add_flag(hasher, "object", options.object);
   const std::set<std::string_view> functions(options.functions.begin(), options.functions.end());
   hasher.field(uint64_t{functions.size()});
   for (const std::string_view function : functions) hasher.field(function);
@@ -111,13 +112,26 @@ Result<void> add_library(Hasher& hasher, const Source& source) {
   return {};
 }
 
+/// Everywhere that an include may be found, in the order of looking.
+msl::Includes includes_of(const Source& source, const CompileOptions& options) {
+  std::vector<std::string> folders = options.include_folders;
+  folders.insert(folders.end(), options.system_folders.begin(), options.system_folders.end());
+  return msl::scan_includes(as_text(source.bytes), source.name, folders, options.forced_includes);
+}
+
 /// Metal source: what it includes counts as much as its own text, and so do the headers of the standard library.
 void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options, bool normalised) {
   hasher.field("msl");
   hasher.field(msl::smelt_embedded_headers_sha256);
   hasher.field(uint64_t{options.definitions.size()});
   for (const std::string& definition : options.definitions) hasher.field(definition);
-  const msl::Includes includes = msl::scan_includes(as_text(source.bytes), source.name, options.include_folders);
+  // Flags that shape messages count too: -Werror decides whether there is a result at all.
+  for (const auto* words : {&options.undefinitions, &options.warning_flags}) {
+    hasher.field(uint64_t{words->size()});
+    for (const std::string& word : *words) hasher.field(word);
+  }
+  hasher.field(uint64_t{options.forced_includes.size()});
+  const msl::Includes includes = includes_of(source, options);
   const bool keeps_lines = options.debug_lines || as_text(source.bytes).find("__LINE__") != std::string_view::npos;
   const auto add = [&](ByteView bytes) {
     if (normalised && !keeps_lines)
@@ -161,7 +175,7 @@ void add_code_options(Hasher& hasher, const CompileOptions& options) {
 std::vector<std::string> source_dependencies(const Source& source, const CompileOptions& options) {
   std::vector<std::string> paths;
   if (input::detect_kind(source.bytes) != input::Kind::msl) return paths;
-  msl::Includes includes = msl::scan_includes(as_text(source.bytes), source.name, options.include_folders);
+  msl::Includes includes = includes_of(source, options);
   for (msl::IncludedFile& file : includes.files) paths.push_back(std::move(file.path));
   return paths;
 }

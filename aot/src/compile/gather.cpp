@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inputs to units: what each holds, read once.
+#include "smelt/aot/object.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
 
-#include "air/stamp.hpp"
 #include "compile/units.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
-#include "llvm_support/bitstream_check.hpp"
 
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
@@ -59,6 +57,8 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
   return names;
 }
 
+}  // namespace
+
 /// Metal source is translated once; its language is what all targets know, unless a version is asked for.
 msl::MslOptions msl_options(const CompileOptions& options) {
   msl::MslOptions result;
@@ -73,10 +73,16 @@ msl::MslOptions msl_options(const CompileOptions& options) {
   result.debug_lines = options.debug_lines;
   result.include_folders = options.include_folders;
   result.definitions = options.definitions;
+  result.system_folders = options.system_folders;
+  result.undefinitions = options.undefinitions;
+  result.forced_includes = options.forced_includes;
+  result.warning_flags = options.warning_flags;
   result.functions = options.functions;
   result.cache_folder = options.cache_folder;
   return result;
 }
+
+namespace {
 
 Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOptions& options) {
   SMELT_TRY(const auto module, msl::translate(as_text(source.bytes), source.name, msl_options(options)));
@@ -84,7 +90,7 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   gathered.warnings = module->warnings;
   gathered.dependencies = module->dependencies;
   gathered.missing_kernels = options.kernels;
-  if (module->all_kernels.empty())
+  if (module->all_kernels.empty() && !options.object)
     return fail(Errc::compile_failed, "{}: there is no kernel function in it", source.name);
   Unit unit{.source = index, .msl = module, .count = 1};
   for (const msl::MslKernel& kernel : module->kernels) unit.all.push_back({kernel.fact.name, "kernel"});
@@ -111,36 +117,13 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
   return gathered;
 }
 
-/// The target that a library was built for, as a row of its own: its versions are kept, whatever we would stamp today.
-Result<Target> target_of(const metallib::Library& library, const metallib::Function& function) {
-  const ByteView bitcode = library.module_of(function).bitcode();
-  SMELT_TRY_VOID(check_bitstream(bitcode));
-  auto text = llvm::getBitcodeTargetTriple(
-      llvm::MemoryBufferRef(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()), ""));
-  if (!text) return fail(Errc::corrupt, "{}", llvm::toString(text.takeError()));
-  const auto parts = air::parse_triple(*text);
-  if (!parts || parts->simulator)
-    return fail(Errc::unsupported, "the library is for '{}'; name a target to build it for", *text);
-  Target target;
-  target.platform = parts->platform;
-  target.os = parts->os;
-  target.name = fmt::format("{}{}", target.platform == Platform::ios ? "ios" : "macos", target.os.major);
-  if (target.os.minor != 0) target.name += fmt::format(".{}", target.os.minor);
-  target.air = {function.versions.air_major, function.versions.air_minor, 0};
-  target.language = {function.versions.language_major, function.versions.language_minor, 0};
-  target.container_patch = library.patch;
-  target.triple = *text;
-  return target;
-}
-
 Result<Gathered> gather_metallib(const Source& source, size_t index) {
   SMELT_TRY(const std::vector<metallib::Image> images, metallib::find_images(source.bytes));
   // The slices of a universal file are one library built for several machines; the first will do.
   SMELT_TRY(const metallib::Library library, metallib::read(images.front().bytes));
   if (library.functions.empty()) return fail(Errc::empty_library, "the library has no functions");
   Gathered gathered;
-  auto target = target_of(library, library.functions.front());
-  if (target) gathered.target = std::move(*target);
+  gathered.target = built_for(source.bytes);
   for (const metallib::Function& function : library.functions) {
     Unit unit{.source = index, .original = library.module_of(function).bitcode()};
     const std::string stage = metallib::function_type_name(function.type.value_or(2));

@@ -46,6 +46,9 @@ struct Gathered {
 Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
                         const LaunchMetadata& launch);
 
+/// What of the options Clang is told.
+msl::MslOptions msl_options(const CompileOptions& options);
+
 /// The unit's module with only its own entry points.
 Result<KernelModule> open_unit(const Unit& unit);
 

@@ -132,9 +132,9 @@ Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
   return {};
 }
 
-Result<KernelModule> parse_here(ByteView bytes, std::string_view name) {
+Result<KernelModule> parse_here(ByteView bytes, std::string_view name, std::unique_ptr<llvm::LLVMContext> context) {
   KernelModule result;
-  result.context = std::make_unique<llvm::LLVMContext>();
+  result.context = context ? std::move(context) : std::make_unique<llvm::LLVMContext>();
   const auto message = std::make_shared<std::string>();
   install_diagnostics(*result.context, message);
   switch (detect_kind(bytes)) {
@@ -161,9 +161,9 @@ Result<KernelModule> parse_here(ByteView bytes, std::string_view name) {
 
 }  // namespace
 
-Result<KernelModule> parse_module(ByteView bytes, std::string_view name) {
+Result<KernelModule> parse_module(ByteView bytes, std::string_view name, std::unique_ptr<llvm::LLVMContext> context) {
   Result<KernelModule> result = fail(Errc::compile_failed, "not read");
-  run_deep([&] { result = parse_here(bytes, name); });
+  run_deep([&] { result = parse_here(bytes, name, std::move(context)); });
   if (!result) return tl::unexpected(std::move(result).error().in(name));
   return result;
 }

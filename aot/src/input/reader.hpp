@@ -40,7 +40,9 @@ struct InputOptions {
 /// Each names the input, and the line or the bit.
 Result<KernelModule> read_input(ByteView bytes, std::string_view name, const InputOptions& options = {});
 
-/// The first two steps only: a verified LLVM module as it was written, but for AIR's data layout.
-Result<KernelModule> parse_module(ByteView bytes, std::string_view name);
+/// The first two steps only: a verified LLVM module as it was written, but for AIR's data layout. Given a context, it
+/// is read into that one, for those who join modules.
+Result<KernelModule> parse_module(ByteView bytes, std::string_view name,
+                                  std::unique_ptr<llvm::LLVMContext> context = nullptr);
 
 }  // namespace smelt::aot::input

@@ -78,7 +78,17 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
   if (options.fast_math) list.emplace_back("-D__FAST_MATH__=1");
   if (!is_header) {
     for (const std::string& definition : options.definitions) list.push_back("-D" + definition);
+    for (const std::string& name : options.undefinitions) list.push_back("-U" + name);
     for (const std::string& folder : options.include_folders) list.push_back("-I" + folder);
+    for (const std::string& folder : options.system_folders) {
+      list.emplace_back("-isystem");
+      list.push_back(folder);
+    }
+    for (const std::string& file : options.forced_includes) {
+      list.emplace_back("-include");
+      list.push_back(file);
+    }
+    list.insert(list.end(), options.warning_flags.begin(), options.warning_flags.end());
   }
   list.emplace_back("-isystem");
   list.emplace_back(kHeaderFolder);
@@ -102,21 +112,21 @@ class RegularFiles final : public llvm::vfs::ProxyFileSystem {
 
 std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, std::string_view name,
                                                        const MslOptions& options, DiagnosticCollector& messages,
-                                                       const Precompiled* precompiled) {
+                                                       CompilerUse use, const Precompiled* precompiled) {
   std::string path(name);
   if (!path.starts_with("/")) path = (std::filesystem::current_path() / path).lexically_normal().string();
 
   auto compiler = std::make_unique<clang::CompilerInstance>();
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   compiler->createDiagnostics(&messages, /*ShouldOwnClient=*/false);
-  const std::vector<std::string> texts = arguments(options, path, precompiled == nullptr);
+  const std::vector<std::string> texts = arguments(options, path, use == CompilerUse::headers);
   std::vector<const char*> pointers;
   for (const std::string& one : texts) pointers.push_back(one.c_str());
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, compiler->getDiagnostics())) return nullptr;
   clang::LangOptions& language = invocation->getLangOpts();
   language.Half = language.NativeHalfType = language.NativeHalfArgsAndReturns = 1;
   language.CXXExceptions = language.Exceptions = 0;
-  language.PCHInstantiateTemplates = precompiled == nullptr;
+  language.PCHInstantiateTemplates = use == CompilerUse::headers;
   invocation->getCodeGenOpts().DiscardValueNames = true;
   if (precompiled != nullptr) {
     clang::PreprocessorOptions& preprocessor = invocation->getPreprocessorOpts();

@@ -27,10 +27,16 @@ std::string language_key(const MslOptions& options);
 /// From this process, else from the cache folder, else made now (and kept in both). Threads: any number at once.
 Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions& options);
 
-/// A compiler over `text`, whose messages go to `messages`. Without precompiled headers it is set up to make them.
+enum class CompilerUse : uint8_t {
+  headers,     ///< to precompile them
+  source,      ///< with precompiled headers
+  preprocess,  ///< without
+};
+
+/// A compiler over `text`, whose messages go to `messages`. `precompiled` is for sources alone.
 std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, std::string_view name,
                                                        const MslOptions& options, DiagnosticCollector& messages,
-                                                       const Precompiled* precompiled);
+                                                       CompilerUse use, const Precompiled* precompiled);
 
 /// Runs an action with the AIR target. False: it could not begin, or errors were reported.
 bool run_action(clang::CompilerInstance& compiler, clang::FrontendAction& action);

@@ -24,14 +24,15 @@
 namespace smelt::aot::msl {
 
 struct MslOptions {
-  Version language{3, 1, 0};  ///< 2.4 to 4.0
+  Version language{3, 1, 0};  ///< 2.0 to 4.0
   Platform platform = Platform::macos;
   bool fast_math = false;
   bool debug_lines = false;
   std::vector<std::string> include_folders;
-  std::vector<std::string> definitions;  ///< "NAME" or "NAME=VALUE"
-  std::vector<std::string> functions;    ///< kernels to make; empty: all
-  std::string cache_folder;              ///< where the precompiled headers are kept; empty: in this process alone
+  std::vector<std::string> definitions;                                                    ///< "NAME" or "NAME=VALUE"
+  std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;  ///< as in CompileOptions
+  std::vector<std::string> functions;  ///< kernels to make; empty: all
+  std::string cache_folder;            ///< where the precompiled headers are kept; empty: in this process alone
 };
 
 /// One kernel, unoptimised. The rest of its way depends on nothing else.
@@ -57,6 +58,9 @@ struct MslModule {
 /// language version that is not known. Crash-safe: what takes Clang down is an error too. Threads: any number at once.
 Result<std::shared_ptr<const MslModule>> translate(std::string_view text, std::string_view name,
                                                    const MslOptions& options);
+
+/// `unsupported` for a language version that is not known.
+Result<void> check_language(const MslOptions& options, std::string_view name);
 
 /// The versions that `translate` knows, as __METAL_VERSION__ numbers; 0: none.
 unsigned metal_version_number(const Version& language);

@@ -68,7 +68,8 @@ class PrecompileAction final : public clang::ASTFrontendAction {
 Result<std::shared_ptr<const Precompiled>> precompile(const MslOptions& options) {
   DiagnosticCollector messages;
   messages.set_main_name("metal_stdlib");
-  const auto compiler = make_compiler(kPrecompiledSource, kPrecompiledSourcePath, options, messages, nullptr);
+  const auto compiler =
+      make_compiler(kPrecompiledSource, kPrecompiledSourcePath, options, messages, CompilerUse::headers, nullptr);
   PrecompileAction action;
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();
@@ -105,7 +106,8 @@ std::shared_ptr<const Precompiled> read_kept(const std::filesystem::path& file) 
 }  // namespace
 
 unsigned metal_version_number(const Version& language) {
-  for (const Version& known : {Version{2, 4}, Version{3, 0}, Version{3, 1}, Version{3, 2}, Version{4, 0}})
+  for (const Version& known : {Version{2, 0}, Version{2, 1}, Version{2, 2}, Version{2, 3}, Version{2, 4}, Version{3, 0},
+                               Version{3, 1}, Version{3, 2}, Version{4, 0}})
     if (language.major == known.major && language.minor == known.minor) return known.major * 100u + known.minor * 10u;
   return 0;
 }

@@ -244,7 +244,7 @@ Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::s
   auto module = std::make_shared<MslModule>();
   DiagnosticCollector messages;
   messages.set_main_name(std::string(name));
-  const auto compiler = make_compiler(text, name, options, messages, headers);
+  const auto compiler = make_compiler(text, name, options, messages, CompilerUse::source, headers);
   TranslateAction action(options, casts, *module);
   if (compiler != nullptr) compiler->addDependencyCollector(action.dependencies());
   const bool done = compiler != nullptr && run_action(*compiler, action);
@@ -274,11 +274,15 @@ Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_
 
 }  // namespace
 
+Result<void> check_language(const MslOptions& options, std::string_view name) {
+  if (metal_version_number(options.language) != 0) return {};
+  return fail(Errc::unsupported, "{}: Metal {} is not known here; there are 2.0 to 2.4, 3.0, 3.1, 3.2 and 4.0", name,
+              to_string(options.language));
+}
+
 Result<std::shared_ptr<const MslModule>> translate(std::string_view text, std::string_view name,
                                                    const MslOptions& options) {
-  if (metal_version_number(options.language) == 0)
-    return fail(Errc::unsupported, "{}: Metal {} is not known here; there are 2.4, 3.0, 3.1, 3.2 and 4.0", name,
-                to_string(options.language));
+  SMELT_TRY_VOID(check_language(options, name));
   Result<std::shared_ptr<const MslModule>> result = fail(Errc::compile_failed, "not run");
   SMELT_TRY_VOID(run_safely(name, [&] { result = run(text, name, options); }));
   return result;

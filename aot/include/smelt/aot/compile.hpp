@@ -50,6 +50,11 @@ struct CompileOptions {
   std::optional<Version> language;      ///< Metal language version of source, and to stamp; the target's when empty
   /// Of Metal source: -I, -D ("NAME" or "NAME=VALUE").
   std::vector<std::string> include_folders, definitions;
+  /// Likewise: -isystem (looked in last; what is there gives no warnings), -U, -include, and Clang's flags for warnings
+  /// in their order ("-Wall", "-Wno-sign-compare", "-Werror", "-w").
+  std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;
+  /// A translation unit for make_object (object.hpp): Metal source without a kernel is no error.
+  bool object = false;
   /// Entry points to make; empty: all. A name that no input has is an error.
   std::vector<std::string> functions;
   /// Where the precompiled Metal headers are kept between processes; empty: made once in each process.

@@ -72,6 +72,19 @@ Version language_for(const PassContext& context) {
 
 }  // namespace
 
+void stamp_module(llvm::Module& module, const Target& target, const Stamp& stamp) {
+  llvm::LLVMContext& context = module.getContext();
+  module.setTargetTriple(target.triple);
+  module.setDataLayout(air_data_layout());
+  set_flags(module, target, stamp.keep_debug);
+  set_list(module, "air.compile_options",
+           {text_node(context, "air.compile.denorms_disable"),
+            text_node(context, stamp.fast_math ? "air.compile.fast_math_enable" : "air.compile.fast_math_disable"),
+            text_node(context, "air.compile.framebuffer_fetch_enable")});
+  set_list(module, "llvm.ident", {text_node(context, kIdent)});
+  set_versions(module, target, stamp.language);
+}
+
 Result<void> module_stamp(PassContext& context) {
   llvm::Module& module = context.module;
   const Version language = language_for(context);
@@ -84,18 +97,8 @@ Result<void> module_stamp(PassContext& context) {
     set_flags(module, context.target, context.options.keep_debug);
     return {};
   }
-  llvm::LLVMContext& llvm_context = module.getContext();
-  module.setTargetTriple(context.target.triple);
-  module.setDataLayout(air_data_layout());
   module.setSourceFileName(module.getName());
-  set_flags(module, context.target, context.options.keep_debug);
-  set_list(module, "air.compile_options",
-           {text_node(llvm_context, "air.compile.denorms_disable"),
-            text_node(llvm_context,
-                      context.options.fast_math ? "air.compile.fast_math_enable" : "air.compile.fast_math_disable"),
-            text_node(llvm_context, "air.compile.framebuffer_fetch_enable")});
-  set_list(module, "llvm.ident", {text_node(llvm_context, kIdent)});
-  set_versions(module, context.target, language);
+  stamp_module(module, context.target, {language, context.options.fast_math, context.options.keep_debug});
   return {};
 }
 

@@ -4,12 +4,8 @@
 // out.
 #include "air/entry.hpp"
 #include "air/passes/support.hpp"
-#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PassManager.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 namespace smelt::aot::air {
@@ -29,12 +25,6 @@ Result<std::vector<EntryPoint>> find_entries(const llvm::Module& module) {
   return entries;
 }
 
-void drop_dead_globals(llvm::Module& module) {
-  llvm::PassBuilder builder;
-  Analyses analyses(builder);
-  llvm::GlobalDCEPass().run(module, analyses.module);
-}
-
 }  // namespace
 
 Result<std::vector<AirModule>> split_entries(KernelModule input) {
@@ -49,7 +39,7 @@ Result<std::vector<AirModule>> split_entries(KernelModule input) {
     keep_entries(*unit.module, entries, [&](std::string_view name, std::string_view stage) {
       return name == unit.function && stage == unit.stage;
     });
-    drop_dead_globals(*unit.module);
+    drop_unreached(*unit.module);
   }
   return modules;
 }

@@ -5,6 +5,8 @@
 
 #include "msl/headers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -59,7 +61,8 @@ std::vector<std::string> names_in(std::string_view text) {
 
 }  // namespace
 
-Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders) {
+Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders,
+                       const std::vector<std::string>& forced) {
   namespace fs = std::filesystem;
   Includes result;
   std::set<std::string> seen;
@@ -83,6 +86,7 @@ Includes scan_includes(std::string_view text, std::string_view name, const std::
         result.missing.push_back(wanted);
     }
   };
+  for (const std::string& file : forced) scan(fmt::format("#include \"{}\"", file), fs::path());
   scan(text, fs::path(name).parent_path());
   for (size_t i = 0; i < result.files.size(); ++i) {
     const Bytes bytes = result.files[i].bytes;  // the vector grows below

@@ -23,7 +23,9 @@ struct Includes {
 
 /// Follows #include, #import and __has_include through files, next to the including file first, then in `folders`.
 /// String literals in #define lines count too: some are included by macro.
-Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders);
+/// `forced` are included ahead of the text, as from the working directory.
+Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders,
+                       const std::vector<std::string>& forced = {});
 
 /// The source without comments, and with blanks only where they matter: the same text means the same code.
 std::string without_comments(std::string_view text);

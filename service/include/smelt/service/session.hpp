@@ -27,6 +27,8 @@ class TieredStore;
 
 namespace smelt::service {
 
+class KernelStore;
+
 /// Whether compiling is done in a child process, which can open nothing, talk to nobody, and has bounded memory and
 /// time.
 enum class Sandbox : uint8_t {
@@ -64,6 +66,14 @@ struct CompileResult {
   size_t kernels_kept = 0;  ///< ... and how many of them the store had by themselves
   std::chrono::microseconds took{};
   std::vector<std::string> warnings;
+};
+
+/// A file of the tools that compile and link apart: an object or a library.
+struct BuiltFile {
+  Bytes bytes;
+  std::vector<std::string> warnings;  ///< also of a hit
+  bool hit = false;
+  size_t kernels = 0, kernels_kept = 0;  ///< of a miss, as in CompileResult
 };
 
 /// `stage` is "kernels" or "cpu code". Called from any thread, one call at a time.
@@ -108,6 +118,12 @@ class Session : public std::enable_shared_from_this<Session> {
   /// What the store or a remote has for exactly these bytes: quick, nothing is read or compiled.
   Result<std::optional<CompileResult>> find(const Request& request);
 
+  /// One source or IR file as an AIR object (smelt/aot/object.hpp), found or compiled. The options' targets are not
+  /// looked at. Kept in this machine's store alone; kernels go to the remotes one by one.
+  Result<BuiltFile> object(const aot::Source& source, const aot::Target& target, aot::CompileOptions options);
+  /// Objects and libraries as one library. Errors: those of aot::resolve_objects and aot::compile; empty_library.
+  Result<BuiltFile> link(std::span<const aot::Source> files, const aot::Target& target);
+
   /// The same as make, loaded on a device.
   Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,
                                   const loader::LoadOptions& options = {}, const Progress& progress = {});
@@ -149,11 +165,16 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::shared_ptr<remote::TieredStore>> tiers();
 
  private:
+  unsigned threads() const;
+  Result<BuiltFile> build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build);
   explicit Session(SessionOptions options);
   Result<CompileResult> find_or_compile(const Request& request, const Progress& progress);
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A package's first Metal library; `name` is for messages.
+Result<ByteView> metallib_of(ByteView package, std::string_view name);
 
 /// Compiles without any store: the package's bytes.
 Result<Bytes> build_package(const Request& request, unsigned threads, const Progress& progress,

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a file was built for, as a row of its own: its versions are kept, whatever we would stamp today.
+#include "smelt/aot/object.hpp"
+#include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/universal.hpp"
+
+#include "air/stamp.hpp"
+#include "input/kind.hpp"
+#include "llvm_support/bitstream_check.hpp"
+#include "llvm_support/guard.hpp"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+namespace smelt::aot {
+namespace {
+
+/// Platform, system and name; nothing for simulators and other platforms.
+std::optional<Target> target_of(std::string_view triple) {
+  const auto parts = air::parse_triple(triple);
+  if (!parts || parts->simulator) return std::nullopt;
+  Target target;
+  target.platform = parts->platform;
+  target.os = parts->os;
+  target.name = fmt::format("{}{}", target.platform == Platform::ios ? "ios" : "macos", target.os.major);
+  if (target.os.minor != 0) target.name += fmt::format(".{}", target.os.minor);
+  target.triple = triple;
+  return target;
+}
+
+llvm::MemoryBufferRef buffer_of(ByteView bitcode) {
+  return {llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()), ""};
+}
+
+std::optional<Target> target_of_library(ByteView file) {
+  const auto images = metallib::find_images(file);
+  if (!images) return std::nullopt;
+  const auto library = metallib::read(images->front().bytes);
+  if (!library || library->functions.empty()) return std::nullopt;
+  const metallib::Function& function = library->functions.front();
+  const ByteView bitcode = library->module_of(function).bitcode();
+  if (!check_bitstream(bitcode)) return std::nullopt;
+  auto triple = llvm::getBitcodeTargetTriple(buffer_of(bitcode));
+  if (!triple) {
+    llvm::consumeError(triple.takeError());
+    return std::nullopt;
+  }
+  auto target = target_of(*triple);
+  if (!target) return std::nullopt;
+  target->air = {function.versions.air_major, function.versions.air_minor, 0};
+  target->language = {function.versions.language_major, function.versions.language_minor, 0};
+  target->container_patch = library->patch;
+  return target;
+}
+
+std::optional<Target> target_of_module(ByteView file) {
+  const auto facts = check_bitstream(file);
+  if (!facts) return std::nullopt;
+  llvm::LLVMContext context;
+  auto module = llvm::getLazyBitcodeModule(buffer_of(facts->bitcode), context);
+  if (!module) {
+    llvm::consumeError(module.takeError());
+    return std::nullopt;
+  }
+  if (auto error = (*module)->materializeMetadata()) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+  const auto air = air::air_version(**module);
+  auto target = target_of((*module)->getTargetTriple());
+  if (!air || !target) return std::nullopt;
+  target->air = *air;
+  target->language = air::language_version(**module).value_or(Version{});
+  for (const Target& known : known_targets())
+    if (known.platform == target->platform && known.os.major == target->os.major)
+      target->container_patch = known.container_patch;
+  return target;
+}
+
+}  // namespace
+
+std::optional<Target> built_for(ByteView file) {
+  std::optional<Target> target;
+  const auto found = contained({}, [&]() -> Result<void> {
+    switch (input::detect_kind(file)) {
+      case input::Kind::metallib:
+      case input::Kind::universal:
+        target = target_of_library(file);
+        break;
+      case input::Kind::bitcode:
+      case input::Kind::wrapped_bitcode:
+        target = target_of_module(file);
+        break;
+      default:
+        break;
+    }
+    return {};
+  });
+  return found ? target : std::nullopt;
+}
+
+}  // namespace smelt::aot

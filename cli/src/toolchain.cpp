@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// smelt toolchain DIR: a folder for PATH, with a link to this program by the name of each of Apple's Metal tools.
+#include "smelt/toolchain/toolchain.hpp"
+
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  std::string folder;
+  bool lists_options = false;
+};
+
+Result<void> run(const Options& options) {
+  if (options.lists_options) return print(toolchain::option_table());
+  if (options.folder.empty()) return fail(Errc::invalid_argument, "toolchain: DIR is missing");
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(Errc::io, "/proc/self/exe: {}", error.message());
+  return toolchain::install(options.folder, program);
+}
+
+}  // namespace
+
+void add_toolchain(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand(
+      "toolchain", "Make a folder for PATH in which build files find xcrun, metal, metallib and their kin");
+  auto options = std::make_shared<Options>();
+  verb->add_option("DIR", options->folder, "Folder to make; links of an earlier call are replaced");
+  verb->add_flag("--options", options->lists_options, "Print the table of the tools' options instead, as Markdown");
+  verb->callback([options, &context] { context.finish(run(*options)); });
+}
+
+}  // namespace smelt::cli

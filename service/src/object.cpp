@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiling and linking apart, as Apple's tools do it. What is kept is the finished file, under a key of what it was
+// made from; below it are the kernels one by one, so that an edit compiles what it changed.
+#include "smelt/aot/object.hpp"
+
+#include "smelt/aot/fingerprint.hpp"
+#include "smelt/cache/store.hpp"
+#include "smelt/remote/tiered_store.hpp"
+#include "smelt/schema/package.hpp"
+#include "smelt/service/log.hpp"
+#include "smelt/service/session.hpp"
+
+#include "build_package.hpp"
+#include "entry_parts.hpp"
+
+#include <fmt/ranges.h>
+
+namespace smelt::service {
+namespace {
+
+constexpr std::string_view kFilePart = "file";
+
+/// Warnings stand in the store as they are told, several lines each; a zero byte ends one.
+std::string packed(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& warning : warnings) text.append(warning).push_back('\0');
+  return text;
+}
+
+std::vector<std::string> unpacked(std::string_view text) {
+  std::vector<std::string> warnings;
+  for (size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
+    warnings.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return warnings;
+}
+
+std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
+  const auto found = store.find(key);
+  if (!found) log_warning(found.error().message);
+  if (!found || !*found || !(*found)->part(kFilePart)) return std::nullopt;
+  BuiltFile file;
+  file.bytes = to_bytes(*(*found)->part(kFilePart));
+  file.warnings = unpacked(as_text((*found)->part(kWarningsPart).value_or(ByteView())));
+  file.hit = true;
+  return file;
+}
+
+void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, std::chrono::microseconds cost) {
+  if (store.read_only()) return;
+  const std::string warnings = packed(file.warnings);
+  if (auto put = store.put(key, {{kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}}, cost); !put)
+    log_warning(put.error().message);
+}
+
+/// A request's library of its one target. Empty bytes: no input has an entry point.
+Result<BuiltFile> build_library(const Request& request, unsigned threads, const KernelStore& kernels) {
+  BuiltFile file;
+  auto built = build_package(request, threads, {}, kernels);
+  if (!built && built.error().code == Errc::empty_library) return file;
+  if (!built) return tl::unexpected(std::move(built).error());
+  SMELT_TRY(const ByteView library, metallib_of(built->package, request.sources.front().name));
+  file.bytes = to_bytes(library);
+  file.warnings = std::move(built->warnings);
+  file.kernels = built->kernels;
+  file.kernels_kept = built->kernels_kept;
+  return file;
+}
+
+}  // namespace
+
+Result<ByteView> metallib_of(ByteView bytes, std::string_view name) {
+  SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
+  const schema::LibraryView library = package.library(0);
+  for (uint32_t i = 0; i < library.slices.count; ++i) {
+    const schema::SliceView slice = package.slice(library.slices.first + i);
+    if (slice.kind != schema::SliceKind::metallib) continue;
+    SMELT_TRY_VOID(schema::check_part(slice.part, std::string(name)));
+    return slice.part.bytes;
+  }
+  return fail(Errc::compile_failed, "no Metal library came out of {}", name);
+}
+
+Result<BuiltFile> Session::build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto joined = tiers();
+  if (!joined) log_info(joined.error().message);  // what is wrong with the store itself was told when it was opened
+  if (joined)
+    if (auto file = find_file((*joined)->local(), key)) return std::move(*file);
+  const KernelStore kernels =
+      joined ? KernelStore(**joined, [](std::string_view text) { log_warning(text); }) : KernelStore();
+  SMELT_TRY(BuiltFile file, build(kernels));
+  const auto took = std::chrono::steady_clock::now() - start;
+  if (joined) keep_file((*joined)->local(), key, file, std::chrono::duration_cast<std::chrono::microseconds>(took));
+  return file;
+}
+
+Result<BuiltFile> Session::object(const aot::Source& source, const aot::Target& target, aot::CompileOptions options) {
+  options.object = true;
+  options.targets = {target};
+  Request request;
+  request.sources = {source};
+  request.options = std::move(options);
+  request.cpu = false;
+  // Warnings name the file, so that the same text elsewhere is another entry.
+  const std::vector<aot::FingerprintField> more = {{"file", "object 1"}, {"name", source.name}};
+  const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
+  return build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+    SMELT_TRY(BuiltFile file, build_library(request, threads(), kernels));
+    SMELT_TRY(file.bytes, aot::make_object(file.bytes, target, request.options));
+    return file;
+  });
+}
+
+Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::Target& target) {
+  Request request;
+  request.sources.assign(files.begin(), files.end());
+  request.options.targets = {target};
+  request.cpu = false;
+  const std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
+  const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
+  return build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+    SMELT_TRY(const std::vector<aot::Linked> linked, aot::resolve_objects(files));
+    request.sources.clear();
+    for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
+    if (request.sources.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
+    SMELT_TRY(BuiltFile file, build_library(request, threads(), kernels));
+    if (file.bytes.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
+    return file;
+  });
+}
+
+}  // namespace smelt::service

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "depfile.hpp"
+
+namespace smelt::toolchain {
+
+std::string quoted_for_make(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == ' ' || c == '#') text += '\\';
+    if (c == '$') text += '$';
+    text += c;
+  }
+  return text;
+}
+
+std::string to_text(const Rule& rule) {
+  std::string text;
+  for (const std::string& target : rule.targets) text += (text.empty() ? "" : " ") + target;
+  text += ":";
+  for (const std::string& file : rule.dependencies) text += " \\\n  " + quoted_for_make(file);
+  text += "\n";
+  if (rule.phony)
+    for (size_t i = 1; i < rule.dependencies.size(); ++i) text += quoted_for_make(rule.dependencies[i]) + ":\n";
+  return text;
+}
+
+}  // namespace smelt::toolchain

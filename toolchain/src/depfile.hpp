@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rules for make and ninja: what an object was made from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace smelt::toolchain {
+
+struct Rule {
+  std::vector<std::string> targets;       ///< as they are to be written
+  std::vector<std::string> dependencies;  ///< files
+  bool phony = false;                     ///< an empty rule for each dependency but the first
+};
+/// A path as make reads it: blanks and # with a backslash, $ twice.
+std::string quoted_for_make(const std::string& path);
+std::string to_text(const Rule& rule);
+
+}  // namespace smelt::toolchain

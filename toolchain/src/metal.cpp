@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// metal: compiles each source to an object, and links them unless told to stop.
+#include "smelt/aot/fingerprint.hpp"
+#include "smelt/base/files.hpp"
+
+#include "depfile.hpp"
+#include "tools.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+namespace smelt::toolchain {
+namespace {
+
+enum class Stop : uint8_t { link, object, text, syntax, preprocess, rule };
+
+struct Input {
+  std::string path;
+  std::string language;  ///< of -x: "metal", "ir" or empty
+};
+
+struct Job {
+  Stop stop = Stop::link;
+  std::vector<Input> inputs;
+  std::string output;
+  aot::CompileOptions options;
+  aot::PreprocessOptions preprocess;
+  Wanted wanted;
+  bool dry_run = false, verbose = false;
+  // Rules.
+  bool writes_rule = false, lists_system = false;
+  std::string rule_file;
+  Rule rule;
+};
+
+/// -D and -U in their order: the last word about a name counts.
+void define(aot::CompileOptions& options, const std::string& value, bool defines) {
+  const std::string name = value.substr(0, value.find('='));
+  const auto is_name = [&](const std::string& one) { return one.substr(0, one.find('=')) == name; };
+  std::erase_if(options.definitions, is_name);
+  std::erase_if(options.undefinitions, is_name);
+  (defines ? options.definitions : options.undefinitions).push_back(value);
+}
+
+Result<void> take_math(const Argument& argument, bool& is_fast, bool& is_precise) {
+  const std::string& value = argument.value;
+  if (argument.use == Use::math_functions) {
+    if (value != "fast" && value != "precise")
+      return fail(Errc::invalid_argument, "invalid value '{}' in '{}'; use fast or precise", value, argument.word);
+    is_precise = value == "precise";
+    return {};
+  }
+  if (value != "fast" && value != "relaxed" && value != "safe")
+    return fail(Errc::invalid_argument, "invalid value '{}' in '{}'; use fast, relaxed or safe", value, argument.word);
+  is_fast = value == "fast";
+  return {};
+}
+
+/// Where to stop; the earliest of several.
+void take_stop(Job& job, Stop stop) {
+  if (job.stop == Stop::link || stop > job.stop) job.stop = stop;
+}
+
+Result<void> take_language(const std::string& value, std::string& language) {
+  if (value == "none") {
+    language.clear();
+  } else if (value == "metal" || value == "metal-header") {
+    language = "metal";
+  } else if (value == "ir") {
+    language = "ir";
+  } else {
+    return fail(Errc::invalid_argument, "language not recognized: '{}'; use metal, metal-header, ir or none", value);
+  }
+  return {};
+}
+
+/// The options that shape a rule. False: it is none.
+bool take_rule(Job& job, const Argument& argument) {
+  switch (argument.use) {
+    case Use::depend_all:
+    case Use::depend_only_all:
+      job.lists_system = true;
+      [[fallthrough]];
+    case Use::depend_user:
+    case Use::depend_only_user:
+      job.writes_rule = true;
+      if (argument.use == Use::depend_only_all || argument.use == Use::depend_only_user) take_stop(job, Stop::rule);
+      return true;
+    case Use::depend_file:
+      job.rule_file = argument.value;
+      return true;
+    case Use::depend_target:
+      job.rule.targets.push_back(argument.value);
+      return true;
+    case Use::depend_quoted:
+      job.rule.targets.push_back(quoted_for_make(argument.value));
+      return true;
+    case Use::depend_phony:
+      job.rule.phony = true;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The options of the preprocessor and of debugging. False: it is none.
+bool take_compile_option(Job& job, const Argument& argument) {
+  aot::CompileOptions& options = job.options;
+  switch (argument.use) {
+    case Use::include_folder:
+      options.include_folders.push_back(argument.value);
+      return true;
+    case Use::system_folder:
+      options.system_folders.push_back(argument.value);
+      return true;
+    case Use::define:
+    case Use::undefine:
+      define(options, argument.value, argument.use == Use::define);
+      return true;
+    case Use::include_file:
+      options.forced_includes.push_back(argument.value);
+      return true;
+    case Use::debug:
+    case Use::no_debug:
+      options.debug_lines = argument.use == Use::debug;
+      return true;
+    case Use::warning:
+      options.warning_flags.push_back(argument.word == "-pedantic" ? "-Wpedantic" : argument.word);
+      return true;
+    case Use::no_line_markers:
+      job.preprocess.line_markers = false;
+      return true;
+    case Use::comments:
+      job.preprocess.comments = true;
+      return true;
+    case Use::macros:
+      job.preprocess.macros = true;
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<Job> read_job(const Parsed& parsed, Messages& messages) {
+  Job job;
+  std::string language;
+  bool is_fast = true, is_precise = false;
+  for (const Argument& argument : parsed.arguments) {
+    if (take_rule(job, argument) || take_compile_option(job, argument)) continue;
+    switch (argument.use) {
+      case Use::input:
+        job.inputs.push_back({argument.value, language});
+        break;
+      case Use::output:
+        job.output = argument.value;
+        break;
+      case Use::language:
+        SMELT_TRY_VOID(take_language(argument.value, language));
+        break;
+      case Use::compile_only:
+        take_stop(job, Stop::object);
+        break;
+      case Use::text:
+        take_stop(job, Stop::text);
+        break;
+      case Use::syntax_only:
+        take_stop(job, Stop::syntax);
+        break;
+      case Use::preprocess:
+        take_stop(job, Stop::preprocess);
+        break;
+      case Use::fast_math:
+      case Use::safe_math:
+        is_fast = argument.use == Use::fast_math;
+        break;
+      case Use::math_mode:
+      case Use::math_functions:
+        SMELT_TRY_VOID(take_math(argument, is_fast, is_precise));
+        break;
+      case Use::colour:
+      case Use::no_colour:
+        messages.set_colour(argument.use == Use::colour);
+        break;
+      case Use::dry_run:
+        job.dry_run = true;
+        break;
+      case Use::verbose:
+        job.verbose = true;
+        break;
+      default:
+        break;
+    }
+  }
+  SMELT_TRY(job.wanted, choose_target(parsed.arguments));
+  job.options.fast_math = is_fast && !is_precise;
+  job.options.language = job.wanted.language;
+  job.options.targets = {job.wanted.target};
+  job.options.cache_folder = service::precompiled_folder().string();
+  return job;
+}
+
+bool is_source(const Input& input, ByteView bytes) {
+  if (!input.language.empty()) return true;
+  const std::string ending = std::filesystem::path(input.path).extension().string();
+  if (ending == ".metal" || ending == ".ll") return true;
+  const auto magic = as_text(bytes).substr(0, 4);
+  return !aot::is_archive(bytes) && magic != "MTLB" && magic != "BC\xC0\xDE" && magic != "\xDE\xC0\x17\x0B" &&
+         magic != "\xCB\xFE\xBA\xBE" && magic != "\xCA\xFE\xBA\xBE";
+}
+
+std::string default_output(const Job& job, const Input& input) {
+  if (job.stop == Stop::preprocess || job.stop == Stop::rule) return "-";
+  if (job.stop == Stop::link) return "default.metallib";
+  const std::string stem = input.path == "-" ? "-" : std::filesystem::path(input.path).stem().string();
+  return stem == "-" ? "-" : stem + (job.stop == Stop::text ? ".ll" : ".air");
+}
+
+/// The rule of one source, whose object is `output`.
+Result<void> write_rule(const Job& job, const aot::Source& source, const std::string& output) {
+  Rule rule = job.rule;
+  const std::string stem = std::filesystem::path(source.name).stem().string();
+  const std::string object = job.stop == Stop::rule || output == "-" ? stem + ".air" : output;
+  if (rule.targets.empty()) rule.targets.push_back(quoted_for_make(object));
+  if (source.name != "<stdin>") rule.dependencies.push_back(source.name);
+  for (const std::string& file : aot::source_dependencies(source, job.options)) {
+    const bool is_system = std::any_of(
+        job.options.system_folders.begin(), job.options.system_folders.end(), [&](const std::string& folder) {
+          return file.starts_with((std::filesystem::path(folder) / "").lexically_normal().string());
+        });
+    if (job.lists_system || !is_system) rule.dependencies.push_back(file);
+  }
+  std::string path = job.rule_file;
+  if (path.empty() && job.stop == Stop::rule) path = job.output.empty() ? "-" : job.output;
+  if (path.empty()) path = std::filesystem::path(object).replace_extension(".d").string();
+  return write_file(path, as_bytes(to_text(rule)));
+}
+
+/// Everything but linking, for one source.
+Result<void> compile_one(const Job& job, const aot::Source& source, const std::string& output, LinkInputs& objects,
+                         Messages& messages) {
+  if (job.stop == Stop::rule) return write_rule(job, source, output);
+  if (job.stop == Stop::preprocess) {
+    SMELT_TRY(const std::string text, aot::preprocess(source, job.options, job.preprocess));
+    SMELT_TRY_VOID(write_file(output, as_bytes(text)));
+    return job.writes_rule ? write_rule(job, source, output) : Result<void>();
+  }
+  SMELT_TRY(service::BuiltFile object, open_session()->object(source, job.wanted.target, job.options));
+  for (const std::string& warning : object.warnings) messages.compiler_warning(warning);
+  if (job.stop == Stop::text) {
+    SMELT_TRY(const std::string text, aot::disassemble(object.bytes, source.name));
+    SMELT_TRY_VOID(write_file(output, as_bytes(text)));
+  } else if (job.stop == Stop::object) {
+    SMELT_TRY_VOID(write_file(output, object.bytes));
+  } else if (job.stop == Stop::link) {
+    objects.add(source.name, std::move(object.bytes));
+  }
+  // Last: a rule beside an object that is not there would make the build believe it is up to date.
+  return job.writes_rule ? write_rule(job, source, output) : Result<void>();
+}
+
+Result<void> run_job(const Job& job, Messages& messages) {
+  if (job.inputs.empty()) return fail(Errc::invalid_argument, "no input files");
+  if (job.inputs.size() > 1 && !job.output.empty() && job.stop != Stop::link && job.stop != Stop::syntax)
+    return fail(Errc::invalid_argument, "cannot specify -o when generating multiple output files");
+  LinkInputs objects;
+  bool failed = false;
+  for (const Input& input : job.inputs) {
+    // What cannot be read or compiled is told, and the rest goes on, as with Clang.
+    const auto done = [&]() -> Result<void> {
+      auto bytes = read_file(input.path);
+      if (!bytes && bytes.error().code == Errc::file_not_found)
+        return fail(Errc::file_not_found, "no such file or directory: '{}'", input.path);
+      if (!bytes) return tl::unexpected(bytes.error());
+      const std::string name = input.path == "-" ? "<stdin>" : input.path;
+      if (!is_source(input, *bytes)) {
+        if (job.stop != Stop::link) {
+          messages.warning(fmt::format("{}: linker input is not used, since nothing is linked", name));
+          return {};
+        }
+        return input.path == "-" ? (objects.add(name, std::move(*bytes)), Result<void>())
+                                 : objects.add_file(input.path);
+      }
+      const std::string output = job.output.empty() ? default_output(job, input) : job.output;
+      return compile_one(job, {name, *bytes}, output, objects, messages);
+    }();
+    if (done) continue;
+    messages.error(done.error());
+    failed = true;
+  }
+  if (failed || job.stop != Stop::link) return {};
+  return link_files(objects, job.wanted, job.output.empty() ? "default.metallib" : job.output, messages);
+}
+
+/// What --version and their kin print; true: that was all.
+bool print_asked(const Call& call, const Parsed& parsed, const Job& job) {
+  for (const Argument& argument : parsed.arguments) {
+    switch (argument.use) {
+      case Use::version:
+        fmt::print("{}", version_text(call, job.wanted.target));
+        return true;
+      case Use::help:
+        fmt::print("usage: metal [options] files\n{}", option_help(Tool::metal));
+        return true;
+      case Use::search_dirs:
+        fmt::print("programs: ={}\nlibraries: ={}\n", call.folder, call.folder);
+        return true;
+      case Use::print_triple:
+        fmt::print("{}\n", job.wanted.target.triple);
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+void print_jobs(const Call& call, const Job& job, Messages& messages) {
+  messages.note(version_text(call, job.wanted.target));
+  for (const Input& input : job.inputs) {
+    std::string line =
+        fmt::format(" {} -triple {}", shell_quoted((std::filesystem::path(call.folder) / "metal").string()),
+                    shell_quoted(job.wanted.target.triple));
+    for (const std::string& word : call.arguments) line += " " + shell_quoted(word);
+    messages.note(line);
+    if (job.stop != Stop::link) continue;
+    messages.note(fmt::format(" {} {} -o {}", shell_quoted((std::filesystem::path(call.folder) / "air-lld").string()),
+                              shell_quoted(input.path),
+                              shell_quoted(job.output.empty() ? "default.metallib" : job.output)));
+    break;
+  }
+}
+
+}  // namespace
+
+int run_metal(const Call& call) {
+  Messages messages("metal");
+  const auto done = [&]() -> Result<void> {
+    SMELT_TRY(const std::vector<std::string> words, expand_responses(call.arguments));
+    SMELT_TRY(const Parsed parsed, parse_options(Tool::metal, words));
+    SMELT_TRY(const Job job, read_job(parsed, messages));
+    if (print_asked(call, parsed, job)) return {};
+    for (const std::string& warning : parsed.warnings) messages.warning(warning);
+    for (const std::string& warning : job.wanted.warnings) messages.warning(warning);
+    if (job.verbose || job.dry_run) print_jobs(call, job, messages);
+    if (job.dry_run || (job.verbose && job.inputs.empty())) return {};
+    return run_job(job, messages);
+  }();
+  if (!done) messages.error(done.error());
+  messages.finish();
+  return messages.has_errors() ? 1 : 0;
+}
+
+}  // namespace smelt::toolchain

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+namespace smelt::toolchain {
+namespace {
+
+struct Parts {
+  Platform platform = Platform::macos;
+  std::string version;  ///< "14.0"; empty: the platform's default
+};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// "14", "14.0", "14.2.1".
+std::optional<Version> parse_version(std::string_view text) {
+  Version version;
+  uint16_t* parts[] = {&version.major, &version.minor, &version.patch};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), *parts[i]);
+    if (read.ec != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(read.ptr - text.data()));
+    if (text.empty()) return version;
+    if (text[0] != '.') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return std::nullopt;
+}
+
+const aot::Target& oldest(Platform platform) {
+  const auto rows = aot::known_targets();
+  return *std::min_element(rows.begin(), rows.end(), [&](const aot::Target& a, const aot::Target& b) {
+    return std::pair(a.platform != platform, a.os) < std::pair(b.platform != platform, b.os);
+  });
+}
+
+/// The same year's system as the default target: iOS 17 goes with macOS 14.
+const aot::Target& default_for(Platform platform) {
+  for (const aot::Target& target : aot::known_targets())
+    if (target.platform == platform && target.air == aot::default_target().air) return target;
+  return aot::default_target();
+}
+
+Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warnings) {
+  if (parts.version.empty()) return default_for(parts.platform);
+  const auto version = parse_version(parts.version);
+  if (!version)
+    return fail(Errc::invalid_argument, "invalid version number '{}' of {}", parts.version, to_string(parts.platform));
+  const aot::Target& first = oldest(parts.platform);
+  if (version->major < first.os.major) {
+    warnings.push_back(fmt::format("{0} {1} is older than any that is made here; the result is for {0} {2}",
+                                   to_string(parts.platform), parts.version, to_string(first.os)));
+    return first;
+  }
+  std::string name = fmt::format("{}{}", parts.platform == Platform::ios ? "ios" : "macos", version->major);
+  if (version->minor != 0) name += fmt::format(".{}", version->minor);
+  return aot::parse_target(name);
+}
+
+Result<Parts> parts_of_triple(std::string_view triple) {
+  const auto bad = [&](std::string_view why) {
+    return fail(Errc::invalid_argument, "unknown target triple '{}': {}", triple, why);
+  };
+  std::string_view rest = triple;
+  if (!rest.starts_with("air64")) return bad("want air64-apple-macosx14.0, air64-apple-ios17.0 or the like");
+  rest.remove_prefix(std::min(rest.find('-'), rest.size()));
+  if (!rest.starts_with("-apple-")) return bad("want air64-apple-macosx14.0, air64-apple-ios17.0 or the like");
+  rest.remove_prefix(std::string_view("-apple-").size());
+  Parts parts;
+  if (rest.starts_with("macosx") || rest.starts_with("macos")) {
+    rest.remove_prefix(rest.starts_with("macosx") ? 6 : 5);
+  } else if (rest.starts_with("ios")) {
+    parts.platform = Platform::ios;
+    rest.remove_prefix(3);
+  } else if (rest.starts_with("darwin")) {
+    rest = {};  // Darwin's own numbers are none of macOS
+  } else {
+    return bad("only macOS and iOS are targets");
+  }
+  if (rest.find('-') != std::string_view::npos) return bad("simulators and Catalyst are no target");
+  parts.version = rest;
+  return parts;
+}
+
+struct Language {
+  Version version;
+  std::optional<Platform> platform;
+};
+
+Result<Language> parse_language(std::string_view text) {
+  Language language;
+  std::string_view rest = text;
+  constexpr std::pair<std::string_view, Platform> kFronts[] = {
+      {"macos-", Platform::macos}, {"osx-", Platform::macos}, {"ios-", Platform::ios}};
+  for (const auto& [front, platform] : kFronts)
+    if (rest.starts_with(front)) {
+      language.platform = platform;
+      rest.remove_prefix(front.size());
+      break;
+    }
+  if (rest.starts_with("metal")) {
+    const auto version = parse_version(rest.substr(5));
+    constexpr Version kKnown[] = {{2, 0}, {2, 1}, {2, 2}, {2, 3}, {2, 4}, {3, 0}, {3, 1}, {3, 2}, {4, 0}};
+    if (version && std::find(std::begin(kKnown), std::end(kKnown), *version) != std::end(kKnown)) {
+      language.version = *version;
+      return language;
+    }
+  }
+  return fail(
+      Errc::invalid_argument,
+      "invalid value '{}' in '-std={}'; use metal2.0 to metal2.4, metal3.0, metal3.1, metal3.2 or metal4.0, with "
+      "macos-, osx- or ios- in front or without",
+      text, text);
+}
+
+/// What the command line says, taken together.
+struct Said {
+  std::optional<Parts> triple, minimum;
+  std::optional<Language> language;
+  std::optional<Platform> sdk;
+};
+
+Result<Said> read_said(std::span<const Argument> arguments) {
+  Said said;
+  for (const Argument& argument : arguments) {
+    switch (argument.use) {
+      case Use::target: {
+        SMELT_TRY(said.triple, parts_of_triple(argument.value));
+        break;
+      }
+      case Use::min_macos:
+      case Use::min_ios:
+        said.minimum = {argument.use == Use::min_ios ? Platform::ios : Platform::macos, argument.value};
+        break;
+      case Use::std: {
+        SMELT_TRY(said.language, parse_language(argument.value));
+        break;
+      }
+      case Use::sysroot: {
+        SMELT_TRY(said.sdk, platform_of_sdk(argument.value));
+        break;
+      }
+      case Use::arch:
+        if (!argument.value.starts_with("air64"))
+          return fail(Errc::invalid_argument,
+                      "unsupported option '-arch {}': binaries of one GPU need Apple's back ends", argument.value);
+        break;
+      default:
+        break;
+    }
+  }
+  if (!said.sdk)
+    if (const std::string root = environment("SDKROOT"); !root.empty()) {
+      // A root that is not Apple's has another meaning to somebody else.
+      if (const auto platform = platform_of_sdk(root)) said.sdk = *platform;
+    }
+  return said;
+}
+
+}  // namespace
+
+Result<Platform> platform_of_sdk(std::string_view sdk) {
+  std::string name = std::filesystem::path(sdk).filename().string();
+  if (name.empty()) name = std::filesystem::path(sdk).parent_path().filename().string();
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string_view text = name;
+  const auto rest_is_version = [&](size_t front) {
+    return text.size() == front || (text[front] >= '0' && text[front] <= '9') || text[front] == '.';
+  };
+  if (text.starts_with("macosx") && rest_is_version(6)) return Platform::macos;
+  if (text.starts_with("iphoneos") && rest_is_version(8)) return Platform::ios;
+  return fail(Errc::invalid_argument, "SDK \"{}\" cannot be located: only macosx and iphoneos are targets", sdk);
+}
+
+std::string_view sdk_name(Platform platform) {
+  return platform == Platform::ios ? "iphoneos" : "macosx";
+}
+
+std::string sdk_version(Platform platform) {
+  if (const std::string asked = environment("SMELT_SDK_VERSION"); parse_version(asked)) return asked;
+  const Version version = default_for(platform).os;
+  return fmt::format("{}.{}", version.major, version.minor);
+}
+
+std::string sdk_folder(Platform platform) {
+  return fmt::format("{}{}.sdk", platform == Platform::ios ? "iPhoneOS" : "MacOSX", sdk_version(platform));
+}
+
+Result<Wanted> choose_target(std::span<const Argument> arguments) {
+  SMELT_TRY(Said said, read_said(arguments));
+  Wanted wanted;
+  if (said.language) wanted.language = said.language->version;
+  Parts parts;
+  if (said.language && said.language->platform)
+    parts.platform = *said.language->platform;
+  else if (said.sdk)
+    parts.platform = *said.sdk;
+  if (said.triple) {
+    parts = *said.triple;
+    if (parts.version.empty() && said.minimum && said.minimum->platform == parts.platform) parts = *said.minimum;
+  } else if (said.minimum) {
+    parts = *said.minimum;
+  } else {
+    parts.version =
+        environment(parts.platform == Platform::ios ? "IPHONEOS_DEPLOYMENT_TARGET" : "MACOSX_DEPLOYMENT_TARGET");
+  }
+  wanted.is_explicit = !parts.version.empty();
+  SMELT_TRY(wanted.target, target_of(parts, wanted.warnings));
+  if (!wanted.language || *wanted.language <= wanted.target.language) return wanted;
+  for (const aot::Target& newer : aot::known_targets()) {
+    if (newer.platform != wanted.target.platform || newer.language < *wanted.language) continue;
+    if (wanted.is_explicit)
+      return fail(Errc::invalid_argument, "'-std=metal{}' needs {} {} or newer, and the target is {} {}",
+                  to_string(*wanted.language), to_string(newer.platform), newer.os.major,
+                  to_string(wanted.target.platform), to_string(wanted.target.os));
+    wanted.target = newer;
+    return wanted;
+  }
+  return wanted;
+}
+
+}  // namespace smelt::toolchain

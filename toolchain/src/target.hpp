@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// For which system and language: out of options, the SDK and the environment, as Apple's driver weighs them.
+#pragma once
+
+#include "smelt/aot/target.hpp"
+
+#include "options.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace smelt::toolchain {
+
+struct Wanted {
+  aot::Target target;
+  bool is_explicit = false;  ///< the command line or the environment names it
+  std::optional<Version> language;
+  std::vector<std::string> warnings;
+};
+
+/// In this order: -target, -m...-version-min=, MACOSX_DEPLOYMENT_TARGET and IPHONEOS_DEPLOYMENT_TARGET (for the SDK's
+/// platform), the platform in -std=, -isysroot or SDKROOT, the default target. A language that is newer than the
+/// default target's makes the target the first that has it.
+Result<Wanted> choose_target(std::span<const Argument> arguments);
+
+/// macOS or iOS by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.
+Result<Platform> platform_of_sdk(std::string_view sdk);
+/// "macosx", "iphoneos".
+std::string_view sdk_name(Platform platform);
+/// "14.0": of the default target of a platform, unless SMELT_SDK_VERSION says otherwise.
+std::string sdk_version(Platform platform);
+/// "MacOSX14.0.sdk".
+std::string sdk_folder(Platform platform);
+
+}  // namespace smelt::toolchain

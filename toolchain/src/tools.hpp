@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tools, one function each: arguments in, exit code out. run.cpp has the table of their names.
+#pragma once
+
+#include "smelt/aot/object.hpp"
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/result.hpp"
+#include "smelt/service/session.hpp"
+
+#include "messages.hpp"
+#include "target.hpp"
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::toolchain {
+
+struct Call {
+  std::string tool;    ///< its name
+  std::string folder;  ///< where it and the others are; may be empty when nobody knows
+  std::vector<std::string> arguments;
+};
+
+int run_metal(const Call& call);
+int run_metallib(const Call& call);  ///< air-lld too
+int run_xcrun(const Call& call);
+int run_ar(const Call& call);
+int run_libtool(const Call& call);
+int run_nm(const Call& call);
+int run_objdump(const Call& call);
+int run_lipo(const Call& call);
+int run_source(const Call& call);
+int run_config(const Call& call);
+int run_dsymutil(const Call& call);
+/// Any tool by name; nothing when there is none of that name.
+std::optional<int> run_tool(const Call& call);
+
+/// The session behind all tools: the user's store.
+std::shared_ptr<service::Session> open_session();
+
+/// Files of a link as they were given, and what was read of them; archives are their members.
+class LinkInputs {
+ public:
+  Result<void> add_file(const std::string& path);
+  void add(std::string name, Bytes bytes);
+  std::span<const aot::Source> files() const { return files_; }
+
+ private:
+  Result<void> add_bytes(std::string name, ByteView bytes);
+  std::deque<Bytes> owned_;  // what the files point into
+  std::vector<aot::Source> files_;
+};
+
+/// One library of them, written to `output`; for `wanted` when it is explicit, else for the newest system that one of
+/// them is for.
+Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const std::string& output, Messages& messages);
+
+/// "metal version 32023.0 (smelt 0.1.0)" and the lines that go with it.
+std::string version_text(const Call& call, const aot::Target& target);
+
+/// A word of a job as a shell would read it.
+std::string shell_quoted(const std::string& word);
+
+}  // namespace smelt::toolchain

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// xcrun: runs one of our tools, or what else is on PATH, and says where things are.
+#include "smelt/toolchain/toolchain.hpp"
+
+#include "tools.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace smelt::toolchain {
+namespace {
+
+constexpr int kNoUtility = 72;
+
+/// A program on PATH that is not this one's folder.
+std::string on_path(const std::string& name, const std::string& own_folder) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    std::error_code ignored;
+    if (folder.empty() || std::filesystem::equivalent(folder, own_folder, ignored)) continue;
+    const std::filesystem::path candidate = std::filesystem::path(folder) / name;
+    if (std::filesystem::is_regular_file(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0)
+      return candidate.string();
+  }
+  return {};
+}
+
+int fail_with(std::string_view text, int code) {
+  fmt::print(stderr, "xcrun: error: {}\n", printable(text));
+  return code;
+}
+
+/// The folder that stands for an SDK, which `smelt toolchain` made beside the links.
+std::string sdk_path(const Call& call, Platform platform) {
+  const std::filesystem::path folder = std::filesystem::path(call.folder) / "SDKs" / sdk_folder(platform);
+  return std::filesystem::is_directory(folder) ? folder.string() : std::string();
+}
+
+struct Asked {
+  Platform platform = Platform::macos;
+  bool has_sdk = false, find = false, log = false;
+};
+
+/// The --show-... options and the like: prints, and gives the exit code; nothing when there was none.
+std::optional<int> print_asked(const Call& call, const Parsed& parsed, const Asked& asked) {
+  for (const Argument& argument : parsed.arguments) {
+    switch (argument.use) {
+      case Use::sdk_path: {
+        const std::string path = sdk_path(call, asked.platform);
+        if (path.empty())
+          return fail_with(fmt::format("SDK \"{}\" cannot be located: call xcrun from the folder that 'smelt toolchain "
+                                       "DIR' made",
+                                       sdk_name(asked.platform)),
+                           1);
+        fmt::print("{}\n", path);
+        return 0;
+      }
+      case Use::sdk_version:
+        fmt::print("{}\n", sdk_version(asked.platform));
+        return 0;
+      case Use::sdk_build:
+        fmt::print("smelt\n");
+        return 0;
+      case Use::platform_path:
+        fmt::print("{}\n", call.folder);
+        return 0;
+      case Use::version:
+        fmt::print("xcrun version 0. (smelt {})\n", SMELT_VERSION);
+        return 0;
+      case Use::help:
+        fmt::print("usage: xcrun [options] tool [arguments]\n{}", option_help(Tool::xcrun));
+        return 0;
+      default:
+        break;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Replaces this process; comes back only when that fails.
+int execute(const std::string& program, std::span<const std::string> words) {
+  std::vector<std::string> copies(words.begin(), words.end());
+  copies[0] = program;
+  std::vector<char*> pointers;
+  for (std::string& word : copies) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execv(program.c_str(), pointers.data());
+  return fail_with(fmt::format("cannot run {}", program), 1);
+}
+
+int run_utility(const Call& call, const Asked& asked, std::span<const std::string> words) {
+  const std::string& name = words[0];
+  const auto names = tool_names();
+  const bool ours = name != "xcrun" && std::find(names.begin(), names.end(), name) != names.end();
+  const std::string other = ours ? std::string() : on_path(name, call.folder);
+  if (!ours && other.empty())
+    return fail_with(fmt::format("unable to find utility \"{}\", not a developer tool or in PATH", name), kNoUtility);
+  const std::string place = ours ? (std::filesystem::path(call.folder) / name).string() : other;
+  if (asked.find) {
+    fmt::print("{}\n", place);
+    return 0;
+  }
+  if (asked.log) {
+    std::string line = place;
+    for (const std::string& word : words.subspan(1)) line += " " + shell_quoted(word);
+    fmt::print(stderr, "{}\n", printable(line));
+  }
+  // As Apple's: the tool learns its SDK from the environment.
+  if (asked.has_sdk) {
+    std::string root = sdk_path(call, asked.platform);
+    if (root.empty()) root = sdk_folder(asked.platform);
+    ::setenv("SDKROOT", root.c_str(), 1);
+  }
+  if (!ours) return execute(other, words);
+  return *run_tool({name, call.folder, std::vector<std::string>(words.begin() + 1, words.end())});
+}
+
+}  // namespace
+
+int run_xcrun(const Call& call) {
+  const auto parsed = parse_options(Tool::xcrun, call.arguments, true);
+  if (!parsed) return fail_with(parsed.error().message, 1);
+  Asked asked;
+  if (const char* root = std::getenv("SDKROOT"); root != nullptr && *root != 0)
+    if (const auto platform = platform_of_sdk(root)) asked.platform = *platform;
+  for (const Argument& argument : parsed->arguments) {
+    if (argument.use == Use::find) asked.find = true;
+    if (argument.use == Use::log) asked.log = true;
+    if (argument.use != Use::sdk) continue;
+    const auto platform = platform_of_sdk(argument.value);
+    if (!platform) return fail_with(platform.error().message, 1);
+    asked.platform = *platform;
+    asked.has_sdk = true;
+  }
+  if (const auto code = print_asked(call, *parsed, asked)) return *code;
+  if (parsed->rest >= call.arguments.size()) {
+    // "xcrun -find" and nothing behind it is a mistake; -k alone is not.
+    if (!asked.find && !parsed->arguments.empty()) return 0;
+    fmt::print(stderr, "usage: xcrun [options] tool [arguments]\n");
+    return 64;
+  }
+  return run_utility(call, asked, std::span(call.arguments).subspan(parsed->rest));
+}
+
+}  // namespace smelt::toolchain
