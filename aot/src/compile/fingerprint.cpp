@@ -130,6 +130,7 @@ void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options
     hasher.field(uint64_t{words->size()});
     for (const std::string& word : *words) hasher.field(word);
   }
+  hasher.field(uint64_t{options.system_folders.size()});  // what is found there gives no warnings
   hasher.field(uint64_t{options.forced_includes.size()});
   const msl::Includes includes = includes_of(source, options);
   const bool keeps_lines = options.debug_lines || as_text(source.bytes).find("__LINE__") != std::string_view::npos;

@@ -77,10 +77,12 @@ bool TokenFilter::literal() {
   if (at_ >= 2 && in_[at_ - 1].is(tok::equal) && in_[at_ - 2].is(tok::r_square)) return false;
   if (at_ >= 2 && in_[at_ - 1].is(tok::l_brace) && in_[at_ - 2].is(tok::r_square)) return false;
   const clang::SourceLocation at = token.getLocation();
-  put("::__msl_literal<", at);
+  // "T a("text")": Clang would look whether it declares a function of a parameter of that type, and stumble.
+  const bool may_declare = at_ >= 2 && in_[at_ - 1].is(tok::l_paren) && in_[at_ - 2].is(tok::identifier);
+  put(may_declare ? "(::__msl_literal<" : "::__msl_literal<", at);
   do copy();
   while (!is_name && in_[at_].is(tok::string_literal));
-  put(">.text", at);
+  put(may_declare ? ">.text)" : ">.text", at);
   return true;
 }
 

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""metal, metallib, xcrun and their kin, word by word."""
+
+import os
+import re
+import unittest
+
+from tools import FILL, SCALE, SMELT, ToolTest
+
+
+class XcrunTest(ToolTest):
+    def test_it_says_where_things_are(self):
+        self.assertEqual(self.succeed("xcrun", "-sdk", "macosx", "-find", "metal"), f"{self.bin}/metal\n")
+        self.assertEqual(self.succeed("xcrun", "-f", "metallib"), f"{self.bin}/metallib\n")
+        path = self.succeed("xcrun", "--sdk", "iphoneos", "--show-sdk-path").strip()
+        self.assertTrue(os.path.isdir(path) and path.endswith("iPhoneOS17.0.sdk"), path)
+        self.assertEqual(self.succeed("xcrun", "--sdk", "macosx", "--show-sdk-version"), "14.0\n")
+        self.assertEqual(self.succeed("xcrun", "--show-sdk-version", SMELT_SDK_VERSION="15.2"), "15.2\n")
+        self.assertEqual(self.succeed("xcrun", "-log", "metal", "-dumpmachine", stderr=f"{self.bin}/metal -dumpmachine\n"),
+                         "air64-apple-macosx14.0.0\n")
+
+    def test_what_is_not_there(self):
+        self.assertEqual(self.fail_with(72, "xcrun", "-find", "no-such-tool"),
+                         'xcrun: error: unable to find utility "no-such-tool", not a developer tool or in PATH\n')
+        self.assertIn('SDK "appletvos" cannot be located', self.fail_with(1, "xcrun", "-sdk", "appletvos", "metal", "-v"))
+        self.assertIn("usage", self.fail_with(64, "xcrun"))
+
+    def test_other_programs_are_found_on_path(self):
+        self.assertEqual(self.succeed("xcrun", "-sdk", "macosx", "echo", "a b", "-sdk"), "a b -sdk\n")
+
+    def test_the_sdk_says_the_platform(self):
+        self.assertEqual(self.succeed("xcrun", "-sdk", "iphoneos", "metal", "-dumpmachine"), "air64-apple-ios17.0.0\n")
+        self.assertEqual(self.succeed("metal", "-dumpmachine", SDKROOT="/x/iPhoneOS17.4.sdk"), "air64-apple-ios17.0.0\n")
+
+
+class TargetTest(ToolTest):
+    def test_every_way_to_say_it(self):
+        for words, triple in ((("-mmacosx-version-min=15.1",), "macosx15.1.0"), (("-mios-version-min=16",), "ios16.0.0"),
+                              (("-target", "air64-apple-macosx13.0.0"), "macosx13.0.0"),
+                              (("-target", "air64_v26-apple-ios17.2"), "ios17.2.0"), (("-std=ios-metal2.4",), "ios17.0.0"),
+                              (("-std=metal3.2",), "macosx15.0.0"), (("-isysroot", "/s/iPhoneOS.sdk"), "ios17.0.0")):
+            self.assertEqual(self.succeed("metal", *words, "-dumpmachine").strip().split("-apple-")[1], triple, words)
+        self.assertIn("macosx12.0.0", self.succeed("metal", "-dumpmachine", MACOSX_DEPLOYMENT_TARGET="12.0"))
+
+    def test_the_library_has_it(self):
+        self.write(fill_metal=FILL)
+        self.succeed("metal", "-std=macos-metal2.3", "-mmacosx-version-min=13.0", "fill.metal", "-o", "f.metallib")
+        said = self.succeed(SMELT, "inspect", "f.metallib")
+        self.assertIn("os 13.0.0", said)
+        self.assertIn("Metal 2.3", said)
+        said = self.call("metal", "-mmacosx-version-min=10.15", "fill.metal", "-o", "f.metallib")
+        self.assertEqual((said.returncode, said.stderr.count("warning: macOS 10.15 is older")), (0, 1), said.stderr)
+
+    def test_what_cannot_be(self):
+        for words, message in ((("-std=c++17",), "invalid value 'c++17' in '-std=c++17'"),
+                               (("-std=metal4.0", "-mmacosx-version-min=14.0"), "'-std=metal4.0' needs macOS 26"),
+                               (("-target", "air64-apple-tvos17.0"), "only macOS and iOS"),
+                               (("-target", "x86_64-linux"), "unknown target triple"),
+                               (("-arch", "applegpu_g13"), "binaries of one GPU"),
+                               (("-mtvos-version-min=17",), "unsupported option"), (("-fcikernel",), "Core Image"),
+                               (("-fast-mth",), "unknown argument")):
+            self.assertIn(message, self.fail_with(1, "metal", *words, "x.metal"), words)
+
+
+class MetalTest(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.write(scale_metal=SCALE, fill_metal=FILL, factor_h="#define FACTOR 3\n")
+
+    def test_compile_link_and_run(self):
+        self.succeed("xcrun", "-sdk", "macosx", "metal", "-c", "scale.metal", "-o", "scale.air")
+        self.succeed("xcrun", "-sdk", "macosx", "metal", "-c", "fill.metal", "-o", "fill.air")
+        self.succeed("xcrun", "-sdk", "macosx", "metallib", "scale.air", "fill.air", "-o", "both.metallib")
+        self.assertEqual(self.kernels("both.metallib"), ["fill", "scale"])
+        self.assertEqual(self.run_kernel("both.metallib", "scale"), (3,) * 4)
+        self.assertEqual(self.run_kernel("both.metallib", "fill"), (7,) * 4)
+        # The same in one go, by its default name, and out of a library and an object.
+        self.succeed("metal", "scale.metal", "fill.metal")
+        self.assertEqual((self.folder / "default.metallib").read_bytes(), (self.folder / "both.metallib").read_bytes())
+        self.succeed("metal", "fill.metal", "-o", "fill.metallib")
+        self.succeed("air-lld", "-arch", "air64", "scale.air", "fill.metallib", "-o", "mixed.metallib")
+        self.assertEqual(self.kernels("mixed.metallib"), ["fill", "scale"])
+
+    def test_the_object_is_bitcode_of_the_whole_unit(self):
+        self.write(two_metal=FILL + "constant int n [[function_constant(1)]];\n"
+                   "kernel void more(device float* x) { x[0] = n; }\nkernel void last(device float* x) { x[1] = 2; }\n")
+        self.succeed("metal", "-c", "two.metal", "-o", "two.air")
+        self.assertEqual((self.folder / "two.air").read_bytes()[:4], b"\xde\xc0\x17\x0b")
+        self.assertEqual(self.succeed("metal-nm", "two.air"),
+                         "---------------- T fill\n---------------- T more\n---------------- T last\n")
+        text = self.succeed("metal", "-S", "-emit-llvm", "two.metal", "-o", "-")
+        self.assertEqual(len(re.findall(r"^define void @", text, re.M)), 3)
+        self.assertEqual(len(re.findall(r"^!air.kernel = !\{!\d+, !\d+, !\d+\}$", text, re.M)), 1)
+        self.succeed("metallib", "two.air", "-o", "two.metallib")
+        said = self.succeed(SMELT, "inspect", "two.metallib")
+        self.assertEqual(said.count("constant 1"), 1, said)  # of the one kernel that reads it
+        # Nine entries and more are cut in several pieces.
+        many = "".join(f"kernel void k{i}(device float* x) {{ threadgroup float t[4]; t[0] = {i}; x[0] = t[0]; }}\n" for i in range(9))
+        self.write(many_metal=many)
+        self.succeed("metal", "many.metal", "-o", "many.metallib")
+        self.assertEqual(self.kernels("many.metallib"), [f"k{i}" for i in range(9)])
+        self.assertEqual(self.run_kernel("many.metallib", "k8")[0], 8)
+
+    def test_pipe(self):
+        pipe = "xcrun -sdk macosx metal -O3 -c fill.metal -o - | xcrun -sdk macosx metallib - -o default.metallib"
+        self.succeed("bash", "-euo", "pipefail", "-c", pipe)
+        self.assertEqual(self.kernels("default.metallib"), ["fill"])
+        self.succeed("metal", "-c", "-x", "metal", "-", "-o", "s.air", stdin=FILL)
+        self.assertIn("T fill", self.succeed("metal-nm", "s.air"))
+
+    def test_preprocessor(self):
+        self.assertEqual(self.succeed("metal", "-E", "-x", "metal", "-P", "-", stdin="__METAL_VERSION__\n").strip(), "310")
+        self.assertEqual(self.succeed("metal", "-std=metal3.2", "-E", "-x", "metal", "-P", "-", stdin="__METAL_VERSION__\n").strip(), "320")
+        macros = self.succeed("metal", "-E", "-dM", "-x", "metal", "-", "-DMINE=4", stdin="")
+        for line in ("#define MINE 4", "#define __METAL_VERSION__ 310", "#define __METAL__ 1"):
+            self.assertIn(line, macros.splitlines())
+        self.assertIn("x[i] += 3;", self.succeed("metal", "-E", "scale.metal"))
+        self.assertIn("<stdin>:1:10: error: 'no.h' file not found", self.fail_with(1, "metal", "-E", "-x", "metal", "-", stdin='#include "no.h"\n'))
+        # The last word about a name counts.
+        for words, value in ((("-DA=1", "-UA"), "A"), (("-UA", "-DA=1"), "1"), (("-DA=1", "-D", "A=2"), "2"), (("-U__METAL__", "-DA=__METAL__"), "__METAL__")):
+            self.assertEqual(self.succeed("metal", *words, "-E", "-P", "-x", "metal", "-", stdin="A\n").strip(), value)
+
+    def test_include_options(self):
+        system = self.folder / "sys"
+        system.mkdir()
+        (system / "noisy.h").write_text("#warning noise\n#define FACTOR 5\n")
+        self.write(k_metal='#include <noisy.h>\nkernel void k(device float* x) { x[0] = FACTOR; }\n')
+        self.succeed("metal", "-isystem", "sys", "k.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k")[0], 5)
+        self.assertIn("noise", self.call("metal", "-Isys", "k.metal", "-o", "k.metallib").stderr)
+        self.write(bare_metal="kernel void k(device float* x) { x[0] = FACTOR; }\n")
+        self.succeed("metal", "-include", "factor.h", "bare.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k")[0], 3)
+        self.write(factor_h="#define FACTOR 4\n")
+        self.succeed("metal", "-include", "factor.h", "bare.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k")[0], 4)
+
+    def test_response_files(self):
+        self.write(args_rsp='-c "fill.metal"\n-o out.air @more.rsp\n', more_rsp="-DX='a b'")
+        self.succeed("metal", "@args.rsp")
+        self.assertIn("T fill", self.succeed("metal-nm", "out.air"))
+        self.write(self_rsp="@self.rsp")
+        self.assertIn("response files", self.fail_with(1, "metal", "@self.rsp"))
+
+    def test_math(self):
+        kernel = "kernel void k(device float* x) { x[0] = metal::exp(x[1]); }\n"
+        self.write(k_metal="#include <metal_stdlib>\n" + kernel)
+        def is_fast(*words):
+            return "air.fast_exp" in self.succeed("metal", *words, "-S", "k.metal", "-o", "-")
+        self.assertTrue(is_fast())
+        self.assertTrue(is_fast("-fno-fast-math", "-ffast-math"))
+        self.assertTrue(is_fast("-fmetal-math-mode=fast"))
+        for words in (("-fno-fast-math",), ("-fmetal-math-mode=safe",), ("-fmetal-math-mode=relaxed",),
+                      ("-fmetal-math-fp32-functions=precise",)):
+            self.assertFalse(is_fast(*words), words)
+        self.assertIn("invalid value 'quick'", self.fail_with(1, "metal", "-fmetal-math-mode=quick", "k.metal"))
+
+    def test_rules_for_make(self):
+        self.succeed("metal", "-MMD", "-c", "scale.metal", "-o", "scale.air")
+        self.assertEqual((self.folder / "scale.d").read_text(), "scale.air: \\\n  scale.metal \\\n  factor.h\n")
+        self.succeed("metal", "-MD", "-MF", "x.dep", "-MT", "a b", "-MQ", "c d", "-MP", "-c", "scale.metal", "-o", "scale.air")
+        self.assertEqual((self.folder / "x.dep").read_text(), "a b c\\ d: \\\n  scale.metal \\\n  factor.h\nfactor.h:\n")
+        self.assertEqual(self.succeed("metal", "-MM", "scale.metal"), "scale.air: \\\n  scale.metal \\\n  factor.h\n")
+        # No rule without an object: the build would believe it is up to date.
+        self.write(bad_metal="nonsense\n")
+        self.call("metal", "-MMD", "-c", "bad.metal", "-o", "bad.air")
+        self.assertFalse((self.folder / "bad.d").exists())
+
+    def test_jobs_are_shown(self):
+        said = self.call("metal", "-###", "scale.metal", "-o", "a b.metallib")
+        self.assertEqual((said.returncode, said.stdout, (self.folder / "a b.metallib").exists()), (0, "", False))
+        self.assertIn(f'{self.bin}/metal -triple air64-apple-macosx14.0.0 "-###" scale.metal -o "a b.metallib"', said.stderr)
+        self.assertRegex(self.succeed("metal", "--version"), r"\Ametal version \d+\.\d+ .*\nTarget: air64-apple-macosx14.0.0\n")
+        self.assertIn("metal version", self.call("metal", "-v").stderr)
+
+
+class MessageTest(ToolTest):
+    def test_errors_as_clang_has_them(self):
+        self.write(bad_metal="kernel void k(device float* p) {\n  p[0] = foo(1);\n\tp[1] = bar;\n}\n")
+        said = self.fail_with(1, "metal", "-c", "bad.metal", "-o", "bad.air")
+        self.assertEqual(said, "bad.metal:2:10: error: use of undeclared identifier 'foo'\n  p[0] = foo(1);\n         ^\n"
+                               "bad.metal:3:9: error: use of undeclared identifier 'bar'\n\tp[1] = bar;\n\t       ^\n2 errors generated.\n")
+        self.assertFalse((self.folder / "bad.air").exists())
+        coloured = self.fail_with(1, "metal", "-fcolor-diagnostics", "-c", "bad.metal", "-o", "bad.air")
+        self.assertIn("\033[0;1;31merror: ", coloured)
+        # The rest is compiled all the same.
+        self.write(fill_metal=FILL)
+        self.assertIn("2 errors", self.fail_with(1, "metal", "-c", "bad.metal", "fill.metal"))
+        self.assertTrue((self.folder / "fill.air").exists())
+
+    def test_warnings_are_told_each_time(self):
+        self.write(w_metal="kernel void k(device float* p) {\n  int unused;\n  p[0] = 1;\n}\n")
+        warning = "w.metal:2:7: warning: unused variable 'unused'\n  int unused;\n      ^\n1 warning generated.\n"
+        for _ in range(2):  # the second is a hit
+            self.succeed("metal", "-c", "w.metal", "-o", "w.air", stderr=warning)
+        self.succeed("metal", "-w", "-c", "w.metal", "-o", "w.air")
+        self.succeed("metal", "-Wno-unused-variable", "-Wno-metal-addr-spaces", "-c", "w.metal", "-o", "w.air")
+        self.assertIn("error: unused variable", self.fail_with(1, "metal", "-Werror", "-c", "w.metal", "-o", "w.air"))
+
+    def test_the_drivers_own(self):
+        self.assertEqual(self.fail_with(1, "metal"), "metal: error: no input files\n")
+        self.assertEqual(self.fail_with(1, "metal", "no.metal"), "metal: error: no such file or directory: 'no.metal'\n")
+        self.assertEqual(self.fail_with(1, "metal", "-fmetal-math-mod=safe"),
+                         "metal: error: unknown argument '-fmetal-math-mod=safe'; did you mean '-fmetal-math-mode='?\n")
+        self.assertEqual(self.fail_with(1, "metal", "-o"), "metal: error: argument to '-o' is missing (expected 1 value)\n")
+        self.assertEqual(self.fail_with(1, "metallib"), "metallib: error: no input files\n")
+        self.write(a_metal=FILL, b_metal=FILL)
+        self.assertIn("cannot specify -o", self.fail_with(1, "metal", "-c", "a.metal", "b.metal", "-o", "c.air"))
+
+
+class LinkTest(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.write(scale_metal=SCALE, fill_metal=FILL, factor_h="#define FACTOR 3\n")
+        self.succeed("metal", "-c", "scale.metal", "fill.metal")
+
+    def test_one_of_each_name(self):
+        said = self.fail_with(1, "metallib", "fill.air", "scale.air", "fill.air", "-o", "x.metallib")
+        self.assertEqual(said, "metallib: error: duplicate symbol 'fill': in fill.air and in fill.air\n")
+        self.succeed("metal", "fill.metal", "-o", "fill.metallib")
+        self.assertIn("'fill' is already in fill.air", self.fail_with(1, "metallib", "fill.air", "fill.metallib", "-o", "x.metallib"))
+        self.assertFalse((self.folder / "x.metallib").exists())
+
+    def test_archives(self):
+        self.succeed("metal-ar", "rcs", "libk.metalar", "scale.air", "fill.air")
+        self.assertEqual(self.succeed("metal-ar", "t", "libk.metalar"), "scale.air\nfill.air\n")
+        self.succeed("metallib", "libk.metalar", "-o", "k.metallib")
+        self.assertEqual(self.kernels("k.metallib"), ["fill", "scale"])
+        self.succeed("metal-ar", "d", "libk.metalar", "scale.air")
+        self.succeed("metal-libtool", "-static", "-o", "lib2.metalar", "libk.metalar", "scale.air")
+        self.assertEqual(self.succeed("metal-ar", "t", "lib2.metalar"), "fill.air\nscale.air\n")
+        (self.folder / "scale.air").unlink()
+        self.succeed("metal-ar", "x", "lib2.metalar", "scale.air")
+        self.assertIn("T scale", self.succeed("metal-nm", "scale.air"))
+        whole = (self.folder / "lib2.metalar").read_bytes()
+        for size in (9, 20, 68, len(whole) // 2, len(whole) - 1):
+            (self.folder / "cut.metalar").write_bytes(whole[:size])
+            self.assertIn("cut.metalar", self.fail_with(1, "metallib", "cut.metalar", "-o", "x.metallib"), size)
+
+    def test_targets_of_the_inputs(self):
+        self.succeed("metal", "-mmacosx-version-min=15.0", "-c", "fill.metal", "-o", "fill.air")
+        self.succeed("metallib", "scale.air", "fill.air", "-o", "newest.metallib")
+        self.assertIn("os 15.0.0", self.succeed(SMELT, "inspect", "newest.metallib"))
+        self.succeed("metal", "-mmacosx-version-min=14.0", "scale.air", "fill.air", "-o", "asked.metallib")
+        self.assertIn("os 14.0.0", self.succeed(SMELT, "inspect", "asked.metallib"))
+        self.succeed("metal", "-mios-version-min=17.0", "-c", "fill.metal", "-o", "ios.air")
+        self.assertIn("is for iOS", self.fail_with(1, "metallib", "scale.air", "ios.air", "-o", "x.metallib"))
+
+    def test_what_is_no_object(self):
+        self.write(noise_air="no bitcode", empty_air="")
+        for name in ("noise.air", "empty.air", "absent.air"):
+            self.assertIn(name, self.fail_with(1, "metallib", name, "-o", "x.metallib"))
+        whole = (self.folder / "fill.air").read_bytes()
+        for size in range(0, len(whole), 97):
+            (self.folder / "cut.air").write_bytes(whole[:size])
+            self.assertIn("cut.air", self.fail_with(1, "metallib", "cut.air", "-o", "x.metallib"), size)
+
+    def test_a_source_without_kernels(self):
+        self.write(helpers_metal="inline float two() { return 2; }\n")
+        self.succeed("metal", "-c", "helpers.metal")
+        self.succeed("metallib", "helpers.air", "fill.air", "-o", "x.metallib")
+        self.assertEqual(self.kernels("x.metallib"), ["fill"])
+        self.assertIn("no function", self.fail_with(1, "metallib", "helpers.air", "-o", "y.metallib"))
+
+    def test_tools_that_look(self):
+        self.succeed("metallib", "fill.air", "-o", "x.metallib")
+        self.assertIn("kernel       AIR 2.6 Metal 3.1", self.succeed("metal-objdump", "--metallib", "x.metallib"))
+        self.assertIn("define void @fill", self.succeed("metal-objdump", "-d", "x.metallib"))
+        self.assertEqual(self.succeed("metal-lipo", "-info", "x.metallib"), "Non-fat file: x.metallib is architecture: air64\n")
+        self.assertIn("no sources", self.fail_with(1, "metal-source", "x.metallib"))
+        self.assertEqual(self.succeed("metal-config", "--bindir"), f"{self.bin}\n")
+        self.assertIn("none are recorded", self.fail_with(1, "metal-dsymutil", "x.metallib"))
+
+    def test_without_links(self):
+        self.succeed(SMELT, "toolchain-tool", "metallib", "fill.air", "-o", "x.metallib")
+        self.assertEqual(self.kernels("x.metallib"), ["fill"])
+        self.assertIn("want the name of a tool", self.fail_with(2, SMELT, "toolchain-tool", "gcc"))
+
+
+if __name__ == "__main__":
+    unittest.main()
