@@ -106,11 +106,17 @@ Result<BuiltFile> Session::object(const aot::Source& source, const aot::Target& 
   // Warnings name the file, so that the same text elsewhere is another entry.
   const std::vector<aot::FingerprintField> more = {{"file", "object 1"}, {"name", source.name}};
   const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
-  return build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
-    SMELT_TRY(BuiltFile file, build_library(request, threads(), kernels));
-    SMELT_TRY(file.bytes, aot::make_object(file.bytes, target, request.options));
-    return file;
+  auto file = build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+    SMELT_TRY(BuiltFile made, build_library(request, threads(), kernels));
+    SMELT_TRY(made.bytes, aot::make_object(made.bytes, target, request.options));
+    return made;
   });
+  if (file && file->hit)
+    log_info(fmt::format("found {}", source.name));
+  else if (file)
+    log_info(
+        fmt::format("compiled {}, {} of {} kernels from the store", source.name, file->kernels_kept, file->kernels));
+  return file;
 }
 
 Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::Target& target) {

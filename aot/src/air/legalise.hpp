@@ -36,6 +36,8 @@ struct LegaliseOptions {
   /// Atomics with acquire or release order become relaxed where the target has no more, instead of an error.
   bool relaxed_atomics = false;
   bool keep_debug = false;
+  /// Functions that are not defined may be called: another object has them.
+  bool allow_undefined = false;
   /// Run LLVM's verifier after every pass; a failure names the pass. Tests and debug builds.
   bool verify_each = false;
   /// Stop after the pass of this name (all modules). Empty: run all.

@@ -118,6 +118,7 @@ air::LegaliseOptions legalise_options(const PlanState& plan) {
   result.buffers_do_not_overlap = options.buffers_do_not_overlap;
   result.relaxed_atomics = options.relaxed_atomics;
   result.keep_debug = options.debug_lines;
+  result.allow_undefined = options.object;
   return result;
 }
 
@@ -181,6 +182,7 @@ const std::vector<std::string>& Plan::dependencies() const {
 Digest Plan::key(size_t part) const {
   Hasher hasher;
   hasher.field("part");
+  hasher.field(uint64_t{state_->options.object});  // whether a call may lead out
   add_code_options(hasher, state_->options);
   add_number(hasher, "threadgroup_memory", state_->launch.threadgroup_memory);
   add_number(hasher, "threads_per_threadgroup", state_->launch.threads_per_threadgroup);

@@ -134,6 +134,7 @@ Result<Bytes> join(std::span<const Source> files, const std::vector<size_t>& gro
     if (group[i] == which) SMELT_TRY_VOID(joiner.add(files[i].bytes, files[i].name));
   SMELT_TRY(const KernelModule whole, joiner.finish());
   inline_functions(*whole.module);
+  air::drop_unreached(*whole.module);
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::WriteBitcodeToFile(*whole.module, stream);

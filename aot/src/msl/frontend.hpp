@@ -32,6 +32,7 @@ struct MslOptions {
   std::vector<std::string> definitions;                                                    ///< "NAME" or "NAME=VALUE"
   std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;  ///< as in CompileOptions
   std::vector<std::string> functions;  ///< kernels to make; empty: all
+  bool object = false;                 ///< functions for other objects too, behind the kernels
   std::string cache_folder;            ///< where the precompiled headers are kept; empty: in this process alone
 };
 

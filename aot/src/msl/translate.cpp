@@ -182,6 +182,17 @@ class TranslateAction final : public clang::ASTFrontendAction {
     function.setMetadata(kernel_ir::kPointees, llvm::MDNode::get(llvm_, pointees));
   }
 
+  /// Functions that other objects may call go behind the kernels.
+  void add_externals(llvm::Module& module, std::vector<llvm::Function*>& functions) {
+    const std::set<const llvm::Function*> kernels(functions.begin(), functions.end());
+    for (llvm::Function& function : module) {
+      if (function.isDeclaration() || !function.hasExternalLinkage() || kernels.count(&function) != 0) continue;
+      functions.push_back(&function);
+      const std::string symbol = function.getName().str();
+      result_.kernels.push_back({.fact = {.name = symbol, .symbol = symbol, .is_external = true}});
+    }
+  }
+
   /// Names become symbols; each kernel becomes bytes.
   void finish(Facts& facts) {
     std::vector<ConstantFact> constants;
@@ -205,6 +216,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       result_.kernels.push_back({.fact = std::move(kernel.fact)});
     }
     const std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
+    if (options_.object) add_externals(*module, functions);
     std::string broken;
     llvm::raw_string_ostream stream(broken);
     if (llvm::verifyModule(*module, &stream)) {

@@ -27,7 +27,7 @@ bool is_known_external(llvm::StringRef name) {
          name.starts_with("___metal_");
 }
 
-Result<void> check_call(const llvm::CallBase& call) {
+Result<void> check_call(const llvm::CallBase& call, bool allow_undefined) {
   if (call.isInlineAsm()) return refuse(call, "inline assembly is of the input's own target and cannot be translated");
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) {
@@ -38,15 +38,15 @@ Result<void> check_call(const llvm::CallBase& call) {
   const llvm::StringRef name = callee->getName();
   if (const std::string_view target = foreign_target(name); !target.empty())
     return refuse(call, "'{}' is an intrinsic of {}; this dialect was not translated by the reader", name, target);
-  if (callee->isDeclaration() && !is_known_external(name))
+  if (callee->isDeclaration() && !is_known_external(name) && !allow_undefined)
     return refuse(call, "calls '{}', which is neither defined in the module nor an AIR operation", name);
   if (callee->isVarArg() && !callee->isIntrinsic())
     return refuse(call, "calls '{}', which takes variable arguments", name);
   return {};
 }
 
-Result<void> check(const llvm::Instruction& instruction) {
-  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return check_call(*call);
+Result<void> check(const llvm::Instruction& instruction, bool allow_undefined) {
+  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return check_call(*call, allow_undefined);
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Invoke:
     case llvm::Instruction::Resume:
@@ -90,7 +90,8 @@ Result<void> reject_foreign(PassContext& context) {
                 text_of(*context.entry->getReturnType()));
   if (context.entry->isVarArg())
     return fail(Errc::compile_failed, "kernel '{}' takes variable arguments", context.entry->getName());
-  for (const llvm::Instruction* instruction : instructions_of(module)) SMELT_TRY_VOID(check(*instruction));
+  for (const llvm::Instruction* instruction : instructions_of(module))
+    SMELT_TRY_VOID(check(*instruction, context.options.allow_undefined));
   return {};
 }
 

@@ -37,6 +37,7 @@ struct KernelFact {
   std::string symbol;  ///< Clang's, in the module
   std::optional<unsigned> max_threads;
   std::vector<ParameterFact> parameters;
+  bool is_external = false;  ///< no kernel: a function that other objects may call, by its symbol
 };
 
 /// constant T name [[function_constant(index)]];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/kernel/entry_points.hpp"
 
+#include "air/entry.hpp"
 #include "air/intrinsics.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
@@ -193,6 +194,64 @@ void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
   }
 }
 
+/// What Clang passes by a pointer to a copy that the call makes: here the function makes it, as the attribute that asks
+/// the call for it is not for calls between modules of AIR.
+void copy_values(llvm::Function& function) {
+  llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
+  for (llvm::Argument& argument : function.args()) {
+    llvm::Type* type = argument.getParamByValType();
+    if (type == nullptr || argument.use_empty()) continue;
+    llvm::AllocaInst* copy = builder.CreateAlloca(type);
+    const llvm::Align align = argument.getParamAlign().valueOrOne();
+    copy->setAlignment(align);
+    argument.replaceAllUsesWith(copy);
+    builder.CreateMemCpy(copy, align, &argument, align,
+                         function.getDataLayout().getTypeAllocSize(type).getFixedValue());
+  }
+}
+
+/// Functions of other objects, and this one for them: plain calls, without what Clang says to its own back ends.
+void clean_externals(llvm::Module& module, const llvm::Function* own) {
+  llvm::AttributeMask abi;
+  for (const auto kind : {llvm::Attribute::ByVal, llvm::Attribute::StructRet, llvm::Attribute::ZExt,
+                          llvm::Attribute::SExt, llvm::Attribute::NoUndef})
+    abi.addAttribute(kind);
+  for (llvm::Function& function : module) {
+    const llvm::StringRef name = function.getName();
+    const bool is_operation =
+        name.starts_with("air.") || name.starts_with("llvm.") || kernel_ir::parse_builtin_call(name).has_value();
+    if (is_operation || (!function.isDeclaration() && &function != own)) continue;
+    function.setCallingConv(llvm::CallingConv::C);
+    function.removeRetAttrs(abi);
+    for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), abi);
+    for (llvm::User* user : function.users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+        call->setCallingConv(llvm::CallingConv::C);
+        call->removeRetAttrs(abi);
+        for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, abi);
+      }
+  }
+}
+
+/// A function that other objects may call. Its list stands for its entry until the object is made
+/// (smelt/aot/object.hpp).
+Result<void> build_external(llvm::Module& module, const MslKernel& source) {
+  llvm::Function* function = module.getFunction(source.fact.symbol);
+  if (function == nullptr) return fail(Errc::corrupt, "function '{}' is not there", source.fact.name);
+  copy_values(*function);
+  make_internal(module, *function);
+  prepare_operations(module);
+  inline_all(module);
+  SMELT_TRY_VOID(bind_constants(module, source.constants, *function));
+  clean_externals(module, function);
+  optimise(module);
+  describe_constants(module, source.fact, source.constants);
+  llvm::LLVMContext& context = module.getContext();
+  module.getOrInsertNamedMetadata(fmt::format("air.{}", air::kExternalStage))
+      ->addOperand(llvm::MDNode::get(context, {llvm::ConstantAsMetadata::get(function)}));
+  return {};
+}
+
 Result<KernelModule> build_kernel(const MslKernel& source) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
@@ -205,10 +264,16 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   llvm::Module& module = *result.module;
 
   clean_declarations(module);
+  if (source.fact.is_external) {
+    SMELT_TRY_VOID(build_external(module, source));
+    if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
+    return result;
+  }
   KernelFact fact = source.fact;
   add_called_builtins(module, fact);
   SMELT_TRY(llvm::Function * entry, make_entry(module, fact, source.fact.parameters.size()));
   make_internal(module, *entry);
+  clean_externals(module, nullptr);
   prepare_operations(module);
   inline_all(module);
   replace_builtin_calls(*entry, fact);

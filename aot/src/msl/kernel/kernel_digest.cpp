@@ -46,7 +46,8 @@ void add(Hasher& hasher, const ParameterFact& fact) {
 }
 
 void add(Hasher& hasher, const KernelFact& fact) {
-  const auto& [name, symbol, max_threads, parameters] = fact;
+  const auto& [name, symbol, max_threads, parameters, is_external] = fact;
+  hasher.field(uint64_t{is_external});
   for (const std::string& text : {name, symbol}) hasher.field(text);
   add(hasher, max_threads);
   add(hasher, parameters);

@@ -75,7 +75,9 @@ class FloatPragma final : public clang::PragmaHandler {
 }  // namespace
 
 void add_metal_pragmas(clang::Preprocessor& preprocessor) {
-  preprocessor.AddPragmaHandler("METAL", new FloatPragma());  // the preprocessor owns it
+  preprocessor.AddPragmaHandler("METAL", new FloatPragma());  // the preprocessor owns them
+  // "internals : enable" opens names of Apple's own library, which ours has or has not whatever is said.
+  preprocessor.AddPragmaHandler("METAL", new clang::EmptyPragmaHandler("internals"));
 }
 
 }  // namespace smelt::aot::msl
