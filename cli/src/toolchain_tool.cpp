@@ -17,7 +17,9 @@ void add_toolchain_tool(CLI::App& app, Context& context) {
     if (words.empty() || !toolchain::is_tool(words[0])) {
       std::string known;
       for (const std::string_view name : toolchain::tool_names()) known += fmt::format(" {}", name);
-      return context.finish(fail(Errc::invalid_argument, "toolchain-tool: want the name of a tool, one of{}", known));
+      const Result<void> wrong =
+          fail(Errc::invalid_argument, "toolchain-tool: want the name of a tool, one of{}", known);
+      return context.finish(wrong);
     }
     context.exit_code = toolchain::run(words[0], std::span(words).subspan(1));
   });
