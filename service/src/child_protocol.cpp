@@ -77,11 +77,12 @@ class Reader {
 
 void write_request(Writer& out, const Request& request) {
   // All of both, so that a new member is not forgotten here. Metal source is not compiled in a child, so neither are
-  // its folders, definitions and headers told.
+  // its folders, definitions, headers and warnings told, nor that it is an object.
   [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, name, version, sandbox] = request;
-  const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, fast_math, debug_lines,
-               pack_scalars, no_overlap, relaxed_atomics, language, include_folders, definitions, functions,
-               cache_folder, stop_after, threads, progress] = options;
+  [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, fast_math,
+                                debug_lines, pack_scalars, no_overlap, relaxed_atomics, language, include_folders,
+                                definitions, system_folders, undefinitions, forced_includes, warning_flags, object,
+                                functions, cache_folder, stop_after, threads, progress] = options;
   out.list(sources, [&](const aot::Source& source) {
     out.text(source.name);
     out.blob(source.bytes);
