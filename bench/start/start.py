@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How long a process waits for smelt: the import, and the first load of a package of one kernel, beside the same in C.
+"""How long a process waits for smelt: the import, and the first load of a package of one kernel, beside the same in C;
+then whole processes, from execve to exit, that load a package of 500 kernels, against making it.
 
     python3 bench/start/start.py build/release [rounds]
 
@@ -52,6 +53,52 @@ def stages(command: list[str], environment: dict[str, str], rounds: int) -> list
     return [min(column) * 1e-6 for column in zip(*rows)]
 
 
+def many(kernels: int) -> str:
+    """So many kernels of different code in one text."""
+    text = (ROOT / "examples" / "saxpy.ll").read_text()
+    head, body = text.split("define", 1)
+    made = (
+        body.replace("@saxpy(", f"@saxpy_{i}(").replace("%sum, ptr", "%own, ptr").replace(
+            "  store", f"  %own = fadd float %sum, {i}.0\n  store")
+        for i in range(kernels)
+    )  # fmt: skip
+    return head + "".join("define" + one + "\n" for one in made)
+
+
+def forget(path: pathlib.Path) -> None:
+    """Out of the page cache, as far as the system does that for a user."""
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def whole_processes(build: pathlib.Path, python: str, folder: str, environment: dict[str, str], rounds: int) -> None:
+    text, package = pathlib.Path(folder) / "many.ll", pathlib.Path(folder) / "many.smelt"
+    text.write_text(many(500))
+    bench, smelt = str(build / "bin" / "bench_start"), str(build / "bin" / "smelt")
+    compiling = [smelt, "compile", str(text), "--target", "macos14", "-o", str(package)]
+    made = run(compiling, environment)
+    found = least(compiling, environment, 3)
+    print("\nwhole processes, package of 500 kernels, over one that does nothing:")
+    nothing_c, nothing_python = least([bench], environment, rounds), least([python, "-c", "pass"], environment, rounds)
+    open_all = "import smelt, sys; smelt.open(sys.argv[1]).prepare()"
+    rows = [
+        ("C: one kernel", [bench, str(package), "saxpy_7"], nothing_c, False),
+        ("C: one kernel, file not cached", [bench, str(package), "saxpy_7"], nothing_c, True),
+        ("C: all pipelines", [bench, str(package), "saxpy_7", "all"], nothing_c, False),
+        ("Python: one kernel", [python, "-c", LOAD.replace("saxpy", "saxpy_7"), str(package)], nothing_python, False),
+        ("Python: all pipelines", [python, "-c", open_all, str(package)], nothing_python, False),
+    ]
+    for name, command, nothing, cold in rows:
+        times = []
+        for _ in range(rounds):
+            if cold:
+                forget(package)
+            times.append(run(command, environment)[0] * 1e3)
+        print(f"{name:<34} {min(times) - nothing[0]:9.2f} ms")
+    print(f"{'smelt compile, from the store':<34} {found[0] - nothing_c[0]:9.2f} ms")
+    print(f"{'smelt compile, empty store':<34} {made[0] * 1e3 - nothing_c[0]:9.2f} ms")
+
+
 def main() -> None:
     build = pathlib.Path(sys.argv[1]).resolve()
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
@@ -71,6 +118,7 @@ def main() -> None:
         for name, command in (("Python", [python, "-c", LOAD, package]), ("C", [build / "bin" / "bench_start", package, "saxpy"])):
             device, load, pipeline, dispatch = stages([str(word) for word in command], environment, rounds)
             print(f"{name + ': load':<30} {device + load:7.3f} ms   pipeline {pipeline:.3f} ms, first dispatch {dispatch:.3f} ms")
+        whole_processes(build, python, folder, environment, rounds)
 
 
 if __name__ == "__main__":
