@@ -24,12 +24,6 @@
 #endif
 
 namespace smelt::service {
-namespace {
-
-constexpr std::chrono::milliseconds kMostTime{std::chrono::hours(1)};
-constexpr uint64_t kMostMemory = uint64_t{8} << 30;
-
-}  // namespace
 
 bool wants_child(Sandbox mode, const Request& request) {
   const auto& sources = request.sources;
@@ -39,6 +33,9 @@ bool wants_child(Sandbox mode, const Request& request) {
 
 #ifdef __linux__
 namespace {
+
+constexpr std::chrono::milliseconds kMostTime{std::chrono::hours(1)};
+constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 
 class Descriptor {
  public:

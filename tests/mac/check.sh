@@ -21,12 +21,13 @@ flags=(--target=arm64-apple-macos14 -fsyntax-only -std=c++20 -Wall -Wextra -Werr
   -U__nonnull -D_GNU_SOURCE '-DSMELT_VERSION=""' '-DSMELT_LLVM_VERSION=""'
   -Ibase/include -Imetallib/include -Ischema/package/include -Ischema/store/include -Ischema/remote/include -Itrust/include
   -Iremote/include -Iloader/include -Iloader/src
-  -Icache/include -Icache/src -Iservice/stored/include -Iservice/include -Iaot/include -Icli/src -Iselftest)
+  -Icache/include -Icache/src -Iservice/stored/include -Iservice/include -Iaot/include -Icli/src -Iselftest
+  -Itoolchain/include -Iservice/c_api/include)
 # What the loader, the store and the programs that need no compiler consist of.
 mapfile -t files < <(ls base/src/*.cpp metallib/src/*.cpp schema/package/src/*.cpp schema/remote/src/*.cpp trust/src/*.cpp cache/src/*.cpp
   find loader/src -name '*.cpp' ! -name no_metal.cpp
   # Not log.cpp: spdlog's own code for a Mac wants the system's pthread.h.
-  ls cli/src/*.cpp service/src/*.cpp service/stored/src/*.cpp selftest/*.cpp | grep -v service/src/log.cpp)
+  ls cli/src/*.cpp toolchain/src/*.cpp service/c_api/*.cpp service/src/*.cpp service/stored/src/*.cpp selftest/*.cpp | grep -v service/src/log.cpp)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=$work/failures
