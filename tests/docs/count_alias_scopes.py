@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""In how many Apple-built modules the rules for "air-buffer-no-alias" and alias scopes (docs/formats/air.md 1.9) hold.
+"""In how many Apple-built modules the rules for "air-buffer-no-alias" and alias scopes (docs/formats/air.md 1.8) hold.
 
     python3 tests/docs/count_alias_scopes.py LIBRARY...
 

@@ -5,9 +5,6 @@
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/PassManager.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 
 #include <fmt/format.h>
 
@@ -143,9 +140,7 @@ void keep_entries(llvm::Module& module, const std::vector<EntryPoint>& all,
 }
 
 void drop_unreached(llvm::Module& module) {
-  llvm::PassBuilder builder;
-  Analyses analyses(builder);
-  llvm::GlobalDCEPass().run(module, analyses.module);
+  drop_unused(module);
   llvm::NamedMDNode* constants = module.getNamedMetadata(kConstantList);
   if (!constants) return;
   std::set<const llvm::MDNode*> named;

@@ -11,12 +11,8 @@
 namespace smelt::aot {
 namespace {
 
-llvm::StringRef text_of(ByteView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 Result<std::vector<ArchiveMember>> read_members(ByteView file) {
-  auto archive = llvm::object::Archive::create(llvm::MemoryBufferRef(text_of(file), ""));
+  auto archive = llvm::object::Archive::create(llvm::MemoryBufferRef(as_text(file), ""));
   if (!archive) return fail(Errc::corrupt, "{}", llvm::toString(archive.takeError()));
   if ((*archive)->isThin()) return fail(Errc::unsupported, "a thin archive; write one that holds its members");
   std::vector<ArchiveMember> members;
@@ -52,7 +48,7 @@ Result<Bytes> write_archive(std::span<const ArchiveMember> members) {
   std::vector<llvm::NewArchiveMember> added;
   for (const ArchiveMember& member : members) {
     llvm::NewArchiveMember one;
-    one.Buf = llvm::MemoryBuffer::getMemBuffer(text_of(member.bytes), member.name, false);
+    one.Buf = llvm::MemoryBuffer::getMemBuffer(as_text(member.bytes), member.name, false);
     one.MemberName = member.name;
     added.push_back(std::move(one));
   }

@@ -5,6 +5,7 @@
 #include "smelt/metallib/universal.hpp"
 
 #include "air/stamp.hpp"
+#include "compile/units.hpp"
 #include "input/kind.hpp"
 #include "llvm_support/bitstream_check.hpp"
 #include "llvm_support/guard.hpp"
@@ -29,19 +30,12 @@ std::optional<Target> target_of(std::string_view triple) {
   return target;
 }
 
-llvm::MemoryBufferRef buffer_of(ByteView bitcode) {
-  return {llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()), ""};
-}
-
-std::optional<Target> target_of_library(ByteView file) {
-  const auto images = metallib::find_images(file);
-  if (!images) return std::nullopt;
-  const auto library = metallib::read(images->front().bytes);
-  if (!library || library->functions.empty()) return std::nullopt;
-  const metallib::Function& function = library->functions.front();
-  const ByteView bitcode = library->module_of(function).bitcode();
+std::optional<Target> target_of_library(const metallib::Library& library) {
+  if (library.functions.empty()) return std::nullopt;
+  const metallib::Function& function = library.functions.front();
+  const ByteView bitcode = library.module_of(function).bitcode();
   if (!check_bitstream(bitcode)) return std::nullopt;
-  auto triple = llvm::getBitcodeTargetTriple(buffer_of(bitcode));
+  auto triple = llvm::getBitcodeTargetTriple(llvm::MemoryBufferRef(as_text(bitcode), ""));
   if (!triple) {
     llvm::consumeError(triple.takeError());
     return std::nullopt;
@@ -50,7 +44,7 @@ std::optional<Target> target_of_library(ByteView file) {
   if (!target) return std::nullopt;
   target->air = {function.versions.air_major, function.versions.air_minor, 0};
   target->language = {function.versions.language_major, function.versions.language_minor, 0};
-  target->container_patch = library->patch;
+  target->container_patch = library.patch;
   return target;
 }
 
@@ -58,7 +52,7 @@ std::optional<Target> target_of_module(ByteView file) {
   const auto facts = check_bitstream(file);
   if (!facts) return std::nullopt;
   llvm::LLVMContext context;
-  auto module = llvm::getLazyBitcodeModule(buffer_of(facts->bitcode), context);
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(facts->bitcode), ""), context);
   if (!module) {
     llvm::consumeError(module.takeError());
     return std::nullopt;
@@ -78,26 +72,38 @@ std::optional<Target> target_of_module(ByteView file) {
   return target;
 }
 
-}  // namespace
-
-std::optional<Target> built_for(ByteView file) {
+/// LLVM reads bytes from outside: what ends it is as good as no answer.
+template <typename Read>
+std::optional<Target> read_guarded(const Read& read) {
   std::optional<Target> target;
   const auto found = contained({}, [&]() -> Result<void> {
-    switch (input::detect_kind(file)) {
-      case input::Kind::metallib:
-      case input::Kind::universal:
-        target = target_of_library(file);
-        break;
-      case input::Kind::bitcode:
-      case input::Kind::wrapped_bitcode:
-        target = target_of_module(file);
-        break;
-      default:
-        break;
-    }
+    target = read();
     return {};
   });
   return found ? target : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Target> built_for(const metallib::Library& library) {
+  return read_guarded([&] { return target_of_library(library); });
+}
+
+std::optional<Target> built_for(ByteView file) {
+  switch (input::detect_kind(file)) {
+    case input::Kind::metallib:
+    case input::Kind::universal: {
+      const auto images = metallib::find_images(file);
+      if (!images) return std::nullopt;
+      const auto library = metallib::read(images->front().bytes);
+      return library ? built_for(*library) : std::nullopt;
+    }
+    case input::Kind::bitcode:
+    case input::Kind::wrapped_bitcode:
+      return read_guarded([&] { return target_of_module(file); });
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace smelt::aot

@@ -8,10 +8,9 @@
 #include "compile/units.hpp"
 #include "input/kind.hpp"
 #include "input/reader.hpp"
+#include "llvm_support/bitcode_io.hpp"
 
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -21,13 +20,6 @@ namespace {
 /// Entry points a unit: few enough to keep all cores busy, many enough that reading the rest of the module again for
 /// each unit stays cheap. A constant, because the result must not depend on the number of threads.
 constexpr size_t kEntriesPerUnit = 8;
-
-std::shared_ptr<const Bytes> to_bitcode(const llvm::Module& module) {
-  llvm::SmallVector<char, 0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::WriteBitcodeToFile(module, stream);
-  return std::make_shared<const Bytes>(to_bytes(as_bytes({buffer.data(), buffer.size()})));
-}
 
 bool is_asked_for(const CompileOptions& options, const std::string& name) {
   return options.functions.empty() ||
@@ -109,7 +101,9 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
                                     .threads_per_threadgroup = launch.threads_per_threadgroup.value_or(0),
                                     .hidden_pointers = launch.hidden_pointers};
   SMELT_TRY(const KernelModule module, input::read_input(source.bytes, source.name, reading));
-  Unit unit{.source = index, .bitcode = to_bitcode(*module.module), .all = air::entry_points(*module.module)};
+  Unit unit{.source = index,
+            .bitcode = std::make_shared<const Bytes>(to_bitcode(*module.module)),
+            .all = air::entry_points(*module.module)};
   if (unit.all.empty()) return fail(Errc::compile_failed, "{}: there is no entry point in it", source.name);
   for (unit.first = 0; unit.first < unit.all.size(); unit.first += kEntriesPerUnit) {
     unit.count = std::min(kEntriesPerUnit, unit.all.size() - unit.first);
@@ -125,7 +119,7 @@ Result<Gathered> gather_metallib(const Source& source, size_t index) {
   SMELT_TRY(const metallib::Library library, metallib::read(images.front().bytes));
   if (library.functions.empty()) return fail(Errc::empty_library, "the library has no functions");
   Gathered gathered;
-  gathered.target = built_for(source.bytes);
+  gathered.target = built_for(library);
   for (const metallib::Function& function : library.functions) {
     Unit unit{.source = index, .original = library.module_of(function).bitcode()};
     const std::string stage = metallib::function_type_name(function.type.value_or(2));

@@ -30,8 +30,7 @@ Result<KernelModule> open_unit(const Unit& unit) {
   result.context = std::make_unique<llvm::LLVMContext>();
   const auto message = std::make_shared<std::string>();
   install_diagnostics(*result.context, message);
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(unit.bitcode->data()), unit.bitcode->size());
-  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(bytes, ""), *result.context);
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(*unit.bitcode), ""), *result.context);
   if (!module) return fail(Errc::compile_failed, "{}", llvm::toString(module.takeError()));
   if (unit.count < unit.all.size()) keep_own_entries(**module, unit);
   if (auto error = (*module)->materializeAll())

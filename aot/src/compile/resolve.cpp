@@ -8,18 +8,13 @@
 #include "input/reader.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/bitcode_io.hpp"
 #include "llvm_support/bitstream_check.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PassManager.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 
 #include <map>
 #include <set>
@@ -27,21 +22,12 @@
 namespace smelt::aot {
 namespace {
 
-/// Of AIR, of LLVM, of the compiler itself: nobody defines it.
-bool is_operation(llvm::StringRef name) {
-  return name.starts_with("air.") || name.starts_with("llvm.") || name.starts_with("___metal_") ||
-         kernel_ir::parse_builtin_call(name);
-}
-
 Result<std::vector<ObjectSymbol>> read_symbols(ByteView object) {
   SMELT_TRY(const BitcodeFacts facts, check_bitstream(object));
   llvm::LLVMContext context;
   const auto message = std::make_shared<std::string>();
   install_diagnostics(context, message);
-  auto module = llvm::getLazyBitcodeModule(
-      llvm::MemoryBufferRef(llvm::StringRef(reinterpret_cast<const char*>(facts.bitcode.data()), facts.bitcode.size()),
-                            ""),
-      context);
+  auto module = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(facts.bitcode), ""), context);
   if (!module) return fail(Errc::corrupt, "{}", llvm::toString(module.takeError()));
   if (auto error = (*module)->materializeMetadata()) return fail(Errc::corrupt, "{}", llvm::toString(std::move(error)));
   std::map<std::string, std::string> stages;
@@ -51,12 +37,17 @@ Result<std::vector<ObjectSymbol>> read_symbols(ByteView object) {
     const std::string name = function.getName().str();
     if (const auto stage = stages.find(name); stage != stages.end())
       symbols.push_back({name, ObjectSymbol::Kind::entry, stage->second});
-    else if (function.isDeclaration() && !is_operation(name))
+    else if (function.isDeclaration() && !kernel_ir::is_operation(name))
       symbols.push_back({name, ObjectSymbol::Kind::undefined, {}});
     else if (!function.isDeclaration() && !function.hasLocalLinkage())
       symbols.push_back({name, ObjectSymbol::Kind::function, {}});
   }
   return symbols;
+}
+
+bool defines_entry(const std::vector<ObjectSymbol>& symbols) {
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [](const ObjectSymbol& one) { return one.kind == ObjectSymbol::Kind::entry; });
 }
 
 bool is_object(ByteView bytes) {
@@ -116,16 +107,9 @@ void inline_functions(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration() || entries.count(function.getName().str()) != 0) continue;
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
-    function.removeFnAttr(llvm::Attribute::NoInline);
-    function.removeFnAttr(llvm::Attribute::OptimizeNone);
-    function.addFnAttr(llvm::Attribute::AlwaysInline);
+    always_inline(function);
   }
-  llvm::PassBuilder builder;
-  Analyses analyses(builder);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(false));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.run(module, analyses.module);
+  inline_marked(module);
 }
 
 Result<Bytes> join(std::span<const Source> files, const std::vector<size_t>& group, size_t which) {
@@ -135,10 +119,7 @@ Result<Bytes> join(std::span<const Source> files, const std::vector<size_t>& gro
   SMELT_TRY(const KernelModule whole, joiner.finish());
   inline_functions(*whole.module);
   air::drop_unreached(*whole.module);
-  llvm::SmallVector<char, 0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::WriteBitcodeToFile(*whole.module, stream);
-  return to_bytes(as_bytes({buffer.data(), buffer.size()}));
+  return to_bitcode(*whole.module);
 }
 
 }  // namespace
@@ -152,21 +133,17 @@ Result<std::vector<ObjectSymbol>> object_symbols(ByteView object, std::string_vi
 Result<std::vector<Linked>> resolve_objects(std::span<const Source> files) {
   SMELT_TRY(const SymbolTable table, read_tables(files));
   SMELT_TRY(const std::vector<size_t> group, group_files(files, table));
+  std::vector<bool> has_entry(files.size(), false);  // by group
+  for (size_t i = 0; i < files.size(); ++i)
+    if (defines_entry(table.of_file[i])) has_entry[group[i]] = true;
   std::vector<Linked> linked;
   for (size_t i = 0; i < files.size(); ++i) {
     if (group[i] != i) continue;
-    const auto entries = [&](size_t file) {
-      return std::any_of(table.of_file[file].begin(), table.of_file[file].end(),
-                         [](const ObjectSymbol& one) { return one.kind == ObjectSymbol::Kind::entry; });
-    };
     if (!is_object(files[i].bytes)) {
       linked.push_back({files[i].name, {}, files[i].bytes});
       continue;
     }
-    bool has_entry = false;
-    for (size_t other = i; other < files.size(); ++other)
-      has_entry = has_entry || (group[other] == i && entries(other));
-    if (!has_entry) continue;  // functions that nobody calls
+    if (!has_entry[i]) continue;  // functions that nobody calls
     if (std::count(group.begin(), group.end(), i) == 1) {
       linked.push_back({files[i].name, {}, files[i].bytes});
       continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/aot/plan.hpp"
+#include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
 
 #include "air/entry.hpp"
@@ -45,6 +46,9 @@ struct Gathered {
 };
 Result<Gathered> gather(const Source& source, size_t index, const CompileOptions& options,
                         const LaunchMetadata& launch);
+
+/// As for a file (smelt/aot/object.hpp), of a library that is read already.
+std::optional<Target> built_for(const metallib::Library& library);
 
 /// What of the options Clang is told.
 msl::MslOptions msl_options(const CompileOptions& options);

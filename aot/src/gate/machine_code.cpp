@@ -119,8 +119,7 @@ Result<void> check_machine_code(ByteView object, const llvm::TargetMachine& targ
     LLVMInitializeX86Disassembler();
     LLVMInitializeAArch64Disassembler();
   });
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()), "");
-  auto file = llvm::object::ObjectFile::createObjectFile(buffer);
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(as_text(object), ""));
   if (!file) return fail(Errc::compile_failed, "machine code: {}", llvm::toString(file.takeError()));
   Reader reader(target, rules);
   for (const llvm::object::SectionRef& section : (*file)->sections()) {

@@ -115,8 +115,7 @@ Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
                   facts.producer, kOurLlvm, why);
     return fail(Errc::corrupt, "the bitcode cannot be read: {}", why);
   };
-  const auto buffer = llvm::MemoryBufferRef(
-      llvm::StringRef(reinterpret_cast<const char*>(facts.bitcode.data()), facts.bitcode.size()), "");
+  const llvm::MemoryBufferRef buffer(as_text(facts.bitcode), "");
   llvm::ParserCallbacks callbacks;
   callbacks.DataLayout = air_layout_for;
   auto module = llvm::getLazyBitcodeModule(buffer, *result.context, false, false, std::move(callbacks));

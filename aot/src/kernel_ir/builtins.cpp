@@ -51,6 +51,11 @@ std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name) {
   return BuiltinCall{attribute, component};
 }
 
+bool is_operation(llvm::StringRef function_name) {
+  return function_name.starts_with("air.") || function_name.starts_with("llvm.") ||
+         function_name.starts_with("___metal_") || parse_builtin_call(function_name);
+}
+
 llvm::CallInst* call_builtin(llvm::IRBuilderBase& builder, std::string_view attribute, char component) {
   std::string name = fmt::format("{}{}", kCallPrefix, attribute);
   if (component != 0) name += fmt::format(".{}", component);

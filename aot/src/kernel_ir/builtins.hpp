@@ -27,6 +27,9 @@ struct BuiltinCall {
 /// Nothing for a function of another name.
 std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name);
 
+/// Of AIR, of LLVM, of the compiler itself: a function that no object defines.
+bool is_operation(llvm::StringRef function_name);
+
 /// A call that reads a hardware value as i32; `component` is 'x', 'y', 'z', or 0 for a scalar.
 llvm::CallInst* call_builtin(llvm::IRBuilderBase& builder, std::string_view attribute, char component);
 

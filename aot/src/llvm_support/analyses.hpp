@@ -36,4 +36,11 @@ struct Analyses {
 /// does not know is a fatal error.
 void run_passes(llvm::Function& function, llvm::StringRef pipeline, llvm::TargetMachine* target = nullptr);
 
+/// To be inlined wherever it is called, whatever its source said of that.
+void always_inline(llvm::Function& function);
+/// Inlines the functions that are marked so; they stay behind.
+void inline_marked(llvm::Module& module);
+/// Removes internal functions and variables that nothing reaches.
+void drop_unused(llvm::Module& module);
+
 }  // namespace smelt::aot

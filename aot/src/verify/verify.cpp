@@ -23,9 +23,7 @@ namespace {
 using verify::Findings;
 
 std::unique_ptr<llvm::Module> parse(ByteView bitcode, llvm::LLVMContext& context, std::string& problem) {
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()),
-                                     "");
-  auto module = llvm::parseBitcodeFile(buffer, context);
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(as_text(bitcode), ""), context);
   if (module) return std::move(*module);
   problem = llvm::toString(module.takeError());
   return nullptr;

@@ -10,11 +10,7 @@
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 
 #include <set>
 
@@ -69,15 +65,6 @@ void make_fastcc(llvm::Function& function) {
   for (llvm::User* user : function.users()) llvm::cast<llvm::CallBase>(user)->setCallingConv(llvm::CallingConv::Fast);
 }
 
-void run(llvm::Module& module) {
-  llvm::PassBuilder builder;
-  Analyses analyses(builder);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(false));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.run(module, analyses.module);
-}
-
 }  // namespace
 
 Result<void> inline_helpers(PassContext& context) {
@@ -106,16 +93,15 @@ Result<void> inline_helpers(PassContext& context) {
                     "function '{}' calls itself and takes generic pointers, hardware values or types that AIR has not; "
                     "it would have to be inlined, which recursion forbids",
                     function.getName());
-      function.removeFnAttr(llvm::Attribute::NoInline);
-      function.removeFnAttr(llvm::Attribute::OptimizeNone);
-      function.addFnAttr(llvm::Attribute::AlwaysInline);
+      always_inline(function);
       for (llvm::User* user : function.users())
         if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) call->removeFnAttr(llvm::Attribute::NoInline);
     } else if (is_recursive) {
       function.removeFnAttr(llvm::Attribute::AlwaysInline);
     }
   }
-  run(module);
+  inline_marked(module);
+  drop_unused(module);
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && &function != context.entry) make_fastcc(function);
   return {};

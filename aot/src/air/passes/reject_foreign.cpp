@@ -22,11 +22,6 @@ std::string_view foreign_target(llvm::StringRef name) {
   return {};
 }
 
-bool is_known_external(llvm::StringRef name) {
-  return name.starts_with("air.") || name.starts_with("llvm.") || kernel_ir::parse_builtin_call(name) ||
-         name.starts_with("___metal_");
-}
-
 Result<void> check_call(const llvm::CallBase& call, bool allow_undefined) {
   if (call.isInlineAsm()) return refuse(call, "inline assembly is of the input's own target and cannot be translated");
   const llvm::Function* callee = call.getCalledFunction();
@@ -38,7 +33,7 @@ Result<void> check_call(const llvm::CallBase& call, bool allow_undefined) {
   const llvm::StringRef name = callee->getName();
   if (const std::string_view target = foreign_target(name); !target.empty())
     return refuse(call, "'{}' is an intrinsic of {}; this dialect was not translated by the reader", name, target);
-  if (callee->isDeclaration() && !is_known_external(name) && !allow_undefined)
+  if (callee->isDeclaration() && !kernel_ir::is_operation(name) && !allow_undefined)
     return refuse(call, "calls '{}', which is neither defined in the module nor an AIR operation", name);
   if (callee->isVarArg() && !callee->isIntrinsic())
     return refuse(call, "calls '{}', which takes variable arguments", name);

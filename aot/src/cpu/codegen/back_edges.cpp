@@ -4,6 +4,7 @@
 #include "smelt/schema/cpu_abi.h"
 
 #include "cpu/dispatch_block.hpp"
+#include "cpu/further_parameters.hpp"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -136,30 +137,20 @@ llvm::Value* find_word(llvm::Function& entry) {
 
 /// The same function with the word as its last parameter; `old` keeps its callers and nothing else.
 llvm::Function* with_word(llvm::Function& old) {
-  llvm::SmallVector<llvm::Type*> types(old.getFunctionType()->params());
-  types.push_back(llvm::PointerType::get(old.getContext(), 0));
-  auto* type = llvm::FunctionType::get(old.getReturnType(), types, false);
-  llvm::Function* made = llvm::Function::Create(type, old.getLinkage(), "", old.getParent());
+  llvm::Function* made = with_parameters(old, llvm::PointerType::get(old.getContext(), 0), "");
   made->copyAttributesFrom(&old);
+  made->setLinkage(old.getLinkage());
   made->removeFnAttr(llvm::Attribute::Memory);  // it looks at the word now
   made->takeName(&old);
-  made->splice(made->begin(), &old);
-  for (unsigned i = 0; i < old.arg_size(); ++i) {
-    made->getArg(i)->takeName(old.getArg(i));
-    old.getArg(i)->replaceAllUsesWith(made->getArg(i));
-  }
+  take_body(*made, old);
   return made;
 }
 
 void pass_word(llvm::CallInst& call, llvm::Function& to, llvm::Value* word) {
-  llvm::SmallVector<llvm::Value*> arguments(call.args());
-  arguments.push_back(word);
-  llvm::CallInst* made = llvm::CallInst::Create(&to, arguments, "", call.getIterator());
+  llvm::CallInst* made = call_instead(call, to, word);
   made->setCallingConv(call.getCallingConv());
   made->setTailCallKind(call.getTailCallKind());
   made->setAttributes(call.getAttributes().removeFnAttribute(call.getContext(), llvm::Attribute::Memory));
-  made->takeName(&call);
-  call.replaceAllUsesWith(made);
   call.eraseFromParent();
 }
 

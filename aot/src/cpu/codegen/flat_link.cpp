@@ -234,7 +234,7 @@ class Linker {
 }  // namespace
 
 Result<FlatCode> flat_link(ByteView object, std::string_view entry) {
-  const llvm::StringRef text(reinterpret_cast<const char*>(object.data()), object.size());
+  const llvm::StringRef text = as_text(object);
   SMELT_TRY(const Elf elf, take(Elf::create(text), "object"));
   const auto machine = elf.getHeader().e_machine;
   if (elf.getHeader().e_ident[llvm::ELF::EI_CLASS] != llvm::ELF::ELFCLASS64 ||

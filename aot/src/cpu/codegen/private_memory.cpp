@@ -177,8 +177,7 @@ Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, 
 }
 
 Result<void> check_stack(ByteView object) {
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()), "");
-  auto file = llvm::object::ObjectFile::createObjectFile(buffer);
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(as_text(object), ""));
   if (!file) return unreadable(file.takeError());
   auto bytes = stack_bytes(**file);
   if (!bytes) return unreadable(bytes.takeError());

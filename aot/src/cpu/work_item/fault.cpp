@@ -15,11 +15,7 @@ llvm::Function* fault_function(llvm::Module& module) {
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* i32 = llvm::Type::getInt32Ty(context);
   auto* i64 = llvm::Type::getInt64Ty(context);
-  auto* type =
-      llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i32, i64, i64, i32, i32, i32, i32}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kFaultHelper, module);
-  for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::NoUnwind})
-    function->addFnAttr(attribute);
+  auto* function = make_cold_helper(module, kFaultHelper, {pointer, i32, i64, i64, i32, i32, i32, i32});
   auto* look = llvm::BasicBlock::Create(context, "look", function);
   auto* claim = llvm::BasicBlock::Create(context, "claim", function);
   auto* write = llvm::BasicBlock::Create(context, "write", function);
@@ -49,6 +45,14 @@ llvm::Function* fault_function(llvm::Module& module) {
 }
 
 }  // namespace
+
+llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::Cold, llvm::Attribute::NoUnwind})
+    function->addFnAttr(attribute);
+  return function;
+}
 
 void report_fault(llvm::IRBuilder<>& builder, llvm::Value* dispatch, const Fault& fault) {
   llvm::Function* function = fault_function(*builder.GetInsertBlock()->getModule());

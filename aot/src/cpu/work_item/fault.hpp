@@ -12,6 +12,9 @@ namespace smelt::aot::cpu {
 /// The function that fills it.
 inline constexpr char kFaultHelper[] = "smelt.fault";
 
+/// An empty internal function that returns nothing and is rarely called; the code of its callers stays small.
+llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters);
+
 /// What the record is to hold; zero where there is nothing to say.
 struct Fault {
   llvm::Value* object = nullptr;           ///< i32: smelt_cpu_fault::buffer

@@ -9,6 +9,7 @@
 #include "cpu/lower/lower.hpp"
 #include "cpu/work_item/builtin_arguments.hpp"
 #include "cpu/work_item/checked.hpp"
+#include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/function_constants.hpp"
 #include "cpu/work_item/prepare_module.hpp"
 #include "cpu/work_item/recursion.hpp"
@@ -228,12 +229,7 @@ class Maker {
   llvm::Function* log_helper(llvm::PointerType* pointer) {
     llvm::Type* i32 = llvm::Type::getInt32Ty(context_);
     llvm::Type* i64 = llvm::Type::getInt64Ty(context_);
-    auto* nothing = llvm::Type::getVoidTy(context_);
-    auto* type = llvm::FunctionType::get(nothing, {pointer, pointer, pointer, i32, pointer, pointer, i64}, false);
-    auto* helper = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, kLogHelper, module_);
-    helper->addFnAttr(llvm::Attribute::NoInline);
-    helper->addFnAttr(llvm::Attribute::Cold);
-    helper->addFnAttr(llvm::Attribute::NoUnwind);
+    auto* helper = make_cold_helper(module_, kLogHelper, {pointer, pointer, pointer, i32, pointer, pointer, i64});
     auto* entry = llvm::BasicBlock::Create(context_, "entry", helper);
     auto* ask = llvm::BasicBlock::Create(context_, "ask", helper);
     auto* call = llvm::BasicBlock::Create(context_, "call", helper);
@@ -248,7 +244,7 @@ class Maker {
     builder.SetInsertPoint(call);
     llvm::SmallVector<llvm::Value*> operands{receiver_context};
     for (unsigned i = 1; i < helper->arg_size(); ++i) operands.push_back(helper->getArg(i));
-    builder.CreateCall(type, receiver, operands);
+    builder.CreateCall(helper->getFunctionType(), receiver, operands);
     builder.CreateBr(done);
     builder.SetInsertPoint(done);
     builder.CreateRetVoid();

@@ -102,11 +102,15 @@ Shadow PointerShadows::make(llvm::Value* pointer) {
   if (auto* select = llvm::dyn_cast<llvm::SelectInst>(pointer)) return of_select(*select);
   if (llvm::isa<llvm::ConstantPointerNull, llvm::UndefValue>(pointer)) return fixed(0, SMELT_CPU_FAULT_NULL);
   if (reads_dispatch(pointer, dispatch_)) {
-    Shadow ours = fixed(0, 0);
-    ours.is_ours = true;
-    return ours;
+    return of_ours();
   }
   return of_stray(pointer);
+}
+
+Shadow PointerShadows::of_ours() {
+  Shadow ours = fixed(0, 0);
+  ours.is_ours = true;
+  return ours;
 }
 
 Shadow PointerShadows::fixed(uint64_t bytes, uint32_t object) {
@@ -166,9 +170,7 @@ const Shadow& PointerShadows::of_phi(llvm::PHINode& phi) {
 
 Shadow PointerShadows::of_argument(llvm::Argument& argument) {
   if (&argument == dispatch_) {
-    Shadow ours = fixed(0, 0);
-    ours.is_ours = true;
-    return ours;
+    return of_ours();
   }
   if (item_ == nullptr) return fixed(0, SMELT_CPU_FAULT_STRAY);  // check_recursion refuses such a function
   const WorkParameter& parameter = item_->parameters[argument.getArgNo()];

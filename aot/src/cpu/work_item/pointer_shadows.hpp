@@ -45,6 +45,7 @@ class PointerShadows {
   Shadow of_global(llvm::GlobalVariable& global);
   Shadow of_threadgroup(uint64_t offset);
   Shadow of_stray(llvm::Value* pointer);
+  Shadow of_ours();
   Shadow fixed(uint64_t bytes, uint32_t object);
   Shadow look_up_buffer(llvm::IRBuilder<>& builder, llvm::Value* address);
   std::vector<Known> known_in(unsigned address_space);

@@ -2,6 +2,7 @@
 #include "cpu/work_item/recursion.hpp"
 
 #include "cpu/dispatch_block.hpp"
+#include "cpu/further_parameters.hpp"
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/lower.hpp"
 #include "cpu/work_item/checked.hpp"
@@ -47,25 +48,13 @@ Result<void> check_only_computes(const llvm::Function& function) {
 /// An empty function with the parameters of `old` and two more.
 RecursiveFunction with_depth(llvm::Function& old) {
   llvm::LLVMContext& context = old.getContext();
-  const llvm::FunctionType& before = *old.getFunctionType();
-  llvm::SmallVector<llvm::Type*> types(before.params());
-  types.append({llvm::PointerType::get(context, 0), llvm::Type::getInt32Ty(context)});
-  auto* made =
-      llvm::Function::Create(llvm::FunctionType::get(before.getReturnType(), types, false),
-                             llvm::GlobalValue::InternalLinkage, kRecursive + "." + old.getName(), old.getParent());
+  llvm::Function* made = with_parameters(old, {llvm::PointerType::get(context, 0), llvm::Type::getInt32Ty(context)},
+                                         kRecursive + "." + old.getName());
   // What the function says of its effects is no longer true; what it says of its parameters is how it is called.
   for (const auto attribute : {llvm::Attribute::NoInline, llvm::Attribute::NoUnwind}) made->addFnAttr(attribute);
   for (unsigned i = 0; i < old.arg_size(); ++i)
     made->addParamAttrs(i, llvm::AttrBuilder(context, old.getAttributes().getParamAttrs(i)));
   return {made, made->getArg(made->arg_size() - 2), made->getArg(made->arg_size() - 1)};
-}
-
-void take_body(llvm::Function& made, llvm::Function& old) {
-  made.splice(made.begin(), &old);
-  for (unsigned i = 0; i < old.arg_size(); ++i) {
-    old.getArg(i)->replaceAllUsesWith(made.getArg(i));
-    made.getArg(i)->takeName(old.getArg(i));
-  }
 }
 
 /// In front of the body: zero is returned at the deepest place and, so that a function which calls itself twice ends
@@ -105,13 +94,7 @@ void guard(const RecursiveFunction& guarded) {
 
 /// The same call of `to`, with the two further arguments.
 void redirect(llvm::CallInst& call, llvm::Function& to, llvm::Value* dispatch, llvm::Value* depth) {
-  llvm::SmallVector<llvm::Value*> arguments(call.args());
-  arguments.append({dispatch, depth});
-  llvm::CallInst* made = llvm::CallInst::Create(&to, arguments, "", call.getIterator());
-  made->setAttributes(to.getAttributes());
-  if (llvm::isa<llvm::FPMathOperator>(call)) made->copyFastMathFlags(&call);
-  made->takeName(&call);
-  call.replaceAllUsesWith(made);
+  call_instead(call, to, {dispatch, depth})->setAttributes(to.getAttributes());
   call.eraseFromParent();
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/kernel/cut_kernels.hpp"
 
-#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm_support/bitcode_io.hpp"
+
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/TypeFinder.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -167,11 +167,8 @@ KernelCutter::Cut KernelCutter::cut_out(llvm::Function& kernel) {
     llvm::CloneFunctionInto(copy, function, map, llvm::CloneFunctionChangeType::DifferentModule, returns);
   }
   const std::vector<llvm::StructType*> named = state_->name_types(own);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  llvm::WriteBitcodeToFile(own, out);
+  cut.bitcode = to_bitcode(own);
   for (llvm::StructType* type : named) type->setName("");
-  cut.bitcode = to_bytes(as_bytes({bytes.data(), bytes.size()}));
   return cut;
 }
 

@@ -218,9 +218,7 @@ void clean_externals(llvm::Module& module, const llvm::Function* own) {
     abi.addAttribute(kind);
   for (llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
-    const bool is_operation =
-        name.starts_with("air.") || name.starts_with("llvm.") || kernel_ir::parse_builtin_call(name).has_value();
-    if (is_operation || (!function.isDeclaration() && &function != own)) continue;
+    if (kernel_ir::is_operation(name) || (!function.isDeclaration() && &function != own)) continue;
     function.setCallingConv(llvm::CallingConv::C);
     function.removeRetAttrs(abi);
     for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), abi);
@@ -257,8 +255,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   result.context = std::make_unique<llvm::LLVMContext>();
   const auto message = std::make_shared<std::string>();
   install_diagnostics(*result.context, message);
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(source.bitcode.data()), source.bitcode.size());
-  auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, ""), *result.context);
+  auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(as_text(source.bitcode), ""), *result.context);
   if (!read) return fail(Errc::compile_failed, "{}", llvm::toString(read.takeError()));
   result.module = std::move(*read);
   llvm::Module& module = *result.module;

@@ -32,6 +32,7 @@ bool is_buffer(const llvm::Argument& argument) {
 /// The parameters that an access may touch; none when it may touch anything else.
 Parameters parameters_behind(const llvm::Value* pointer) {
   llvm::SmallVector<const llvm::Value*, 4> objects;
+  // Apple's compiler looks 6 steps back; what is promised holds however far away the parameter is.
   llvm::getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
   Parameters parameters;
   for (const llvm::Value* object : objects) {
