@@ -240,12 +240,14 @@ void add_compile(CLI::App& app, Context& context) {
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--timeout", options->timeout, "Seconds that compiling may take, e.g. 2.5")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--max-memory", options->max_memory, "Bytes that the process may hold meanwhile, e.g. 4GiB")
+  verb->add_option("--max-memory", options->max_memory,
+                   "Bytes that the process may hold meanwhile, and each of its children, e.g. 4GiB")
       ->transform(CLI::AsSizeValue(false));
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
-      "Compile in a child process that can open nothing: always (Metal libraries and LLVM IR) or never; auto does it "
-      "for packages whose CPU code is made anew alone (default: $SMELT_SANDBOX, else auto)");
+      "Compile in child processes that can open nothing: auto does it for Metal libraries, a child for each kernel, "
+      "and "
+      "for packages whose CPU code is made anew; always for LLVM IR too; never (default: $SMELT_SANDBOX, else auto)");
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->callback([options, &context] { context.finish(run(*options)); });
 }

@@ -307,6 +307,11 @@ int run() {
     if ((wanted[0].revents & POLLIN) != 0) {
       const int socket = next_socket();
       if (socket < 0) break;
+      if (served && !warm) {  // a library's kernels follow each other without a pause
+        warm_up();
+        mapped = mapped_now();
+        warm = true;
+      }
       at_work.start(socket, mapped, filter);
       served = true;
     } else if (wanted[0].revents != 0) {

@@ -116,60 +116,121 @@ Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request) {
   return std::vector{host};
 }
 
+namespace {
+
+/// A plan's parts as they come to be, each kept in the store for whoever is interrupted.
+class Parts {
+ public:
+  Parts(const aot::Plan& plan, const Request& request, const std::vector<aot::CpuLevel>& levels,
+        const KernelStore& store, const Progress& progress)
+      : plan_(plan), request_(request), levels_(levels), store_(store), progress_(progress) {
+    for (size_t i = 0; i < plan.part_count(); ++i) keys_.push_back(kernel_key(plan.key(i), levels, request.checked));
+    kernels_ = store.find(keys_);
+    for (size_t i = 0; i < kernels_.size(); ++i)
+      if (!kernels_[i]) missing_.push_back(i);
+  }
+  /// Whatever was made until then.
+  ~Parts() { keep(); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  const std::vector<size_t>& missing() const { return missing_; }
+  std::vector<std::optional<KeptKernel>> take() {
+    keep();
+    return std::move(kernels_);
+  }
+
+  /// What can be made elsewhere is missing no longer.
+  Result<void> make_elsewhere(const MakeElsewhere& make, unsigned threads) {
+    std::vector<size_t> left;
+    const size_t wanted = missing_.size();
+    SMELT_TRY_VOID(each_missing(threads, [&](size_t i) -> Result<void> {
+      SMELT_TRY(auto made, make(plan_, missing_[i]));
+      const std::lock_guard guard(lock_);
+      if (made)
+        add(missing_[i], std::move(*made), request_.cpu ? "cpu code" : "kernels", wanted);
+      else
+        left.push_back(missing_[i]);
+      return {};
+    }));
+    std::sort(left.begin(), left.end());
+    missing_ = std::move(left);
+    done_ = 0;
+    return {};
+  }
+
+  Result<void> make_here(unsigned threads) {
+    SMELT_TRY(std::vector<aot::Compiled> compiled, plan_.build(missing_));
+    return each_missing(threads, [&](size_t i) -> Result<void> {
+      KeptKernel made;
+      made.warnings = std::move(compiled[i].warnings);
+      SMELT_TRY(made.library, part_library(std::move(compiled[i]), request_, levels_));
+      const std::lock_guard guard(lock_);
+      add(missing_[i], std::move(made), request_.cpu ? "cpu code" : "", missing_.size());
+      return {};
+    });
+  }
+
+ private:
+  Result<void> each_missing(unsigned threads, const std::function<Result<void>(size_t)>& make) const {
+    const aot::Watch* const watch = aot::current_watch();
+    return run_tasks(missing_.size(), threads, [&](size_t i) -> Result<void> {
+      const aot::Inherited limits(watch);
+      return make(i);
+    });
+  }
+
+  void add(size_t part, KeptKernel made, std::string_view stage, size_t wanted) {
+    kernels_[part] = std::move(made);
+    unkept_.push_back(part);
+    if (std::chrono::steady_clock::now() - kept_ > std::chrono::seconds(2)) keep();
+    if (progress_ && !stage.empty()) progress_(stage, ++done_, wanted);
+  }
+
+  void keep() {
+    const auto now = std::chrono::steady_clock::now();
+    store_.keep(keys_, kernels_, unkept_, std::chrono::duration_cast<std::chrono::microseconds>(now - kept_));
+    unkept_.clear();
+    kept_ = now;
+  }
+
+  const aot::Plan& plan_;
+  const Request& request_;
+  const std::vector<aot::CpuLevel>& levels_;
+  const KernelStore& store_;
+  const Progress& progress_;
+  std::vector<Digest> keys_;
+  std::vector<std::optional<KeptKernel>> kernels_;
+  std::vector<size_t> missing_;
+  std::mutex lock_;  // of what follows, while parts are made
+  std::vector<size_t> unkept_;
+  size_t done_ = 0;
+  std::chrono::steady_clock::time_point kept_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
 Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
-                            const KernelStore& store) {
+                            const KernelStore& store, const MakeElsewhere& elsewhere) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   aot::CompileOptions options = request.options;
   options.threads = threads;
   if (options.cache_folder.empty()) options.cache_folder = precompiled_folder().string();
   if (progress) options.progress = [&](size_t done, size_t total) { progress("kernels", done, total); };
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
-  const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(const aot::Plan plan, aot::Plan::make(request.sources, options));
 
-  std::vector<Digest> keys;
-  for (size_t i = 0; i < plan.part_count(); ++i) keys.push_back(kernel_key(plan.key(i), levels, request.checked));
-  std::vector<std::optional<KeptKernel>> parts = store.find(keys);
-  std::vector<size_t> missing;
   Built result;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    result.kernels += plan.entry_count(i);
-    if (parts[i])
-      result.kernels_kept += plan.entry_count(i);
-    else
-      missing.push_back(i);
-  }
-  SMELT_TRY(std::vector<aot::Compiled> compiled, plan.build(missing));
-  std::mutex lock;
-  size_t done = 0;
-  std::vector<size_t> unkept;
-  auto kept = start;
-  const auto keep_made = [&] {
-    const auto now = std::chrono::steady_clock::now();
-    store.keep(keys, parts, unkept, std::chrono::duration_cast<std::chrono::microseconds>(now - kept));
-    unkept.clear();
-    kept = now;
-  };
-  const aot::Watch* const watch = aot::current_watch();
-  auto all_made = run_tasks(missing.size(), threads, [&](size_t i) -> Result<void> {
-    const aot::Inherited limits(watch);
-    KeptKernel made;
-    made.warnings = std::move(compiled[i].warnings);
-    SMELT_TRY(made.library, part_library(std::move(compiled[i]), request, levels));
-    const std::lock_guard guard(lock);
-    parts[missing[i]] = std::move(made);
-    // Now and then what is there is kept, so that who is interrupted need not begin again.
-    unkept.push_back(missing[i]);
-    if (std::chrono::steady_clock::now() - kept > std::chrono::seconds(2)) keep_made();
-    if (progress && request.cpu) progress("cpu code", ++done, missing.size());
-    return {};
-  });
-  keep_made();
-  if (!all_made) return tl::unexpected(std::move(all_made).error());
+  Parts parts(plan, request, levels, store, progress);
+  for (size_t i = 0; i < plan.part_count(); ++i) result.kernels += plan.entry_count(i);
+  result.kernels_kept = result.kernels;
+  for (const size_t part : parts.missing()) result.kernels_kept -= plan.entry_count(part);
+  if (elsewhere) SMELT_TRY_VOID(parts.make_elsewhere(elsewhere, threads));
+  SMELT_TRY_VOID(parts.make_here(threads));
 
   result.warnings = plan.warnings();
   std::vector<schema::Library> libraries;
-  for (std::optional<KeptKernel>& part : parts) {
+  for (std::optional<KeptKernel>& part : parts.take()) {
     for (std::string& warning : part->warnings)
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(std::move(warning));

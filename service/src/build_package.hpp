@@ -2,10 +2,14 @@
 // A request compiled to a package, kernel by kernel, taking from a store what it has of them. Private to service.
 #pragma once
 
+#include "smelt/aot/plan.hpp"
 #include "smelt/schema/manifest.hpp"
 #include "smelt/service/session.hpp"
 
 #include "kernel_store.hpp"
+
+#include <functional>
+#include <optional>
 
 namespace smelt::service {
 
@@ -15,8 +19,12 @@ struct Built {
   size_t kernels = 0, kernels_kept = 0;  ///< entry points of the library, and how many of them the store had
 };
 
+/// One part of a plan with its CPU code, made somewhere else; nothing: it is to be made here. Any thread.
+using MakeElsewhere = std::function<Result<std::optional<KeptKernel>>(const aot::Plan& plan, size_t part)>;
+
+/// `elsewhere` may be empty.
 Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
-                            const KernelStore& store);
+                            const KernelStore& store, const MakeElsewhere& elsewhere = {});
 
 /// Levels to make CPU code for: the request's, else what this machine can run; none when it wants no CPU code.
 Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request);

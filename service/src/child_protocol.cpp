@@ -75,6 +75,36 @@ class Reader {
   std::optional<Error> error_;
 };
 
+void write_version(Writer& out, const aot::Version& version) {
+  for (const uint16_t part : {version.major, version.minor, version.patch}) out.number(part);
+}
+
+aot::Version read_version(Reader& in) {
+  aot::Version version;
+  for (uint16_t* part : {&version.major, &version.minor, &version.patch}) *part = static_cast<uint16_t>(in.number());
+  return version;
+}
+
+/// Not by its name: that of a library built elsewhere may be none of ours.
+void write_target(Writer& out, const aot::Target& target) {
+  const auto& [name, platform, os, air, language, container_patch, triple] = target;
+  out.text(name);
+  out.number(static_cast<uint64_t>(platform));
+  for (const aot::Version* version : {&os, &air, &language}) write_version(out, *version);
+  out.number(container_patch);
+  out.text(triple);
+}
+
+aot::Target read_target(Reader& in) {
+  aot::Target target;
+  target.name = in.text();
+  target.platform = static_cast<aot::Platform>(in.number());
+  for (aot::Version* version : {&target.os, &target.air, &target.language}) *version = read_version(in);
+  target.container_patch = static_cast<uint16_t>(in.number());
+  target.triple = in.text();
+  return target;
+}
+
 void write_request(Writer& out, const Request& request) {
   // All of both, so that a new member is not forgotten here. Metal source is not compiled in a child, so neither are
   // its folders, definitions, headers and warnings told, nor that it is an object.
@@ -87,7 +117,7 @@ void write_request(Writer& out, const Request& request) {
     out.text(source.name);
     out.blob(source.bytes);
   });
-  out.list(targets, [&](const aot::Target& target) { out.text(target.name); });
+  out.list(targets, [&](const aot::Target& target) { write_target(out, target); });
   out.texts(kernels);
   out.texts(functions);
   out.maybe(threadgroup_memory, [&](uint64_t value) { out.number(value); });
@@ -95,9 +125,7 @@ void write_request(Writer& out, const Request& request) {
   out.text(metadata);
   for (const bool flag : {fast_math, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu, checked})
     out.number(flag);
-  out.maybe(language, [&](const aot::Version& value) {
-    for (const uint16_t part : {value.major, value.minor, value.patch}) out.number(part);
-  });
+  out.maybe(language, [&](const aot::Version& value) { write_version(out, value); });
   out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
   out.text(name);
   out.text(version);
@@ -110,13 +138,7 @@ Result<Request> read_request(Reader& in) {
     std::string source = in.text();
     request.sources.push_back({std::move(source), in.blob()});
   });
-  in.list([&] {
-    auto target = aot::parse_target(in.text());
-    if (target)
-      request.options.targets.push_back(std::move(*target));
-    else
-      names = tl::unexpected(target.error());
-  });
+  in.list([&] { request.options.targets.push_back(read_target(in)); });
   request.options.kernels = in.texts();
   request.options.functions = in.texts();
   in.maybe([&] { request.options.threadgroup_memory = in.number(); });
@@ -126,11 +148,7 @@ Result<Request> read_request(Reader& in) {
        {&request.options.fast_math, &request.options.debug_lines, &request.options.pack_scalars,
         &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics, &request.cpu, &request.checked})
     *flag = in.number() != 0;
-  in.maybe([&] {
-    aot::Version version;
-    for (uint16_t* part : {&version.major, &version.minor, &version.patch}) *part = static_cast<uint16_t>(in.number());
-    request.options.language = version;
-  });
+  in.maybe([&] { request.options.language = read_version(in); });
   in.list([&] {
     const auto level = aot::parse_cpu_level(in.text());
     if (level)

@@ -3,6 +3,7 @@
 
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
+#include "smelt/schema/package.hpp"
 
 #include <algorithm>
 
@@ -28,7 +29,34 @@ namespace smelt::service {
 bool wants_child(Sandbox mode, const Request& request) {
   const auto& sources = request.sources;
   return mode == Sandbox::always &&
-         std::none_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_source(one.bytes); });
+         std::none_of(sources.begin(), sources.end(),
+                      [](const auto& one) { return aot::is_metal_source(one.bytes); }) &&
+         !std::all_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_library(one.bytes); });
+}
+
+MakeElsewhere make_in_children(const Request& request,
+                               const std::function<Result<std::optional<Built>>(ChildJob)>& run) {
+  return [&](const aot::Plan& plan, size_t part) -> Result<std::optional<KeptKernel>> {
+    SMELT_TRY(const std::optional<Bytes> library, plan.part_as_library(part));
+    if (!library) return std::optional<KeptKernel>();
+    ChildJob job;
+    job.request = request;
+    job.request->sources = {{request.sources[plan.source_of(part)].name, *library}};
+    job.request->options.targets = plan.targets();
+    // The plan has looked for what the options name; the package gets the request's name and version.
+    job.request->options.functions.clear();
+    job.request->options.kernels.clear();
+    job.request->name.clear();
+    job.request->version.clear();
+    SMELT_TRY(auto built, run(std::move(job)));
+    if (!built) return std::optional<KeptKernel>();
+    SMELT_TRY(const schema::Package package, schema::Package::open(built->package));
+    KeptKernel kernel;
+    SMELT_TRY(kernel.library, package.copy_library(0));
+    kernel.library.source = {};  // as of a part made here
+    kernel.warnings = std::move(built->warnings);
+    return std::optional(std::move(kernel));
+  };
 }
 
 #ifdef __linux__
@@ -84,7 +112,14 @@ class Helper {
   Result<void> serve(int end) {
     const std::lock_guard lock(mutex_);
     for (const bool again : {true, false}) {
-      if (process_ != ::getpid()) SMELT_TRY_VOID(start());
+      if (process_ != ::getpid()) {
+        if (unavailable_) return tl::unexpected(*unavailable_);
+        if (auto started = start(); !started) {
+          if (started.error().code == Errc::toolchain_missing)
+            unavailable_ = started.error();  // the next would wait too
+          return started;
+        }
+      }
       if (send(end)) return {};
       process_ = 0;  // it has gone: a new one, once
       if (!again) break;
@@ -150,6 +185,7 @@ class Helper {
   }
 
   std::mutex mutex_;
+  std::optional<Error> unavailable_;
   pid_t process_ = 0;  // that started it: a forked child has a helper of its own
   Descriptor control_;
 };
@@ -160,8 +196,10 @@ Helper& helper() {
 }
 
 tl::unexpected<Error> over_time(const ChildJob& job) {
+  const aot::Limits* limits = aot::current_limits();  // of which the job had what was left
+  const auto limit = limits != nullptr && limits->time.count() != 0 ? limits->time : job.time;
   return fail(Errc::cancelled, "not compiled within the limit of {:.3g} s",
-              std::chrono::duration<double>(job.time).count());
+              std::chrono::duration<double>(limit).count());
 }
 
 tl::unexpected<Error> died(const ChildJob& job, int status) {
@@ -235,17 +273,22 @@ class Talk {
 
 Result<Built> run_in_child(ChildJob job) {
   const aot::Limits* limits = aot::current_limits();
-  job.time = limits != nullptr && limits->time.count() != 0 ? limits->time : kMostTime;
+  job.time = aot::time_left().value_or(kMostTime);
   job.memory_bytes = limits != nullptr && limits->memory_bytes != 0 ? limits->memory_bytes : kMostMemory;
   SMELT_TRY(auto ends, socket_pair(SOCK_STREAM));
   SMELT_TRY_VOID(helper().serve(ends[1].get()));
   ends[1].close();
+  const auto until = std::chrono::steady_clock::now() + job.time;
   SMELT_TRY(const Bytes answer, Talk(ends[0].get(), job).run(write_job(job)));
   if (answer.size() < kStatusBytes) return fail(Errc::compile_failed, "{} ended before its child did", kChildProgram);
   const size_t at = answer.size() - kStatusBytes;
   const int status = static_cast<int>(load_le<uint32_t>(answer.data() + at));
   if (status != 0) return died(job, status);
-  return read_outcome(ByteView(answer).first(at));
+  auto outcome = read_outcome(ByteView(answer).first(at));
+  // The child knows of its own time alone.
+  if (!outcome && outcome.error().code == Errc::cancelled && std::chrono::steady_clock::now() > until)
+    return over_time(job);
+  return outcome;
 }
 
 #else

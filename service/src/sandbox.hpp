@@ -8,12 +8,19 @@
 
 namespace smelt::service {
 
-/// What a request's input says: whether it is to be compiled in a child under `mode`.
+/// Whether all of a request is to be compiled in one child under `mode`: where LLVM must read inputs to see what is in
+/// them. Kernels of Metal libraries go to children one by one (make_in_children).
 bool wants_child(Sandbox mode, const Request& request);
 
-/// The outcome of `job` in a child, within the limits of this thread (aot::Limited) or, without any, an hour and
-/// 8 GiB. `toolchain_missing` when there is no child to be had; `cancelled` at a limit, which it names; `corrupt` when
-/// the child died. Any thread; the helper starts with the first job and lives as long as the process.
+/// A plan's part in a child: a Metal library's function, whatever the other inputs are. `run`: a job's outcome, or
+/// nothing when there is no child. Borrows both.
+MakeElsewhere make_in_children(const Request& request,
+                               const std::function<Result<std::optional<Built>>(ChildJob)>& run);
+
+/// The outcome of `job` in a child, within what is left of the limits of this thread (aot::Limited) or, without any, an
+/// hour and 8 GiB; the limit of memory is each child's. `toolchain_missing` when there is no child to be had;
+/// `cancelled` at a limit, which it names; `corrupt` when the child died. Any thread; the helper starts with the first
+/// job and lives as long as the process.
 Result<Built> run_in_child(ChildJob job);
 
 }  // namespace smelt::service

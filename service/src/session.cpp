@@ -133,7 +133,6 @@ struct Session::State {
 
   /// In a child; nothing when there is none and it may be done here.
   Result<std::optional<Built>> in_child(Sandbox mode, ChildJob job) {
-    job.threads = options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
     auto built = run_in_child(std::move(job));
     if (built) return std::optional(std::move(*built));
     if (mode == Sandbox::always || built.error().code != Errc::toolchain_missing)
@@ -142,16 +141,23 @@ struct Session::State {
     return std::optional<Built>();
   }
 
-  /// Kernels that the store has are not taken from it in a child, which cannot see it.
+  /// Of a request that is compiled in one child whole, no kernel is taken from the store, which a child cannot see.
   Result<Built> build(const Request& request, const Progress& progress, const KernelStore& kernels) {
     SMELT_TRY(const Sandbox mode, sandbox(request.sandbox));
+    if (mode == Sandbox::never) return build_package(request, options.threads, progress, kernels);
     if (wants_child(mode, request)) {
       ChildJob job;
       job.request = request;
+      job.threads = threads();
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
       if (built) return std::move(*built);
     }
-    return build_package(request, options.threads, progress, kernels);
+    const auto run = [&](ChildJob job) { return in_child(mode, std::move(job)); };
+    return build_package(request, options.threads, progress, kernels, make_in_children(request, run));
+  }
+
+  unsigned threads() const {
+    return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   }
 
   Result<Bytes> remake(ByteView package, std::optional<CpuCode> wanted) {
@@ -159,6 +165,7 @@ struct Session::State {
     if (mode != Sandbox::never) {
       ChildJob job;
       job.package = to_bytes(package);
+      job.threads = threads();
       job.wanted = wanted;
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
       if (built) return std::move(built->package);

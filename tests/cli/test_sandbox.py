@@ -9,17 +9,29 @@ import sys
 import time
 import unittest
 
-from smelt_cli import SMELT, CliTest
+from smelt_cli import SMELT, CliTest, smelt
 
 PROGRAM = "smelt-compile-child"
 
-# Half a minute or so of work, if nobody ends it.
+# Half a minute or so of work for each of three kernels, if nobody ends it.
 LONG = "#include <metal_stdlib>\nusing namespace metal;\n" + "".join(
     f"kernel void k{n}(device float* x, uint i [[thread_position_in_grid]]) {{\n"
-    + "".join(f"  x[i] = precise::sin(x[i] * {m}.5f) + precise::pow(x[i], {n}.25f);\n" for m in range(6))
+    + "".join(f"  x[i] = precise::sin(x[i] * {m}.5f) + precise::pow(x[i], {n}.25f);\n" for m in range(500))
     + "}\n"
-    for n in range(150)
+    for n in range(3)
 )
+
+KERNELS = """#include <metal_stdlib>
+using namespace metal;
+constant float scale [[function_constant(3)]];
+kernel void scaled(device half4* x, constant uint& n, uint i [[thread_position_in_grid]]) { if (i < n) x[i] *= half(scale); }
+kernel void summed(device const float* x, device atomic_int* out, threadgroup float* t, uint l [[thread_position_in_threadgroup]]) {
+  t[l] = x[l];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (l == 0) atomic_fetch_add_explicit(out, int(t[1] + simd_sum(t[0])), memory_order_relaxed);
+}
+kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }
+"""
 
 
 def children_of(pid):
@@ -79,6 +91,32 @@ class SandboxTest(CliTest):
         for options in (["--checked"], ["--target", "macos15", "--name", "n", "--version-string", "1.2.3"]):
             self.assertEqual(self.compile("always", self.source, *options), self.compile("never", self.source, *options))
 
+    def test_kernels_of_libraries_have_children_of_their_own(self):
+        library = self.library(KERNELS)
+        built_elsewhere = self.folder / "elsewhere.metallib"  # for a target that has no name here
+        self.succeed("compile", library, "--no-store", "--target", "macos15.4", "-o", built_elsewhere)
+        ir = self.folder / "ir.ll"
+        ir.write_text("define void @plain(ptr addrspace(1) %x) {\n  store float 1.0, ptr addrspace(1) %x\n  ret void\n}\n")
+        mixed = [library, ir, "--kernel", "plain"]
+        for inputs in ([library], [built_elsewhere, "--checked"], [library, "--function", "summed"], mixed):
+            out = [self.folder / f"{mode}.smelt" for mode in ("auto", "never")]
+            with self.subTest(inputs=inputs):
+                for mode, file in zip(("auto", "never"), out):
+                    self.succeed("compile", *inputs, "--no-store", "--sandbox", mode, "-o", file)
+                self.assertEqual(out[0].read_bytes(), out[1].read_bytes())
+
+    def test_what_a_child_made_is_kept(self):
+        before = os.environ.get("SMELT_STORE")
+        self.addCleanup(lambda: os.environ.pop("SMELT_STORE") if before is None else os.environ.update(SMELT_STORE=before))
+        os.environ["SMELT_STORE"] = str(self.folder / "store")
+        out = self.folder / "out.smelt"
+        self.succeed("compile", self.library(KERNELS), "-o", out)
+        for mode, factor in (("auto", 4), ("never", 5)):  # a child's kernels are those that are made here
+            edited = self.library(KERNELS.replace("*= 2", f"*= {factor}"))
+            said = smelt("compile", edited, "-v", "--sandbox", mode, "-o", out)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn(b"2 of 3 kernels from the store", said.stderr)
+
     def test_errors_are_the_same(self):
         broken = self.folder / "broken.metallib"
         broken.write_bytes(self.source.read_bytes()[:-30])
@@ -90,13 +128,22 @@ class SandboxTest(CliTest):
         self.assertIn("auto, always or never", self.fail_with(2, "compile", broken, "--sandbox", "yes", "-o", "o.smelt"))
 
     def test_a_limit_is_named_and_nothing_is_written(self):
-        library = self.library()
+        library, ir = self.library(), self.folder / "long.ll"
+        lines = "".join(
+            f"  %w{n} = call float @llvm.sin.f32(float %v{n})\n  %v{n + 1} = fadd float %w{n}, %v0\n" for n in range(3000)
+        )
+        ir.write_text(
+            "define void @long(ptr addrspace(1) %x) {\n  %v0 = load float, ptr addrspace(1) %x\n" + lines +
+            "  store float %v3000, ptr addrspace(1) %x\n  ret void\n}\ndeclare float @llvm.sin.f32(float)\n"
+        )
         out = self.folder / "limited.smelt"
-        for options, words in (
-            (["--timeout", "0.2"], "limit of 0.2 s (cancelled)"),
-            (["--max-memory", "20MiB"], "limit of 20 MB (cancelled)"),
+        for source, options, words in (
+            ([library], ["--timeout", "0.2"], "limit of 0.2 s (cancelled)"),
+            ([library], ["--max-memory", "20MiB"], "the limit is 20 MB (cancelled)"),  # this process has more already
+            ([ir, "--kernel", "long"], ["--timeout", "0.2"], "limit of 0.2 s (cancelled)"),
+            ([ir, "--kernel", "long"], ["--max-memory", "20MiB"], "limit of 20 MB (cancelled)"),
         ):
-            said = self.fail_with(1, "compile", library, "--no-store", "--sandbox", "always", "-o", out, *options)
+            said = self.fail_with(1, "compile", *source, "--no-store", "--sandbox", "always", "-o", out, *options)
             self.assertIn(words, said)
             self.assertFalse(out.exists())
 

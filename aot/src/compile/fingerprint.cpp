@@ -151,6 +151,10 @@ void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options
 bool is_metal_source(ByteView bytes) {
   return input::detect_kind(bytes) == input::Kind::msl;
 }
+bool is_metal_library(ByteView bytes) {
+  const input::Kind kind = input::detect_kind(bytes);
+  return kind == input::Kind::metallib || kind == input::Kind::universal;
+}
 
 void add_target(Hasher& hasher, const Target& target) {
   hasher.field(target.name);
@@ -217,11 +221,10 @@ Result<Digest> normalised_fingerprint(std::span<const Source> sources, const Com
   add_number(hasher, "threads_per_threadgroup", launch.threads_per_threadgroup);
   hasher.field(uint64_t{sources.size()});
   for (const Source& source : sources) {
-    const input::Kind kind = input::detect_kind(source.bytes);
-    if (kind == input::Kind::metallib || kind == input::Kind::universal) {
+    if (is_metal_library(source.bytes)) {
       auto added = add_library(hasher, source);
       if (!added) return tl::unexpected(std::move(added).error().in(source.name));
-    } else if (kind == input::Kind::msl) {
+    } else if (is_metal_source(source.bytes)) {
       add_msl(hasher, source, options, true);
     } else {
       SMELT_TRY_VOID(add_ir(hasher, source, options, launch.threads_per_threadgroup.value_or(0)));

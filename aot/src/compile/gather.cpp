@@ -125,6 +125,7 @@ Result<Gathered> gather_metallib(const Source& source, size_t index) {
     const std::string stage = metallib::function_type_name(function.type.value_or(2));
     unit.all.push_back({function.name, stage});
     unit.count = 1;
+    unit.versions = function.versions;
     SMELT_TRY(unit.constants, metallib::constants_of(library.public_of(function)));
     SMELT_TRY(unit.vertex_attributes, metallib::vertex_attributes_of(library.public_of(function)));
     gathered.units.push_back(std::move(unit));

@@ -9,6 +9,11 @@
 namespace smelt::aot {
 namespace {
 
+metallib::FunctionType type_of(std::string_view stage) {
+  const auto type = metallib::parse_function_type(stage);
+  return type ? static_cast<metallib::FunctionType>(*type) : metallib::FunctionType::unqualified;
+}
+
 Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunction> functions) {
   metallib::NewLibrary library;
   library.patch = target.container_patch;
@@ -23,13 +28,23 @@ Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunct
 
 }  // namespace
 
+Result<Bytes> original_library(const Target& target, const Unit& unit) {
+  metallib::NewFunction function;
+  function.name = unit.all.front().name;
+  function.type = type_of(unit.all.front().stage);
+  function.bitcode = unit.original;
+  function.versions = unit.versions;
+  function.constants = unit.constants;
+  function.vertex_attributes = unit.vertex_attributes;
+  return write_library(target, {std::move(function)});
+}
+
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
   std::vector<metallib::NewFunction> functions;
   for (const CompiledFunction& function : compiled.functions) {
     metallib::NewFunction added;
     added.name = function.info.name;
-    const auto type = metallib::parse_function_type(function.info.stage);
-    added.type = type ? static_cast<metallib::FunctionType>(*type) : metallib::FunctionType::unqualified;
+    added.type = type_of(function.info.stage);
     added.bitcode = function.bitcode;
     added.versions = {function.info.air.major, function.info.air.minor, function.info.language.major,
                       function.info.language.minor};

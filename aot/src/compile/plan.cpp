@@ -172,6 +172,16 @@ size_t Plan::part_count() const {
 size_t Plan::entry_count(size_t part) const {
   return state_->units[part].count;
 }
+size_t Plan::source_of(size_t part) const {
+  return state_->units[part].source;
+}
+Result<std::optional<Bytes>> Plan::part_as_library(size_t part) const {
+  const Unit& unit = state_->units[part];
+  if (!unit.from_metallib()) return std::optional<Bytes>();
+  SMELT_TRY(Bytes library, original_library(state_->targets.front(), unit));
+  return std::optional(std::move(library));
+}
+
 const std::vector<std::string>& Plan::warnings() const {
   return state_->warnings;
 }

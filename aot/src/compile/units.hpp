@@ -30,6 +30,7 @@ struct Unit {
   std::vector<air::EntryPoint> all;           ///< of the module
   size_t first = 0, count = 0;                ///< which of them are this unit's
   /// What a Metal library says of its function besides the module.
+  metallib::Versions versions;
   std::vector<metallib::Constant> constants;
   std::vector<metallib::VertexAttribute> vertex_attributes;
   bool from_metallib() const { return !bitcode && !msl; }
@@ -56,8 +57,10 @@ msl::MslOptions msl_options(const CompileOptions& options);
 /// The unit's module with only its own entry points.
 Result<KernelModule> open_unit(const Unit& unit);
 
-/// The unit's functions as a library (library.cpp, as is join_libraries).
+/// The unit's functions as a library (library.cpp, as are the next and join_libraries).
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
+/// A unit of a Metal library as it came; `target` is whom the header speaks of.
+Result<Bytes> original_library(const Target& target, const Unit& unit);
 
 /// What a Plan is: everything read, nothing built.
 struct PlanState {

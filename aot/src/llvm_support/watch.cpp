@@ -5,6 +5,7 @@
 
 #include "llvm_support/guard.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace smelt::aot {
@@ -16,8 +17,7 @@ class Watch {
 
   Result<void> check() const {
     if (limits_.cancel && limits_.cancel->load(std::memory_order_relaxed)) return fail(Errc::cancelled, "cancelled");
-    const auto so_far = std::chrono::steady_clock::now() - began_;
-    if (limits_.time.count() != 0 && so_far > limits_.time)
+    if (limits_.time.count() != 0 && so_far() > limits_.time)
       return fail(Errc::cancelled, "not compiled within the limit of {:.3g} s",
                   std::chrono::duration<double>(limits_.time).count());
     if (limits_.memory_bytes != 0) {
@@ -29,6 +29,7 @@ class Watch {
   }
 
   const Limits& limits() const { return limits_; }
+  std::chrono::steady_clock::duration so_far() const { return std::chrono::steady_clock::now() - began_; }
 
  private:
   const Limits limits_;
@@ -53,6 +54,11 @@ const Watch* current_watch() {
 }
 const Limits* current_limits() {
   return current ? &current->limits() : nullptr;
+}
+std::optional<std::chrono::milliseconds> time_left() {
+  if (!current || current->limits().time.count() == 0) return std::nullopt;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(current->limits().time - current->so_far());
+  return std::max(left, std::chrono::milliseconds(1));
 }
 Inherited::Inherited(const Watch* watch) : outer_(std::exchange(current, watch)) {}
 Inherited::~Inherited() {

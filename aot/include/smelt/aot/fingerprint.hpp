@@ -37,6 +37,8 @@ std::vector<std::string> source_dependencies(const Source& source, const Compile
 
 /// Whether the bytes are Metal source, which includes files.
 bool is_metal_source(ByteView bytes);
+/// Whether they are a Metal library, or one for several machines.
+bool is_metal_library(ByteView bytes);
 
 /// This compiler: version, SHA-256 of the sources it was built from, and LLVM. The same for every build type, folder
 /// and machine. Part of both keys.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace smelt::aot {
 
@@ -20,6 +21,8 @@ struct Limits {
 
 /// Those of this thread; null: none.
 const Limits* current_limits();
+/// Until this thread's limit of time; at least a millisecond. Nothing when it has none.
+std::optional<std::chrono::milliseconds> time_left();
 
 class Watch;
 

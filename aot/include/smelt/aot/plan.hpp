@@ -41,6 +41,13 @@ class Plan {
   /// takes sources with kernels that no GPU can run. `options.threads` and `options.progress` are those of make().
   Result<std::vector<Compiled>> build(std::span<const size_t> parts) const;
 
+  /// A part that is a function of a Metal library, as a library of its own: compiled for targets() it gives what
+  /// build() gives for the part, wherever that is done. The container's reader and writer made it; LLVM did not look at
+  /// it. Nothing for other parts. Errors: `corrupt` when the module's size is none that bitcode has.
+  Result<std::optional<Bytes>> part_as_library(size_t part) const;
+  /// Whose part it is: an index into the sources.
+  size_t source_of(size_t part) const;
+
   const std::vector<std::string>& warnings() const;
   const std::vector<std::string>& dependencies() const;
 

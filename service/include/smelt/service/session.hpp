@@ -32,11 +32,11 @@ class KernelStore;
 /// Whether compiling is done in a child process, which can open nothing, talk to nobody, and has bounded memory and
 /// time.
 enum class Sandbox : uint8_t {
-  /// Packages whose CPU code is made anew, for example of a remote that is not trusted. Where no child can be had,
-  /// here.
+  /// What the user need not have made: Metal libraries, a child for each kernel, and packages whose CPU code is made
+  /// anew, for example of a remote that is not trusted. Where no child can be had, here.
   automatic,
-  /// Metal libraries and LLVM IR too; an error where no child can be had. Kernels are then not kept one by one, and no
-  /// progress is told. Metal source, which includes files, is compiled here.
+  /// LLVM IR too, all of a request in one child, which keeps no kernel for itself and tells no progress; an error where
+  /// no child can be had. Metal source, which includes files, is compiled here.
   always,
   never,
 };
