@@ -40,16 +40,17 @@ int64_t coarse_milliseconds() {
   return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
 }
 
-uint64_t resident_bytes() {
+MemoryUse memory_use() {
 #if defined(__linux__)
   FILE* const file = std::fopen("/proc/self/statm", "re");
-  if (file == nullptr) return 0;
-  unsigned long long all = 0, resident = 0;  // pages
-  const int read = std::fscanf(file, "%llu %llu", &all, &resident);
+  if (file == nullptr) return {};
+  unsigned long long mapped = 0, resident = 0;  // pages
+  const int read = std::fscanf(file, "%llu %llu", &mapped, &resident);
   std::fclose(file);
-  return read == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return read == 2 ? MemoryUse{mapped * page, resident * page} : MemoryUse{};
 #else
-  return 0;
+  return {};
 #endif
 }
 

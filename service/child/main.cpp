@@ -4,13 +4,13 @@
 // LLVM's libraries tens of milliseconds to load, a fork less than one: therefore it waits.
 #include "smelt/aot/cpu.hpp"
 #include "smelt/aot/limits.hpp"
+#include "smelt/base/platform.hpp"
 #include "smelt/schema/package.hpp"
 
 #include "child_protocol.hpp"
+#include "filter.hpp"
 
 #include <poll.h>
-#include <sched.h>
-#include <seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -21,7 +21,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <new>
@@ -53,51 +52,6 @@ bool read_all(int from, Bytes& bytes) {
   }
 }
 
-/// What is not listed is refused as if it were not permitted. Threads are; processes are not, nor signals: abort() then
-/// ends in an instruction that faults. Null when there is no memory for it.
-scmp_filter_ctx make_filter() {
-  const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-  if (filter == nullptr) return nullptr;
-  bool fine = true;
-  for (const int call : {SCMP_SYS(read),
-                         SCMP_SYS(write),
-                         SCMP_SYS(close),
-                         SCMP_SYS(recvfrom),
-                         SCMP_SYS(sendto),
-                         SCMP_SYS(brk),
-                         SCMP_SYS(munmap),
-                         SCMP_SYS(mremap),
-                         SCMP_SYS(madvise),
-                         SCMP_SYS(futex),
-                         SCMP_SYS(set_robust_list),
-                         SCMP_SYS(rseq),
-                         SCMP_SYS(sched_yield),
-                         SCMP_SYS(sched_getaffinity),
-                         SCMP_SYS(getrandom),
-                         SCMP_SYS(clock_gettime),
-                         SCMP_SYS(clock_nanosleep),
-                         SCMP_SYS(gettimeofday),
-                         SCMP_SYS(getpid),
-                         SCMP_SYS(gettid),
-                         SCMP_SYS(getrusage),
-                         SCMP_SYS(rt_sigaction),
-                         SCMP_SYS(rt_sigprocmask),
-                         SCMP_SYS(rt_sigreturn),
-                         SCMP_SYS(sigaltstack),
-                         SCMP_SYS(restart_syscall),
-                         SCMP_SYS(exit),
-                         SCMP_SYS(exit_group)})
-    fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
-  for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)})  // memory, but no code
-    fine = fine &&
-           seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, 4 /* PROT_EXEC */, 0)) == 0;
-  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) == 0;
-  // Its flags lie in memory, where a filter cannot look; the C library then takes the other one.
-  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
-  return fine ? filter : nullptr;
-}
-
 void limit(int what, rlim_t soft, rlim_t hard) {
   const rlimit bounds{soft, hard};
   ::setrlimit(static_cast<__rlimit_resource>(what), &bounds);
@@ -121,16 +75,6 @@ Result<Built> compile_within(const ChildJob& job) {
   } catch (const std::bad_alloc&) {
     return fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20);
   }
-}
-
-/// The address space that the program has already: what the libraries map is not the job's.
-uint64_t mapped_now() {
-  unsigned long long pages = 0;
-  if (FILE* file = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(file, "%llu", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// The child's whole life. Its descriptors are the socket and nothing else; limits and filter are there before a byte
@@ -280,7 +224,8 @@ int run() {
   // LLVM's tables of targets, and this compiler's name, are made once, and not in each child.
   (void)aot::compile_cpu({}, {});
   (void)write_job({});
-  uint64_t mapped = mapped_now();
+  // The address space that the program has already: what the libraries map is not the job's.
+  uint64_t mapped = platform::memory_use().mapped;
   bool served = false, warm = false;
   Children at_work;
   if (::send(kControl, "", 1, MSG_NOSIGNAL) != 1) return 1;  // ready
@@ -293,7 +238,7 @@ int run() {
     if (found < 0 && errno != EINTR) break;
     if (found == 0) {
       warm_up();
-      mapped = mapped_now();
+      mapped = platform::memory_use().mapped;
       warm = true;
       continue;
     }

@@ -2,11 +2,17 @@
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/platform.hpp"
 
 #include "files.hpp"
 
 #include <doctest/doctest.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include <cstring>
 #include <fstream>
 
 using namespace smelt;
@@ -63,3 +69,20 @@ TEST_CASE("files are written whole or not at all") {
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++left;
   CHECK(left == 1);
 }
+
+#ifdef __linux__
+TEST_CASE("what a process maps and what it holds are told apart") {
+  constexpr size_t kBytes = size_t{256} << 20;
+  const platform::MemoryUse before = platform::memory_use();
+  CHECK(before.mapped >= before.resident);
+  CHECK(before.resident > 0);
+  void* const mapping = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(mapping != MAP_FAILED);
+  const platform::MemoryUse mapped = platform::memory_use();
+  CHECK(mapped.mapped >= before.mapped + kBytes);
+  CHECK(mapped.resident < before.resident + kBytes / 2);
+  std::memset(mapping, 1, kBytes / 4);
+  CHECK(platform::memory_use().resident > mapped.resident + kBytes / 8);
+  ::munmap(mapping, kBytes);
+}
+#endif

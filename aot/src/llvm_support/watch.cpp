@@ -21,7 +21,7 @@ class Watch {
       return fail(Errc::cancelled, "not compiled within the limit of {:.3g} s",
                   std::chrono::duration<double>(limits_.time).count());
     if (limits_.memory_bytes != 0) {
-      if (const uint64_t held = platform::resident_bytes(); held > limits_.memory_bytes)
+      if (const uint64_t held = platform::memory_use().resident; held > limits_.memory_bytes)
         return fail(Errc::cancelled, "compiling took {} MB of memory, the limit is {} MB", held >> 20,
                     limits_.memory_bytes >> 20);
     }

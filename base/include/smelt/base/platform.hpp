@@ -15,8 +15,12 @@ int64_t seconds_since_boot();
 /// Milliseconds of a clock that is never set, as cheaply as they can be had; some milliseconds behind at most.
 int64_t coarse_milliseconds();
 
-/// Bytes of memory that this process holds now; 0 where the system does not say.
-uint64_t resident_bytes();
+/// Bytes of this process now; 0 where the system does not say.
+struct MemoryUse {
+  uint64_t mapped = 0;    ///< its address space: what RLIMIT_AS counts
+  uint64_t resident = 0;  ///< the memory that it holds
+};
+MemoryUse memory_use();
 
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
