@@ -5,20 +5,8 @@
 
 #include "entry_parts.hpp"
 
-#include <fmt/ranges.h>
-
 namespace smelt::service {
 namespace {
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
   const auto bytes = entry.part(kKernelPart);
@@ -26,7 +14,7 @@ Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
   SMELT_TRY(const schema::Package package, schema::Package::open(*bytes));
   KeptKernel kernel;
   SMELT_TRY(kernel.library, package.copy_library(0));
-  kernel.warnings = lines_of(as_text(entry.part(kWarningsPart).value_or(ByteView())));
+  kernel.warnings = unpack_warnings(as_text(entry.part(kWarningsPart).value_or(ByteView())));
   return std::optional(std::move(kernel));
 }
 
@@ -75,7 +63,7 @@ void KernelStore::keep(const std::vector<Digest>& keys, const std::vector<std::o
     if (parts[i]->library.functions.empty()) continue;
     auto package = schema::write_package(std::span(&parts[i]->library, 1));
     if (!package) continue;  // an error of the whole library too, which is told when that is written
-    kept.push_back({std::move(*package), fmt::format("{}", fmt::join(parts[i]->warnings, "\n"))});
+    kept.push_back({std::move(*package), pack_warnings(parts[i]->warnings)});
     cache::Store::Put entry{keys[i], {{kKernelPart, kept.back().package}}, cost / static_cast<int64_t>(which.size())};
     if (!kept.back().warnings.empty()) entry.parts.push_back({kWarningsPart, as_bytes(kept.back().warnings)});
     entries.push_back(std::move(entry));

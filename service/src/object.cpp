@@ -13,28 +13,10 @@
 #include "build_package.hpp"
 #include "entry_parts.hpp"
 
-#include <fmt/ranges.h>
-
 namespace smelt::service {
 namespace {
 
 constexpr std::string_view kFilePart = "file";
-
-/// Warnings stand in the store as they are told, several lines each; a zero byte ends one.
-std::string packed(const std::vector<std::string>& warnings) {
-  std::string text;
-  for (const std::string& warning : warnings) text.append(warning).push_back('\0');
-  return text;
-}
-
-std::vector<std::string> unpacked(std::string_view text) {
-  std::vector<std::string> warnings;
-  for (size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
-    warnings.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return warnings;
-}
 
 std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
   const auto found = store.find(key);
@@ -42,14 +24,14 @@ std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
   if (!found || !*found || !(*found)->part(kFilePart)) return std::nullopt;
   BuiltFile file;
   file.bytes = to_bytes(*(*found)->part(kFilePart));
-  file.warnings = unpacked(as_text((*found)->part(kWarningsPart).value_or(ByteView())));
+  file.warnings = unpack_warnings(as_text((*found)->part(kWarningsPart).value_or(ByteView())));
   file.hit = true;
   return file;
 }
 
 void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, std::chrono::microseconds cost) {
   if (store.read_only()) return;
-  const std::string warnings = packed(file.warnings);
+  const std::string warnings = pack_warnings(file.warnings);
   if (auto put = store.put(key, {{kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}}, cost); !put)
     log_warning(put.error().message);
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels are kept one by one: an edit compiles what it changes, and the bytes are those of a compile without a store.
+#include "smelt/cache/store.hpp"
+#include "smelt/remote/tiered_store.hpp"
+#include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
 #include "files.hpp"
+#include "kernel_store.hpp"
 
 #include <doctest/doctest.h>
 
@@ -164,6 +168,25 @@ TEST_CASE("warnings come back with a kept kernel, and a kernel no GPU can run is
     REQUIRE(made.warnings.size() == 1);
     CHECK(made.warnings[0].find("left out") != std::string::npos);
   }
+}
+
+TEST_CASE("a warning of several lines comes back from the store as it was") {
+  TemporaryFolder folder;
+  auto local = cache::Store::open(folder / "s", {});
+  REQUIRE(local);
+  auto tiers = remote::TieredStore::open(std::move(*local), {});
+  REQUIRE(tiers);
+  const service::KernelStore store(**tiers, [](std::string_view text) { FAIL(std::string(text)); });
+  service::KeptKernel kernel;
+  const CompileResult made =
+      make(*session_without_store(), source_with(), [](Request& request) { request.cpu = false; });
+  kernel.library = schema::Package::open(made.package)->copy_library(0).value();
+  kernel.warnings = {"x.metal:3:5: warning: unused\n  float y;\n        ^", "", "one line"};
+  const Digest key = sha256(as_bytes("a kernel"));
+  store.keep({key}, {kernel}, {0}, {});
+  const auto found = store.find({key});
+  REQUIRE(found[0]);
+  CHECK(found[0]->warnings == kernel.warnings);
 }
 
 TEST_CASE("kernels of a Metal library are kept one by one too") {
