@@ -142,20 +142,14 @@ Result<void> run_libtool_words(std::span<const std::string> words) {
   return archive.write(output);
 }
 
-int finish(const Call& call, const Result<void>& done) {
-  if (done) return 0;
-  Messages(call.tool).error(done.error());
-  return 1;
-}
-
 }  // namespace
 
 int run_ar(const Call& call) {
-  return finish(call, run_ar_words(call.arguments));
+  return exit_code(call, run_ar_words(call.arguments));
 }
 
 int run_libtool(const Call& call) {
-  return finish(call, run_libtool_words(call.arguments));
+  return exit_code(call, run_libtool_words(call.arguments));
 }
 
 }  // namespace smelt::toolchain

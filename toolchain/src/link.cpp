@@ -35,7 +35,7 @@ Result<void> link(const Call& call, const Parsed& parsed, Messages& messages) {
   for (const std::string& warning : parsed.warnings) messages.warning(warning);
   SMELT_TRY(const Wanted wanted, choose_target(parsed.arguments));
   for (const std::string& warning : wanted.warnings) messages.warning(warning);
-  std::string output = "default.metallib";
+  std::string output = kDefaultLibrary;
   LinkInputs inputs;
   bool any = false, only_version = false;
   for (const Argument& argument : parsed.arguments) {

@@ -204,15 +204,12 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
 bool is_source(const Input& input, ByteView bytes) {
   if (!input.language.empty()) return true;
   const std::string ending = std::filesystem::path(input.path).extension().string();
-  if (ending == ".metal" || ending == ".ll") return true;
-  const auto magic = as_text(bytes).substr(0, 4);
-  return !aot::is_archive(bytes) && magic != "MTLB" && magic != "BC\xC0\xDE" && magic != "\xDE\xC0\x17\x0B" &&
-         magic != "\xCB\xFE\xBA\xBE" && magic != "\xCA\xFE\xBA\xBE";
+  return ending == ".metal" || ending == ".ll" || !aot::is_link_input(bytes);
 }
 
 std::string default_output(const Job& job, const Input& input) {
   if (job.stop == Stop::preprocess || job.stop == Stop::rule) return "-";
-  if (job.stop == Stop::link) return "default.metallib";
+  if (job.stop == Stop::link) return kDefaultLibrary;
   const std::string stem = input.path == "-" ? "-" : std::filesystem::path(input.path).stem().string();
   return stem == "-" ? "-" : stem + (job.stop == Stop::text ? ".ll" : ".air");
 }
@@ -290,7 +287,7 @@ Result<void> run_job(const Job& job, Messages& messages) {
     failed = true;
   }
   if (failed || job.stop != Stop::link) return {};
-  return link_files(objects, job.wanted, job.output.empty() ? "default.metallib" : job.output, messages);
+  return link_files(objects, job.wanted, job.output.empty() ? kDefaultLibrary : job.output, messages);
 }
 
 /// What --version and their kin print; true: that was all.
@@ -327,7 +324,7 @@ void print_jobs(const Call& call, const Job& job, Messages& messages) {
     if (job.stop != Stop::link) continue;
     messages.note(fmt::format(" {} {} -o {}", shell_quoted((std::filesystem::path(call.folder) / "air-lld").string()),
                               shell_quoted(input.path),
-                              shell_quoted(job.output.empty() ? "default.metallib" : job.output)));
+                              shell_quoted(job.output.empty() ? kDefaultLibrary : job.output)));
     break;
   }
 }

@@ -109,10 +109,6 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
-std::span<const OptionRow> option_rows() {
-  return kRows;
-}
-
 Result<Parsed> parse_options(Tool tool, std::span<const std::string> words, bool stops) {
   Parsed parsed;
   bool only_files = false;

@@ -84,7 +84,6 @@ struct OptionRow {
   Fate fate;
   std::string_view says;
 };
-std::span<const OptionRow> option_rows();
 
 /// An option as it was given, or an input (`row` is null, `value` the file).
 struct Argument {

@@ -43,15 +43,11 @@ constexpr auto kNames = [] {
 /// The folder of what was called: named outright, or the first on PATH that has it.
 std::string folder_of(const std::string& path) {
   std::error_code ignored;
-  if (path.find('/') != std::string::npos) return fs::absolute(fs::path(path).parent_path(), ignored).string();
-  const char* search = std::getenv("PATH");
-  std::string_view rest = search == nullptr ? "" : search;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-    if (fs::exists(fs::path(folder) / path, ignored)) return fs::absolute(folder, ignored).string();
-  }
-  return {};
+  const bool is_named = path.find('/') != std::string::npos;
+  const fs::path found =
+      is_named ? fs::path(path)
+               : find_on_path(path, [&](const fs::path& candidate) { return fs::exists(candidate, ignored); });
+  return fs::absolute(found.parent_path(), ignored).string();
 }
 
 Result<void> replace_link(const fs::path& link, const fs::path& program) {
@@ -103,6 +99,23 @@ Result<void> install(const fs::path& folder, const fs::path& program) {
     const std::string settings = fmt::format("{{\"CanonicalName\": \"{0}{1}\", \"Version\": \"{1}\"}}\n",
                                              sdk_name(platform), sdk_version(platform));
     SMELT_TRY_VOID(write_file(sdk / "SDKSettings.json", as_bytes(settings)));
+  }
+  return {};
+}
+
+int exit_code(const Call& call, const Result<void>& done) {
+  if (done) return 0;
+  Messages(call.tool).error(done.error());
+  return 1;
+}
+
+fs::path find_on_path(const std::string& name, const std::function<bool(const fs::path&)>& fits) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+    if (fs::path candidate = fs::path(folder) / name; fits(candidate)) return candidate;
   }
   return {};
 }

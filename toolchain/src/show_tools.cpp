@@ -36,12 +36,6 @@ Result<Words> split(const Call& call, std::span<const std::string_view> known) {
   return words;
 }
 
-int finish(const Call& call, const Result<void>& done) {
-  if (done) return 0;
-  Messages(call.tool).error(done.error());
-  return 1;
-}
-
 /// A file's modules by name: itself, its members, or its library's functions.
 Result<void> print_symbols(const std::string& name, ByteView bytes, bool with_name) {
   if (aot::is_archive(bytes)) {
@@ -182,24 +176,24 @@ Result<void> config(const Call& call) {
 }  // namespace
 
 int run_nm(const Call& call) {
-  return finish(call, nm(call));
+  return exit_code(call, nm(call));
 }
 int run_objdump(const Call& call) {
-  return finish(call, objdump(call));
+  return exit_code(call, objdump(call));
 }
 int run_lipo(const Call& call) {
-  return finish(call, lipo(call));
+  return exit_code(call, lipo(call));
 }
 int run_source(const Call& call) {
-  return finish(call, source(call));
+  return exit_code(call, source(call));
 }
 int run_config(const Call& call) {
-  return finish(call, config(call));
+  return exit_code(call, config(call));
 }
 int run_dsymutil(const Call& call) {
-  return finish(call, fail(Errc::unsupported,
-                           "symbol companions are made of recorded sources, and none are recorded "
-                           "here (-frecord-sources)"));
+  return exit_code(call, fail(Errc::unsupported,
+                              "symbol companions are made of recorded sources, and none are recorded "
+                              "here (-frecord-sources)"));
 }
 
 }  // namespace smelt::toolchain

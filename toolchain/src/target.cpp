@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "target.hpp"
 
+#include "smelt/aot/languages.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -107,8 +109,7 @@ Result<Language> parse_language(std::string_view text) {
     }
   if (rest.starts_with("metal")) {
     const auto version = parse_version(rest.substr(5));
-    constexpr Version kKnown[] = {{2, 0}, {2, 1}, {2, 2}, {2, 3}, {2, 4}, {3, 0}, {3, 1}, {3, 2}, {4, 0}};
-    if (version && std::find(std::begin(kKnown), std::end(kKnown), *version) != std::end(kKnown)) {
+    if (version && std::find(aot::kLanguages.begin(), aot::kLanguages.end(), *version) != aot::kLanguages.end()) {
       language.version = *version;
       return language;
     }

@@ -11,6 +11,8 @@
 #include "target.hpp"
 
 #include <deque>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +40,16 @@ int run_config(const Call& call);
 int run_dsymutil(const Call& call);
 /// Any tool by name; nothing when there is none of that name.
 std::optional<int> run_tool(const Call& call);
+
+/// Of a tool that is done: 0, or 1 after its error was told.
+int exit_code(const Call& call, const Result<void>& done);
+
+/// The first file of that name in a folder of PATH that `fits`; empty: none does.
+std::filesystem::path find_on_path(const std::string& name,
+                                   const std::function<bool(const std::filesystem::path&)>& fits);
+
+/// What the linker writes when nobody names a file.
+inline constexpr const char* kDefaultLibrary = "default.metallib";
 
 /// The session behind all tools: the user's store.
 std::shared_ptr<service::Session> open_session();

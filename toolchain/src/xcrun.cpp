@@ -18,18 +18,15 @@ constexpr int kNoUtility = 72;
 /// A program on PATH that is not this one's folder.
 std::string on_path(const std::string& name, const std::string& own_folder) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-    std::error_code ignored;
-    if (folder.empty() || std::filesystem::equivalent(folder, own_folder, ignored)) continue;
-    const std::filesystem::path candidate = std::filesystem::path(folder) / name;
-    if (std::filesystem::is_regular_file(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0)
-      return candidate.string();
-  }
-  return {};
+  return find_on_path(name,
+                      [&](const std::filesystem::path& candidate) {
+                        std::error_code ignored;
+                        const std::filesystem::path folder = candidate.parent_path();
+                        return !folder.empty() && !std::filesystem::equivalent(folder, own_folder, ignored) &&
+                               std::filesystem::is_regular_file(candidate, ignored) &&
+                               ::access(candidate.c_str(), X_OK) == 0;
+                      })
+      .string();
 }
 
 int fail_with(std::string_view text, int code) {

@@ -4,6 +4,7 @@
 // and which language options they were made with. A file that another program is writing is never seen: it is renamed
 // into place when whole. A file that does not open is made again.
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/languages.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/files.hpp"
 
@@ -106,8 +107,7 @@ std::shared_ptr<const Precompiled> read_kept(const std::filesystem::path& file) 
 }  // namespace
 
 unsigned metal_version_number(const Version& language) {
-  for (const Version& known : {Version{2, 0}, Version{2, 1}, Version{2, 2}, Version{2, 3}, Version{2, 4}, Version{3, 0},
-                               Version{3, 1}, Version{3, 2}, Version{4, 0}})
+  for (const Version& known : kLanguages)
     if (language.major == known.major && language.minor == known.minor) return known.major * 100u + known.minor * 10u;
   return 0;
 }

@@ -48,6 +48,9 @@ struct Linked {
 /// Errors: compile_failed for a function that two objects have or that none has; each message names both ends.
 Result<std::vector<Linked>> resolve_objects(std::span<const Source> files);
 
+/// Whether these bytes are for the linker as they are: bitcode, a library or an archive. Their beginning tells.
+bool is_link_input(ByteView file);
+
 /// What an AIR module or a library was built for. Nothing for other bytes, or for a platform that is no target.
 std::optional<Target> built_for(ByteView file);
 
