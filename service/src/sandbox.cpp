@@ -91,7 +91,9 @@ Result<std::array<Descriptor, 2>> socket_pair(int type) {
   return std::array{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// Beside the module that holds this code, or in the folders where a build or an installation has it.
+/// Beside the module that holds this code, or in the folders where a build or an installation has it. A library is in
+/// lib or in a folder of that for the machine (lib/x86_64-linux-gnu), and libexec beside it: the program that links it
+/// may be anywhere.
 Result<std::string> child_program() {
   Dl_info info{};
   std::filesystem::path folder;
@@ -99,8 +101,8 @@ Result<std::string> child_program() {
     folder = std::filesystem::path(info.dli_fname).parent_path();
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate :
-       {folder / "_bin", folder, folder / "../../bin", self, self / "../libexec"})
+  for (const std::filesystem::path& candidate : {folder / "_bin", folder, folder / "../../bin", folder / "../libexec",
+                                                 folder / "../../libexec", self, self / "../libexec"})
     if (const auto program = candidate / kChildProgram; ::access(program.c_str(), X_OK) == 0) return program.string();
   return fail(Errc::toolchain_missing, "{} was not found beside smelt, in {}", kChildProgram, self.string());
 }

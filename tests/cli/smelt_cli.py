@@ -14,9 +14,9 @@ CORPUS = pathlib.Path(os.environ.get("SMELT_CORPUS", SOURCE / "build/corpus"))
 SEEDS = SOURCE / "tests/fuzz/metallib_seeds"  # small libraries, in the tree
 
 
-def smelt(*arguments, stdin=b""):
-    """Runs the tool; stdout and stderr are bytes."""
-    return subprocess.run([SMELT, *map(str, arguments)], input=stdin, capture_output=True, timeout=300)
+def smelt(*arguments, stdin=b"", environment=None):
+    """Runs the tool; stdout and stderr are bytes. `environment` is all of it, or this process's."""
+    return subprocess.run([SMELT, *map(str, arguments)], input=stdin, env=environment, capture_output=True, timeout=300)
 
 
 class CliTest(unittest.TestCase):
@@ -25,9 +25,9 @@ class CliTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def succeed(self, *arguments, stdin=b""):
+    def succeed(self, *arguments, stdin=b"", environment=None):
         """Exit 0 and a silent stderr; returns stdout."""
-        result = smelt(*arguments, stdin=stdin)
+        result = smelt(*arguments, stdin=stdin, environment=environment)
         self.assertEqual((result.returncode, result.stderr.decode()), (0, ""), arguments)
         return result.stdout
 

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,7 +88,6 @@ class SandboxTest(CliTest):
 
     def test_the_bytes_are_the_same(self):
         self.assertEqual(self.compile("always", self.source), self.compile("never", self.source))
-        self.assertEqual(self.compile("auto", self.source), self.compile("never", self.source))
         for options in (["--checked"], ["--target", "macos15", "--name", "n", "--version-string", "1.2.3"]):
             self.assertEqual(self.compile("always", self.source, *options), self.compile("never", self.source, *options))
 
@@ -116,6 +116,43 @@ class SandboxTest(CliTest):
             said = smelt("compile", edited, "-v", "--sandbox", mode, "-o", out)
             self.assertEqual(said.returncode, 0, said.stderr)
             self.assertIn(b"2 of 3 kernels from the store", said.stderr)
+
+    def test_without_a_helper_auto_says_so_and_always_is_an_error(self):
+        here = shutil.copy(SMELT, self.folder / "smelt")  # without the helper beside it
+        out = self.folder / "alone.smelt"
+        compile = [here, "compile", self.library(KERNELS), "--no-store", "-o", out, "--sandbox"]
+        result = subprocess.run([*compile, "always"], capture_output=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"{PROGRAM} was not found", result.stderr.decode())
+        self.assertFalse(out.exists())
+        result = subprocess.run([*compile, "auto"], capture_output=True)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.decode().count(f"{PROGRAM} was not found"), 1)
+        self.assertEqual(out.read_bytes(), self.compile("never", self.folder / "source.metallib"))
+
+    def remade(self, mode, package, program=SMELT):
+        """A package's CPU code made anew by a run that does not use its own: the bytes in the store, and stderr."""
+        store = self.folder / f"{mode}-{len(list(self.folder.iterdir()))}"
+        environment = os.environ | {"SMELT_SANDBOX": mode, "SMELT_STORE": str(store)}
+        run = [program, "run", package, "twice", "--no-native", "--threads", "4", "f32[4]"]
+        said = subprocess.run(run, env=environment, check=True, capture_output=True).stderr.decode()
+        self.succeed("store", "verify", environment=environment)
+        key = self.succeed("store", "list", environment=environment).split()[0].decode()
+        return self.succeed("store", "get", key, "library.smelt", environment=environment), said
+
+    def test_a_package_remade_in_a_child_has_the_same_bytes(self):
+        package = self.folder / "package.smelt"
+        self.succeed("compile", self.source, "--no-store", "-o", package)
+        here, said = self.remade("never", package)
+        self.assertIn(b"twice", here)
+        self.assertEqual(said, "")
+        for mode in ("auto", "always"):
+            self.assertEqual(self.remade(mode, package), (here, ""))
+        # Where auto finds no helper it says so, and does it here.
+        alone, said = self.remade("auto", package, shutil.copy(SMELT, self.folder / "smelt"))
+        self.assertEqual(alone, here)
+        self.assertIn(f"{PROGRAM} was not found", said)
+        self.assertIn("compiling without a child process", said)
 
     def test_errors_are_the_same(self):
         broken = self.folder / "broken.metallib"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # compiler.sh BUILD COMMAND: a C program compiles kernels with the installed libsmelt-compiler, which CMake finds as a
-# component.
+# component. The program in whose children it compiles is found beside the library, wherever the C program is.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 command=$2
@@ -21,3 +21,10 @@ END
 run cmake -S "$work/program" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix"
 run cmake --build "$work/build"
 "$work/build/program" "$work/store" "$work/halve.metallib" "$work/include"
+if SMELT_SANDBOX=always "$work/build/program" "$work/store2" "$work/halve.metallib" "$work/include" > "$work/log" 2>&1; then
+  echo "a Metal library was compiled in a child, and no child's program is installed" >&2
+  exit 1
+fi
+grep -q 'smelt-compile-child was not found' "$work/log" || { cat "$work/log" >&2; exit 1; }
+run cmake --install "$build" --prefix "$prefix" --component command
+SMELT_SANDBOX=always "$work/build/program" "$work/store3" "$work/halve.metallib" "$work/include"
