@@ -7,14 +7,14 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 package=$2 where=${3:-folder}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-run() { "$@" > "$work/log" 2>&1 || { echo "failed: $*" >&2; cat "$work/log" >&2; exit 1; }; }
-run cpack --config "$build/CPackConfig.cmake" -B "$work/packages"
-packages=("$work"/packages/*.deb)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+run() { "$@" > "$scratch/log" 2>&1 || { echo "failed: $*" >&2; cat "$scratch/log" >&2; exit 1; }; }
+run cpack --config "$build/CPackConfig.cmake" -B "$scratch/packages"
+packages=("$scratch"/packages/*.deb)
 [ "${#packages[@]}" -eq 6 ] || { echo "packages: ${packages[*]}" >&2; exit 1; }
 
-cat > "$work/use.sh" <<'END'
+cat > "$scratch/use.sh" <<'END'
 set -euo pipefail
 cd "$1"  # holds run.c and kernels.smelt
 read -ra flags <<< "$(pkg-config --cflags --libs smelt)"
@@ -31,24 +31,24 @@ PYTHON
 smelt --version
 smelt-selftest > selftest.txt
 END
-cp "$here/run.c" "$package" "$work/"
-mv "$work/$(basename "$package")" "$work/kernels.smelt" 2> /dev/null || true
+cp "$here/run.c" "$scratch/"
+cp "$package" "$scratch/kernels.smelt"
 
 if [ "$where" = chroot ]; then
   # apt finds what ours depend on; gcc and pkg-config are what the check itself needs.
   run mmdebstrap --variant=apt --include="gcc,libc6-dev,pkg-config,$(IFS=,; echo "${packages[*]}")" \
-    --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount bookworm "$work/root"
-  mkdir "$work/root/use"
-  cp "$work"/{run.c,kernels.smelt,use.sh} "$work/root/use/"
-  run chroot "$work/root" env HOME=/use bash /use/use.sh /use
-  tail -1 "$work/root/use/selftest.txt"
+    --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount bookworm "$scratch/system"
+  mkdir "$scratch/system/use"
+  cp "$scratch"/{run.c,kernels.smelt,use.sh} "$scratch/system/use/"
+  run chroot "$scratch/system" env HOME=/use bash /use/use.sh /use
+  tail -1 "$scratch/system/use/selftest.txt"
   exit
 fi
 
 for one in "${packages[@]}"; do
   name=$(dpkg-deb -f "$one" Package)
-  dpkg-deb -x "$one" "$work/$name"
-  dpkg-deb -x "$one" "$work/root"
+  dpkg-deb -x "$one" "$scratch/$name"
+  dpkg-deb -x "$one" "$scratch/system"
   depends=" $(dpkg-deb -f "$one" Depends | sed 's/([^)]*)//g; s/,/ /g') "
   while read -r file; do
     for library in $(ldd "$file" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p'); do
@@ -60,10 +60,10 @@ for one in "${packages[@]}"; do
       done
       [ -n "$found" ] || { echo "$name: $(basename "$file") needs $library of '$owner'; it depends on$depends" >&2; exit 1; }
     done
-  done < <(find "$work/$name" -type f \( -name '*.so*' -o -perm -u+x \) -exec sh -c 'head -c4 "$1" | grep -q ELF' _ {} \; -print)
+  done < <(find "$scratch/$name" -type f \( -name '*.so*' -o -perm -u+x \) -exec sh -c 'head -c4 "$1" | grep -q ELF' _ {} \; -print)
 done
-root=$work/root/usr
-export PKG_CONFIG_PATH=$root/lib/pkgconfig LD_LIBRARY_PATH=$root/lib PYTHONPATH=$root/lib/python3/dist-packages PATH=$root/bin:$PATH
-export HOME=$work SMELT_STORE=$work/store
-run bash "$work/use.sh" "$work"
-tail -1 "$work/selftest.txt"
+prefix=$scratch/system/usr
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib PYTHONPATH=$prefix/lib/python3/dist-packages PATH=$prefix/bin:$PATH
+export HOME=$scratch SMELT_STORE=$scratch/store
+run bash "$scratch/use.sh" "$scratch"
+tail -1 "$scratch/selftest.txt"
