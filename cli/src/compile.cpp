@@ -212,11 +212,11 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   verb.add_flag("--relaxed-atomics", with.relaxed_atomics,
                 "Use relaxed atomics where the target has no stronger order");
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
-  verb.add_flag("--checked", request.checked,
-                "Add CPU code that bounds every access: of buffers, threadgroup memory, private arrays, constant "
-                "tables, and through "
-                "null and pointers read from memory. Not checked: races, what nobody has written, the alignment of "
-                "atomics, and which of the bound buffers a pointer out of memory leads to");
+  verb.add_flag(
+      "--checked", request.checked,
+      "Add CPU code that bounds every access: of buffers, threadgroup memory, private arrays, constant tables, "
+      "and through null and pointers read from memory. Not checked: races, what nobody has written, the "
+      "alignment of atomics, and which of the bound buffers a pointer out of memory leads to");
   verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)");
   verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0");
 }
