@@ -153,10 +153,7 @@ class LibraryLoader {
     if (!data_->options.native) return "is CPU code, the caller asks not to use any";
     std::shared_ptr<const trust::Policy> policy = data_->options.policy;
     if (!policy) {
-      SMELT_TRY(const trust::Level level, trust::level_from_environment());
-      // Files of keys are read only where a signature is asked for.
-      if (trust::Policy{level, {}}.allows(trust::Origin::named_path, false)) return std::nullopt;
-      SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment(level));
+      SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment_for(trust::Origin::named_path));
       policy = std::make_shared<const trust::Policy>(std::move(from_environment));
     }
     if (policy->allows(trust::Origin::named_path, false)) return std::nullopt;

@@ -146,7 +146,10 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
 aot::Limits limits_from(const py::dict& options, const std::shared_ptr<std::atomic<bool>>& cancel) {
   aot::Limits limits;
   limits.cancel = cancel;
-  limits.time = unwrap(limit_from_seconds(optional_from<double>(options, "timeout").value_or(0), "timeout"));
+  if (const auto timeout = optional_from<double>(options, "timeout")) {
+    limits.time = unwrap(limit_from_seconds(*timeout, "timeout"));
+    if (*timeout == 0) raise(Errc::invalid_argument, "timeout: want seconds, got 0; None is no limit");
+  }
   limits.memory_bytes = optional_from<uint64_t>(options, "max_memory").value_or(0);
   return limits;
 }

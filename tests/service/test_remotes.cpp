@@ -6,6 +6,7 @@
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
+#include "smelt/service/stored.hpp"
 
 #include "files.hpp"
 
@@ -252,4 +253,21 @@ TEST_CASE("a package's own CPU code is left alone where the caller says so or no
   const auto imported = machines.session("b")->import_package(package);
   REQUIRE(!imported);
   CHECK(imported.error().code == Errc::untrusted);
+}
+
+TEST_CASE("a broken file of trusted keys stops no import where a signature does not count") {
+  Machines machines;
+  const Bytes package = bytes_of(must(machines.session("a")->make(request())));
+  const TemporaryFolder folder;
+  REQUIRE(write_file(folder / "keys", as_bytes("no key at all\n")));
+  const auto store = cache::Store::open(folder / "store", {});
+  REQUIRE(store);
+  const Variable keys("SMELT_TRUSTED_KEYS", (folder / "keys").string());
+  const auto imported = service::import_package(**store, package, false);
+  REQUIRE_MESSAGE(imported, imported.error().message);
+  CHECK(imported->keys.size() == 1);
+  const Variable trust("SMELT_TRUST", "signed");
+  const auto refused = service::import_package(**store, package, false);
+  REQUIRE(!refused);
+  CHECK(refused.error().message.find((folder / "keys").string()) != std::string::npos);
 }

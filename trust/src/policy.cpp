@@ -107,6 +107,13 @@ Result<Policy> Policy::from_environment(std::optional<Level> level) {
   return policy;
 }
 
+Result<Policy> Policy::from_environment_for(Origin origin) {
+  Policy without_keys;
+  SMELT_TRY(without_keys.level, level_from_environment());
+  if (without_keys.allows(origin, false)) return without_keys;
+  return from_environment(without_keys.level);
+}
+
 std::optional<PublicKey> Policy::signer(ByteView statement, std::span<const std::string> signatures) const {
   for (const std::string& text : signatures) {
     const auto signature = parse_signature(text);
