@@ -254,7 +254,7 @@ int run() {
       if (socket < 0) break;
       if (served && !warm) {  // a library's kernels follow each other without a pause
         warm_up();
-        mapped = mapped_now();
+        mapped = platform::memory_use().mapped;
         warm = true;
       }
       at_work.start(socket, mapped, filter);
