@@ -27,6 +27,8 @@ struct Options {
   service::Request request;
   std::vector<std::string> inputs;
   std::string output, emit, depfile, tag;
+  std::vector<std::string> levels, flags;  // of -O and -f, without these
+  bool fast_math = false;
   service::SessionOptions session;
   double timeout = 0;
   uint64_t max_memory = 0;
@@ -141,8 +143,24 @@ Result<void> write_output(Options& options, const std::string& kind) {
   return write_file(options.output, library);
 }
 
+/// The flags that Metal's own driver has too.
+Result<aot::MathOptions> read_flags(const Options& options) {
+  aot::DriverFlags flags(aot::MathMode::safe);
+  if (options.fast_math) SMELT_TRY_VOID(flags.take("-ffast-math"));
+  for (const std::string& level : options.levels) SMELT_TRY_VOID(flags.take("-O" + level));
+  for (const std::string& flag : options.flags) {
+    SMELT_TRY(const bool known, flags.take("-f" + flag));
+    if (!known)
+      return fail(
+          Errc::invalid_argument,
+          "-f{}: there are -ffast-math, -fno-fast-math, -fmetal-math-mode= and -fmetal-math-fp32-functions=", flag);
+  }
+  return flags.math();
+}
+
 Result<void> run(Options& options) {
   if (options.verbose) service::log_more();
+  SMELT_TRY(options.request.options.math, read_flags(options));
   SMELT_TRY(const std::string kind, output_kind(options));
   const std::string& stop_after = options.request.options.stop_after;
   if (!stop_after.empty() && kind != "ll")
@@ -205,7 +223,6 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--stop-after", with.stop_after,
                   "With --emit ll: print the module after this pass of the legaliser (a wrong name lists them)");
-  verb.add_flag("--fast-math", with.fast_math, "Relax floating point");
   verb.add_flag("-g,--debug-lines", with.debug_lines, "Keep line tables");
   verb.add_flag("--pack-scalars", with.pack_scalars, "Put all scalar arguments into one buffer");
   verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap");
@@ -231,6 +248,17 @@ void add_compile(CLI::App& app, Context& context) {
       ->required();
   verb->add_option("-o,--output", options->output, "File to write: OUT.metallib, .smelt, .bc or .ll")->required();
   add_request_options(*verb, options->request);
+  verb->add_flag("--fast-math", options->fast_math, "Fast math mode and fast functions, as -ffast-math");
+  verb->add_option(
+          "-f", options->flags,
+          "As for Metal's own compiler: -fmetal-math-mode=safe, =relaxed (infinities and NaNs are honoured) or "
+          "=fast; -fmetal-math-fp32-functions=precise or =fast; -ffast-math, -fno-fast-math; the last counts "
+          "(default: -fno-fast-math)")
+      ->allow_extra_args(false);
+  verb->add_option(
+          "-O", options->levels,
+          "-O0 to -O3, -Os and -Oz are taken and mean the same: one level is all there is; -Ofast is -ffast-math too")
+      ->allow_extra_args(false);
   verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll");
   verb->add_option("--depfile,--MF", options->depfile,
                    "Write a rule of what the output depends on, for make and ninja");

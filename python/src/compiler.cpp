@@ -100,7 +100,7 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   with.threadgroup_memory = optional_from<uint64_t>(options, "threadgroup_memory");
   with.threads_per_threadgroup = optional_from<uint32_t>(options, "threads_per_threadgroup");
   with.metadata_json = optional_from<std::string>(options, "metadata").value_or("");
-  with.fast_math = flag(options, "fast_math");
+  if (flag(options, "fast_math")) with.math = aot::kFastMath;
   with.debug_lines = flag(options, "debug_lines");
   with.pack_scalars = flag(options, "pack_scalars");
   with.buffers_do_not_overlap = flag(options, "no_overlap");

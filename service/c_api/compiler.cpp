@@ -73,7 +73,7 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
   request.name = text_of(from.name);
   request.version = text_of(from.version);
   if (from.language[0] != 0) with.language = Version{from.language[0], from.language[1], 0};
-  with.fast_math = from.fast_math != 0;
+  if (from.fast_math != 0) with.math = aot::kFastMath;
   with.debug_lines = from.debug_lines != 0;
   request.checked = from.checked != 0;
   request.cpu = from.no_cpu == 0;

@@ -109,10 +109,11 @@ void write_request(Writer& out, const Request& request) {
   // All of both, so that a new member is not forgotten here. Metal source is not compiled in a child, so neither are
   // its folders, definitions, headers and warnings told, nor that it is an object.
   [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, name, version, sandbox] = request;
-  [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, fast_math,
+  [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, math,
                                 debug_lines, pack_scalars, no_overlap, relaxed_atomics, language, include_folders,
-                                definitions, system_folders, undefinitions, forced_includes, warning_flags, object,
-                                functions, cache_folder, stop_after, threads, progress] = options;
+                                definitions, quote_folders, system_folders, undefinitions, forced_includes,
+                                warning_flags, object, functions, cache_folder, stop_after, threads, progress] =
+      options;
   out.list(sources, [&](const aot::Source& source) {
     out.text(source.name);
     out.blob(source.bytes);
@@ -123,7 +124,8 @@ void write_request(Writer& out, const Request& request) {
   out.maybe(threadgroup_memory, [&](uint64_t value) { out.number(value); });
   out.maybe(threads_per_threadgroup, [&](uint32_t value) { out.number(value); });
   out.text(metadata);
-  for (const bool flag : {fast_math, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu, checked})
+  out.number(static_cast<uint64_t>(math.mode));
+  for (const bool flag : {math.fast_functions, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu, checked})
     out.number(flag);
   out.maybe(language, [&](const aot::Version& value) { write_version(out, value); });
   out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
@@ -144,8 +146,9 @@ Result<Request> read_request(Reader& in) {
   in.maybe([&] { request.options.threadgroup_memory = in.number(); });
   in.maybe([&] { request.options.threads_per_threadgroup = static_cast<uint32_t>(in.number()); });
   request.options.metadata_json = in.text();
+  request.options.math.mode = static_cast<aot::MathMode>(std::min<uint64_t>(in.number(), 2));
   for (bool* flag :
-       {&request.options.fast_math, &request.options.debug_lines, &request.options.pack_scalars,
+       {&request.options.math.fast_functions, &request.options.debug_lines, &request.options.pack_scalars,
         &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics, &request.cpu, &request.checked})
     *flag = in.number() != 0;
   in.maybe([&] { request.options.language = read_version(in); });

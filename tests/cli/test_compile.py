@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import unittest
 
 from smelt_cli import SOURCE, CliTest, smelt
@@ -57,6 +58,31 @@ class CompileTest(CliTest):
         self.assertEqual(rule.read_text(), f"{self.folder / 's.metallib'}: {SAXPY}\n")
         self.succeed("compile", out, "-o", self.folder / "t.metallib", "--depfile", rule)
         self.assertEqual(rule.read_text(), f"{self.folder / 't.metallib'}: {out}\n")
+
+    def test_flags_of_metals_own_compiler(self):
+        source, out = self.folder / "k.metal", self.folder / "k.ll"
+        source.write_text("#include <metal_stdlib>\nkernel void k(device float* x) { x[0] = metal::exp(x[1]) + x[2]; }\n")
+
+        def made(*flags):
+            self.succeed("compile", source, "-o", out, *flags)
+            text = out.read_text()
+            return re.search(r"fadd ((?:[a-z]+ )*)float", text)[1], "air.fast_exp" in text
+
+        relaxed = "reassoc nsz arcp contract afn "
+        for flags, wanted in (
+            ((), ("contract ", False)),
+            (("--fast-math",), ("fast ", True)),
+            (("-ffast-math",), ("fast ", True)),
+            (("-Ofast",), ("fast ", True)),
+            (("-O0",), ("contract ", False)),
+            (("-fmetal-math-mode=relaxed", "-O2"), (relaxed, True)),
+            (("--fast-math", "-fmetal-math-mode=relaxed"), (relaxed, True)),
+            (("-fmetal-math-mode=fast", "-fmetal-math-fp32-functions=precise"), ("fast ", False)),
+            (("-ffast-math", "-fno-fast-math"), ("contract ", False)),
+        ):
+            self.assertEqual(made(*flags), wanted, flags)
+        for flag, words in (("-fmetal-math-mode=quick", "invalid value 'quick'"), ("-fno-inline", "-fno-inline: there are"), ("-O7", "invalid value '7'")):
+            self.assertIn(words, self.fail_with(2, "compile", source, "-o", out, flag))
 
     def test_function_picks_kernels_of_every_kind_of_input(self):
         source, library = self.folder / "k.metal", self.folder / "k.metallib"

@@ -101,7 +101,7 @@ TEST_CASE("another comment or name hits; whatever changes code misses") {
   CHECK_FALSE(must(session->make(request_for(scale_ir("3.0")))).hit);
   const std::string ir = scale_ir("2.0");
   Request other = request_for(ir);
-  other.options.fast_math = true;
+  other.options.math = aot::kFastMath;
   CHECK_FALSE(must(session->make(other)).hit);
   other = request_for(ir);
   other.options.targets = {aot::parse_target("macos26").value()};

@@ -135,6 +135,28 @@ class MetalTest(ToolTest):
         self.succeed("metal", "-include", "factor.h", "bare.metal", "-o", "k.metallib")
         self.assertEqual(self.run_kernel("k.metallib", "k")[0], 4)
 
+    def test_folders_for_quotes_alone(self):
+        for folder, number in (("quote", 5), ("angle", 6)):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "n.h").write_text(f"#define N {number}\n")
+        self.write(q_metal='#include "n.h"\nkernel void k(device float* x) { x[0] = N; }\n',
+                   a_metal="#include <n.h>\nkernel void k(device float* x) { x[0] = N; }\n")
+        for words, source, number in ((("-Iangle", "-iquote", "quote"), "q.metal", 5), (("-iquote", "quote", "-Iangle"), "a.metal", 6)):
+            self.succeed("metal", *words, source, "-o", "k.metallib")
+            self.assertEqual(self.run_kernel("k.metallib", "k")[0], number)
+        self.assertIn("'n.h' file not found", self.fail_with(1, "metal", "-iquote", "quote", "-c", "a.metal"))
+        # Rules and the store look where the compiler looks: the other file changes nothing, its own does.
+        self.assertEqual(self.succeed("metal", "-MM", "-Iangle", "-iquote", "quote", "q.metal"), "q.air: \\\n  q.metal \\\n  quote/n.h\n")
+        self.assertEqual(self.succeed("metal", "-MM", "-Iangle", "-iquote", "quote", "a.metal"), "a.air: \\\n  a.metal \\\n  angle/n.h\n")
+        self.write(n_h="#define N 8\n")
+        self.succeed("metal", "-Iangle", "-iquote", "quote", "a.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k")[0], 6)  # beside the source is for quotes
+        (self.folder / "angle/n.h").write_text("#define N 9\n")
+        self.succeed("metal", "-Iangle", "-iquote", "quote", "a.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k")[0], 9)
+        self.succeed("metal", "-Iangle", "-iquote", "quote", "q.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k")[0], 8)
+
     def test_response_files(self):
         self.write(args_rsp='-c "fill.metal"\n-o out.air @more.rsp\n', more_rsp="-DX='a b'")
         self.succeed("metal", "@args.rsp")
@@ -143,17 +165,37 @@ class MetalTest(ToolTest):
         self.assertIn("response files", self.fail_with(1, "metal", "@self.rsp"))
 
     def test_math(self):
-        kernel = "kernel void k(device float* x) { x[0] = metal::exp(x[1]); }\n"
-        self.write(k_metal="#include <metal_stdlib>\n" + kernel)
-        def is_fast(*words):
-            return "air.fast_exp" in self.succeed("metal", *words, "-S", "k.metal", "-o", "-")
-        self.assertTrue(is_fast())
-        self.assertTrue(is_fast("-fno-fast-math", "-ffast-math"))
-        self.assertTrue(is_fast("-fmetal-math-mode=fast"))
-        for words in (("-fno-fast-math",), ("-fmetal-math-mode=safe",), ("-fmetal-math-mode=relaxed",),
-                      ("-fmetal-math-fp32-functions=precise",)):
-            self.assertFalse(is_fast(*words), words)
+        self.write(k_metal="#include <metal_stdlib>\n"
+                           "kernel void k(device float* x) { x[0] = metal::exp(x[1]) + x[2] / x[3]; x[4] = metal::isnan(x[5]); }\n")
+
+        def made(*words):
+            """Flags of the addition, the variant of exp, and what is stamped."""
+            text = self.succeed("metal", *words, "-S", "k.metal", "-o", "-")
+            flags = re.search(r"fadd ((?:[a-z]+ )*)float", text)[1].split()
+            return flags, "air.fast_exp" in text, re.search(r"air.compile.fast_math_(\w+)", text)[1]
+
+        fast = (["fast"], True, "enable")
+        relaxed = (["reassoc", "nsz", "arcp", "contract", "afn"], True, "disable")
+        safe = (["contract"], False, "disable")
+        for words, wanted in (
+            ((), fast), (("-fno-fast-math", "-ffast-math"), fast), (("-fmetal-math-mode=fast",), fast),
+            (("-Ofast", "-O3"), fast), (("-fno-fast-math", "-Ofast"), fast),
+            (("-fmetal-math-mode=relaxed",), relaxed), (("-ffast-math", "-fmetal-math-mode=relaxed"), relaxed),
+            (("-fno-fast-math",), safe), (("-fmetal-math-mode=safe",), safe), (("-O2", "-fno-fast-math", "-O0"), safe),
+            (("-fmetal-math-fp32-functions=precise",), (fast[0], False, "enable")),
+            (("-fmetal-math-fp32-functions=precise", "-fmetal-math-mode=relaxed"), (relaxed[0], False, "disable")),
+            (("-fmetal-math-mode=safe", "-fmetal-math-fp32-functions=fast"), (safe[0], True, "disable")),
+        ):
+            self.assertEqual(made(*words), wanted, words)
         self.assertIn("invalid value 'quick'", self.fail_with(1, "metal", "-fmetal-math-mode=quick", "k.metal"))
+        self.assertIn("invalid value 'exact'", self.fail_with(1, "metal", "-fmetal-math-fp32-functions=exact", "k.metal"))
+        self.assertIn("invalid value '7' in '-O7'", self.fail_with(1, "metal", "-O7", "k.metal"))
+
+    def test_infinities_and_nans_are_honoured_in_relaxed_mode(self):
+        self.write(k_metal="#include <metal_stdlib>\nusing namespace metal;\n"
+                           "kernel void k(device float* x) { x[0] = isnan(x[3] / x[3]); x[1] = isinf(1 / x[3]); x[2] = isfinite(x[3]); }\n")
+        self.succeed("metal", "-fmetal-math-mode=relaxed", "k.metal", "-o", "k.metallib")
+        self.assertEqual(self.run_kernel("k.metallib", "k"), (1, 1, 1, 0))
 
     def test_rules_for_make(self):
         self.succeed("metal", "-MMD", "-c", "scale.metal", "-o", "scale.air")

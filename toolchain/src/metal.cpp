@@ -44,20 +44,6 @@ void define(aot::CompileOptions& options, const std::string& value, bool defines
   (defines ? options.definitions : options.undefinitions).push_back(value);
 }
 
-Result<void> take_math(const Argument& argument, bool& is_fast, bool& is_precise) {
-  const std::string& value = argument.value;
-  if (argument.use == Use::math_functions) {
-    if (value != "fast" && value != "precise")
-      return fail(Errc::invalid_argument, "invalid value '{}' in '{}'; use fast or precise", value, argument.word);
-    is_precise = value == "precise";
-    return {};
-  }
-  if (value != "fast" && value != "relaxed" && value != "safe")
-    return fail(Errc::invalid_argument, "invalid value '{}' in '{}'; use fast, relaxed or safe", value, argument.word);
-  is_fast = value == "fast";
-  return {};
-}
-
 /// Where to stop; the earliest of several.
 void take_stop(Job& job, Stop stop) {
   if (job.stop == Stop::link || stop > job.stop) job.stop = stop;
@@ -112,6 +98,9 @@ bool take_compile_option(Job& job, const Argument& argument) {
     case Use::include_folder:
       options.include_folders.push_back(argument.value);
       return true;
+    case Use::quote_folder:
+      options.quote_folders.push_back(argument.value);
+      return true;
     case Use::system_folder:
       options.system_folders.push_back(argument.value);
       return true;
@@ -146,7 +135,7 @@ bool take_compile_option(Job& job, const Argument& argument) {
 Result<Job> read_job(const Parsed& parsed, Messages& messages) {
   Job job;
   std::string language;
-  bool is_fast = true, is_precise = false;
+  aot::DriverFlags flags(aot::MathMode::fast);
   for (const Argument& argument : parsed.arguments) {
     if (take_rule(job, argument) || take_compile_option(job, argument)) continue;
     switch (argument.use) {
@@ -171,13 +160,8 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
       case Use::preprocess:
         take_stop(job, Stop::preprocess);
         break;
-      case Use::fast_math:
-      case Use::safe_math:
-        is_fast = argument.use == Use::fast_math;
-        break;
-      case Use::math_mode:
-      case Use::math_functions:
-        SMELT_TRY_VOID(take_math(argument, is_fast, is_precise));
+      case Use::code:
+        SMELT_TRY_VOID(flags.take(argument.word));
         break;
       case Use::colour:
       case Use::no_colour:
@@ -194,7 +178,7 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
     }
   }
   SMELT_TRY(job.wanted, choose_target(parsed.arguments));
-  job.options.fast_math = is_fast && !is_precise;
+  job.options.math = flags.math();
   job.options.language = job.wanted.language;
   job.options.targets = {job.wanted.target};
   job.options.cache_folder = service::precompiled_folder().string();

@@ -4,6 +4,7 @@
 // bottom.
 #pragma once
 
+#include "smelt/aot/math_mode.hpp"
 #include "smelt/aot/target.hpp"
 #include "smelt/base/result.hpp"
 
@@ -20,8 +21,8 @@
 namespace smelt::aot::air {
 
 struct LegaliseOptions {
-  /// Stamp air.compile.fast_math_enable, and choose the air.fast_* form of math operations.
-  bool fast_math = false;
+  /// MathMode::fast is stamped; fast functions choose the air.fast_* form of math operations.
+  MathOptions math;
   /// Bytes of the unsized threadgroup array (`external addrspace(3) global [0 x i8]`) of GPU-style IR; a kernel's own
   /// "smelt.threadgroup_memory" attribute counts when this is empty.
   std::optional<uint64_t> threadgroup_memory;

@@ -25,7 +25,7 @@ namespace smelt::aot {
 namespace {
 
 /// Changes when the fields below change their meaning.
-constexpr std::string_view kKeyFormat = "smelt key 3";
+constexpr std::string_view kKeyFormat = "smelt key 4";
 
 void add_version(Hasher& hasher, const Version& version) {
   hasher.field(uint64_t{version.major});
@@ -114,8 +114,8 @@ Result<void> add_library(Hasher& hasher, const Source& source) {
 
 /// Everywhere that an include may be found, in the order of looking.
 msl::Includes includes_of(const Source& source, const CompileOptions& options) {
-  std::vector<std::string> folders = options.include_folders;
-  folders.insert(folders.end(), options.system_folders.begin(), options.system_folders.end());
+  msl::IncludeFolders folders{options.quote_folders, options.include_folders};
+  folders.all.insert(folders.all.end(), options.system_folders.begin(), options.system_folders.end());
   return msl::scan_includes(as_text(source.bytes), source.name, folders, options.forced_includes);
 }
 
@@ -168,7 +168,9 @@ void add_target(Hasher& hasher, const Target& target) {
 void add_code_options(Hasher& hasher, const CompileOptions& options) {
   hasher.field(kKeyFormat);
   hasher.field(compiler_identity());
-  add_flag(hasher, "fast_math", options.fast_math);
+  hasher.field("math");
+  hasher.field(static_cast<uint64_t>(options.math.mode));
+  add_flag(hasher, "fast_functions", options.math.fast_functions);
   add_flag(hasher, "debug_lines", options.debug_lines);
   add_flag(hasher, "pack_scalars", options.pack_scalars);
   add_flag(hasher, "buffers_do_not_overlap", options.buffers_do_not_overlap);

@@ -61,9 +61,10 @@ msl::MslOptions msl_options(const CompileOptions& options) {
   const auto is_ios = [](const Target& one) { return one.platform == Platform::ios; };
   if (!options.targets.empty() && std::all_of(options.targets.begin(), options.targets.end(), is_ios))
     result.platform = Platform::ios;
-  result.fast_math = options.fast_math;
+  result.math = options.math;
   result.debug_lines = options.debug_lines;
   result.include_folders = options.include_folders;
+  result.quote_folders = options.quote_folders;
   result.definitions = options.definitions;
   result.system_folders = options.system_folders;
   result.undefinitions = options.undefinitions;

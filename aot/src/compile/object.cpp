@@ -20,8 +20,9 @@ Result<KernelModule> empty_module(const Target& target, const CompileOptions& op
   KernelModule made;
   made.context = std::make_unique<llvm::LLVMContext>();
   made.module = std::make_unique<llvm::Module>("", *made.context);
-  air::stamp_module(*made.module, target,
-                    {options.language.value_or(target.language), options.fast_math, options.debug_lines});
+  air::stamp_module(
+      *made.module, target,
+      {options.language.value_or(target.language), options.math.mode == MathMode::fast, options.debug_lines});
   return made;
 }
 

@@ -110,7 +110,7 @@ void add_unit(Hasher& hasher, const Unit& unit) {
 air::LegaliseOptions legalise_options(const PlanState& plan) {
   const CompileOptions& options = plan.options;
   air::LegaliseOptions result;
-  result.fast_math = options.fast_math;
+  result.math = options.math;
   result.threadgroup_memory = plan.launch.threadgroup_memory;
   result.threads_per_threadgroup = plan.launch.threads_per_threadgroup;
   result.language = options.language;

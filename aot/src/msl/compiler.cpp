@@ -65,20 +65,26 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
                                    "-Wdangling-else",
                                    "-Wunknown-attributes",
                                    "-Wfloat-overflow-conversion"};
-  if (options.fast_math)
-    for (const char* flag : {"-menable-no-infs", "-menable-no-nans", "-fapprox-func", "-funsafe-math-optimizations",
-                             "-fno-signed-zeros", "-mreassociate", "-freciprocal-math"})
+  if (options.math.mode != MathMode::safe)
+    for (const char* flag :
+         {"-fapprox-func", "-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate", "-freciprocal-math"})
       list.emplace_back(flag);
+  if (options.math.mode == MathMode::fast)
+    for (const char* flag : {"-menable-no-infs", "-menable-no-nans", "-D__FAST_MATH__=1"}) list.emplace_back(flag);
+  if (options.math.fast_functions) list.emplace_back("-D__SMELT_FAST_FUNCTIONS__=1");
   if (options.debug_lines && !is_header) list.emplace_back("-debug-info-kind=line-tables-only");
   list.push_back(fmt::format("-D__METAL_VERSION__={}", metal_version_number(options.language)));
   list.emplace_back("-D__METAL__=1");
   list.emplace_back("-D__SMELT__=1");
   list.emplace_back(options.platform == Platform::ios ? "-D__METAL_IOS__=1" : "-D__METAL_MACOS__=1");
   if (options.language >= Version{3, 1}) list.emplace_back("-D__HAVE_BFLOAT__=1");
-  if (options.fast_math) list.emplace_back("-D__FAST_MATH__=1");
   if (!is_header) {
     for (const std::string& definition : options.definitions) list.push_back("-D" + definition);
     for (const std::string& name : options.undefinitions) list.push_back("-U" + name);
+    for (const std::string& folder : options.quote_folders) {
+      list.emplace_back("-iquote");
+      list.push_back(folder);
+    }
     for (const std::string& folder : options.include_folders) list.push_back("-I" + folder);
     for (const std::string& folder : options.system_folders) {
       list.emplace_back("-isystem");

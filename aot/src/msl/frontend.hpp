@@ -9,6 +9,7 @@
 //   cut_kernels.hpp                each kernel as a module of its own
 #pragma once
 
+#include "smelt/aot/math_mode.hpp"
 #include "smelt/aot/target.hpp"
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
@@ -26,9 +27,9 @@ namespace smelt::aot::msl {
 struct MslOptions {
   Version language{3, 1, 0};  ///< 2.0 to 4.0
   Platform platform = Platform::macos;
-  bool fast_math = false;
+  MathOptions math;
   bool debug_lines = false;
-  std::vector<std::string> include_folders;
+  std::vector<std::string> include_folders, quote_folders;
   std::vector<std::string> definitions;                                                    ///< "NAME" or "NAME=VALUE"
   std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;  ///< as in CompileOptions
   std::vector<std::string> functions;  ///< kernels to make; empty: all

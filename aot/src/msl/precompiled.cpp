@@ -113,8 +113,10 @@ unsigned metal_version_number(const Version& language) {
 }
 
 std::string language_key(const MslOptions& options) {
-  return fmt::format("{}-{}{}", metal_version_number(options.language),
-                     options.platform == Platform::ios ? "ios" : "macos", options.fast_math ? "-fast" : "");
+  constexpr const char* kModes[] = {"safe", "relaxed", "fast"};
+  return fmt::format("{}-{}-{}-{}", metal_version_number(options.language),
+                     options.platform == Platform::ios ? "ios" : "macos", kModes[static_cast<int>(options.math.mode)],
+                     options.math.fast_functions ? "fast" : "precise");
 }
 
 Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions& options) {

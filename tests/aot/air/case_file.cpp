@@ -26,7 +26,7 @@ uint32_t number_of(std::string_view option) {
 
 void set_option(Case& one, std::string_view option) {
   if (option == "fast_math")
-    one.options.fast_math = true;
+    one.options.math = aot::kFastMath;
   else if (option == "relaxed_atomics")
     one.options.relaxed_atomics = true;
   else if (option == "pack_scalars")

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "smelt/aot/kernel_info.hpp"
+#include "smelt/aot/math_mode.hpp"
 #include "smelt/aot/target.hpp"
 #include "smelt/base/bytes.hpp"
 
@@ -42,7 +43,8 @@ struct CompileOptions {
   std::optional<uint32_t> threads_per_threadgroup;
   /// Triton's JSON beside a kernel (`shared`, `num_warps`, `warp_size`), or the like. Empty: none.
   std::string metadata_json;
-  bool fast_math = false;
+  /// Of LLVM IR: what is stamped, and which functions are meant; its operations say themselves what they allow.
+  MathOptions math;
   bool debug_lines = false;             ///< keep line tables
   bool pack_scalars = false;            ///< all scalar arguments in one buffer: one slot instead of one each
   bool buffers_do_not_overlap = false;  ///< the caller's promise
@@ -50,6 +52,8 @@ struct CompileOptions {
   std::optional<Version> language;      ///< Metal language version of source, and to stamp; the target's when empty
   /// Of Metal source: -I, -D ("NAME" or "NAME=VALUE").
   std::vector<std::string> include_folders, definitions;
+  /// Likewise: -iquote (looked in for "..." alone, before the folders above).
+  std::vector<std::string> quote_folders;
   /// Likewise: -isystem (looked in last; what is there gives no warnings), -U, -include, and Clang's flags for warnings
   /// in their order ("-Wall", "-Wno-sign-compare", "-Werror", "-w").
   std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;

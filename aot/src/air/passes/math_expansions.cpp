@@ -47,7 +47,7 @@ Result<llvm::Value*> MathBuilder::air(std::string_view operation, llvm::ArrayRef
   const auto known = air_type(type);
   if (!known) return refuse(replaced, "air.{} does not exist for {}", operation, text_of(*type));
   const bool wants_fast = has_fast && known->kind == AirType::Kind::single &&
-                          (ir.getFastMathFlags().approxFunc() || context.options.fast_math);
+                          (ir.getFastMathFlags().approxFunc() || context.options.math.fast_functions);
   const std::string name =
       mangle(wants_fast ? fmt::format("fast_{}", operation) : std::string(operation), *known, signedness);
   auto call = call_air(ir, context, name, operands);

@@ -98,7 +98,8 @@ Result<void> module_stamp(PassContext& context) {
     return {};
   }
   module.setSourceFileName(module.getName());
-  stamp_module(module, context.target, {language, context.options.fast_math, context.options.keep_debug});
+  stamp_module(module, context.target,
+               {language, context.options.math.mode == MathMode::fast, context.options.keep_debug});
   return {};
 }
 

@@ -26,23 +26,28 @@ bool is_library_header(std::string_view name) {
   return false;
 }
 
+struct Name {
+  std::string text;
+  bool is_quoted = false;  ///< "x.h", not <x.h>
+};
+
 /// "x.h" or <x.h> anywhere in a directive's line.
-std::vector<std::string> quoted_names(std::string_view line, bool angles) {
-  std::vector<std::string> names;
+std::vector<Name> quoted_names(std::string_view line, bool angles) {
+  std::vector<Name> names;
   for (size_t at = 0; at < line.size(); ++at) {
     const char close = line[at] == '"' ? '"' : angles && line[at] == '<' ? '>' : '\0';
     if (close == '\0') continue;
     const size_t end = line.find(close, at + 1);
     if (end == std::string_view::npos) break;
-    names.emplace_back(line.substr(at + 1, end - at - 1));
+    names.push_back({std::string(line.substr(at + 1, end - at - 1)), close == '"'});
     at = end;
   }
   return names;
 }
 
 /// Names in the directives of a text that may be files.
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
+std::vector<Name> names_in(std::string_view text) {
+  std::vector<Name> names;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = text.substr(begin, end - begin);
@@ -54,23 +59,27 @@ std::vector<std::string> names_in(std::string_view text) {
     const bool includes = line.starts_with("include") || line.starts_with("import") ||
                           line.find("__has_include") != std::string_view::npos;
     if (!includes && !line.starts_with("define")) continue;
-    for (std::string& name : quoted_names(line, includes)) names.push_back(std::move(name));
+    for (Name& name : quoted_names(line, includes)) names.push_back(std::move(name));
   }
   return names;
 }
 
 }  // namespace
 
-Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders,
+Includes scan_includes(std::string_view text, std::string_view name, const IncludeFolders& folders,
                        const std::vector<std::string>& forced) {
   namespace fs = std::filesystem;
   Includes result;
   std::set<std::string> seen;
   const auto scan = [&](std::string_view of, const fs::path& folder) {
-    for (const std::string& wanted : names_in(of)) {
+    for (const auto& [wanted, is_quoted] : names_in(of)) {
       if (is_library_header(wanted)) continue;
-      std::vector<fs::path> candidates = {fs::path(wanted).is_absolute() ? fs::path(wanted) : folder / wanted};
-      for (const std::string& other : folders) candidates.push_back(fs::path(other) / wanted);
+      std::vector<fs::path> candidates;
+      if (is_quoted) candidates.push_back(folder / wanted);
+      if (is_quoted)
+        for (const std::string& other : folders.quoted) candidates.push_back(fs::path(other) / wanted);
+      for (const std::string& other : folders.all) candidates.push_back(fs::path(other) / wanted);
+      if (fs::path(wanted).is_absolute()) candidates = {wanted};
       bool found = false;
       for (const fs::path& candidate : candidates) {
         std::error_code ignored;

@@ -21,10 +21,15 @@ struct Includes {
   std::vector<std::string> missing;  ///< names that lead to no file and are not of the standard library
 };
 
-/// Follows #include, #import and __has_include through files, next to the including file first, then in `folders`.
+/// Where Clang looks: for "x.h" next to the including file, in `quoted`, in `all`; for <x.h> in `all` alone.
+struct IncludeFolders {
+  std::vector<std::string> quoted, all;
+};
+
+/// Follows #include, #import and __has_include through files.
 /// String literals in #define lines count too: some are included by macro.
 /// `forced` are included ahead of the text, as from the working directory.
-Includes scan_includes(std::string_view text, std::string_view name, const std::vector<std::string>& folders,
+Includes scan_includes(std::string_view text, std::string_view name, const IncludeFolders& folders,
                        const std::vector<std::string>& forced = {});
 
 /// The source without comments, and with blanks only where they matter: the same text means the same code.

@@ -30,7 +30,7 @@ const std::string& header_folder() {
 Result<aot::Compiled> compile_text(std::string_view text, const MslSettings& settings) {
   aot::CompileOptions options;
   options.targets = {aot::parse_target(settings.target).value()};
-  options.fast_math = settings.fast_math;
+  if (settings.fast_math) options.math = aot::kFastMath;
   options.language = settings.language;
   options.cache_folder = header_folder();
   options.threads = 2;
