@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """metal, metallib, xcrun and their kin, word by word."""
 
+import bz2
+import io
 import os
 import re
+import tarfile
 import unittest
 
 from tools import FILL, SCALE, SMELT, ToolTest
@@ -304,6 +307,59 @@ class LinkTest(ToolTest):
         self.assertEqual(self.kernels("x.metallib"), ["fill"])
         self.assertIn("no function", self.fail_with(1, "metallib", "helpers.air", "-o", "y.metallib"))
 
+    def archives(self, library):
+        """What is recorded in a library: its archives by number, each a dictionary of files."""
+        data = (self.folder / library).read_bytes()
+        found = {}
+        for place in re.finditer(rb"SARC(....)(\d+)\0BZh", data, re.S):
+            payload = data[place.start(2) : place.end(1) + int.from_bytes(place[1], "little")]
+            number, _, stream = payload.partition(b"\0")
+            with tarfile.open(fileobj=io.BytesIO(bz2.decompress(stream))) as tar:
+                found[int(number)] = {member.name: tar.extractfile(member).read() for member in tar}
+                self.assertEqual({(m.mtime, m.uid, m.mode) for m in tar.getmembers()}, {(0, 0, 0o644)})
+        return found
+
+    def test_recorded_sources(self):
+        self.succeed("metallib", "scale.air", "fill.air", "-o", "plain.metallib")
+        self.succeed("metal", "-frecord-sources", "-c", "scale.metal", "fill.metal")
+        self.assertEqual(self.succeed("metal-nm", "scale.air"), "---------------- T scale\n")
+        self.succeed("metal-ar", "rcs", "lib.metalar", "fill.air")
+        self.succeed("metallib", "scale.air", "lib.metalar", "-o", "with.metallib")
+        self.assertEqual(self.kernels("with.metallib"), ["fill", "scale"])  # and verify finds nothing
+        self.assertEqual(self.run_kernel("with.metallib", "scale"), (3,) * 4)
+        self.assertIn("has sources of 2 compiles", self.fail_with(1, "metal-source", "with.metallib"))
+        archives = self.archives("with.metallib")
+        self.assertEqual(sorted(archives), [0, 1])
+        folder = str(self.folder)
+        self.assertEqual(archives[0][f"{folder}/scale.metal"].decode(), SCALE)
+        self.assertEqual(archives[0][f"{folder}/factor.h"], b"#define FACTOR 3\n")
+        self.assertEqual(archives[0]["metal-working-dir.txt"].decode(), folder + "\n")
+        self.assertEqual(archives[0]["metal-options.txt"].decode(), f"{self.bin}/metal -frecord-sources -c scale.metal fill.metal\n")
+        self.assertEqual(set(archives[1]), {"metal-options.txt", "metal-working-dir.txt", "original-input-filename.txt", f"{folder}/fill.metal"})
+        self.assertIn(f"{self.bin}/metallib scale.air lib.metalar -o with.metallib".encode(), (self.folder / "with.metallib").read_bytes())
+        whole = (self.folder / "fill.air").read_bytes()
+        at = whole.index(b"SMLTSRC1")
+        for size in (*range(at + 1, at + 20), len(whole) - 1):
+            (self.folder / "cut.air").write_bytes(whole[:size])
+            self.assertIn("cut.air: the sources that were recorded in it are not whole", self.fail_with(1, "metallib", "cut.air", "-o", "x.metallib"), size)
+        # Sources go on through a further link; the code is that of a library without.
+        self.succeed("metal", "with.metallib", "-o", "again.metallib")
+        self.assertEqual(self.archives("again.metallib"), archives)
+        self.succeed("metal", "-frecord-sources=flat", "with.metallib", "-o", "without.metallib",
+                     stderr="metal: warning: -frecord-sources=flat: no companion file is written; the library is without sources\n")
+        self.assertEqual(self.archives("without.metallib"), {})
+        self.assertEqual((self.folder / "without.metallib").read_bytes(), (self.folder / "plain.metallib").read_bytes())
+        # In one go, and twice the same bytes.
+        for name in ("one", "two"):
+            self.succeed("metal", "-frecord-sources=yes", "scale.metal", "-o", "s.metallib")
+            (self.folder / "s.metallib").rename(self.folder / name)
+        self.assertEqual((self.folder / "one").read_bytes(), (self.folder / "two").read_bytes())
+        self.assertEqual(self.archives("one")[0][f"{folder}/scale.metal"].decode(), SCALE)
+        for words in (("-frecord-sources", "-fno-record-sources"), ("-frecord-sources=no",)):
+            self.succeed("metal", *words, "fill.metal", "-o", "f.metallib")
+            self.assertEqual(self.archives("f.metallib"), {})
+        self.assertIn("use yes, flat or no", self.fail_with(1, "metal", "-frecord-sources=all", "fill.metal"))
+
     def test_tools_that_look(self):
         self.succeed("metallib", "fill.air", "-o", "x.metallib")
         self.assertIn("kernel       AIR 2.6 Metal 3.1", self.succeed("metal-objdump", "--metallib", "x.metallib"))
@@ -311,7 +367,7 @@ class LinkTest(ToolTest):
         self.assertEqual(self.succeed("metal-lipo", "-info", "x.metallib"), "Non-fat file: x.metallib is architecture: air64\n")
         self.assertIn("no sources", self.fail_with(1, "metal-source", "x.metallib"))
         self.assertEqual(self.succeed("metal-config", "--bindir"), f"{self.bin}\n")
-        self.assertIn("none are recorded", self.fail_with(1, "metal-dsymutil", "x.metallib"))
+        self.assertIn("companions are not written", self.fail_with(1, "metal-dsymutil", "x.metallib"))
 
     def test_without_links(self):
         self.succeed(SMELT, "toolchain-tool", "metallib", "fill.air", "-o", "x.metallib")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // metallib and air-lld: objects, archives of them and libraries to one library.
 #include "smelt/base/files.hpp"
+#include "smelt/metallib/reader.hpp"
 
+#include "record.hpp"
 #include "tools.hpp"
 
 #include <cstdio>
@@ -35,11 +37,12 @@ Result<void> link(const Call& call, const Parsed& parsed, Messages& messages) {
   for (const std::string& warning : parsed.warnings) messages.warning(warning);
   SMELT_TRY(const Wanted wanted, choose_target(parsed.arguments));
   for (const std::string& warning : wanted.warnings) messages.warning(warning);
-  std::string output = kDefaultLibrary;
+  LinkOutput output;
+  output.command = command_line(call);
   LinkInputs inputs;
   bool any = false, only_version = false;
   for (const Argument& argument : parsed.arguments) {
-    if (argument.use == Use::output) output = argument.value;
+    if (argument.use == Use::output) output.file = argument.value;
     if (argument.use == Use::help) {
       fmt::print("usage: {} [options] files\n{}", call.tool, option_help(Tool::metallib));
       return {};
@@ -65,29 +68,56 @@ Result<void> LinkInputs::add_file(const std::string& path) {
   return add_bytes(path == "-" ? "<stdin>" : path, owned_.back());
 }
 
-void LinkInputs::add(std::string name, Bytes bytes) {
+Result<void> LinkInputs::add(std::string name, Bytes bytes) {
   owned_.push_back(std::move(bytes));
-  files_.push_back({std::move(name), owned_.back()});
+  return add_object(std::move(name), owned_.back());
 }
 
-Result<void> LinkInputs::add_bytes(std::string name, ByteView bytes) {
-  if (!aot::is_archive(bytes)) {
-    files_.push_back({std::move(name), bytes});
-    return {};
-  }
-  SMELT_TRY(const std::vector<aot::ArchiveMember> members, aot::read_archive(bytes, name));
-  for (const aot::ArchiveMember& member : members) files_.push_back({member_name(name, member.name), member.bytes});
+Result<void> LinkInputs::add_object(std::string name, ByteView bytes) {
+  SMELT_TRY(const ObjectParts parts, object_parts(bytes, name));
+  files_.push_back({std::move(name), parts.object});
+  archives_.push_back(parts.archive);
   return {};
 }
 
-Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const std::string& output, Messages& messages) {
+Result<void> LinkInputs::add_bytes(std::string name, ByteView bytes) {
+  if (!aot::is_archive(bytes)) return add_object(std::move(name), bytes);
+  SMELT_TRY(const std::vector<aot::ArchiveMember> members, aot::read_archive(bytes, name));
+  for (const aot::ArchiveMember& member : members)
+    SMELT_TRY_VOID(add_object(member_name(name, member.name), member.bytes));
+  return {};
+}
+
+Result<std::map<std::string, ByteView>> LinkInputs::recorded() const {
+  std::map<std::string, ByteView> of_function;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (metallib::is_metallib(files_[i].bytes)) {
+      SMELT_TRY(auto theirs, sources_of_library(files_[i].bytes));
+      of_function.merge(theirs);
+    }
+    if (!archives_[i]) continue;
+    SMELT_TRY(const auto symbols, aot::object_symbols(files_[i].bytes, files_[i].name));
+    for (const aot::ObjectSymbol& symbol : symbols)
+      if (symbol.kind == aot::ObjectSymbol::Kind::entry) of_function.emplace(symbol.name, *archives_[i]);
+  }
+  return of_function;
+}
+
+Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const LinkOutput& output, Messages& messages) {
   aot::Target target = wanted.target;
   if (!wanted.is_explicit) {
     SMELT_TRY(target, target_of_inputs(inputs, wanted));
   }
   SMELT_TRY(const service::BuiltFile library, open_session()->link(inputs.files(), target));
   for (const std::string& warning : library.warnings) messages.compiler_warning(warning);
-  return write_file(output, library.bytes);
+  SMELT_TRY(const auto recorded, inputs.recorded());
+  if (recorded.empty()) return write_file(output.file, library.bytes);
+  if (!output.has_sources) {
+    messages.warning("-frecord-sources=flat: no companion file is written; the library is without sources");
+    return write_file(output.file, library.bytes);
+  }
+  SMELT_TRY(const Bytes with_sources, attach_sources(library.bytes, output.command, recorded));
+  return write_file(output.file, with_sources);
 }
 
 int run_metallib(const Call& call) {

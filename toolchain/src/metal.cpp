@@ -4,6 +4,7 @@
 #include "smelt/base/files.hpp"
 
 #include "depfile.hpp"
+#include "record.hpp"
 #include "tools.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 namespace smelt::toolchain {
 namespace {
 
+enum class Record : uint8_t { no, yes, flat };
 enum class Stop : uint8_t { link, object, text, syntax, preprocess, rule };
 
 struct Input {
@@ -29,6 +31,8 @@ struct Job {
   aot::PreprocessOptions preprocess;
   Wanted wanted;
   bool dry_run = false, verbose = false;
+  Record record = Record::no;
+  std::string command;  // that it was called by
   // Rules.
   bool writes_rule = false, lists_system = false;
   std::string rule_file;
@@ -42,6 +46,13 @@ void define(aot::CompileOptions& options, const std::string& value, bool defines
   std::erase_if(options.definitions, is_name);
   std::erase_if(options.undefinitions, is_name);
   (defines ? options.definitions : options.undefinitions).push_back(value);
+}
+
+Result<Record> parse_record(const Argument& argument) {
+  if (argument.word == "-fno-record-sources" || argument.value == "=no") return Record::no;
+  if (argument.value.empty() || argument.value == "=yes") return Record::yes;
+  if (argument.value == "=flat") return Record::flat;
+  return fail(Errc::invalid_argument, "invalid value in '{}'; use yes, flat or no", argument.word);
 }
 
 /// Where to stop; the earliest of several.
@@ -160,6 +171,10 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
       case Use::preprocess:
         take_stop(job, Stop::preprocess);
         break;
+      case Use::record: {
+        SMELT_TRY(job.record, parse_record(argument));
+        break;
+      }
       case Use::code:
         SMELT_TRY_VOID(flags.take(argument.word));
         break;
@@ -218,6 +233,18 @@ Result<void> write_rule(const Job& job, const aot::Source& source, const std::st
   return write_file(path, as_bytes(to_text(rule)));
 }
 
+/// The object with its source and the files that it includes.
+Result<Bytes> record_sources(const Job& job, const aot::Source& source, const std::string& output, Bytes object) {
+  CompileRecord record{job.command, output, {{source.name, source.bytes}}};
+  std::deque<Bytes> included;
+  for (const std::string& file : aot::source_dependencies(source, job.options)) {
+    SMELT_TRY(included.emplace_back(), read_file(file));
+    record.files.emplace_back(file, included.back());
+  }
+  SMELT_TRY(const Bytes archive, pack_sources(record));
+  return with_sources(std::move(object), archive);
+}
+
 /// Everything but linking, for one source.
 Result<void> compile_one(const Job& job, const aot::Source& source, const std::string& output, LinkInputs& objects,
                          Messages& messages) {
@@ -229,13 +256,16 @@ Result<void> compile_one(const Job& job, const aot::Source& source, const std::s
   }
   SMELT_TRY(service::BuiltFile object, open_session()->object(source, job.wanted.target, job.options));
   for (const std::string& warning : object.warnings) messages.compiler_warning(warning);
+  if (job.record != Record::no && (job.stop == Stop::object || job.stop == Stop::link)) {
+    SMELT_TRY(object.bytes, record_sources(job, source, output, std::move(object.bytes)));
+  }
   if (job.stop == Stop::text) {
     SMELT_TRY(const std::string text, aot::disassemble(object.bytes, source.name));
     SMELT_TRY_VOID(write_file(output, as_bytes(text)));
   } else if (job.stop == Stop::object) {
     SMELT_TRY_VOID(write_file(output, object.bytes));
   } else if (job.stop == Stop::link) {
-    objects.add(source.name, std::move(object.bytes));
+    SMELT_TRY_VOID(objects.add(source.name, std::move(object.bytes)));
   }
   // Last: a rule beside an object that is not there would make the build believe it is up to date.
   return job.writes_rule ? write_rule(job, source, output) : Result<void>();
@@ -260,8 +290,7 @@ Result<void> run_job(const Job& job, Messages& messages) {
           messages.warning(fmt::format("{}: linker input is not used, since nothing is linked", name));
           return {};
         }
-        return input.path == "-" ? (objects.add(name, std::move(*bytes)), Result<void>())
-                                 : objects.add_file(input.path);
+        return input.path == "-" ? objects.add(name, std::move(*bytes)) : objects.add_file(input.path);
       }
       const std::string output = job.output.empty() ? default_output(job, input) : job.output;
       return compile_one(job, {name, *bytes}, output, objects, messages);
@@ -271,7 +300,9 @@ Result<void> run_job(const Job& job, Messages& messages) {
     failed = true;
   }
   if (failed || job.stop != Stop::link) return {};
-  return link_files(objects, job.wanted, job.output.empty() ? kDefaultLibrary : job.output, messages);
+  LinkOutput output{.command = job.command, .has_sources = job.record != Record::flat};
+  if (!job.output.empty()) output.file = job.output;
+  return link_files(objects, job.wanted, output, messages);
 }
 
 /// What --version and their kin print; true: that was all.
@@ -320,7 +351,8 @@ int run_metal(const Call& call) {
   const auto done = [&]() -> Result<void> {
     SMELT_TRY(const std::vector<std::string> words, expand_responses(call.arguments));
     SMELT_TRY(const Parsed parsed, parse_options(Tool::metal, words));
-    SMELT_TRY(const Job job, read_job(parsed, messages));
+    SMELT_TRY(Job job, read_job(parsed, messages));
+    job.command = command_line(call);
     if (print_asked(call, parsed, job)) return {};
     for (const std::string& warning : parsed.warnings) messages.warning(warning);
     for (const std::string& warning : job.wanted.warnings) messages.warning(warning);

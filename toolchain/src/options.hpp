@@ -56,6 +56,7 @@ enum class Use : uint8_t {
   preprocess,
   print_triple,
   quote_folder,
+  record,
   sdk,
   sdk_build,
   sdk_path,

@@ -131,6 +131,12 @@ std::string version_text(const Call& call, const aot::Target& target) {
                      SMELT_VERSION, target.triple, call.folder);
 }
 
+std::string command_line(const Call& call) {
+  std::string line = shell_quoted((fs::path(call.folder) / call.tool).string());
+  for (const std::string& word : call.arguments) line += " " + shell_quoted(word);
+  return line;
+}
+
 std::string shell_quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567"

@@ -141,7 +141,7 @@ Result<void> lipo(const Call& call) {
   return {};
 }
 
-/// Libraries that Apple's compiler made may hold their sources, as archives that nothing here unpacks.
+/// Libraries may hold their sources, as archives that nothing here unpacks.
 Result<void> source(const Call& call) {
   std::string file;
   for (const std::string& word : call.arguments)
@@ -191,9 +191,10 @@ int run_config(const Call& call) {
   return exit_code(call, config(call));
 }
 int run_dsymutil(const Call& call) {
-  return exit_code(call, fail(Errc::unsupported,
-                              "symbol companions are made of recorded sources, and none are recorded "
-                              "here (-frecord-sources)"));
+  return exit_code(
+      call,
+      fail(Errc::unsupported,
+           "symbol companions are not written here; with metal -frecord-sources the library itself has the sources"));
 }
 
 }  // namespace smelt::toolchain

@@ -13,6 +13,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,18 +59,30 @@ std::shared_ptr<service::Session> open_session();
 class LinkInputs {
  public:
   Result<void> add_file(const std::string& path);
-  void add(std::string name, Bytes bytes);
+  Result<void> add(std::string name, Bytes bytes);
+  /// Objects without the sources that were recorded in them.
   std::span<const aot::Source> files() const { return files_; }
+  /// Recorded sources by the name of a kernel, or of another entry point.
+  Result<std::map<std::string, ByteView>> recorded() const;
 
  private:
   Result<void> add_bytes(std::string name, ByteView bytes);
+  Result<void> add_object(std::string name, ByteView bytes);
   std::deque<Bytes> owned_;  // what the files point into
   std::vector<aot::Source> files_;
+  std::vector<std::optional<ByteView>> archives_;  // of each file that is an object with sources
 };
 
-/// One library of them, written to `output`; for `wanted` when it is explicit, else for the newest system that one of
-/// them is for.
-Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const std::string& output, Messages& messages);
+struct LinkOutput {
+  std::string file = kDefaultLibrary;
+  std::string command;      ///< the linker's words, which a library with sources keeps
+  bool has_sources = true;  ///< false: recorded sources are left out
+};
+/// One library of them; for `wanted` when it is explicit, else for the newest system that one of them is for.
+Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const LinkOutput& output, Messages& messages);
+
+/// What a shell would read as this call.
+std::string command_line(const Call& call);
 
 /// "metal version 32023.0 (smelt 0.1.0)" and the lines that go with it.
 std::string version_text(const Call& call, const aot::Target& target);
