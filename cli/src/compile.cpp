@@ -255,9 +255,9 @@ void add_compile(CLI::App& app, Context& context) {
           "=fast; -fmetal-math-fp32-functions=precise or =fast; -ffast-math, -fno-fast-math; the last counts "
           "(default: -fno-fast-math)")
       ->allow_extra_args(false);
-  verb->add_option(
-          "-O", options->levels,
-          "-O0 to -O3, -Os and -Oz are taken and mean the same: one level is all there is; -Ofast is -ffast-math too")
+  verb->add_option("-O", options->levels,
+                   "-O0 to -O3, -Os, -Oz and -Og are taken and mean the same: one level is all there is; -Ofast is "
+                   "-ffast-math too")
       ->allow_extra_args(false);
   verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll");
   verb->add_option("--depfile,--MF", options->depfile,

@@ -184,7 +184,7 @@ class MetalTest(ToolTest):
             ((), fast), (("-fno-fast-math", "-ffast-math"), fast), (("-fmetal-math-mode=fast",), fast),
             (("-Ofast", "-O3"), fast), (("-fno-fast-math", "-Ofast"), fast),
             (("-fmetal-math-mode=relaxed",), relaxed), (("-ffast-math", "-fmetal-math-mode=relaxed"), relaxed),
-            (("-fno-fast-math",), safe), (("-fmetal-math-mode=safe",), safe), (("-O2", "-fno-fast-math", "-O0"), safe),
+            (("-fno-fast-math",), safe), (("-fmetal-math-mode=safe",), safe), (("-O2", "-fno-fast-math", "-O0", "-Os", "-Og", "-O4"), safe),
             (("-fmetal-math-fp32-functions=precise",), (fast[0], False, "enable")),
             (("-fmetal-math-fp32-functions=precise", "-fmetal-math-mode=relaxed"), (relaxed[0], False, "disable")),
             (("-fmetal-math-mode=safe", "-fmetal-math-fp32-functions=fast"), (safe[0], True, "disable")),
@@ -192,7 +192,7 @@ class MetalTest(ToolTest):
             self.assertEqual(made(*words), wanted, words)
         self.assertIn("invalid value 'quick'", self.fail_with(1, "metal", "-fmetal-math-mode=quick", "k.metal"))
         self.assertIn("invalid value 'exact'", self.fail_with(1, "metal", "-fmetal-math-fp32-functions=exact", "k.metal"))
-        self.assertIn("invalid value '7' in '-O7'", self.fail_with(1, "metal", "-O7", "k.metal"))
+        self.assertIn("invalid value 'best' in '-Obest'", self.fail_with(1, "metal", "-Obest", "k.metal"))
 
     def test_infinities_and_nans_are_honoured_in_relaxed_mode(self):
         self.write(k_metal="#include <metal_stdlib>\nusing namespace metal;\n"

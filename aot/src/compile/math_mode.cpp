@@ -8,7 +8,13 @@ namespace smelt::aot {
 namespace {
 
 constexpr std::string_view kMode = "-fmetal-math-mode=", kFunctions = "-fmetal-math-fp32-functions=";
-constexpr std::array<std::string_view, 8> kLevels = {"", "0", "1", "2", "3", "s", "z", "fast"};
+constexpr std::array<std::string_view, 5> kLevels = {"", "s", "z", "g", "fast"};
+
+/// As Clang: any number is a level.
+bool is_level(std::string_view value) {
+  return std::find(kLevels.begin(), kLevels.end(), value) != kLevels.end() ||
+         value.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 tl::unexpected<Error> wrong(std::string_view flag, size_t value_at, std::string_view use) {
   return fail(Errc::invalid_argument, "invalid value '{}' in '{}'; use {}", flag.substr(value_at), flag, use);
@@ -30,8 +36,7 @@ Result<bool> DriverFlags::take(std::string_view flag) {
     fast_functions_ = value == "fast";
     return true;
   }
-  if (flag.starts_with("-O") && std::find(kLevels.begin(), kLevels.end(), flag.substr(2)) == kLevels.end())
-    return wrong(flag, 2, "-O0, -O1, -O2, -O3, -Os, -Oz or -Ofast");
+  if (flag.starts_with("-O") && !is_level(flag.substr(2))) return wrong(flag, 2, "-O0 to -O3, -Os, -Oz, -Og or -Ofast");
   if (flag == "-ffast-math" || flag == "-fno-fast-math" || flag == "-Ofast") {
     const bool is_fast = flag != "-fno-fast-math";
     mode_ = is_fast ? MathMode::fast : MathMode::safe;

@@ -29,7 +29,7 @@ inline constexpr MathOptions kFastMath{MathMode::fast, true};
 ///   -fmetal-math-mode=safe|relaxed|fast
 ///   -fmetal-math-fp32-functions=precise|fast   when absent: precise with safe, else fast
 ///   -ffast-math, -fno-fast-math                fast with fast, safe with precise functions
-///   -O0 ... -O3, -O, -Os, -Oz, -Ofast          one level is all there is; -Ofast is -ffast-math too
+///   -O0 ... -O3, -O, -Os, -Oz, -Og, -Ofast     one level is all there is; -Ofast is -ffast-math too
 class DriverFlags {
  public:
   explicit DriverFlags(MathMode without) : mode_(without) {}
