@@ -9,21 +9,12 @@
 #include "smelt/metallib/universal.hpp"
 
 #include "inspect_report.hpp"
+#include "library_images.hpp"
 
 #include <algorithm>
 
 namespace smelt::cli {
 namespace {
-
-/// "macos14", "ios18-simulator": platform and major version, as targets are called. Old containers name no platform.
-std::string target_name(const metallib::LibraryFacts& facts) {
-  if (facts.platform == "none") return facts.built_for_macos ? "macos" : "unknown";
-  constexpr std::string_view kSimulator = "_simulator";
-  const bool simulator = facts.platform.ends_with(kSimulator);
-  const std::string_view platform =
-      std::string_view(facts.platform).substr(0, facts.platform.size() - (simulator ? kSimulator.size() : 0));
-  return fmt::format("{}{}{}", platform, facts.os_major, simulator ? "-simulator" : "");
-}
 
 std::string version_text(uint16_t major, uint16_t minor) {
   return fmt::format("{}.{}", major, minor);

@@ -24,6 +24,33 @@ ArgumentKind kind_of(std::string_view air_kind, uint8_t address_space) {
   return ArgumentKind::other;
 }
 
+/// { offset, size, array elements, type, name, ... }: what else a member has, of argument buffers, is passed over.
+std::vector<FieldInfo> fields_of(const llvm::MDNode& node) {
+  std::vector<FieldInfo> fields;
+  const auto number = [&](unsigned at) {
+    return at < node.getNumOperands() ? llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node.getOperand(at))
+                                      : nullptr;
+  };
+  const auto text = [&](unsigned at) {
+    return at < node.getNumOperands() ? llvm::dyn_cast_or_null<llvm::MDString>(node.getOperand(at)) : nullptr;
+  };
+  for (unsigned at = 0; at + 4 < node.getNumOperands();) {
+    const auto *offset = number(at), *size = number(at + 1), *count = number(at + 2);
+    const auto *type = text(at + 3), *name = text(at + 4);
+    if (!offset || !size || !count || !type || !name) {
+      ++at;
+      continue;
+    }
+    fields.push_back({.offset = static_cast<uint32_t>(offset->getLimitedValue()),
+                      .size = static_cast<uint32_t>(size->getLimitedValue()),
+                      .count = static_cast<uint32_t>(count->getLimitedValue()),
+                      .type_name = type->getString().str(),
+                      .name = name->getString().str()});
+    at += 5;
+  }
+  return fields;
+}
+
 ArgumentInfo info_of(const EntryArgument& argument, const llvm::Function& function) {
   ArgumentInfo info;
   info.index = argument.index;
@@ -44,6 +71,7 @@ ArgumentInfo info_of(const EntryArgument& argument, const llvm::Function& functi
     info.size = static_cast<uint32_t>(argument.type_size->size);
     info.align = static_cast<uint32_t>(argument.type_size->align);
   }
+  if (argument.fields) info.fields = fields_of(*argument.fields);
   info.unused = argument.is_unused;
   info.conditional = argument.is_conditional;
   info.kind = kind_of(info.air_kind, info.address_space);

@@ -16,6 +16,17 @@ namespace smelt::aot {
 using smelt::ArgumentKind;
 using ArgumentAccess = smelt::Access;
 
+/// A member of the structure behind a buffer. Of a pointer, `type_name` is its target's.
+struct FieldInfo {
+  uint32_t offset = 0;
+  uint32_t size = 0;   ///< bytes of one element
+  uint32_t count = 0;  ///< array elements; 0: no array
+  std::string type_name;
+  std::string name;
+
+  bool operator==(const FieldInfo&) const = default;
+};
+
 struct ArgumentInfo {
   uint32_t index = 0;  ///< position among the function's parameters
   ArgumentKind kind = ArgumentKind::other;
@@ -30,6 +41,8 @@ struct ArgumentInfo {
   uint32_t align = 0;
   bool unused = false;       ///< the body does not use it
   bool conditional = false;  ///< exists only when a function constant is true
+  std::vector<FieldInfo>
+      fields;  ///< of a structure whose metadata lists its members; those of nested ones are left out
 
   bool operator==(const ArgumentInfo&) const = default;
 };

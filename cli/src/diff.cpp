@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// smelt diff A B: two libraries, function by function; the work is in diff/.
+#include "smelt/base/files.hpp"
+
+#include "diff/report.hpp"
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  DiffOptions with;
+  bool json = false, no_store = false;
+  size_t lines = 40;
+  std::string run = "changed";
+};
+
+/// Whether anything differs.
+Result<bool> run(Options& options) {
+  DiffOptions& with = options.with;
+  if (with.name_a == "-" && with.name_b == "-")
+    return fail(Errc::invalid_argument, "- is stdin, which only one of the two files can be");
+  SMELT_TRY(const Bytes a, read_file(with.name_a));
+  SMELT_TRY(const Bytes b, read_file(with.name_b));
+  with.use_store = !options.no_store;
+  with.run = options.run == "all" ? RunKernels::all : options.run == "none" ? RunKernels::none : RunKernels::changed;
+  with.most_lines = std::max(with.most_lines, options.lines);
+  SMELT_TRY(const Json report, report_differences(a, b, with));
+  // Names come from the files: what is no UTF-8 is replaced, not thrown about.
+  const std::string text = options.json ? report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                                        : differences_as_text(report, options.lines);
+  SMELT_TRY_VOID(print(text));
+  return report["differs"].get<bool>();
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Context& context) {
+  CLI::App* verb = app.add_subcommand("diff", "Compare two Metal libraries, function by function");
+  verb->footer("Exit codes: 0 nothing differs, 1 something does, 2 wrong usage or a file that cannot be read.");
+  auto options = std::make_shared<Options>();
+  verb->add_option("A", options->with.name_a, "Metal library, universal file or .smelt package")->required();
+  verb->add_option("B", options->with.name_b, "The one to compare it with")->required();
+  verb->add_option("--target", options->with.target, "Target whose libraries are compared (default: all)");
+  verb->add_option("--function", options->with.functions, "Function to compare, instead of all; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--lines", options->lines, "Lines of code to print for each function")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--run", options->run,
+                   "Kernels to run on the CPU with the same random inputs on both sides: changed (those whose code "
+                   "differs), all or none")
+      ->check(CLI::IsMember({"changed", "all", "none"}))
+      ->capture_default_str();
+  verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish CPU code to it");
+  verb->add_flag("--json", options->json, "Print JSON for programs");
+  verb->callback([options, &context] {
+    auto differs = run(*options);
+    if (differs) {
+      context.exit_code = *differs ? kFailed : kDone;
+      return;
+    }
+    context.finish(Result<void>(tl::unexpected(std::move(differs).error())));
+    context.exit_code = kUsageError;
+  });
+}
+
+}  // namespace smelt::cli
