@@ -14,13 +14,16 @@
 #include "kernel_ir/kernel_module.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
+#include "llvm_support/listed_lines.hpp"
 #include "llvm_support/watch.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <ctime>
 
@@ -74,7 +77,8 @@ bool converts_halves(const llvm::Function& function) {
 
 class KernelCompiler {
  public:
-  KernelCompiler(const AirModuleView& view, const CpuOptions& options) : view_(view), options_(options) {}
+  KernelCompiler(const AirModuleView& view, const CpuOptions& options, bool list)
+      : view_(view), options_(options), list_(list) {}
 
   Result<CompiledKernel> compile() {
     Lap lap;
@@ -82,7 +86,8 @@ class KernelCompiler {
     SMELT_TRY_VOID(read());
     SMELT_TRY(const KernelEntry info, read_kernel_entry(*module_));
     SMELT_TRY(const PreparedKernel prepared,
-              make_work_item(*module_, info, *target_, {.level = options_.level, .checked = options_.checked}));
+              make_work_item(*module_, info, *target_,
+                             {.level = options_.level, .checked = options_.checked, .keep_lines = list_}));
     SMELT_TRY_VOID(check("making the work item"));
     const bool endless = may_go_on(*module_);
     CompiledKernel result;
@@ -94,6 +99,7 @@ class KernelCompiler {
     for (llvm::Function& function : *module_)
       if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
     llvm::Function& entry = *module_->getFunction(kEntryName);
+    if (list_) adopt_locations(*module_);
     inline_array_holders(*module_, entry);
     optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted);
     SMELT_TRY(const uint32_t fixed_bytes,
@@ -102,6 +108,9 @@ class KernelCompiler {
     if (endless) end_at_back_edges(*module_, entry);
     SMELT_TRY_VOID(check("optimising"));
     result.seconds.optimise = lap();
+    if (list_) {
+      SMELT_TRY(result.assembly, assembly());
+    }
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
     if (!first_error_->empty()) return fail(Errc::compile_failed, "LLVM: {}", *first_error_);
     if (kCheckMachineCode || options_.verify_ir)
@@ -130,7 +139,20 @@ class KernelCompiler {
     module_ = kernel_module_.module.get();
     install_diagnostics(*kernel_module_.context, first_error_);
     logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
-    return gate::admit(*module_);
+    SMELT_TRY_VOID(gate::admit(*module_));
+    if (list_) {
+      llvm::StripDebugInfo(*module_);
+      locate_in_listing(*module_, list_module(*module_));
+    }
+    return {};
+  }
+
+  /// Of a copy, since the object is to be what it is without any debug info.
+  Result<std::string> assembly() {
+    adopt_locations(*module_);
+    SMELT_TRY(std::string text, emit_assembly(*llvm::CloneModule(*module_), *target_));
+    llvm::StripDebugInfo(*module_);
+    return text;
   }
 
   Result<void> check(const char* after) {
@@ -165,6 +187,7 @@ class KernelCompiler {
 
   const AirModuleView& view_;
   const CpuOptions& options_;
+  const bool list_;
   std::shared_ptr<std::string> first_error_ = std::make_shared<std::string>();
   std::unique_ptr<llvm::TargetMachine> target_;
   KernelModule kernel_module_;
@@ -172,21 +195,29 @@ class KernelCompiler {
   bool logs_ = false;
 };
 
-Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options) {
-  return contained({}, [&] { return std::make_unique<KernelCompiler>(view, options)->compile(); });
+Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options, bool list) {
+  return contained({}, [&] { return std::make_unique<KernelCompiler>(view, options, list)->compile(); });
+}
+
+Result<CompiledKernel> compile(const AirModuleView& module, const CpuOptions& options, bool list) {
+  Result<CompiledKernel> first = compile_guarded(module, options, list);
+  if (first || options.method != CpuMethod::automatic || options.checked) return first;
+  if (was_ended(first.error())) return first;
+  CpuOptions fallback = options;
+  fallback.method = CpuMethod::regions;
+  Result<CompiledKernel> second = compile_guarded(module, fallback, list);
+  if (second) second->row.method += "; lanes: " + first.error().message;
+  return second;
 }
 
 }  // namespace
 
 Result<CompiledKernel> compile_kernel(const AirModuleView& module, const CpuOptions& options) {
-  Result<CompiledKernel> first = compile_guarded(module, options);
-  if (first || options.method != CpuMethod::automatic || options.checked) return first;
-  if (was_ended(first.error())) return first;
-  CpuOptions fallback = options;
-  fallback.method = CpuMethod::regions;
-  Result<CompiledKernel> second = compile_guarded(module, fallback);
-  if (second) second->row.method += "; lanes: " + first.error().message;
-  return second;
+  return compile(module, options, false);
+}
+
+Result<CompiledKernel> list_kernel(const AirModuleView& module, const CpuOptions& options) {
+  return compile(module, options, true);
 }
 
 }  // namespace smelt::aot::cpu

@@ -19,10 +19,14 @@ struct CompiledKernel {
   schema::CpuKernel row;
   Bytes code;
   PhaseSeconds seconds;
+  std::string assembly;  ///< of list_kernel: text of LLVM's code generator with a `.loc` for each line of the listing
 };
 
 /// With CpuMethod::automatic, a kernel that the lane vectoriser refuses is compiled by regions; the row's method says
 /// why. LLVM's fatal errors are errors here.
 Result<CompiledKernel> compile_kernel(const AirModuleView& module, const CpuOptions& options);
+
+/// The same, with the assembly, whose lines are those of list_module() of the parsed module.
+Result<CompiledKernel> list_kernel(const AirModuleView& module, const CpuOptions& options);
 
 }  // namespace smelt::aot::cpu

@@ -165,7 +165,7 @@ bool has_long_block(const llvm::Module& module) {
 
 /// What TargetMachine::addPassesToEmitFile does, with a way to leave a pass out.
 bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
-                        llvm::raw_pwrite_stream& stream, bool schedule) {
+                        llvm::raw_pwrite_stream& stream, bool schedule, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
   if (!schedule) config->disablePass(&llvm::MachineSchedulerID);
   passes.add(config);
@@ -174,23 +174,32 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
   if (config->addISelPasses()) return false;
   config->addMachinePasses();
   config->setInitialized();
-  if (target.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, info->getMMI().getContext()))
-    return false;
+  if (target.addAsmPrinter(passes, stream, nullptr, type, info->getMMI().getContext())) return false;
   passes.add(llvm::createFreeMachineFunctionPass());
   return true;
+}
+
+Result<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachine& target, llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager passes;
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, !has_long_block(module), type))
+    return fail(Errc::toolchain_missing, "LLVM cannot emit objects for this target");
+  passes.run(module);
+  return buffer;
 }
 
 }  // namespace
 
 Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target) {
-  llvm::SmallVector<char, 0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::legacy::PassManager passes;
-  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, !has_long_block(module)))
-    return fail(Errc::toolchain_missing, "LLVM cannot emit objects for this target");
-  passes.run(module);
+  SMELT_TRY(const auto buffer, emit(module, target, llvm::CodeGenFileType::ObjectFile));
   const auto* data = reinterpret_cast<const std::byte*>(buffer.data());
   return Bytes(data, data + buffer.size());
+}
+
+Result<std::string> emit_assembly(llvm::Module& module, llvm::TargetMachine& target) {
+  SMELT_TRY(const auto buffer, emit(module, target, llvm::CodeGenFileType::AssemblyFile));
+  return std::string(buffer.data(), buffer.size());
 }
 
 }  // namespace smelt::aot::cpu

@@ -5,6 +5,7 @@
 #include "smelt/aot/cpu.hpp"
 
 #include <memory>
+#include <string>
 
 namespace llvm {
 class Function;
@@ -30,5 +31,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors
 
 /// The module as an ELF object.
 Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target);
+/// The same as text, with a `.loc` for every line of debug info.
+Result<std::string> emit_assembly(llvm::Module& module, llvm::TargetMachine& target);
 
 }  // namespace smelt::aot::cpu

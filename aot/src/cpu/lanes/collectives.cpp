@@ -49,7 +49,6 @@ void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective
       for (llvm::Use& use : copy->operands()) {
         if (!llvm::isa<llvm::Function>(use)) use.set(of_first_lane(use));
       }
-      copy->setDebugLoc({});
       builder_.Insert(copy);
       return;
     }

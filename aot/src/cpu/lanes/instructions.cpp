@@ -56,6 +56,7 @@ bool is_component_reduction(unsigned intrinsic) {
 
 void Emitter::emit(llvm::Instruction& instruction) {
   if (means_nothing(instruction)) return;
+  builder_.SetCurrentDebugLocation(instruction.getDebugLoc());  // of a listing alone
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && !llvm::isa<llvm::IntrinsicInst>(call)) {
     const llvm::StringRef name = call->getCalledFunction()->getName();
     if (name == kAllLanes) {
@@ -97,7 +98,6 @@ void Emitter::emit_copy(llvm::Instruction& instruction) {
     use.set(scalar(use));
   }
   copy->dropUnknownNonDebugMetadata();
-  copy->setDebugLoc({});
   // Lane 0's value is computed even if lane 0 is off: what the flags promise holds for lanes that are on.
   if (shape(&instruction).is_linear()) copy->dropPoisonGeneratingFlags();
   builder_.Insert(copy);
@@ -152,7 +152,6 @@ void Emitter::emit_matrix(llvm::Instruction& instruction) {
   llvm::Instruction* copy = instruction.clone();  // freeze, and loads of spilled matrices
   for (llvm::Use& use : copy->operands()) use.set(is_matrix_type(use->getType()) ? matrix(use) : scalar(use));
   copy->dropUnknownNonDebugMetadata();
-  copy->setDebugLoc({});
   scalars_[&instruction] = builder_.Insert(copy);
 }
 
@@ -355,7 +354,6 @@ Parts Emitter::one_by_one(llvm::CallInst& call) {
       copy->setOperand(i, builder_.CreateExtractElement(arguments[i].front(), lane));
     }
     copy->dropUnknownNonDebugMetadata();
-    copy->setDebugLoc({});
     result = builder_.CreateInsertElement(result, builder_.Insert(copy), lane);
   }
   return {result};

@@ -319,7 +319,7 @@ void describe_sites(WorkItem& item) {
 
 Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options) {
-  SMELT_TRY_VOID(adopt_target(module, target));
+  SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines));
   SMELT_TRY_VOID(keep_recursion(module));
   LowerOptions lower;
   lower.expand_memory = !options.checked;  // one check for the whole of it

@@ -41,10 +41,10 @@ void expect_element_alignment(llvm::Instruction& instruction, const llvm::DataLa
 
 }  // namespace
 
-Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target) {
+Result<void> adopt_target(llvm::Module& module, const llvm::TargetMachine& target, bool keep_lines) {
   const llvm::DataLayout layout = target.createDataLayout();
   SMELT_TRY_VOID(check_same_shape(module, layout));
-  llvm::StripDebugInfo(module);
+  if (!keep_lines) llvm::StripDebugInfo(module);
   module.setDataLayout(layout);
   module.setTargetTriple(target.getTargetTriple().str());
   module.setPICLevel(llvm::PICLevel::BigPIC);
