@@ -17,11 +17,14 @@ struct Options {
   bool json = false, no_store = false;
   size_t lines = 40;
   std::string run = "changed";
+  std::string output;
 };
 
 /// Whether anything differs.
 Result<bool> run(Options& options) {
   DiffOptions& with = options.with;
+  if (options.json && !options.output.empty())
+    return fail(Errc::invalid_argument, "--json prints, and -o writes a page: give one of them");
   if (with.name_a == "-" && with.name_b == "-")
     return fail(Errc::invalid_argument, "- is stdin, which only one of the two files can be");
   SMELT_TRY(const Bytes a, read_file(with.name_a));
@@ -30,6 +33,10 @@ Result<bool> run(Options& options) {
   with.run = options.run == "all" ? RunKernels::all : options.run == "none" ? RunKernels::none : RunKernels::changed;
   with.most_lines = std::max(with.most_lines, options.lines);
   SMELT_TRY(const Json report, report_differences(a, b, with));
+  if (!options.output.empty()) {
+    SMELT_TRY_VOID(write_file(options.output, as_bytes(page_as_html(differences_as_page(report)))));
+    return report["differs"].get<bool>();
+  }
   // Names come from the files: what is no UTF-8 is replaced, not thrown about.
   const std::string text = options.json ? report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
                                         : differences_as_text(report, options.lines);
@@ -45,6 +52,7 @@ void add_diff(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   verb->add_option("A", options->with.name_a, "Metal library, universal file or .smelt package")->required();
   verb->add_option("B", options->with.name_b, "The one to compare it with")->required();
+  verb->add_option("-o,--output", options->output, "Page (HTML) to write, instead of printing");
   verb->add_option("--target", options->with.target, "Target whose libraries are compared (default: all)");
   verb->add_option("--function", options->with.functions, "Function to compare, instead of all; may be repeated")
       ->allow_extra_args(false);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report on a Metal library: the container's facts from smelt::metallib, the arguments from each module's metadata.
-#include "smelt/aot/kernel_info.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/metallib/check.hpp"
 #include "smelt/metallib/inspect.hpp"
@@ -20,22 +19,6 @@ std::string version_text(uint16_t major, uint16_t minor) {
   return fmt::format("{}.{}", major, minor);
 }
 
-Json argument_json(const aot::ArgumentInfo& argument) {
-  return {{"index", argument.index},
-          {"kind", aot::to_string(argument.kind)},
-          {"type_name", argument.type_name},
-          {"name", argument.name},
-          {"location", argument.location},
-          {"count", argument.count},
-          {"access", aot::to_string(argument.access)},
-          {"address_space", argument.address_space},
-          {"size", argument.size},
-          {"align", argument.align},
-          {"unused", argument.unused},
-          {"conditional", argument.conditional},
-          {"air_kind", argument.air_kind}};
-}
-
 /// What the module says about the function; a module that cannot be read says so in place of its arguments.
 void add_kernel_info(Json& json, const metallib::Library& library, const metallib::Function& function) {
   json["arguments"] = Json::array();
@@ -52,11 +35,7 @@ void add_kernel_info(Json& json, const metallib::Library& library, const metalli
     return;
   }
   for (const aot::ArgumentInfo& argument : info->arguments) json["arguments"].push_back(argument_json(argument));
-  for (const aot::ConstantInfo& constant : info->constants)
-    json["constants"].push_back({{"index", constant.index},
-                                 {"name", constant.name},
-                                 {"type_name", constant.type_name},
-                                 {"required", constant.required}});
+  for (const aot::ConstantInfo& constant : info->constants) json["constants"].push_back(constant_json(constant));
   json["max_threads"] = info->max_threads;
   json["threadgroup_bytes"] = info->threadgroup_bytes;
 }
@@ -132,6 +111,29 @@ Result<void> add_image(Json& report, const metallib::Image& image) {
 }
 
 }  // namespace
+
+Json argument_json(const aot::ArgumentInfo& argument) {
+  return {{"index", argument.index},
+          {"kind", aot::to_string(argument.kind)},
+          {"type_name", argument.type_name},
+          {"name", argument.name},
+          {"location", argument.location},
+          {"count", argument.count},
+          {"access", aot::to_string(argument.access)},
+          {"address_space", argument.address_space},
+          {"size", argument.size},
+          {"align", argument.align},
+          {"unused", argument.unused},
+          {"conditional", argument.conditional},
+          {"air_kind", argument.air_kind}};
+}
+
+Json constant_json(const aot::ConstantInfo& constant) {
+  return {{"index", constant.index},
+          {"name", constant.name},
+          {"type_name", constant.type_name},
+          {"required", constant.required}};
+}
 
 Result<Json> report_metallib(ByteView file) {
   SMELT_TRY(const std::vector<metallib::Image> images, metallib::find_images(file));

@@ -4,6 +4,7 @@
 // functions, missing).
 #pragma once
 
+#include "smelt/aot/kernel_info.hpp"
 #include "smelt/base/bytes.hpp"
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,10 @@ using Json = nlohmann::ordered_json;
 Result<Json> report_metallib(ByteView file);
 /// A package.
 Result<Json> report_package(ByteView file);
+
+/// What a module says of an argument and of a function constant.
+Json argument_json(const aot::ArgumentInfo& argument);
+Json constant_json(const aot::ConstantInfo& constant);
 
 /// The report as lines for people.
 std::string report_as_text(const Json& report, const std::string& name);

@@ -10,6 +10,7 @@ namespace {
 
 Result<LibraryImage> read_image(ByteView bytes) {
   LibraryImage image;
+  image.bytes = bytes;
   SMELT_TRY(image.contents, metallib::read(bytes, {.check_hashes = false}));
   SMELT_TRY(image.facts, metallib::inspect(image.contents));
   image.target = target_name(image.facts);

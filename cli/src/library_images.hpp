@@ -14,6 +14,7 @@ namespace smelt::cli {
 struct LibraryImage {
   std::string library;  ///< its name in a package; else empty
   std::string target;   ///< "macos14"; of a universal file with the place: "macos14, slice 1 (...)"
+  ByteView bytes;
   metallib::Library contents;
   metallib::LibraryFacts facts;
 };

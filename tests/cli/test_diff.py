@@ -9,7 +9,7 @@ import struct
 import subprocess
 import unittest
 
-from smelt_cli import CORPUS, SEEDS, SOURCE, CliTest, smelt
+from smelt_cli import CORPUS, SEEDS, CliTest, smelt
 
 APPLE = CORPUS / "llama.rn/cpp/ggml-metal/ggml-llama.metallib"
 
@@ -73,13 +73,18 @@ def with_module(library, function, bitcode):
 
 
 class Diff(CliTest):
-    def compile(self, name, source, *options, ending="metallib"):
-        path = self.folder / "source" / f"{name}.metal"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(source)
-        made = self.folder / f"{name}.{ending}"
-        self.succeed("compile", path, "-o", made, "--target", "macos14", "--no-cpu", "--no-store", *options)
-        return made
+    made = {}  # what was compiled before, by source and options
+
+    def compile(self, name, source, *options, ending="metallib", target="macos14"):
+        path = self.folder / f"{name}.{ending}"
+        key = (source, options, ending, target)
+        if key not in self.made:
+            text = self.folder / f"{name}.metal"
+            text.write_text(source)
+            self.succeed("compile", text, "-o", path, "--target", target, "--no-cpu", "--no-store", *options)
+            self.made[key] = path.read_bytes()
+        path.write_bytes(self.made[key])
+        return path
 
     def diff(self, a, b, *options, code=1):
         done = smelt("diff", a, b, "--json", "--no-store", *options)
@@ -103,7 +108,7 @@ class Diff(CliTest):
 
     def test_two_builds_of_one_source_are_the_same(self):
         a = self.compile("a", KERNELS)
-        again = self.compile("b", "// A comment.\n\n" + KERNELS.replace("  y[i] =", "\n   y[i] ="))
+        again = self.compile("again", "// A comment.\n\n" + KERNELS.replace("  y[i] =", "\n   y[i] ="))
         self.assertEqual(self.succeed("diff", a, again).decode(),
                          f"{a} and {again}, macos14: 3 functions compared, 0 differ\nno differences\n")
 
@@ -192,9 +197,7 @@ class Diff(CliTest):
         self.assertEqual([f["name"] for f in library["same"]], ["saxpy", "reduce"])
 
     def test_version_is_told_once(self):
-        a, b = self.compile("a", KERNELS), self.folder / "b.metallib"
-        self.succeed("compile", self.folder / "source/a.metal", "-o", b, "--target", "macos15", "--no-store")
-        (library,) = self.diff(a, b)["libraries"]
+        (library,) = self.diff(self.compile("a", KERNELS), self.compile("b", KERNELS, target="macos15"))["libraries"]
         self.assertEqual({d["what"] for d in library["differences"]}, {"AIR", "Metal", "system", "target triple"})
         self.assertNotIn("versions", {d["kind"] for f in library["different"] for d in f["differences"]})
 

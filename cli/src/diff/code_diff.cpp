@@ -154,8 +154,15 @@ class Comparison {
 
   CodeDiff diff(size_t most) {
     CodeDiff result;
-    count(result);
-    print(result, result.metadata == result.removed + result.added ? Change::metadata : Change::code, most);
+    const auto count_in = [](const std::vector<Change>& changes, Change which) {
+      return static_cast<size_t>(std::count(changes.begin(), changes.end(), which));
+    };
+    result.metadata = count_in(changes_a_, Change::metadata) + count_in(changes_b_, Change::metadata);
+    const bool code = count_in(changes_a_, Change::code) + count_in(changes_b_, Change::code) > 0;
+    const Change least = code ? Change::code : Change::metadata;
+    result.removed = count_in(changes_a_, least);
+    result.added = count_in(changes_b_, least);
+    print(result, least, most);
     return result;
   }
 
@@ -194,17 +201,6 @@ class Comparison {
     }
     for (size_t i = 0; i < b_.size(); ++i)
       if (b_[i].is_metadata && changes_b_[i] == Change::code) changes_b_[i] = Change::metadata;
-  }
-
-  void count(CodeDiff& result) const {
-    const auto count_in = [&](const std::vector<Change>& changes, size_t& total) {
-      for (const Change change : changes) {
-        total += change != Change::none;
-        result.metadata += change == Change::metadata;
-      }
-    };
-    count_in(changes_a_, result.removed);
-    count_in(changes_b_, result.added);
   }
 
   /// One row of the diff: the same line of both, or a line of one.

@@ -11,11 +11,11 @@ namespace smelt::cli {
 
 /// Lines that one text has and the other has not.
 struct CodeDiff {
-  size_t removed = 0;   ///< lines of A alone
-  size_t added = 0;     ///< lines of B alone
-  size_t metadata = 0;  ///< of these, lines that differ in what metadata or attributes they name alone
-  /// A unified diff with three lines around each change; lines of metadata only when nothing else differs. Each line
-  /// begins with ' ', '-' or '+'; "@@ A B @@" stands before each stretch, with the numbers of its first lines.
+  size_t removed = 0;   ///< lines of A alone, of metadata only when nothing else differs
+  size_t added = 0;     ///< the same of B
+  size_t metadata = 0;  ///< of both, lines that differ in what metadata or attributes they name alone
+  /// A unified diff of these with three lines around each change. Each line begins with ' ', '-' or '+'; "@@ A B @@"
+  /// stands before each stretch, with the numbers of its first lines.
   std::vector<std::string> lines;
   size_t left_out = 0;  ///< lines of the diff behind the `most` that were asked for
 

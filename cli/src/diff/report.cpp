@@ -49,7 +49,7 @@ class PairComparison {
     add_difference(differences_, "versions", "platform", a_.facts.platform, b_.facts.platform);
     add_difference(differences_, "versions", "system", os_text(a_.facts), os_text(b_.facts));
     lift_common_versions();
-    SMELT_TRY_VOID(run_functions());
+    run_functions();
     return json();
   }
 
@@ -75,26 +75,45 @@ class PairComparison {
       if (is_wanted(function.name) && a_.contents.find(function.name) == nullptr) only_b_.push_back(function.name);
   }
 
+  static std::string type_of(const LibraryImage& image, const metallib::Function& function) {
+    return image.facts.functions[static_cast<size_t>(&function - image.contents.functions.data())].type;
+  }
+
+  /// Of modules that agree, what their containers say.
+  static void compare_stamps(FunctionPair& pair) {
+    const auto text = [](const metallib::Versions& versions) {
+      return fmt::format("AIR {}.{}, Metal {}.{}", versions.air_major, versions.air_minor, versions.language_major,
+                         versions.language_minor);
+    };
+    add_difference(pair.differences, "versions", "in the container", text(pair.a->versions), text(pair.b->versions));
+  }
+
   void compare_functions(FunctionPair& pair) const {
     const ByteView bitcode_a = a_.contents.module_of(*pair.a).bitcode();
     const ByteView bitcode_b = b_.contents.module_of(*pair.b).bitcode();
     const bool same_bytes = std::equal(bitcode_a.begin(), bitcode_a.end(), bitcode_b.begin(), bitcode_b.end());
-    pair.stage = a_.facts.functions[static_cast<size_t>(pair.a - a_.contents.functions.data())].type;
-    if (same_bytes && options_.run != RunKernels::all) return;
+    pair.stage = type_of(a_, *pair.a);
+    add_difference(pair.differences, "kind", "kind of function in the container", pair.stage, type_of(b_, *pair.b));
+    if (same_bytes && options_.run != RunKernels::all) return compare_stamps(pair);
     const auto info_a = info_of(bitcode_a, pair.a->name);
     const auto info_b = same_bytes ? info_a : info_of(bitcode_b, pair.b->name);
     if (info_a) pair.info_a = *info_a;
     if (info_b) pair.info_b = *info_b;
-    if (same_bytes) return;
+    if (same_bytes) return compare_stamps(pair);
     if (!info_a || !info_b) {
       pair.differences.push_back({"unreadable", "module", info_a ? "can be read" : info_a.error().message,
                                   info_b ? "can be read" : info_b.error().message});
       return;
     }
-    pair.differences = compare_interfaces(*info_a, *info_b);
+    for (Difference& one : compare_interfaces(*info_a, *info_b)) pair.differences.push_back(std::move(one));
+    if (info_a->air == info_b->air && info_a->language == info_b->language) compare_stamps(pair);
     const auto module_a = aot::comparable_module(bitcode_a, pair.a->name);
     const auto module_b = aot::comparable_module(bitcode_b, pair.b->name);
-    if (!module_a || !module_b) return;  // describe() has read the same bytes
+    if (!module_a || !module_b) {
+      const Error& error = module_a ? module_b.error() : module_a.error();
+      pair.differences.push_back({"unreadable", "module", error.message, error.message});
+      return;
+    }
     add_difference(pair.differences, "versions", "target triple", module_a->triple, module_b->triple);
     pair.code = compare_code(module_a->text, module_b->text, options_.most_lines);
     if (!pair.code.equal())
@@ -107,15 +126,19 @@ class PairComparison {
     return options_.run == RunKernels::all || (options_.run == RunKernels::changed && !pair.code.equal());
   }
 
-  Result<void> run_functions() {
+  void run_functions() {
     std::vector<std::string> names;
     for (const FunctionPair& pair : pairs_)
       if (is_run(pair)) names.push_back(pair.a->name);
-    if (names.empty()) return {};
-    SMELT_TRY(const NumberComparison numbers, NumberComparison::make(a_, b_, names, options_.use_store));
+    if (names.empty()) return;
+    const auto numbers = NumberComparison::make(a_, b_, names, options_.use_store);
     for (FunctionPair& pair : pairs_) {
       if (!is_run(pair)) continue;
-      pair.numbers = numbers.compare(*pair.info_a, *pair.info_b);
+      if (!numbers) {
+        pair.numbers.emplace().not_run = numbers.error().message;
+        continue;
+      }
+      pair.numbers = numbers->compare(*pair.info_a, *pair.info_b);
       for (const Deviation& deviation : pair.numbers->deviations)
         pair.differences.push_back({"numbers",
                                     fmt::format("launch {}, buffer {} '{}', {} {}", deviation.launch, deviation.buffer,
@@ -126,7 +149,6 @@ class PairComparison {
                                     one.starts_with("A: ") ? one.substr(3) : "finished",
                                     one.starts_with("B: ") ? one.substr(3) : "finished"});
     }
-    return {};
   }
 
   /// A library built for another system says so in every function: that is told once.

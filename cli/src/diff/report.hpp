@@ -8,6 +8,7 @@
 #pragma once
 
 #include "inspect_report.hpp"
+#include "page/page.hpp"
 
 #include <optional>
 #include <string>
@@ -37,5 +38,7 @@ Result<Json> report_differences(ByteView a, ByteView b, const DiffOptions& optio
 
 /// The report as lines for people; at most so many lines of code for each function.
 std::string differences_as_text(const Json& report, size_t most_lines);
+/// The report as a page, on which a function's differences are drawn when it is opened.
+Page differences_as_page(Json report);
 
 }  // namespace smelt::cli

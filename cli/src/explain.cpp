@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// smelt explain FILE -o page.html: source, AIR and CPU code of every function, side by side; the work is in explain/.
+#include "explain/explain.hpp"
+
+#include "smelt/base/files.hpp"
+
+#include "verbs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace smelt::cli {
+namespace {
+
+struct Options {
+  ExplainOptions with;
+  std::string output, level;
+  bool no_cpu = false;
+};
+
+Result<void> run(Options& options) {
+  ExplainOptions& with = options.with;
+  with.cpu = !options.no_cpu;
+  if (!options.level.empty()) {
+    SMELT_TRY(with.level, aot::parse_cpu_level(options.level));
+  }
+  SMELT_TRY(const Bytes file, read_file(with.name));
+  // A target is what source is compiled for, and which library of a package is shown.
+  if (!with.target.empty()) {
+    if (auto target = aot::parse_target(with.target)) with.compile.targets = {std::move(*target)};
+  }
+  SMELT_TRY(const Page page, explain(file, with));
+  return write_file(options.output, as_bytes(page_as_html(page)));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Context& context) {
+  CLI::App* verb =
+      app.add_subcommand("explain", "Write a page with source, AIR and CPU code of every function side by side");
+  auto options = std::make_shared<Options>();
+  aot::CompileOptions& compile = options->with.compile;
+  verb->add_option("FILE", options->with.name, "Metal source, LLVM IR, Metal library or package")->required();
+  verb->add_option("-o,--output", options->output, "Page (HTML) to write")->required();
+  verb->add_option("--target", options->with.target,
+                   "Target to compile source for, or whose library of a package is shown (default: the first)");
+  verb->add_option("--function", compile.functions, "Function to show, instead of all; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--source", options->with.sources,
+                   "File with source that a library's debug lines name; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--cpu", options->level,
+                   "Level of the CPU code: x86-64-v3, x86-64-v4 or aarch64 (default: this machine's)");
+  verb->add_flag("--no-cpu", options->no_cpu, "Show no CPU code");
+  verb->add_option("-I,--include", compile.include_folders,
+                   "Of source: folder to look for included files in; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("-D,--define", compile.definitions,
+                   "Of source: macro to define, NAME or NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_flag("--fast-math", compile.fast_math, "Of source: relax floating point");
+  verb->add_option("-j,--jobs", options->with.threads, "Threads to compile with (default: one per core)")
+      ->check(CLI::NonNegativeNumber);
+  verb->callback([options, &context] { context.finish(run(*options)); });
+}
+
+}  // namespace smelt::cli

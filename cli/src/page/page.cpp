@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "page/page.hpp"
+
+#include <fmt/format.h>
+
+namespace smelt::cli {
+namespace {
+
+/// JSON in a script element: ASCII without what HTML could see.
+std::string embedded(const Json& value) {
+  std::string text;
+  for (const char c : value.dump(-1, ' ', true, Json::error_handler_t::replace)) {
+    if (c == '<' || c == '>' || c == '&')
+      text += fmt::format("\\u{:04x}", c);
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string page_as_html(const Page& page) {
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n"
+      "<main id=\"page\"></main>\n<noscript>This page shows its values with a script, which is in it.</noscript>\n",
+      escaped(is_utf8(page.title) ? page.title : printable(page.title)), kPageStyle);
+  html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", embedded(page.data));
+  for (size_t i = 0; i < page.parts.size(); ++i)
+    html += fmt::format("<script type=\"application/json\" id=\"part-{}\">{}</script>\n", i, embedded(page.parts[i]));
+  html += fmt::format("<script>\n{}</script>\n</body>\n</html>\n", kPageScript);
+  return html;
+}
+
+}  // namespace smelt::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reports as one page: a file that needs no server and nothing from outside. The values lie in it as JSON, and its
+// script (page.js) shows them: a list that can be searched, whose entries are drawn when they are opened.
+#pragma once
+
+#include "inspect_report.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smelt::cli {
+
+struct Page {
+  std::string title;
+  Json data;                ///< what is always shown; "kind" says by which part of the script: "diff" or "explain"
+  std::vector<Json> parts;  ///< of an entry each, and read when it is opened
+};
+
+/// The page as HTML. Whatever the values hold stays text: nothing in them can end the JSON or become markup.
+std::string page_as_html(const Page& page);
+
+extern const std::string_view kPageStyle, kPageScript;
+
+}  // namespace smelt::cli

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Shows the JSON of the page. All text goes through textContent, so nothing in it becomes markup.
+//
+// The address keeps what is searched and open: #q=WORDS, #open=NAME, #line=KEY (a line of the opened code).
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const main = document.getElementById("page");
+const SVG = "http://www.w3.org/2000/svg";
+
+function node(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) made.setAttribute(name, value);
+  }
+  for (const child of children) if (child !== null && child !== undefined) made.append(child);
+  return made;
+}
+
+function drawn(tag, attributes, text) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function counted(count, word, plural) {
+  return count + " " + (count === 1 ? word : plural || word + "s");
+}
+
+function table(heads, rows) {
+  const head = node("tr", {}, ...heads.map((text) => node("th", {}, text)));
+  const body = rows.map((row) => node("tr", {}, ...row.map((cell) => node("td", { class: cell.length <= 24 ? "short" : null }, cell))));
+  return node("div", { class: "scroll" }, node("table", {}, node("thead", {}, head), node("tbody", {}, ...body)));
+}
+
+function part(index) {
+  return JSON.parse(document.getElementById("part-" + index).textContent);
+}
+
+// The list: entries that are drawn when they are opened, and a search over their names and what else is said of them.
+
+const entries = [];
+
+function entry(name, tags, words, draw) {
+  const body = node("div");
+  const count = entries.length;
+  const details = node("details", { class: "entry", id: "entry-" + count },
+    node("summary", {}, node("span", { class: "name" }, name),
+      ...tags.map((tag) => node("span", { class: "tag " + (tag.kind || "") }, tag.text))), body);
+  const one = { name: name, words: [name, ...words].join(" ").toLowerCase(), details: details, isDrawn: false };
+  one.open = () => {
+    if (!one.isDrawn) {
+      one.isDrawn = true;
+      draw(body);
+    }
+    details.open = true;
+  };
+  details.addEventListener("toggle", () => { if (details.open) one.open(); });
+  entries.push(one);
+  return details;
+}
+
+const MOST_OPENED = 20;  // of "Unfold": more would take the browser long
+
+function list(title, what) {
+  if (entries.length === 0) return;
+  const input = node("input", { type: "search", placeholder: "Search " + what, "aria-label": "Search " + what });
+  const shown = node("span", { class: "quiet", id: "shown" });
+  const filter = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter((word) => word);
+    let count = 0;
+    for (const one of entries) {
+      one.details.hidden = !words.every((word) => one.words.includes(word));
+      if (!one.details.hidden) ++count;
+    }
+    shown.textContent = count === entries.length ? counted(count, "entry", "entries") : count + " of " + counted(entries.length, "entry", "entries");
+  };
+  input.addEventListener("input", () => { filter(); remember({ q: input.value }); });
+  const unfold = () => entries.filter((one) => !one.details.hidden).slice(0, MOST_OPENED).forEach((one) => one.open());
+  const fold = () => entries.forEach((one) => { one.details.open = false; });
+  main.append(node("h2", {}, title),
+    node("div", { class: "bar" }, input, shown, node("button", { type: "button", id: "unfold", onclick: unfold }, "Unfold"),
+      node("button", { type: "button", id: "fold", onclick: fold }, "Fold")),
+    node("div", { id: "entries" }, ...entries.map((one) => one.details)));
+  const state = address();
+  input.value = state.get("q") || "";
+  filter();
+  if (state.get("all") === "open") unfold();
+  openNamed(state);
+}
+
+function address() {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
+function remember(changes) {
+  const state = address();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) state.set(name, value);
+    else state.delete(name);
+  }
+  try {
+    history.replaceState(null, "", "#" + state.toString());
+  } catch (error) { /* a page inside another may not have an address */ }
+}
+
+function openNamed(state) {
+  const name = state.get("open");
+  const one = name === null ? undefined : entries.find((other) => other.name === name);
+  if (!one) return;
+  one.open();
+  const key = state.get("line");
+  if (key) mark(one.details, key, null);
+  one.details.scrollIntoView();
+}
+
+// Code: lines that were made of each other have one key, and one colour.
+
+function hueOf(key) {
+  let sum = 0;
+  for (const c of key) sum = (sum * 31 + c.charCodeAt(0)) % 9973;
+  return (sum * 137) % 360;
+}
+
+function codeLine(text, number, key) {
+  const line = node("div", {}, number === null ? null : node("span", { class: "number" }, String(number)), text || " ");
+  if (key) {
+    line.dataset.key = key;
+    line.style.setProperty("--hue", hueOf(key));
+  }
+  return line;
+}
+
+/// Marks the lines of a key in all panes, and brings them into view in those that `from` is not in.
+function mark(where, key, from) {
+  for (const line of where.querySelectorAll(".on")) line.classList.remove("on");
+  for (const pane of where.querySelectorAll(".pane .code")) {
+    let first = null;
+    for (const line of pane.children) {
+      if (line.dataset.key !== key) continue;
+      line.classList.add("on");
+      first = first || line;
+    }
+    if (first && pane !== from) pane.scrollTop += first.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  }
+}
+
+function pane(title, lines) {
+  const code = node("div", { class: "code", tabindex: "0", role: "region", "aria-label": title }, ...lines);
+  return node("section", { class: "pane" }, node("h3", {}, title), code);
+}
+
+function panes(list, where) {
+  const grid = node("div", { class: "panes" }, ...list);
+  grid.addEventListener("click", (event) => {
+    const line = event.target.closest("[data-key]");
+    if (!line) return;
+    mark(grid, line.dataset.key, line.parentElement);
+    remember({ line: line.dataset.key });
+  });
+  const choices = list.map((one) => {
+    const button = node("button", { type: "button", "aria-pressed": "true" }, one.querySelector("h3").textContent);
+    button.addEventListener("click", () => {
+      one.hidden = !one.hidden;
+      button.setAttribute("aria-pressed", String(!one.hidden));
+    });
+    return button;
+  });
+  where.append(node("div", { class: "choices" }, ...choices), grid);
+}
+
+// smelt diff
+
+function sizeText(size) {
+  return size.join(" x ");
+}
+
+function drawNumbers(numbers, where) {
+  where.append(node("h3", {}, "Numbers"));
+  if (numbers.not_run) {
+    where.append(node("p", { class: "quiet" }, "Could not be run: " + numbers.not_run));
+    return;
+  }
+  where.append(table(["launch", "threads", "of a threadgroup", "outcome"], numbers.launches.map((launch, index) => {
+    const far = numbers.deviations.filter((one) => one.launch === index).length;
+    return [String(index), sizeText(launch.threads), sizeText(launch.group),
+      launch.not_compared ? "not compared: " + launch.not_compared : far ? (far === 1 ? "1 buffer differs" : far + " buffers differ") : "the same bits"];
+  })));
+  if (numbers.deviations.length === 0) return;
+  const rows = numbers.deviations.map((one) => [String(one.launch), one.buffer + " " + one.argument, one.different + " of " + one.elements,
+    one.type + " " + one.at, one.a, one.b, one.ulps === undefined ? "" : String(one.ulps),
+    one.relative === undefined ? "" : one.relative.toPrecision(3)]);
+  where.append(table(["launch", "buffer", "different", "furthest apart at", "A", "B", "ULP", "relative error"], rows));
+}
+
+function drawDifferences(differences) {
+  return table(["", "what", "A", "B"], differences.map((one) => [one.kind, one.what, one.a || "\u2013", one.b || "\u2013"]));
+}
+
+function drawDiffOf(row, where) {
+  const rest = row.differences.filter((one) => one.kind !== "numbers");  // those have tables of their own
+  if (rest.length) where.append(drawDifferences(rest));
+  if (row.numbers) drawNumbers(row.numbers, where);
+  if (!row.code) return;
+  const kinds = { "-": "minus", "+": "plus", "@": "place" };
+  const lines = row.code.lines.map((text) => node("div", { class: kinds[text[0]] || null }, text));
+  where.append(node("h3", {}, "AIR: " + counted(row.code.removed, "line") + " of A, " + counted(row.code.added, "line") + " of B"),
+    node("div", { class: "code diff", tabindex: "0", role: "region", "aria-label": "AIR" }, ...lines));
+  if (row.code.left_out) where.append(node("p", { class: "quiet" }, "\u2026 and " + counted(row.code.left_out, "line") + " more"));
+}
+
+function namesOf(title, names) {
+  if (names.length === 0) return null;
+  return node("details", {}, node("summary", {}, title + ": " + names.length), node("p", { class: "name" }, names.join(" ")));
+}
+
+function showDiff() {
+  main.append(node("h1", {}, "smelt diff"),
+    node("p", { class: data.differs ? "bad" : "good" }, data.differs ? "The two differ." : "No differences."),
+    table(["", "file", "bytes", "SHA-256"], ["a", "b"].map((side) => [side.toUpperCase(), data[side].file, String(data[side].bytes), data[side].sha256])));
+  for (const [side, names] of [["A", data.only_a], ["B", data.only_b]])
+    if (names.length) main.append(node("p", { class: "bad" }, "Libraries only in " + side + ": " + names.join(", ")));
+  for (const library of data.libraries) {
+    const title = library.a.target === library.b.target ? library.a.target : library.a.target + " and " + library.b.target;
+    main.append(node("h2", {}, title), node("p", {}, counted(library.same.length + library.different.length, "function") + " compared, " +
+      library.different.length + " differ"));
+    if (library.differences.length) main.append(drawDifferences(library.differences));
+    for (const list of [namesOf("Only in A", library.only_a), namesOf("Only in B", library.only_b),
+      namesOf("The same", library.same.map((one) => one.name))]) if (list) main.append(list);
+    for (const one of library.different) {
+      const kinds = [...new Set(one.kinds)];
+      entry(one.name, [{ text: one.type || "function" }, ...kinds.map((text) => ({ text: text, kind: "bad" }))], kinds,
+        (body) => drawDiffOf(part(one.part), body));
+    }
+  }
+  list("What differs", "functions and kinds of differences");
+}
+
+// smelt explain
+
+function sizePicture() {
+  const most = 24;
+  const largest = [...data.functions].sort((a, b) => b.air_bytes + (b.cpu_bytes || 0) - a.air_bytes - (a.cpu_bytes || 0)).slice(0, most);
+  const width = Math.max(300, Math.min(900, main.clientWidth - 20)), left = width < 600 ? 130 : 300, row = 22;
+  const letters = Math.floor(left / 7.2);
+  const scale = (width - left - 90) / Math.max(1, ...largest.map((f) => Math.max(f.air_bytes, f.cpu_bytes || 0)));
+  const picture = drawn("svg", { viewBox: "0 0 " + width + " " + (largest.length * row + 6), role: "img", "aria-label": "Bytes of AIR and of CPU code" });
+  largest.forEach((f, i) => {
+    const y = i * row + 4, label = f.name.length > letters ? f.name.slice(0, letters - 1) + "\u2026" : f.name;
+    const link = drawn("a", { href: "#open=" + encodeURIComponent(f.name) });
+    link.append(drawn("title", {}, f.name + ": " + f.air_bytes + " bytes of AIR" + (f.cpu_bytes ? ", " + f.cpu_bytes + " of CPU code" : "")),
+      drawn("text", { x: left - 8, y: y + 13, "text-anchor": "end" }, label),
+      drawn("rect", { class: "air", x: left, y: y, width: Math.max(1, f.air_bytes * scale), height: 8 }),
+      drawn("rect", { class: "cpu", x: left, y: y + 9, width: Math.max(0, (f.cpu_bytes || 0) * scale), height: 8 }),
+      drawn("text", { x: left + Math.max(f.air_bytes, f.cpu_bytes || 0) * scale + 6, y: y + 13 }, String(Math.max(f.air_bytes, f.cpu_bytes || 0))));
+    picture.append(link);
+  });
+  const legend = node("p", { class: "legend" });
+  for (const [kind, text] of [["#6f9fe0", "bytes of AIR"], ["#e0a13f", "bytes of CPU code"]]) {
+    const box = node("i");
+    box.style.background = kind;
+    legend.append(node("span", {}, box, text));
+  }
+  const title = data.functions.length > most ? "Sizes of the " + most + " largest" : "Sizes";
+  main.append(node("h2", {}, title), legend, node("div", {}, picture));
+}
+
+function drawArguments(f, where) {
+  if (f.arguments.length) {
+    where.append(node("h3", {}, "Arguments"), table(["", "name", "kind", "place", "type", "access", "bytes"],
+      f.arguments.map((a) => [String(a.index), a.name, a.kind === "builtin" ? a.air_kind : a.kind, a.kind === "builtin" ? "" : String(a.location), a.type_name,
+        a.access === "none" ? "" : a.access, a.size ? String(a.size) : ""])));
+  }
+  if (f.constants.length)
+    where.append(node("h3", {}, "Function constants"), table(["index", "name", "type", "required"],
+      f.constants.map((c) => [String(c.index), c.name, c.type_name, c.required ? "yes" : "no"])));
+}
+
+function drawFindings(findings, where) {
+  if (findings.length === 0) return;
+  where.append(node("h3", {}, "Findings of verify"),
+    table(["", "check", "place", "what"], findings.map((one) => [one.severity, one.check, one.place, one.message])));
+}
+
+/// The source lines that the code was made from, with some around them.
+function sourcePanes(keys) {
+  const used = new Map();
+  for (const key of keys) {
+    const place = /^s(\d+):(\d+)$/.exec(key || "");
+    if (!place) continue;
+    const file = Number(place[1]), line = Number(place[2]);
+    if (!used.has(file)) used.set(file, { first: line, last: line });
+    const range = used.get(file);
+    range.first = Math.min(range.first, line);
+    range.last = Math.max(range.last, line);
+  }
+  const made = [];
+  for (const [file, range] of [...used].sort((a, b) => a[0] - b[0])) {
+    const source = data.sources[file];
+    if (!source || source.text === null) continue;
+    const all = source.lines || (source.lines = source.text.split("\n"));
+    const first = Math.max(1, range.first - 12), last = Math.min(all.length, range.last + 6);
+    const lines = [];
+    for (let n = first; n <= last; ++n) {
+      const key = "s" + file + ":" + n;
+      lines.push(codeLine(all[n - 1], n, keys.has(key) ? key : null));
+    }
+    made.push(pane(source.name + ", lines " + first + " to " + last, lines));
+  }
+  return made;
+}
+
+function drawFunction(f, where) {
+  where.append(node("p", { class: "quiet" }, f.facts.join("; ")));
+  drawArguments(f, where);
+  drawFindings(f.findings, where);
+  if (f.problem) where.append(node("p", { class: "bad" }, f.problem));
+  const made = new Set(f.cpu_lines);
+  const airKeys = f.air.map((_, i) => f.places[i] ? "s" + f.places[i][0] + ":" + f.places[i][1] : made.has(i + 1) ? "a" + (i + 1) : null);
+  const keys = new Set(airKeys.filter((key) => key));
+  const list = sourcePanes(keys);
+  if (f.air.length) list.push(pane("AIR", f.air.map((text, i) => codeLine(text, i + 1, airKeys[i]))));
+  if (f.cpu.length) list.push(pane("CPU code, " + f.level, f.cpu.map((text, i) => codeLine(text, null, f.cpu_lines[i] ? airKeys[f.cpu_lines[i] - 1] : null))));
+  if (list.length) panes(list, where);
+}
+
+function showExplain() {
+  main.append(node("h1", {}, data.file), node("p", { class: "quiet" }, data.facts.join("; ")));
+  drawFindings(data.findings, main);
+  for (const one of data.notes) main.append(node("p", { class: "quiet" }, one));
+  sizePicture();
+  for (const f of data.functions) {
+    const tags = [{ text: f.type }, { text: f.air_bytes + " bytes of AIR" }];
+    if (f.cpu_bytes) tags.push({ text: f.cpu_bytes + " bytes of CPU code" });
+    if (f.findings) tags.push({ text: counted(f.findings, "finding"), kind: "bad" });
+    if (f.problem) tags.push({ text: "no CPU code", kind: "bad" });
+    entry(f.name, tags, [f.type, ...f.words], (body) => drawFunction(part(f.part), body));
+  }
+  list("Functions", "functions, arguments and types");
+}
+
+if (data.kind === "diff") showDiff();
+else showExplain();
+window.addEventListener("hashchange", () => openNamed(address()));
