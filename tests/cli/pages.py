@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the tests of pages share: whether HTML is well-formed, what JSON a page holds, and what a browser makes of it."""
 
+import base64
 import html.parser
 import json
 import pathlib
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 import unittest
 import urllib.parse
+import zlib
 
 VOID = {"meta", "input", "br", "link", "img"}
 
@@ -77,8 +79,11 @@ def tree(text):
 
 def data_of(text):
     """The JSON of a page: its data, and its parts in order."""
-    scripts = {one.attributes["id"]: json.loads(one.text) for one in tree(text).find("script", type="application/json")}
-    return scripts["data"], [scripts[f"part-{i}"] for i in range(len(scripts) - 1)]
+    root = tree(text)
+    (data,) = root.find("script", type="application/json")
+    parts = list(root.find("script", type="text/plain"))
+    assert [one.attributes["id"] for one in parts] == [f"part-{i}" for i in range(len(parts))]
+    return json.loads(data.text), [json.loads(zlib.decompress(base64.b64decode(one.text, validate=True))) for one in parts]
 
 
 def browser():

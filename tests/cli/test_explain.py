@@ -60,7 +60,8 @@ class Explain(Pages):
         data, parts = pages.data_of(text)
         self.assertEqual([f["name"] for f in data["functions"]], ["saxpy", "triple"])
         saxpy = parts[data["functions"][0]["part"]]
-        (at,) = [i for i, file in enumerate(data["sources"]) if file["text"] == KERNELS]
+        self.assertEqual(list(data["sources"].values()), [KERNELS])
+        at = saxpy["files"].index(str(source))
         (fma,) = [i for i, line in enumerate(saxpy["air"]) if "call" in line and "@air.fma" in line]
         self.assertEqual(saxpy["places"][fma], [at, FMA])
         made = [line for line, of in zip(saxpy["cpu"], saxpy["cpu_lines"]) if of == fma + 1]
@@ -72,15 +73,15 @@ class Explain(Pages):
     def test_a_library_with_debug_lines_finds_its_source(self):
         library = self.library(KERNELS, "k", "-g")
         data, parts = pages.data_of(self.explain(library).read_text())
-        self.assertEqual([file["text"] for file in data["sources"]], [None] * len(data["sources"]))
+        self.assertEqual(data["sources"], {})
         self.assertIn("k.metal", data["notes"][0])
         data, parts = pages.data_of(self.explain(library, "--source", self.folder / "k.metal").read_text())
-        self.assertEqual([file["text"] for file in data["sources"] if file["text"]], [KERNELS])
+        self.assertEqual(list(data["sources"].values()), [KERNELS])
         self.assertTrue(any(place and place[1] == FMA for place in parts[0]["places"]))
 
     def test_a_library_without_debug_lines(self):
         data, parts = pages.data_of(self.explain(self.library(KERNELS)).read_text())
-        self.assertEqual((data["sources"], data["notes"]), ([], []))
+        self.assertEqual((data["sources"], data["notes"]), ({}, []))
         self.assertFalse(any(parts[0]["places"]))
         self.assertTrue(any(parts[0]["cpu_lines"]))
 
@@ -134,14 +135,14 @@ class Explain(Pages):
         text = self.explain(path).read_text()
         root = self.check_self_contained(text)
         self.assertEqual(list(root.find("b")), [])
-        self.assertIn(source, [file["text"] for file in pages.data_of(text)[0]["sources"]])
+        self.assertEqual(pages.data_of(text)[0]["sources"], {str(path): source})
 
     def test_source_that_is_no_utf8(self):
         path = self.folder / "k.metal"
         path.write_bytes(KERNELS.encode() + b"// \xff\xfe\n")
         text = self.explain(path).read_text()
         self.check_self_contained(text)
-        self.assertIn(KERNELS + "// \ufffd\ufffd\n", [file["text"] for file in pages.data_of(text)[0]["sources"]])
+        self.assertEqual(pages.data_of(text)[0]["sources"], {str(path): KERNELS + "// \ufffd\ufffd\n"})
 
     # In a browser
 
@@ -164,9 +165,8 @@ class Explain(Pages):
 
     def test_lines_of_one_colour(self):
         page = self.explain(self.write("k.metal", KERNELS), "--cpu", "x86-64-v3")
-        data, _ = pages.data_of(page.read_text())
-        (at,) = [i for i, file in enumerate(data["sources"]) if file["text"] == KERNELS]
-        key = f"s{at}:{FMA}"
+        _, parts = pages.data_of(page.read_text())
+        key = f"s{parts[0]['files'].index(str(self.folder / 'k.metal'))}:{FMA}"
         root = pages.rendered(page, open="saxpy", line=key)
         panes = list(root.find("section", class_="pane"))
         self.assertEqual(len(panes), 3)

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 namespace smelt::cli {
 namespace {
@@ -41,51 +42,17 @@ class SourceTexts {
   std::map<std::string, std::string> texts_;
 };
 
-/// Files of all functions' debug lines by number, as the page's keys have them.
-class FileNumbers {
- public:
-  explicit FileNumbers(const SourceTexts& texts) : texts_(texts) {}
-
-  uint32_t number(const std::string& name) {
-    const auto [place, added] = numbers_.try_emplace(name, static_cast<uint32_t>(names_.size()));
-    if (added) names_.push_back(name);
-    return place->second;
-  }
-  bool has_text(const std::string& name) const { return texts_.find(name) != nullptr; }
-
-  Json json() const {
-    Json list = Json::array();
-    for (const std::string& name : names_) {
-      const std::string* text = texts_.find(name);
-      list.push_back({{"name", name}, {"text", text ? Json(*text) : Json()}});
-    }
-    return list;
-  }
-  std::vector<std::string> without_text() const {
-    std::vector<std::string> result;
-    for (const std::string& name : names_)
-      if (!has_text(name)) result.push_back(name);
-    return result;
-  }
-
- private:
-  const SourceTexts& texts_;
-  std::map<std::string, uint32_t> numbers_;
-  std::vector<std::string> names_;
-};
-
-/// One function, as far as it can be worked on by itself.
+/// One function, ready for the page.
 struct Explained {
-  std::optional<aot::KernelInfo> info;
-  aot::AirListing air;
-  aot::CpuListing cpu;
-  std::string problem;  ///< why there is no AIR, or no CPU code
+  Json row;
+  std::string part;
+  std::vector<std::string> files;  ///< that its debug lines name
 };
 
 class Explainer {
  public:
   Explainer(const LibraryImage& image, const ExplainOptions& options, aot::CpuLevel level, const SourceTexts& texts)
-      : image_(image), options_(options), level_(level), files_(texts) {
+      : image_(image), options_(options), level_(level), texts_(texts) {
     const auto& wanted = options.compile.functions;
     for (size_t i = 0; i < image.contents.functions.size(); ++i)
       if (wanted.empty() || std::find(wanted.begin(), wanted.end(), image.contents.functions[i].name) != wanted.end())
@@ -93,47 +60,113 @@ class Explainer {
     for (const aot::Finding& finding : aot::verify_metallib(image.bytes)) findings_.push_back(finding);
   }
 
-  Page page() {
+  Result<Page> page() {
     std::vector<Explained> all(chosen_.size());
-    (void)run_tasks(chosen_.size(), options_.threads, [&](size_t i) -> Result<void> {
-      all[i] = explain_one(image_.contents.functions[chosen_[i]]);
+    SMELT_TRY_VOID(run_tasks(chosen_.size(), options_.threads, [&](size_t i) -> Result<void> {
+      all[i] = explain_one(chosen_[i]);
       return {};
-    });
+    }));
     Page page;
     page.title = "smelt explain " + options_.name;
     Json rows = Json::array();
-    for (size_t i = 0; i < chosen_.size(); ++i) {
-      Json part = part_of(chosen_[i], all[i]);
-      rows.push_back(row_of(chosen_[i], all[i], part, page.parts.size()));
-      page.parts.push_back(std::move(part));
+    std::set<std::string> files;
+    for (Explained& one : all) {
+      one.row["part"] = page.parts.size();
+      rows.push_back(std::move(one.row));
+      page.parts.push_back(std::move(one.part));
+      files.insert(one.files.begin(), one.files.end());
     }
     page.data = {{"kind", "explain"},          {"file", options_.name},
                  {"facts", facts()},           {"functions", std::move(rows)},
-                 {"sources", files_.json()},   {"notes", notes()},
+                 {"sources", sources(files)},  {"notes", notes(files)},
                  {"findings", findings_of("")}};
     return page;
   }
 
  private:
-  Explained explain_one(const metallib::Function& function) const {
-    Explained result;
+  Explained explain_one(size_t index) const {
+    const metallib::Function& function = image_.contents.functions[index];
+    const metallib::FunctionFacts& facts = image_.facts.functions[index];
     const ByteView bitcode = image_.contents.module_of(function).bitcode();
-    auto air = aot::list_air(bitcode, function.name);
-    if (!air) {
-      result.problem = air.error().message;
-      return result;
+    Explained result;
+    Json part = {{"facts", Json::array()},
+                 {"arguments", Json::array()},
+                 {"constants", Json::array()},
+                 {"problem", ""},
+                 {"findings", findings_of(facts.name)},
+                 {"files", Json::array()},
+                 {"air", Json::array()},
+                 {"places", Json::array()},
+                 {"cpu", Json::array()},
+                 {"cpu_lines", Json::array()},
+                 {"level", aot::to_string(level_)}};
+    part["facts"].push_back(fmt::format("AIR {}.{}, Metal {}.{}", function.versions.air_major,
+                                        function.versions.air_minor, function.versions.language_major,
+                                        function.versions.language_minor));
+    part["facts"].push_back(facts.hash_matches ? "hash ok" : "hash does not match");
+    uint64_t cpu_bytes = 0;
+    if (auto air = aot::list_air(bitcode, function.name)) {
+      add_air(part, *air);
+      result.files = std::move(air->files);
+      const bool is_kernel = add_interface(part, bitcode, function.name);
+      if (options_.cpu && is_kernel) cpu_bytes = add_cpu(part, bitcode, function.name);
+    } else {
+      part["problem"] = air.error().message;
     }
-    result.air = std::move(*air);
-    if (const auto infos = aot::describe(bitcode, function.name))
-      for (const aot::KernelInfo& info : *infos)
-        if (info.name == function.name) result.info = info;
-    if (!options_.cpu || (result.info && result.info->stage != "kernel")) return result;
-    auto cpu = aot::list_cpu({function.name, bitcode}, {.level = level_});
-    if (cpu)
-      result.cpu = std::move(*cpu);
-    else
-      result.problem = "No CPU code: " + cpu.error().message;
+    Json words = Json::array();
+    for (const Json& argument : part["arguments"]) {
+      words.push_back(argument["name"]);
+      words.push_back(argument["type_name"]);
+    }
+    result.row = {{"name", facts.name},
+                  {"type", facts.type},
+                  {"air_bytes", facts.bitcode_size},
+                  {"cpu_bytes", cpu_bytes},
+                  {"findings", part["findings"].size()},
+                  {"problem", !part["problem"].get<std::string>().empty()},
+                  {"words", std::move(words)}};
+    result.part = packed_part(part);
     return result;
+  }
+
+  void add_air(Json& part, const aot::AirListing& air) const {
+    part["files"] = air.files;
+    for (const aot::AirLine& line : air.lines) {
+      part["air"].push_back(line.text);
+      part["places"].push_back(place_of(air, line));
+    }
+  }
+
+  /// Arguments, constants and limits; false for what is known not to be a kernel.
+  static bool add_interface(Json& part, ByteView bitcode, const std::string& name) {
+    const auto infos = aot::describe(bitcode, name);
+    if (!infos) return true;
+    for (const aot::KernelInfo& info : *infos) {
+      if (info.name != name) continue;
+      if (info.max_threads != 0)
+        part["facts"].push_back(fmt::format("at most {} threads in a threadgroup", info.max_threads));
+      if (info.threadgroup_bytes != 0)
+        part["facts"].push_back(fmt::format("{} bytes of threadgroup memory", info.threadgroup_bytes));
+      for (const aot::ArgumentInfo& argument : info.arguments) part["arguments"].push_back(argument_json(argument));
+      for (const aot::ConstantInfo& constant : info.constants) part["constants"].push_back(constant_json(constant));
+      return info.stage == "kernel";
+    }
+    return true;
+  }
+
+  /// Returns the code's bytes.
+  uint64_t add_cpu(Json& part, ByteView bitcode, const std::string& name) const {
+    const auto cpu = aot::list_cpu({name, bitcode}, {.level = level_});
+    if (!cpu) {
+      part["problem"] = "No CPU code: " + cpu.error().message;
+      return 0;
+    }
+    part["facts"].push_back(fmt::format("CPU code by {}", cpu->method));
+    for (const aot::CpuLine& line : cpu->lines) {
+      part["cpu"].push_back(line.text);
+      part["cpu_lines"].push_back(line.air_line);
+    }
+    return cpu->code_bytes;
   }
 
   Json facts() const {
@@ -145,9 +178,19 @@ class Explainer {
             fmt::format("{} bytes", image_.bytes.size()), fmt::format("container {}", image_.facts.container)};
   }
 
-  Json notes() const {
+  Json sources(const std::set<std::string>& files) const {
+    Json sources = Json::object();
+    for (const std::string& name : files)
+      if (const std::string* text = texts_.find(name)) sources[name] = *text;
+    return sources;
+  }
+
+  Json notes(const std::set<std::string>& files) const {
+    std::vector<std::string> missing;
+    for (const std::string& name : files)
+      if (texts_.find(name) == nullptr) missing.push_back(name);
     Json notes = Json::array();
-    if (const auto missing = files_.without_text(); !missing.empty())
+    if (!missing.empty())
       notes.push_back(fmt::format("Debug lines name {} without giving the text: --source FILE shows it.",
                                   fmt::join(missing, ", ")));
     return notes;
@@ -170,74 +213,19 @@ class Explainer {
   }
 
   /// Where a line of AIR was written: the innermost place whose text is there, else the innermost.
-  Json place_of(const aot::AirListing& air, const aot::AirLine& line) {
+  Json place_of(const aot::AirListing& air, const aot::AirLine& line) const {
     if (line.places.empty()) return 0;
     const auto known = std::find_if(line.places.begin(), line.places.end(), [&](const aot::SourcePlace& place) {
-      return files_.has_text(air.files[place.file]);
+      return texts_.find(air.files[place.file]) != nullptr;
     });
     const aot::SourcePlace& place = known == line.places.end() ? line.places.front() : *known;
-    return {files_.number(air.files[place.file]), place.line};
-  }
-
-  Json part_of(size_t index, const Explained& one) {
-    const metallib::FunctionFacts& facts = image_.facts.functions[index];
-    Json part = {{"facts", Json::array()},
-                 {"arguments", Json::array()},
-                 {"constants", Json::array()},
-                 {"problem", one.problem},
-                 {"findings", findings_of(facts.name)},
-                 {"air", Json::array()},
-                 {"places", Json::array()},
-                 {"cpu", Json::array()},
-                 {"cpu_lines", Json::array()},
-                 {"level", aot::to_string(level_)}};
-    const auto say = [&](std::string text) { part["facts"].push_back(std::move(text)); };
-    const metallib::Versions& versions = facts.versions;
-    say(fmt::format("AIR {}.{}, Metal {}.{}", versions.air_major, versions.air_minor, versions.language_major,
-                    versions.language_minor));
-    say(facts.hash_matches ? "hash ok" : "hash does not match");
-    if (one.info) {
-      if (one.info->max_threads != 0) say(fmt::format("at most {} threads in a threadgroup", one.info->max_threads));
-      if (one.info->threadgroup_bytes != 0)
-        say(fmt::format("{} bytes of threadgroup memory", one.info->threadgroup_bytes));
-      for (const aot::ArgumentInfo& argument : one.info->arguments)
-        part["arguments"].push_back(argument_json(argument));
-      for (const aot::ConstantInfo& constant : one.info->constants)
-        part["constants"].push_back(constant_json(constant));
-    }
-    if (!one.cpu.lines.empty()) say(fmt::format("CPU code by {}", one.cpu.method));
-    for (const aot::AirLine& line : one.air.lines) {
-      part["air"].push_back(line.text);
-      part["places"].push_back(place_of(one.air, line));
-    }
-    for (const aot::CpuLine& line : one.cpu.lines) {
-      part["cpu"].push_back(line.text);
-      part["cpu_lines"].push_back(line.air_line);
-    }
-    return part;
-  }
-
-  Json row_of(size_t index, const Explained& one, const Json& part, size_t number) const {
-    const metallib::FunctionFacts& facts = image_.facts.functions[index];
-    Json words = Json::array();
-    for (const Json& argument : part["arguments"]) {
-      words.push_back(argument["name"]);
-      words.push_back(argument["type_name"]);
-    }
-    return {{"name", facts.name},
-            {"type", facts.type},
-            {"air_bytes", facts.bitcode_size},
-            {"cpu_bytes", one.cpu.code_bytes},
-            {"findings", part["findings"].size()},
-            {"problem", !one.problem.empty()},
-            {"words", std::move(words)},
-            {"part", number}};
+    return {place.file, place.line};
   }
 
   const LibraryImage& image_;
   const ExplainOptions& options_;
   aot::CpuLevel level_;
-  FileNumbers files_;
+  const SourceTexts& texts_;
   std::vector<size_t> chosen_;
   std::vector<aot::Finding> findings_;
 };

@@ -2,6 +2,9 @@
 #include "page/page.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
+
+#include <new>
 
 namespace smelt::cli {
 namespace {
@@ -38,7 +41,29 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+std::string base64(const std::vector<unsigned char>& bytes, size_t size) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((size + 2) / 3 * 4);
+  for (size_t i = 0; i < size; i += 3) {
+    const size_t count = std::min<size_t>(3, size - i);
+    uint32_t word = 0;
+    for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? bytes[i + k] : 0U);
+    for (size_t k = 0; k < 4; ++k) text += k <= count ? kDigits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string packed_part(const Json& value) {
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::vector<unsigned char> bytes(compressBound(text.size()));
+  uLongf size = bytes.size();
+  if (compress2(bytes.data(), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), 6) != Z_OK)
+    throw std::bad_alloc();  // the one way to fail with room for the bound
+  return base64(bytes, size);
+}
 
 std::string page_as_html(const Page& page) {
   std::string html = fmt::format(
@@ -50,7 +75,7 @@ std::string page_as_html(const Page& page) {
       escaped(is_utf8(page.title) ? page.title : printable(page.title)), kPageStyle);
   html += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", embedded(page.data));
   for (size_t i = 0; i < page.parts.size(); ++i)
-    html += fmt::format("<script type=\"application/json\" id=\"part-{}\">{}</script>\n", i, embedded(page.parts[i]));
+    html += fmt::format("<script type=\"text/plain\" id=\"part-{}\">{}</script>\n", i, page.parts[i]);
   html += fmt::format("<script>\n{}</script>\n</body>\n</html>\n", kPageScript);
   return html;
 }

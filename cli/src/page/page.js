@@ -35,27 +35,28 @@ function table(heads, rows) {
   return node("div", { class: "scroll" }, node("table", {}, node("thead", {}, head), node("tbody", {}, ...body)));
 }
 
+/// Resolves to the value of a part (packed_part in page.cpp).
 function part(index) {
-  return JSON.parse(document.getElementById("part-" + index).textContent);
+  const bytes = Uint8Array.from(atob(document.getElementById("part-" + index).textContent), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
 // The list: entries that are drawn when they are opened, and a search over their names and what else is said of them.
 
 const entries = [];
 
-function entry(name, tags, words, draw) {
+/// `draw(value, where)` gets the value of part `index`.
+function entry(name, tags, words, index, draw) {
   const body = node("div");
   const count = entries.length;
   const details = node("details", { class: "entry", id: "entry-" + count },
     node("summary", {}, node("span", { class: "name" }, name),
       ...tags.map((tag) => node("span", { class: "tag " + (tag.kind || "") }, tag.text))), body);
-  const one = { name: name, words: [name, ...words].join(" ").toLowerCase(), details: details, isDrawn: false };
+  const one = { name: name, words: [name, ...words].join(" ").toLowerCase(), details: details, isDrawn: null };
   one.open = () => {
-    if (!one.isDrawn) {
-      one.isDrawn = true;
-      draw(body);
-    }
     details.open = true;
+    if (!one.isDrawn) one.isDrawn = part(index).then((value) => draw(value, body), (error) => body.append(node("p", { class: "bad" }, String(error))));
+    return one.isDrawn;
   };
   details.addEventListener("toggle", () => { if (details.open) one.open(); });
   entries.push(one);
@@ -110,10 +111,11 @@ function openNamed(state) {
   const name = state.get("open");
   const one = name === null ? undefined : entries.find((other) => other.name === name);
   if (!one) return;
-  one.open();
-  const key = state.get("line");
-  if (key) mark(one.details, key, null);
-  one.details.scrollIntoView();
+  one.open().then(() => {
+    const key = state.get("line");
+    if (key) mark(one.details, key, null);
+    one.details.scrollIntoView();
+  });
 }
 
 // Code: lines that were made of each other have one key, and one colour.
@@ -232,7 +234,7 @@ function showDiff() {
     for (const one of library.different) {
       const kinds = [...new Set(one.kinds)];
       entry(one.name, [{ text: one.type || "function" }, ...kinds.map((text) => ({ text: text, kind: "bad" }))], kinds,
-        (body) => drawDiffOf(part(one.part), body));
+        one.part, drawDiffOf);
     }
   }
   list("What differs", "functions and kinds of differences");
@@ -285,7 +287,7 @@ function drawFindings(findings, where) {
 }
 
 /// The source lines that the code was made from, with some around them.
-function sourcePanes(keys) {
+function sourcePanes(files, keys) {
   const used = new Map();
   for (const key of keys) {
     const place = /^s(\d+):(\d+)$/.exec(key || "");
@@ -298,16 +300,16 @@ function sourcePanes(keys) {
   }
   const made = [];
   for (const [file, range] of [...used].sort((a, b) => a[0] - b[0])) {
-    const source = data.sources[file];
-    if (!source || source.text === null) continue;
-    const all = source.lines || (source.lines = source.text.split("\n"));
+    const name = files[file];
+    if (!Object.hasOwn(data.sources, name)) continue;
+    const all = data.sources[name].split("\n");
     const first = Math.max(1, range.first - 12), last = Math.min(all.length, range.last + 6);
     const lines = [];
     for (let n = first; n <= last; ++n) {
       const key = "s" + file + ":" + n;
       lines.push(codeLine(all[n - 1], n, keys.has(key) ? key : null));
     }
-    made.push(pane(source.name + ", lines " + first + " to " + last, lines));
+    made.push(pane(name + ", lines " + first + " to " + last, lines));
   }
   return made;
 }
@@ -320,7 +322,7 @@ function drawFunction(f, where) {
   const made = new Set(f.cpu_lines);
   const airKeys = f.air.map((_, i) => f.places[i] ? "s" + f.places[i][0] + ":" + f.places[i][1] : made.has(i + 1) ? "a" + (i + 1) : null);
   const keys = new Set(airKeys.filter((key) => key));
-  const list = sourcePanes(keys);
+  const list = sourcePanes(f.files, keys);
   if (f.air.length) list.push(pane("AIR", f.air.map((text, i) => codeLine(text, i + 1, airKeys[i]))));
   if (f.cpu.length) list.push(pane("CPU code, " + f.level, f.cpu.map((text, i) => codeLine(text, null, f.cpu_lines[i] ? airKeys[f.cpu_lines[i] - 1] : null))));
   if (list.length) panes(list, where);
@@ -336,7 +338,7 @@ function showExplain() {
     if (f.cpu_bytes) tags.push({ text: f.cpu_bytes + " bytes of CPU code" });
     if (f.findings) tags.push({ text: counted(f.findings, "finding"), kind: "bad" });
     if (f.problem) tags.push({ text: "no CPU code", kind: "bad" });
-    entry(f.name, tags, [f.type, ...f.words], (body) => drawFunction(part(f.part), body));
+    entry(f.name, tags, [f.type, ...f.words], f.part, drawFunction);
   }
   list("Functions", "functions, arguments and types");
 }
