@@ -59,7 +59,8 @@ void add_explain(CLI::App& app, Context& context) {
   verb->add_option("-D,--define", compile.definitions,
                    "Of source: macro to define, NAME or NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
-  verb->add_flag("--fast-math", compile.fast_math, "Of source: relax floating point");
+  verb->add_flag_callback(
+      "--fast-math", [&compile] { compile.math = aot::kFastMath; }, "Of source: relax floating point");
   verb->add_option("-j,--jobs", options->with.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
   verb->callback([options, &context] { context.finish(run(*options)); });
