@@ -277,6 +277,34 @@ class Diff(CliTest):
         self.assertEqual((report["only_a"], report["only_b"]), (["macos14 of 'saxpy'"], []))
         self.diff(self.folder / "both.smelt", self.folder / "one.smelt", "--target", "ios17", code=0)
 
+    def test_a_universal_file(self):
+        library = self.compile("a", KERNELS).read_bytes()
+        path = self.folder / "fat.metallib"
+        path.write_bytes(struct.pack(">7I", 0xCAFEBABE, 1, 0x1000017, 10, 32, len(library), 4) + bytes(4) + library)
+        self.diff(path, path, code=0)
+        self.diff(path, self.compile("a", KERNELS), code=0)
+        self.assertEqual(set(self.kinds(self.diff(path, self.compile("b", KERNELS.replace("in[i] / 3", "in[i] / 5")), "--run", "none"))), {"count"})
+
+    def test_bytes_behind_untyped_pointers_may_be_indexes(self):
+        source = """
+          define void @gather(ptr addrspace(1) %%at, ptr addrspace(1) %%in, ptr addrspace(1) %%out) "smelt.kernel" {
+            %%i = load i32, ptr addrspace(1) %%at, align 4
+            %%w = zext i32 %%i to i64
+            %%p = getelementptr i32, ptr addrspace(1) %%in, i64 %%w
+            %%v = load i32, ptr addrspace(1) %%p, align 4
+            %%r = add i32 %%v, %d
+            store i32 %%r, ptr addrspace(1) %%out, align 4
+            ret void }"""
+        made = []
+        for number in (1, 2):
+            path = self.folder / f"{number}.ll"
+            path.write_text(source % number)
+            made.append(self.folder / f"{number}.metallib")
+            self.succeed("compile", path, "-o", made[-1], "--no-store")
+        (function,) = self.diff(*made)["libraries"][0]["different"]
+        self.assertEqual([x["launch"] for x in function["numbers"]["deviations"]], [4])
+        self.assertEqual(sum("not_compared" in x for x in function["numbers"]["launches"]), 4)
+
     def test_one_function(self):
         a, b = self.compile("a", KERNELS), self.compile("b", KERNELS.replace("in[i] / 3", "in[i] / 5"))
         self.diff(a, b, "--function", "saxpy", code=0)

@@ -32,6 +32,7 @@ std::vector<Shape> shapes() {
       {{64, 1, 1}, {32, 1, 1}, 1, {.seed = 2, .low = -4, .high = 4, .count = 4, .flag = true}},
       {{96, 2, 2}, {32, 1, 1}, 3, {.seed = 3, .count = 32, .flag = false}},
       {{256, 1, 1}, {256, 1, 1}, 1, {.seed = 4, .low = -1, .high = 1, .count = 64, .flag = true}},
+      {{64, 1, 1}, {32, 1, 1}, 1, {.seed = 5, .count = 2, .indexes = true}},
   };
 }
 

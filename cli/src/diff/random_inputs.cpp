@@ -41,7 +41,7 @@ class Numbers {
   }
 
   /// Two halves between 2^-7 and 2, whose upper one makes a float, and a bfloat, of that kind.
-  uint32_t any_word() { return (0x3C00 + below(0x400)) << 16 | (0x3800 + below(0x800)); }
+  uint32_t any_word() { return style_.indexes ? below(32) : (0x3C00 + below(0x400)) << 16 | (0x3800 + below(0x800)); }
 
  private:
   std::mt19937_64 engine_;

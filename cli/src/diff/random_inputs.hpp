@@ -16,6 +16,7 @@ struct InputStyle {
   float low = 0.25F, high = 2;  ///< of floating-point numbers
   uint32_t count = 4;           ///< about what an integer argument is
   bool flag = false;            ///< of boolean function constants
+  bool indexes = false;         ///< bytes of unknown type are integers below 32
 };
 
 /// `bytes` bytes for the buffer. Floating-point numbers lie in the style's range. Integers of constant memory are
