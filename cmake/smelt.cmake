@@ -68,6 +68,30 @@ if(NOT SMELT_LOADER_ONLY)
   target_link_libraries(smelt_clang INTERFACE ${SMELT_CLANG_CPP} smelt_llvm)
 endif()
 
+# smelt_unity(TARGET): with SMELT_UNITY its files are compiled folder by folder, up to ten of one together. What is one
+# file's own needs a name that is unique in its folder (the test `layering_local_names`). Generated files stay apart. Not
+# for what applications link: a linker takes whole object files, and a loader would bring along what it never calls.
+function(smelt_unity target)
+  if(NOT SMELT_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    if(path MATCHES "^\\.\\.")
+      continue()
+    endif()
+    cmake_path(GET path PARENT_PATH folder)
+    string(REPLACE "/" "_" folder "${folder}")
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    math(EXPR group "(${count_${folder}} - 1) / 10")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # A module: static library smelt_NAME, alias smelt::NAME. Sources are src/**/*.cpp, public headers include/**.
 # Each module has its own include root, so an include across a forbidden edge does not compile.
 function(smelt_library name)

@@ -46,8 +46,8 @@ struct Index::Slot {
 
 namespace {
 
-constexpr uint32_t kMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kFormat = 4;
+constexpr uint32_t kIndexMagic = 0x58494d53;  // "SMIX"
+constexpr uint32_t kIndexFormat = 4;
 constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
 constexpr uint32_t kUnsaved = uint32_t{1} << 31, kHourMask = kUnsaved - 1;
 constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
@@ -81,9 +81,9 @@ std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writab
   index->mapped_ = bytes;
   index->writable_ = writable;
   const Header& header = *index->header_;
-  if (header.magic != kMagic) return nullptr;
+  if (header.magic != kIndexMagic) return nullptr;
   // Of another layout only the beginning, up to `superseded`, means what it means here.
-  if (header.format != kFormat || header.schema != schema::store_migrations().size() || header.slots_log2 > 40 ||
+  if (header.format != kIndexFormat || header.schema != schema::store_migrations().size() || header.slots_log2 > 40 ||
       bytes != sizeof(Header) + (sizeof(Slot) << header.slots_log2))
     return index;
   index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
@@ -134,10 +134,10 @@ Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, 
   header.pending.store(1, std::memory_order_relaxed);
   header.store_id = store_id;
   header.boot_time = boot_time();
-  header.format = kFormat;
+  header.format = kIndexFormat;
   header.schema = static_cast<uint32_t>(schema::store_migrations().size());
   std::atomic_thread_fence(std::memory_order_release);
-  header.magic = kMagic;
+  header.magic = kIndexMagic;
   return index;
 }
 

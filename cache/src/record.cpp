@@ -6,8 +6,8 @@
 namespace smelt::cache {
 namespace {
 
-constexpr uint32_t kMagic = 0x45524d53;  // "SMRE"
-constexpr uint16_t kFormat = 1;
+constexpr uint32_t kRecordMagic = 0x45524d53;  // "SMRE"
+constexpr uint16_t kRecordFormat = 1;
 
 }  // namespace
 
@@ -21,8 +21,8 @@ Checksum checksum(ByteView bytes) {
 
 Bytes encode_record(const Digest& key, const Record& record) {
   ByteWriter out;
-  out.put(kMagic);
-  out.put(kFormat);
+  out.put(kRecordMagic);
+  out.put(kRecordFormat);
   out.put(static_cast<uint16_t>(record.parts.size()));
   out.put_bytes(key.bytes);
   out.put(record.cost_us);
@@ -53,7 +53,7 @@ Result<Record> decode_record(ByteView bytes, const Digest& key) {
   SMELT_TRY(const uint16_t format, in.read<uint16_t>());
   SMELT_TRY(const uint16_t count, in.read<uint16_t>());
   SMELT_TRY(const ByteView named, in.take(key.bytes.size()));
-  if (magic != kMagic || format != kFormat || !std::equal(named.begin(), named.end(), key.bytes.begin()))
+  if (magic != kRecordMagic || format != kRecordFormat || !std::equal(named.begin(), named.end(), key.bytes.begin()))
     return fail(Errc::corrupt, "store record: not the record of {}", to_hex(key));
   Record record;
   SMELT_TRY(record.cost_us, in.read<uint64_t>());

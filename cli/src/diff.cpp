@@ -12,7 +12,7 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct DiffCommandOptions {
   DiffOptions with;
   bool json = false, no_store = false;
   size_t lines = 40;
@@ -21,7 +21,7 @@ struct Options {
 };
 
 /// Whether anything differs.
-Result<bool> run(Options& options) {
+Result<bool> run_diff(DiffCommandOptions& options) {
   DiffOptions& with = options.with;
   if (options.json && !options.output.empty())
     return fail(Errc::invalid_argument, "--json prints, and -o writes a page: give one of them");
@@ -49,7 +49,7 @@ Result<bool> run(Options& options) {
 void add_diff(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("diff", "Compare two Metal libraries, function by function");
   verb->footer("Exit codes: 0 nothing differs, 1 something does, 2 wrong usage or a file that cannot be read.");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffCommandOptions>();
   verb->add_option("A", options->with.name_a, "Metal library, universal file or .smelt package")->required();
   verb->add_option("B", options->with.name_b, "The one to compare it with")->required();
   verb->add_option("-o,--output", options->output, "Page (HTML) to write, instead of printing");
@@ -67,7 +67,7 @@ void add_diff(CLI::App& app, Context& context) {
   verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish CPU code to it");
   verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->callback([options, &context] {
-    auto differs = run(*options);
+    auto differs = run_diff(*options);
     if (differs) {
       context.exit_code = *differs ? kFailed : kDone;
       return;

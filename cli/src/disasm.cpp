@@ -13,14 +13,14 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct DisasmOptions {
   std::string file;
   std::string function;
   std::string target;
 };
 
 /// A package's Metal library: the one for `target`, else its first.
-Result<ByteView> metallib_of(const schema::Package& package, const Options& options) {
+Result<ByteView> metallib_of(const schema::Package& package, const DisasmOptions& options) {
   for (uint32_t l = 0; l < package.library_count(); ++l) {
     const schema::LibraryView library = package.library(l);
     if (!options.function.empty() && !package.find_function(library, options.function)) continue;
@@ -37,7 +37,7 @@ Result<ByteView> metallib_of(const schema::Package& package, const Options& opti
               options.target.empty() ? "" : " for " + options.target);
 }
 
-Result<void> run(const Options& options) {
+Result<void> run_disasm(const DisasmOptions& options) {
   SMELT_TRY(const Bytes file, read_file(options.file));
   ByteView bytes = file;
   if (schema::Package::looks_like(bytes)) {
@@ -52,12 +52,12 @@ Result<void> run(const Options& options) {
 
 void add_disasm(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("disasm", "Print the AIR of a function as LLVM text");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DisasmOptions>();
   verb->add_option("FILE", options->file, "Metal library, package or bitcode file")->required();
   verb->add_option("FUNCTION", options->function, "Function to print (default: all)");
   verb->add_option("--target", options->target,
                    "Target whose Metal library of a package is printed (default: the first)");
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] { context.finish(run_disasm(*options)); });
 }
 
 }  // namespace smelt::cli

@@ -13,13 +13,13 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct ExplainCommandOptions {
   ExplainOptions with;
   std::string output, level;
   bool no_cpu = false;
 };
 
-Result<void> run(Options& options) {
+Result<void> run_explain(ExplainCommandOptions& options) {
   ExplainOptions& with = options.with;
   with.cpu = !options.no_cpu;
   if (!options.level.empty()) {
@@ -39,7 +39,7 @@ Result<void> run(Options& options) {
 void add_explain(CLI::App& app, Context& context) {
   CLI::App* verb =
       app.add_subcommand("explain", "Write a page with source, AIR and CPU code of every function side by side");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainCommandOptions>();
   aot::CompileOptions& compile = options->with.compile;
   verb->add_option("FILE", options->with.name, "Metal source, LLVM IR, Metal library or package")->required();
   verb->add_option("-o,--output", options->output, "Page (HTML) to write")->required();
@@ -63,7 +63,7 @@ void add_explain(CLI::App& app, Context& context) {
       "--fast-math", [&compile] { compile.math = aot::kFastMath; }, "Of source: relax floating point");
   verb->add_option("-j,--jobs", options->with.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] { context.finish(run_explain(*options)); });
 }
 
 }  // namespace smelt::cli

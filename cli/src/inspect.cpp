@@ -13,12 +13,12 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct InspectOptions {
   std::string input;
   bool json = false;
 };
 
-Result<void> run(const Options& options) {
+Result<void> run_inspect(const InspectOptions& options) {
   SMELT_TRY(const Bytes file, read_file(options.input));
   auto report = schema::Package::looks_like(file) ? report_package(file) : report_metallib(file);
   if (!report) return tl::unexpected(std::move(report).error().in(options.input));
@@ -32,10 +32,10 @@ Result<void> run(const Options& options) {
 
 void add_inspect(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("inspect", "Show what a Metal library or a package holds");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   verb->add_option("FILE", options->input, "Metal library, universal file or .smelt package")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] { context.finish(run_inspect(*options)); });
 }
 
 }  // namespace smelt::cli

@@ -40,8 +40,8 @@ void add_kernel_info(Json& json, const metallib::Library& library, const metalli
   json["threadgroup_bytes"] = info->threadgroup_bytes;
 }
 
-Json function_json(const metallib::Library& library, const metallib::Function& function,
-                   const metallib::FunctionFacts& facts) {
+Json metallib_function_json(const metallib::Library& library, const metallib::Function& function,
+                            const metallib::FunctionFacts& facts) {
   Json json = {{"name", facts.name},
                {"type", facts.type},
                {"air", version_text(facts.versions.air_major, facts.versions.air_minor)},
@@ -104,7 +104,8 @@ Result<void> add_image(Json& report, const metallib::Image& image) {
     // A function that several slices hold is shown once, as the first has it.
     const auto known = std::any_of(report["functions"].begin(), report["functions"].end(),
                                    [&](const Json& f) { return f["name"] == facts.functions[i].name; });
-    if (!known) report["functions"].push_back(function_json(library, library.functions[i], facts.functions[i]));
+    if (!known)
+      report["functions"].push_back(metallib_function_json(library, library.functions[i], facts.functions[i]));
   }
   report["slices"].push_back(std::move(slice));
   return {};

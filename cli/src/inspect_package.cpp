@@ -7,7 +7,7 @@
 namespace smelt::cli {
 namespace {
 
-Json argument_json(const schema::ArgumentView& argument) {
+Json package_argument_json(const schema::ArgumentView& argument) {
   return {{"index", argument.index},
           {"kind", to_string(argument.kind)},
           {"type_name", argument.type_name},
@@ -22,7 +22,7 @@ Json argument_json(const schema::ArgumentView& argument) {
           {"conditional", argument.conditional}};
 }
 
-Json function_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {
+Json package_function_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {
   const schema::FunctionView function = package.function(library.functions.first + index);
   Json json = {{"name", function.name},
                {"type", to_string(function.kind)},
@@ -33,7 +33,7 @@ Json function_json(const schema::Package& package, const schema::LibraryView& li
                {"threadgroup_bytes", function.threadgroup_bytes}};
   if (function.required_group[0] != 0) json["required_group"] = function.required_group;
   for (uint32_t i = 0; i < function.arguments.count; ++i)
-    json["arguments"].push_back(argument_json(package.argument(function.arguments.first + i)));
+    json["arguments"].push_back(package_argument_json(package.argument(function.arguments.first + i)));
   for (uint32_t i = 0; i < function.constants.count; ++i) {
     const schema::ConstantView constant = package.constant(function.constants.first + i);
     json["constants"].push_back({{"index", constant.index},
@@ -94,7 +94,7 @@ Result<Json> report_package(ByteView file) {
     const schema::LibraryView library = package.library(l);
     report["libraries"].push_back(library_json(package, library));
     for (uint32_t i = 0; i < library.functions.count; ++i)
-      report["functions"].push_back(function_json(package, library, i));
+      report["functions"].push_back(package_function_json(package, library, i));
     for (uint32_t i = 0; i < library.slices.count; ++i) report["slices"].push_back(slice_json(package, library, i));
   }
   return report;

@@ -15,7 +15,7 @@ namespace smelt::cli {
 namespace {
 
 /// Names come from the file: nothing in them may move the cursor or colour the terminal.
-std::string printable(const std::string& text) {
+std::string without_controls(const std::string& text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -29,7 +29,7 @@ std::string printable(const std::string& text) {
 
 std::string word(const Json& object, const char* key) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : std::string();
+  return found != object.end() && found->is_string() ? without_controls(found->get<std::string>()) : std::string();
 }
 
 uint64_t number(const Json& object, const char* key) {
@@ -45,7 +45,7 @@ bool flag(const Json& object, const char* key) {
 class Printer {
  public:
   std::string print(const Json& report, const std::string& name) {
-    line("{}: {}, {} bytes", printable(name), word(report, "kind"), number(report, "bytes"));
+    line("{}: {}, {} bytes", without_controls(name), word(report, "kind"), number(report, "bytes"));
     const std::string digest = word(report, report.contains("digest") ? "digest" : "sha256");
     line("  {} {}", report.contains("digest") ? "digest" : "sha256", digest);
     if (report.contains("libraries"))

@@ -11,17 +11,17 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct KeyOptions {
   std::string name, file;
 };
 
-Result<void> make(const Options& options) {
+Result<void> make(const KeyOptions& options) {
   SMELT_TRY(const trust::SecretKey key, trust::new_key(options.name));
   SMELT_TRY_VOID(trust::write_secret_key(options.file, key));
   return print(trust::to_text(trust::public_key(key)) + "\n");
 }
 
-Result<void> show(const Options& options) {
+Result<void> show_public(const KeyOptions& options) {
   SMELT_TRY(const trust::SecretKey key, trust::read_secret_key(options.file));
   return print(trust::to_text(trust::public_key(key)) + "\n");
 }
@@ -31,8 +31,8 @@ Result<void> show(const Options& options) {
 void add_key(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("key", "Make and show keys that sign packages and entries");
   verb->require_subcommand(1);
-  auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* help, Result<void> (*run)(const Options&)) {
+  auto options = std::make_shared<KeyOptions>();
+  const auto command = [&](const char* name, const char* help, Result<void> (*run)(const KeyOptions&)) {
     CLI::App* sub = verb->add_subcommand(name, help);
     sub->callback([options, run, &context] { context.finish(run(*options)); });
     return sub;
@@ -40,7 +40,7 @@ void add_key(CLI::App& app, Context& context) {
   CLI::App* sub = command("new", "Make a key; prints the public half, for those who are to trust it", make);
   sub->add_option("NAME", options->name, "Name that says whose key it is, e.g. ci-2026")->required();
   sub->add_option("-o,--output", options->file, "File for the secret half, readable by its owner alone")->required();
-  sub = command("show", "Print the public half of a secret key", show);
+  sub = command("show", "Print the public half of a secret key", show_public);
   sub->add_option("FILE", options->file, "File of a secret key")->required();
 }
 

@@ -12,12 +12,12 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct PackOptions {
   std::vector<std::string> inputs;
   std::string output;
 };
 
-Result<void> pack(const Options& options) {
+Result<void> pack(const PackOptions& options) {
   std::vector<std::shared_ptr<const MappedFile>> files;
   std::vector<schema::Package> packages;
   for (const std::string& input : options.inputs) {
@@ -35,7 +35,7 @@ Result<void> pack(const Options& options) {
 
 void add_pack(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("pack", "Join packages into one");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PackOptions>();
   verb->add_option("FILE", options->inputs, "Packages to join; slices of the same library become one library")
       ->required();
   verb->add_option("-o,--output", options->output, "Package to write")->required();

@@ -16,12 +16,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct RemoteOptions {
   std::vector<std::string> urls;
   bool json = false;
 };
 
-Result<std::vector<remote::Address>> addresses(const Options& options) {
+Result<std::vector<remote::Address>> addresses(const RemoteOptions& options) {
   std::string all;
   for (const std::string& url : options.urls) all += url + " ";
   const char* environment = std::getenv("SMELT_REMOTE");
@@ -33,7 +33,7 @@ Result<std::vector<remote::Address>> addresses(const Options& options) {
 }
 
 /// True when every step of every remote is good.
-Result<bool> check(const Options& options) {
+Result<bool> check(const RemoteOptions& options) {
   SMELT_TRY(const auto all, addresses(options));
   bool good = true;
   std::string text;
@@ -56,7 +56,7 @@ Result<bool> check(const Options& options) {
 void add_remote(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("remote", "Check the servers that share compiled kernels");
   verb->require_subcommand(1);
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RemoteOptions>();
   CLI::App* sub = verb->add_subcommand("check", "Read, write and measure each server, and say what to mend");
   sub->add_option("URL", options->urls, "Remotes to check (default: those of SMELT_REMOTE)");
   sub->add_flag("--json", options->json, "Print JSON for programs");

@@ -17,7 +17,7 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct RepackOptions {
   std::string input;
   std::string output;
 };
@@ -51,7 +51,7 @@ Result<Bytes> repack(ByteView image) {
   return written;
 }
 
-Result<void> run(const Options& options) {
+Result<void> run_repack(const RepackOptions& options) {
   SMELT_TRY(const Bytes image, read_file(options.input));
   auto written = repack(image);
   if (!written) return tl::unexpected(std::move(written).error().in(options.input));
@@ -62,10 +62,10 @@ Result<void> run(const Options& options) {
 
 void add_repack(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("repack", "Read a Metal library and write it again: the same bytes, or an error");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RepackOptions>();
   verb->add_option("FILE", options->input, "Metal library or universal file to read")->required();
   verb->add_option("-o,--output", options->output, "File to write")->required();
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] { context.finish(run_repack(*options)); });
 }
 
 }  // namespace smelt::cli

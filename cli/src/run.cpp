@@ -20,7 +20,7 @@ namespace {
 
 using namespace loader;
 
-struct Options {
+struct RunOptions {
   std::string file;
   std::string function;
   std::string threads;
@@ -37,7 +37,7 @@ struct Options {
   unsigned repeat = 0;
 };
 
-Result<DeviceRef> open_device(const Options& options) {
+Result<DeviceRef> open_device(const RunOptions& options) {
   DeviceOptions with;
   with.cpu_level = options.cpu;
   DeviceKind kind = DeviceKind::automatic;
@@ -127,7 +127,7 @@ struct Launch {
   std::vector<ThreadgroupMemory> threadgroup_memory;
 };
 
-Result<Launch> parse(const Options& options) {
+Result<Launch> read_launch(const RunOptions& options) {
   Launch launch;
   SMELT_TRY(launch.threads, parse_extent(options.threads, "--threads"));
   if (!options.group.empty()) {
@@ -147,7 +147,7 @@ Result<Launch> parse(const Options& options) {
 }
 
 /// The library that has the function: the named one, else, in a package of several, the only one that fits.
-Result<LibraryRef> load(const Options& options, const DeviceRef& device) {
+Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
   SMELT_TRY(const std::shared_ptr<const MappedFile> file, MappedFile::open(options.file));
   LoadOptions with;
   with.checked = options.checked;
@@ -208,7 +208,7 @@ const Element* element_of(std::string_view type_name) {
 }
 
 /// Metal takes any bytes for a buffer, and so does the loader. In a shell another type is more often a mistake.
-void warn_of_mismatches(const Function& function, const Options& options, const std::vector<RunArgument>& arguments,
+void warn_of_mismatches(const Function& function, const RunOptions& options, const std::vector<RunArgument>& arguments,
                         Context& context) {
   if (!function.library()->has_reflection()) return;
   const auto args = function.args();
@@ -235,8 +235,8 @@ void print_times(std::vector<double>& microseconds) {
              microseconds[microseconds.size() / 2]);
 }
 
-Result<void> run(const Options& options, Context& context) {
-  SMELT_TRY(Launch launch, parse(options));
+Result<void> run_kernel(const RunOptions& options, Context& context) {
+  SMELT_TRY(Launch launch, read_launch(options));
   SMELT_TRY(const DeviceRef device, open_device(options));
   auto library = load(options, device);
   if (!library) return tl::unexpected(std::move(library).error().in(options.file));
@@ -284,7 +284,7 @@ void add_run(CLI::App& app, Context& context) {
       "  x.npy=y.npy      read, and written to y.npy afterwards\n"
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
       "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   verb->add_option("FILE", options->file, "Package or Metal library that holds it")->required();
   verb->add_option("FUNCTION", options->function, "Kernel to run")->required();
   verb->add_option("ARG", options->arguments, "What is bound to buffer 0, 1, ...");
@@ -306,7 +306,7 @@ void add_run(CLI::App& app, Context& context) {
                  "Leave a package's CPU code alone and make it from its Metal library");
   verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times")
       ->check(CLI::NonNegativeNumber);
-  verb->callback([options, &context] { context.finish(run(*options, context)); });
+  verb->callback([options, &context] { context.finish(run_kernel(*options, context)); });
 }
 
 }  // namespace smelt::cli

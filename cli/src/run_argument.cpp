@@ -56,7 +56,7 @@ Result<Bytes> scalar_bytes(std::string_view type, std::string_view text) {
   return out;
 }
 
-Result<RunArgument> parse(const std::string& text) {
+Result<RunArgument> parse_words(const std::string& text) {
   RunArgument argument;
   std::string source = text;
   // "=" separates where to write; a scalar has none.
@@ -106,7 +106,7 @@ Result<std::vector<uint64_t>> parse_counts(std::string_view text) {
 }
 
 Result<RunArgument> parse_argument(const std::string& text) {
-  auto argument = parse(text);
+  auto argument = parse_words(text);
   if (!argument) return tl::unexpected(std::move(argument).error().in(fmt::format("argument '{}'", text)));
   return argument;
 }

@@ -15,7 +15,7 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct SelftestOptions {
   std::string package;
   std::string emit;
 };
@@ -32,7 +32,7 @@ Result<Bytes> build_kernels() {
   return service::build_package(request, 0, {});
 }
 
-Result<void> selftest(const Options& options) {
+Result<void> selftest(const SelftestOptions& options) {
   Bytes package;
   if (options.package.empty()) {
     SMELT_TRY(package, build_kernels());
@@ -48,7 +48,7 @@ Result<void> selftest(const Options& options) {
 
 void add_selftest(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("selftest", "Run a fixed set of kernels on this machine and compare the results");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SelftestOptions>();
   verb->add_option("--package", options->package, "Use this package instead of compiling the kernels here");
   verb->add_option("--emit", options->emit, "Only write the package, to be tested on another machine");
   verb->callback([options, &context] { context.finish(selftest(*options)); });

@@ -14,11 +14,11 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct SignOptions {
   std::string input, key, output;
 };
 
-Result<void> sign(const Options& options) {
+Result<void> sign(const SignOptions& options) {
   SMELT_TRY(const trust::SecretKey key, trust::read_secret_key(options.key));
   SMELT_TRY(const Bytes file, read_file(options.input));
   const auto package = schema::Package::open(file);
@@ -37,7 +37,7 @@ Result<void> sign(const Options& options) {
 
 void add_sign(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("sign", "Sign a package; what it holds and its digest stay the same");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SignOptions>();
   verb->add_option("PACKAGE", options->input, "Package to sign")->required();
   verb->add_option("--key", options->key, "File of a secret key, made by 'smelt key new'")->required();
   verb->add_option("-o,--output", options->output, "Package to write (default: the package itself)");

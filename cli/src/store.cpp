@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct StoreOptions {
   std::string key, part, name, output, file;
   std::vector<std::string> parts;
   std::vector<std::string> names;
@@ -48,7 +48,7 @@ std::pair<std::string, std::string> split_tag(const std::string& text) {
   return {text.substr(0, at), at == std::string::npos ? std::string() : text.substr(at + 1)};
 }
 
-Text list(const Options& options) {
+Text list(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto entries, store->list());
   if (options.json) {
@@ -66,7 +66,7 @@ Text list(const Options& options) {
   return text;
 }
 
-Text show(const Options& options) {
+Text show(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   SMELT_TRY(const auto entry, entry_of(*store, options.key, key));
@@ -80,7 +80,7 @@ Text show(const Options& options) {
   return text;
 }
 
-Text get(const Options& options) {
+Text get(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   SMELT_TRY(const auto entry, entry_of(*store, options.key, key));
@@ -94,7 +94,7 @@ Text get(const Options& options) {
   return "";
 }
 
-Text put(const Options& options) {
+Text put(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   std::vector<Bytes> bytes;
@@ -111,7 +111,7 @@ Text put(const Options& options) {
   return "";
 }
 
-Text tag(const Options& options) {
+Text tag(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const Digest key, digest_from_hex(options.key));
   const auto [name, version] = split_tag(options.name);
@@ -119,7 +119,7 @@ Text tag(const Options& options) {
   return "";
 }
 
-Text tags(const Options& options) {
+Text tags(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto all, options.name.empty() ? store->tags() : store->resolve(options.name));
   ordered_json rows = ordered_json::array();
@@ -131,7 +131,7 @@ Text tags(const Options& options) {
   return options.json ? json_text(rows) : text;
 }
 
-Text verify(const Options& options) {
+Text verify(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto report, store->verify());
   std::string text;
@@ -151,7 +151,7 @@ Text verify(const Options& options) {
   return fmt::format("{} entries, {} blobs, {} bytes: sound\n", report.entries, report.blobs, report.bytes);
 }
 
-Text trim(const Options& options) {
+Text trim(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto report, store->trim(options.max_bytes));
   if (report.busy) return fail(Errc::store_locked, "store {}: another process is trimming", store->folder().string());
@@ -163,7 +163,7 @@ Text trim(const Options& options) {
                      report.bytes_after);
 }
 
-Text import(const Options& options) {
+Text import(const StoreOptions& options) {
   SMELT_TRY(const Bytes package, read_file(options.file));
   SMELT_TRY(const service::Imported imported, session()->import_package(package, options.move));
   for (const service::TagMove& tag : options.move ? std::vector<service::TagMove>() : imported.moves)
@@ -181,11 +181,11 @@ Text keys_text(Result<std::vector<Digest>> keys) {
   return text;
 }
 
-Text push(const Options& options) {
+Text push(const StoreOptions& options) {
   return keys_text(session()->push(options.names));
 }
 
-Text pull(const Options& options) {
+Text pull(const StoreOptions& options) {
   return keys_text(session()->pull(options.names));
 }
 
@@ -209,7 +209,7 @@ ordered_json remote_rows(const cache::Store& store) {
   return rows;
 }
 
-Text stat(const Options& options) {
+Text stat(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto stat, store->stat());
   const auto& counters = stat.counters;
@@ -254,8 +254,8 @@ Text stat(const Options& options) {
 void add_store(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("store", "Look at the store of compiled kernels and keep it in order");
   verb->require_subcommand(1);
-  auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* help, Text (*run)(const Options&)) {
+  auto options = std::make_shared<StoreOptions>();
+  const auto command = [&](const char* name, const char* help, Text (*run)(const StoreOptions&)) {
     CLI::App* sub = verb->add_subcommand(name, help);
     sub->callback([options, run, &context] {
       const auto text = run(*options);
@@ -265,7 +265,7 @@ void add_store(CLI::App& app, Context& context) {
   };
   const auto json = [&](CLI::App* sub) { sub->add_flag("--json", options->json, "Print JSON for programs"); };
   command("path", "Print where the store is",
-          [](const Options&) -> Text { return service::default_store_folder().string() + "\n"; });
+          [](const StoreOptions&) -> Text { return service::default_store_folder().string() + "\n"; });
   json(command("list", "List all entries", list));
   CLI::App* sub = command("show", "List an entry's parts", show);
   sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
@@ -290,7 +290,7 @@ void add_store(CLI::App& app, Context& context) {
       ->check(CLI::NonNegativeNumber);
   json(sub);
   json(command("stat", "Print sizes and counters", stat));
-  sub = command("export", "Write entries, by key or name, as one package", [](const Options& with) -> Text {
+  sub = command("export", "Write entries, by key or name, as one package", [](const StoreOptions& with) -> Text {
     SMELT_TRY(const Bytes package, session()->export_package(with.names));
     SMELT_TRY_VOID(write_file(with.output, package));
     return "";

@@ -12,12 +12,12 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct ToolchainOptions {
   std::string folder;
   bool lists_options = false;
 };
 
-Result<void> run(const Options& options) {
+Result<void> run_toolchain(const ToolchainOptions& options) {
   if (options.lists_options) return print(toolchain::option_table());
   if (options.folder.empty()) return fail(Errc::invalid_argument, "toolchain: DIR is missing");
   std::error_code error;
@@ -31,10 +31,10 @@ Result<void> run(const Options& options) {
 void add_toolchain(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
       "toolchain", "Make a folder for PATH in which build files find xcrun, metal, metallib and their kin");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ToolchainOptions>();
   verb->add_option("DIR", options->folder, "Folder to make; links of an earlier call are replaced");
   verb->add_flag("--options", options->lists_options, "Print the table of the tools' options instead, as Markdown");
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] { context.finish(run_toolchain(*options)); });
 }
 
 }  // namespace smelt::cli

@@ -15,7 +15,7 @@
 namespace smelt::cli {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   std::vector<std::string> inputs, trusted;
   bool json = false;
 };
@@ -37,7 +37,7 @@ VerifyFinding signature_finding(ByteView file, const trust::Policy& policy) {
 }
 
 /// True when every file could be read and has no error.
-Result<bool> run(const Options& options) {
+Result<bool> run_verify(const VerifyOptions& options) {
   bool good = true;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   std::string lines;
@@ -70,11 +70,11 @@ Result<bool> run(const Options& options) {
 void add_verify(CLI::App& app, Context& context) {
   CLI::App* verb =
       app.add_subcommand("verify", "Check Metal libraries and packages as far as is possible without a Mac");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed");
-  verb->callback([options, &context] { context.finish(run(*options)); });
+  verb->callback([options, &context] { context.finish(run_verify(*options)); });
 }
 
 }  // namespace smelt::cli

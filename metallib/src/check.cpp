@@ -6,15 +6,13 @@
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
 
+#include "patches.hpp"
 #include "read_functions.hpp"
 
 #include <set>
 
 namespace smelt::metallib {
 namespace {
-
-constexpr uint16_t kFirstPatchWithExtension = 3;
-constexpr uint16_t kFirstPatchWithPlatform = 6;
 
 /// The newest AIR that a container of that version carries, by patch 1.2.2 ... 1.2.9 (docs/formats/metallib.md 12).
 constexpr std::pair<uint16_t, uint16_t> kNewestAir[] = {{2, 0}, {1, 8}, {2, 2}, {2, 3}, {2, 4}, {2, 7}, {2, 7}, {2, 9}};

@@ -3,14 +3,13 @@
 #include "smelt/metallib/writer.hpp"
 
 #include "blob.hpp"
+#include "patches.hpp"
 
 #include <set>
 
 namespace smelt::metallib {
 namespace {
 
-/// Platform and OS are stamped from this container on.
-constexpr uint16_t kFirstPatchWithPlatform = 6;
 constexpr size_t kUuidSize = 16;
 constexpr size_t kLongestName = 0xFFFF - 1;  // NAME counts the NUL
 

@@ -20,10 +20,6 @@ namespace {
 using namespace pybind11::literals;
 using service::Session;
 
-py::str text(std::string_view view) {
-  return py::str(view.data(), view.size());
-}
-
 /// A progress callback from any thread. What it throws is thrown on once the work has ended, which it asks for then, as
 /// it does when it returns False. Outlives the call that it was given to.
 class ProgressCall {

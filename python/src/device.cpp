@@ -18,10 +18,6 @@ namespace {
 
 using namespace pybind11::literals;
 
-py::str text(std::string_view view) {
-  return py::str(view.data(), view.size());
-}
-
 loader::Version version_from(const py::handle& pair) {
   const auto [major, minor, patch] = py::cast<std::tuple<uint16_t, uint16_t, uint16_t>>(pair);
   return {major, minor, patch};

@@ -27,6 +27,10 @@ inline void unwrap(Result<void> result) {
   if (!result) raise(result.error());
 }
 
+inline py::str text(std::string_view view) {
+  return py::str(view.data(), view.size());
+}
+
 /// "numpy.float32": how messages name a value's type.
 std::string type_name(py::handle value);
 

@@ -22,10 +22,6 @@ bool is_dunder(std::string_view name) {
   return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
 }
 
-py::str text(std::string_view view) {
-  return py::str(view.data(), view.size());
-}
-
 class Library {
  public:
   Library(LibraryRef library, bool as_upstream) : library_(std::move(library)), as_upstream_(as_upstream) {}

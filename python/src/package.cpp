@@ -19,10 +19,6 @@ namespace {
 
 using namespace pybind11::literals;
 
-py::str text(std::string_view view) {
-  return py::str(view.data(), view.size());
-}
-
 /// An opened package.
 class Package {
  public:

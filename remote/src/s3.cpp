@@ -3,6 +3,7 @@
 // signature, so what arrives is what was sent even where TLS ends before the bucket.
 #include "smelt/base/files.hpp"
 
+#include "environment.hpp"
 #include "transports.hpp"
 
 #include <cstdlib>
@@ -10,11 +11,6 @@
 
 namespace smelt::remote {
 namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 struct Credentials {
   std::string id, secret, session;

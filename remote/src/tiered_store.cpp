@@ -3,6 +3,7 @@
 
 #include "smelt/trust/origin.hpp"
 
+#include "environment.hpp"
 #include "packing.hpp"
 #include "statistics_file.hpp"
 
@@ -14,11 +15,6 @@
 
 namespace smelt::remote {
 namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 cache::Entry to_entry(const std::vector<Part>& parts) {
   std::vector<std::pair<std::string, Bytes>> owned;

@@ -306,7 +306,7 @@ Result<void> run_job(const Job& job, Messages& messages) {
 }
 
 /// What --version and their kin print; true: that was all.
-bool print_asked(const Call& call, const Parsed& parsed, const Job& job) {
+bool print_asked_of_compiler(const Call& call, const Parsed& parsed, const Job& job) {
   for (const Argument& argument : parsed.arguments) {
     switch (argument.use) {
       case Use::version:
@@ -353,7 +353,7 @@ int run_metal(const Call& call) {
     SMELT_TRY(const Parsed parsed, parse_options(Tool::metal, words));
     SMELT_TRY(Job job, read_job(parsed, messages));
     job.command = command_line(call);
-    if (print_asked(call, parsed, job)) return {};
+    if (print_asked_of_compiler(call, parsed, job)) return {};
     for (const std::string& warning : parsed.warnings) messages.warning(warning);
     for (const std::string& warning : job.wanted.warnings) messages.warning(warning);
     if (job.verbose || job.dry_run) print_jobs(call, job, messages);

@@ -46,7 +46,7 @@ struct Asked {
 };
 
 /// The --show-... options and the like: prints, and gives the exit code; nothing when there was none.
-std::optional<int> print_asked(const Call& call, const Parsed& parsed, const Asked& asked) {
+std::optional<int> print_asked_of_xcrun(const Call& call, const Parsed& parsed, const Asked& asked) {
   for (const Argument& argument : parsed.arguments) {
     switch (argument.use) {
       case Use::sdk_path: {
@@ -137,7 +137,7 @@ int run_xcrun(const Call& call) {
     asked.platform = *platform;
     asked.has_sdk = true;
   }
-  if (const auto code = print_asked(call, *parsed, asked)) return *code;
+  if (const auto code = print_asked_of_xcrun(call, *parsed, asked)) return *code;
   if (parsed->rest >= call.arguments.size()) {
     // "xcrun -find" and nothing behind it is a mistake; -k alone is not.
     if (!asked.find && !parsed->arguments.empty()) return 0;

@@ -67,7 +67,7 @@ void add_options(Hasher& hasher, const CompileOptions& options, std::span<const 
 }
 
 /// A module's text without what names its origin.
-Result<std::string> text_of(const Source& source, const CompileOptions& options, uint32_t threads) {
+Result<std::string> anonymous_text(const Source& source, const CompileOptions& options, uint32_t threads) {
   return contained(source.name, [&]() -> Result<std::string> {
     std::vector<std::string> missing;
     SMELT_TRY(const KernelModule module,
@@ -85,7 +85,7 @@ Result<std::string> text_of(const Source& source, const CompileOptions& options,
 }
 
 Result<void> add_ir(Hasher& hasher, const Source& source, const CompileOptions& options, uint32_t threads) {
-  SMELT_TRY(const std::string text, text_of(source, options, threads));
+  SMELT_TRY(const std::string text, anonymous_text(source, options, threads));
   hasher.field("ir");
   hasher.field(text);
   return {};

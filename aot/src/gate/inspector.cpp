@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kShownBytes = 160;
 
 template <class T>
-std::string text_of(const T& value) {
+std::string printed(const T& value) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   value.print(stream);
@@ -59,7 +59,7 @@ void Inspector::breach(const llvm::Twine& message, bool verify_knows) {
 }
 
 void Inspector::breach_at(const llvm::Instruction& instruction, const llvm::Twine& message, bool verify_knows) {
-  if (!full()) breach(message + ", in: " + text_of(instruction), verify_knows);
+  if (!full()) breach(message + ", in: " + printed(instruction), verify_knows);
 }
 
 void Inspector::inspect_module() {
@@ -147,7 +147,7 @@ void Inspector::inspect_instruction(const llvm::Instruction& instruction) {
     if (constant == nullptr) continue;
     const size_t before = breaches_.size();
     inspect_constant(*constant);
-    if (breaches_.size() > before) breaches_.back().message += ", in: " + text_of(instruction);
+    if (breaches_.size() > before) breaches_.back().message += ", in: " + printed(instruction);
   }
 }
 
@@ -235,7 +235,7 @@ std::optional<std::string> Inspector::judge(llvm::Type* type) {
       return "a type of more than 64 MiB";
     return std::nullopt;
   }
-  return "type " + text_of(*type);
+  return "type " + printed(*type);
 }
 
 }  // namespace smelt::aot::gate

@@ -19,7 +19,7 @@ constexpr Register kVectors[] = {
     {"ctaid", "threadgroup_position_in_grid"},
     {"nctaid", "threadgroups_per_grid"},
 };
-constexpr Register kScalars[] = {
+constexpr Register kScalarRegisters[] = {
     {"laneid", "thread_index_in_simdgroup"},
     {"warpid", "simdgroup_index_in_threadgroup"},
     {"warpsize", "threads_per_simdgroup"},
@@ -34,7 +34,7 @@ bool lower_register(Replacement& to, llvm::StringRef name) {
       to.finish(to.hardware(row.attribute, component[0], to.type()));
       return true;
     }
-  for (const Register& row : kScalars)
+  for (const Register& row : kScalarRegisters)
     if (head == llvm::StringRef(row.name) && component.empty()) {
       to.finish(to.hardware(row.attribute, 0, to.type()));
       return true;
@@ -43,7 +43,7 @@ bool lower_register(Replacement& to, llvm::StringRef name) {
 }
 
 /// __syncthreads orders both memories inside the group; __syncwarp likewise.
-bool lower_barrier(Replacement& to, llvm::StringRef name) {
+bool lower_nvvm_barrier(Replacement& to, llvm::StringRef name) {
   const bool group = name == "llvm.nvvm.barrier0" || name == "llvm.nvvm.barrier.cta.sync.aligned.all" ||
                      name == "llvm.nvvm.barrier.cta.sync.all" || name == "llvm.nvvm.barrier.sync" ||
                      name == "llvm.nvvm.barrier.n";
@@ -88,7 +88,7 @@ bool lower_shuffle(Replacement& to, llvm::StringRef name) {
 void lower_nvvm(llvm::Module& module) {
   lower_calls(module, "llvm.nvvm.", [](Replacement& to, const llvm::Function& callee) {
     const llvm::StringRef name = callee.getName();
-    lower_register(to, name) || lower_barrier(to, name) || lower_shuffle(to, name);
+    lower_register(to, name) || lower_nvvm_barrier(to, name) || lower_shuffle(to, name);
   });
 }
 

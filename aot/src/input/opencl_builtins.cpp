@@ -44,7 +44,7 @@ constexpr Value kByDimension[] = {
     {"get_group_id", "threadgroup_position_in_grid", 0},
     {"get_num_groups", "threadgroups_per_grid", 1},
 };
-constexpr Value kScalars[] = {
+constexpr Value kScalarValues[] = {
     {"get_local_linear_id", "thread_index_in_threadgroup"},  {"get_sub_group_id", "simdgroup_index_in_threadgroup"},
     {"get_sub_group_local_id", "thread_index_in_simdgroup"}, {"get_sub_group_size", "threads_per_simdgroup"},
     {"get_max_sub_group_size", "threads_per_simdgroup"},     {"get_num_sub_groups", "simdgroups_per_threadgroup"},
@@ -105,7 +105,7 @@ bool lower_hardware(Replacement& to, llvm::StringRef base) {
       to.finish(to.hardware_at(row.attribute, to.argument(0), row.otherwise, to.type()));
       return true;
     }
-  for (const Value& row : kScalars)
+  for (const Value& row : kScalarValues)
     if (base == llvm::StringRef(row.name)) {
       to.finish(to.hardware(row.attribute, 0, to.type()));
       return true;
@@ -126,7 +126,7 @@ bool lower_hardware(Replacement& to, llvm::StringRef base) {
 }
 
 /// CLK_LOCAL_MEM_FENCE 1, CLK_GLOBAL_MEM_FENCE 2, CLK_IMAGE_MEM_FENCE 4 to AIR's 2, 1, 4.
-bool lower_barrier(Replacement& to, llvm::StringRef base) {
+bool lower_opencl_barrier(Replacement& to, llvm::StringRef base) {
   const bool simdgroup = base == "sub_group_barrier";
   if (!simdgroup && base != "barrier" && base != "work_group_barrier") return false;
   const auto* flags = llvm::dyn_cast<llvm::ConstantInt>(to.argument(0));
@@ -286,7 +286,7 @@ void lower_opencl(llvm::Module& module) {
   lower_calls(module, "_Z", [](Replacement& to, const llvm::Function& callee) {
     const auto name = parse(callee.getName());
     if (!name) return;
-    lower_hardware(to, name->base) || lower_barrier(to, name->base) || lower_lanes(to, *name) ||
+    lower_hardware(to, name->base) || lower_opencl_barrier(to, name->base) || lower_lanes(to, *name) ||
         lower_atomic(to, *name) || lower_conversion(to, *name) || lower_float(to, *name) || lower_integer(to, *name);
   });
 }

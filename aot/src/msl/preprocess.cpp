@@ -32,7 +32,8 @@ class PrintAction final : public clang::PreprocessorFrontendAction {
   llvm::raw_string_ostream stream_;
 };
 
-Result<std::string> run(const Source& source, const msl::MslOptions& options, const PreprocessOptions& with) {
+Result<std::string> run_preprocessor(const Source& source, const msl::MslOptions& options,
+                                     const PreprocessOptions& with) {
   std::string text;
   msl::DiagnosticCollector messages;
   messages.set_main_name(source.name);
@@ -55,7 +56,7 @@ Result<std::string> preprocess(const Source& source, const CompileOptions& optio
   const msl::MslOptions msl = msl_options(options);
   SMELT_TRY_VOID(msl::check_language(msl, source.name));
   Result<std::string> result = fail(Errc::compile_failed, "not run");
-  SMELT_TRY_VOID(msl::run_safely(source.name, [&] { result = run(source, msl, with); }));
+  SMELT_TRY_VOID(msl::run_safely(source.name, [&] { result = run_preprocessor(source, msl, with); }));
   return result;
 }
 

@@ -275,7 +275,8 @@ Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::s
 
 /// Clang refuses casts between half and bfloat, which Metal has. Where it did, the source is read again with a call in
 /// their place; each reading may get to more of them.
-Result<std::shared_ptr<const MslModule>> run(std::string_view text, std::string_view name, const MslOptions& options) {
+Result<std::shared_ptr<const MslModule>> run_front_end(std::string_view text, std::string_view name,
+                                                       const MslOptions& options) {
   SMELT_TRY(const auto headers, precompiled_headers(options));
   TranslateAction::Casts casts;
   for (size_t known = 0;; known = casts.size()) {
@@ -296,7 +297,7 @@ Result<std::shared_ptr<const MslModule>> translate(std::string_view text, std::s
                                                    const MslOptions& options) {
   SMELT_TRY_VOID(check_language(options, name));
   Result<std::shared_ptr<const MslModule>> result = fail(Errc::compile_failed, "not run");
-  SMELT_TRY_VOID(run_safely(name, [&] { result = run(text, name, options); }));
+  SMELT_TRY_VOID(run_safely(name, [&] { result = run_front_end(text, name, options); }));
   return result;
 }
 

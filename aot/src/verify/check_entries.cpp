@@ -38,7 +38,8 @@ void check_shape(const EntryNode& entry, Version air, Findings& findings) {
   check_arguments(entry, air, findings);
 }
 
-void check_against_container(const std::vector<EntryNode>& entries, const ModuleContext& context, Findings& findings) {
+void check_entries_against_container(const std::vector<EntryNode>& entries, const ModuleContext& context,
+                                     Findings& findings) {
   if (context.function.empty() || context.stage == "unqualified" || context.stage == "external") return;
   for (const EntryNode& entry : entries)
     if (entry.function && entry.function->getName() == context.function) {
@@ -79,7 +80,7 @@ void check_entries(const llvm::Module& module, const ModuleContext& context, Ver
   if (entries.size() > 1)
     findings.note(Check::entry, "", "{} entry points in one module; Apple's libraries have one each", entries.size());
   for (const EntryNode& entry : entries) check_shape(entry, air, findings);
-  check_against_container(entries, context, findings);
+  check_entries_against_container(entries, context, findings);
 }
 
 }  // namespace smelt::aot::verify

@@ -54,8 +54,8 @@ void check_triple(const llvm::Module& module, const ModuleContext& context, std:
                    text(parts->os), text(*context.os));
 }
 
-void check_against_container(std::string_view what, std::optional<Version> module, std::optional<Version> container,
-                             Findings& findings) {
+void check_stamp_against_container(std::string_view what, std::optional<Version> module,
+                                   std::optional<Version> container, Findings& findings) {
   if (module && container && !same(*module, *container))
     findings.error(Check::stamp, "", "VERS says {} {}, its module says {}", what, text(*container), text(*module));
 }
@@ -68,8 +68,8 @@ void check_stamps(const llvm::Module& module, const ModuleContext& context, Find
   if (!air) findings.error(Check::stamp, "", "no !air.version; want {{ i32 major, i32 minor, i32 patch }}");
   if (!language)
     findings.error(Check::stamp, "", "no !air.language_version; want {{ \"Metal\", i32 major, i32 minor, i32 patch }}");
-  check_against_container("AIR", air, context.air, findings);
-  check_against_container("Metal", language, context.language, findings);
+  check_stamp_against_container("AIR", air, context.air, findings);
+  check_stamp_against_container("Metal", language, context.language, findings);
   if (air && language && *air < oldest_air_for(*language))
     findings.error(Check::stamp, "", "Metal {} needs AIR {}, the module says {}", text(*language),
                    text(oldest_air_for(*language)), text(*air));

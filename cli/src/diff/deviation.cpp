@@ -58,7 +58,7 @@ int64_t place_of(uint64_t bits, uint32_t width) {
   return (bits & sign) != 0 ? -static_cast<int64_t>(bits & (sign - 1)) : static_cast<int64_t>(bits);
 }
 
-std::string text_of(uint64_t bits, ScalarType type, uint32_t width) {
+std::string value_text(uint64_t bits, ScalarType type, uint32_t width) {
   if (type == ScalarType::f32) return fmt::format("{}", static_cast<float>(to_real(bits, type)));
   if (is_floating(type)) return fmt::format("{:.6g}", to_real(bits, type));
   if (is_signed(type)) {
@@ -103,8 +103,8 @@ class Measure {
  private:
   void keep(uint64_t at, uint64_t in_a, uint64_t in_b) {
     result_.at = at;
-    result_.a = text_of(in_a, type_, width_);
-    result_.b = text_of(in_b, type_, width_);
+    result_.a = value_text(in_a, type_, width_);
+    result_.b = value_text(in_b, type_, width_);
   }
 
   void floating(uint64_t at, uint64_t in_a, uint64_t in_b) {

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The typed check of constants: each record's operands against its own type.
 #include "air/bitcode/checker.hpp"
+#include "air/bitcode/codes.hpp"
 
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 namespace smelt::aot::bitcode {
 
 namespace bitc = llvm::bitc;
-
-namespace {
-
-constexpr uint32_t kConstantGep = 12, kConstantInboundsGep = 20;
-
-}  // namespace
 
 void ModuleChecker::constant(const Constant& constant) {
   if (error_) return;

@@ -10,6 +10,9 @@
 
 namespace smelt::aot::bitcode {
 
+// LLVM 14's numbers; LLVM 19's header calls both ..._OLD, and its own CE_GEP is unknown to LLVM 14.
+constexpr uint32_t kConstantGep = 12, kConstantInboundsGep = 20;
+
 /// The calling word of CALL: bit 15 says that the function type is explicit, bit 17 that flags follow.
 uint32_t call_word(const llvm::CallInst& call, bool has_flags);
 std::optional<uint32_t> cast_code(unsigned opcode);

@@ -11,8 +11,6 @@ namespace {
 
 namespace bitc = llvm::bitc;
 constexpr unsigned kDeepestConstant = 512;
-// LLVM 14's numbers; LLVM 19's header calls both ..._OLD, and its own CE_GEP is unknown to LLVM 14.
-constexpr uint32_t kConstantGep = 12, kConstantInboundsGep = 20;
 
 Field literal(uint64_t value) {
   return {Field::literal, static_cast<uint32_t>(value)};

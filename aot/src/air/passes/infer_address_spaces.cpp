@@ -24,7 +24,7 @@ namespace {
 
 using FunctionPasses = llvm::FunctionPassManager;
 
-void run(llvm::Module& module, FunctionPasses passes) {
+void run_on_functions(llvm::Module& module, FunctionPasses passes) {
   llvm::PassBuilder builder;
   Analyses analyses(builder);
   llvm::ModulePassManager pipeline;
@@ -67,7 +67,7 @@ void infer(llvm::Module& module) {
   const WithoutVolatile guard(module);
   FunctionPasses passes;
   passes.addPass(llvm::InferAddressSpacesPass(kThread));
-  run(module, std::move(passes));
+  run_on_functions(module, std::move(passes));
 }
 
 /// Pointers that went through thread memory show only when that memory is in registers, hence twice.
@@ -77,20 +77,20 @@ void optimise(llvm::Module& module) {
   first.addPass(llvm::ScalarizeMaskedMemIntrinPass());
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   first.addPass(llvm::EarlyCSEPass(true));
-  run(module, std::move(first));
+  run_on_functions(module, std::move(first));
   infer(module);
   FunctionPasses second;
   second.addPass(llvm::InstCombinePass());
   second.addPass(llvm::SimplifyCFGPass());
   second.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  run(module, std::move(second));
+  run_on_functions(module, std::move(second));
   infer(module);
   FunctionPasses third;
   third.addPass(llvm::EarlyCSEPass(true));
   third.addPass(llvm::InstCombinePass());
   third.addPass(llvm::SimplifyCFGPass());
   third.addPass(llvm::ADCEPass());
-  run(module, std::move(third));
+  run_on_functions(module, std::move(third));
 }
 
 /// A cast into or out of the generic space that is left over.

@@ -64,7 +64,7 @@ const Rename* find_rename(ID id) {
 }
 
 /// Left as they are at this AIR version.
-bool is_kept(const llvm::IntrinsicInst& call, Version air) {
+bool is_kept_intrinsic(const llvm::IntrinsicInst& call, Version air) {
   switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::memcpy:
     case llvm::Intrinsic::memset:
@@ -122,7 +122,7 @@ Result<void> math_intrinsics(PassContext& context) {
     if (instruction->getOpcode() == llvm::Instruction::FRem) {
       SMELT_TRY(made, expand_frem(math));
     } else if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(instruction)) {
-      if (is_kept(*call, context.target.air)) continue;
+      if (is_kept_intrinsic(*call, context.target.air)) continue;
       SMELT_TRY(made, replacement(math, *call));
     } else {
       continue;

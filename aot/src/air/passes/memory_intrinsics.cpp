@@ -14,7 +14,7 @@
 namespace smelt::aot::air {
 namespace {
 
-bool is_kept(const llvm::MemIntrinsic& call) {
+bool is_kept_copy(const llvm::MemIntrinsic& call) {
   if (const auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&call))
     return copy->getIntrinsicID() == llvm::Intrinsic::memcpy && copy->getDestAddressSpace() != kConstant;
   return call.getIntrinsicID() == llvm::Intrinsic::memset && call.getDestAddressSpace() == kThread;
@@ -50,7 +50,7 @@ Result<void> memory_intrinsics(PassContext& context) {
     }
     auto* call = llvm::dyn_cast<llvm::MemIntrinsic>(instruction);
     if (!call) continue;
-    if (is_kept(*call)) {
+    if (is_kept_copy(*call)) {
       widen_length(*call);
       continue;
     }

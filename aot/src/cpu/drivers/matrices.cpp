@@ -14,13 +14,13 @@ namespace {
 constexpr unsigned kMatrixElements = 64;
 constexpr unsigned kOwnElements = 2;
 
-bool is_matrix(const llvm::Type* type) {
+bool is_matrix_value(const llvm::Type* type) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   return vector != nullptr && vector->getNumElements() == kMatrixElements;
 }
 
 llvm::Type* narrow_type(llvm::Type* type) {
-  return is_matrix(type) ? llvm::FixedVectorType::get(type->getScalarType(), kOwnElements) : type;
+  return is_matrix_value(type) ? llvm::FixedVectorType::get(type->getScalarType(), kOwnElements) : type;
 }
 
 class Narrower {
@@ -30,8 +30,8 @@ class Narrower {
   Result<void> run() {
     llvm::SmallVector<llvm::Instruction*> touched;
     for (llvm::Instruction& instruction : llvm::instructions(function_))
-      if (is_matrix(instruction.getType()) ||
-          llvm::any_of(instruction.operands(), [](const llvm::Use& use) { return is_matrix(use->getType()); }))
+      if (is_matrix_value(instruction.getType()) ||
+          llvm::any_of(instruction.operands(), [](const llvm::Use& use) { return is_matrix_value(use->getType()); }))
         touched.push_back(&instruction);
     // Phis first: whatever order the rest comes in, its operands then have a narrow form or get one by recursion.
     for (llvm::Instruction* instruction : touched)
@@ -58,7 +58,7 @@ class Narrower {
 
  private:
   Result<llvm::Value*> narrowed(llvm::Value* value) {
-    if (!is_matrix(value->getType())) return value;
+    if (!is_matrix_value(value->getType())) return value;
     if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
       llvm::SmallVector<llvm::Constant*> elements;
       for (unsigned i = 0; i < kOwnElements; ++i) {
@@ -103,14 +103,14 @@ class Narrower {
   }
 
   Result<void> rewrite_shuffle(llvm::ShuffleVectorInst& shuffle) {
-    const bool from_matrix = is_matrix(shuffle.getOperand(0)->getType());
+    const bool from_matrix = is_matrix_value(shuffle.getOperand(0)->getType());
     const int width =
         from_matrix
             ? static_cast<int>(kMatrixElements)
             : static_cast<int>(llvm::cast<llvm::FixedVectorType>(shuffle.getOperand(0)->getType())->getNumElements());
     SMELT_TRY(llvm::Value * first, narrowed(shuffle.getOperand(0)));
     SMELT_TRY(llvm::Value * second, narrowed(shuffle.getOperand(1)));
-    const size_t length = is_matrix(shuffle.getType()) ? kOwnElements : shuffle.getShuffleMask().size();
+    const size_t length = is_matrix_value(shuffle.getType()) ? kOwnElements : shuffle.getShuffleMask().size();
     const int own = from_matrix ? static_cast<int>(kOwnElements) : width;
     llvm::SmallVector<int> mask;
     for (size_t i = 0; i < length; ++i) {
@@ -175,7 +175,7 @@ class Narrower {
     }
     if (!llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::SelectInst, llvm::CmpInst,
                    llvm::FreezeInst>(instruction) ||
-        (llvm::isa<llvm::CastInst>(instruction) && !is_matrix(instruction.getType())))
+        (llvm::isa<llvm::CastInst>(instruction) && !is_matrix_value(instruction.getType())))
       return refuse(instruction);
     llvm::SmallVector<llvm::Value*> operands;
     for (llvm::Value* operand : instruction.operands()) {
@@ -191,7 +191,7 @@ class Narrower {
 
   Result<void> replace(llvm::Instruction& old, llvm::Value* value) {
     narrow_[&old] = value;
-    if (!is_matrix(old.getType()) && !old.getType()->isVoidTy()) old.replaceAllUsesWith(value);
+    if (!is_matrix_value(old.getType()) && !old.getType()->isVoidTy()) old.replaceAllUsesWith(value);
     return {};
   }
 

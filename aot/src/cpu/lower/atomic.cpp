@@ -155,12 +155,12 @@ Result<Value*> atomic(Call& call) {
   return atomic_read_modify_write(call, scope);
 }
 
-constexpr Operation kOperations[] = {{"atomic", Shape::free, 0, atomic}};
+constexpr Operation kAtomicOperations[] = {{"atomic", Shape::free, 0, atomic}};
 
 }  // namespace
 
 std::span<const Operation> memory_operations() {
-  return kOperations;
+  return kAtomicOperations;
 }
 
 void plain_single_thread_atomics(llvm::Function& function) {

@@ -205,12 +205,12 @@ Result<Value*> convert(Call& call) {
   return is_small_float(to) ? emit_float_to_small(b, wide, to, conversion->rounding) : wide;
 }
 
-constexpr Operation kOperations[] = {{"convert", Shape::free, 0, convert}};
+constexpr Operation kConvertOperations[] = {{"convert", Shape::free, 0, convert}};
 
 }  // namespace
 
 std::span<const Operation> convert_operations() {
-  return kOperations;
+  return kConvertOperations;
 }
 
 bool is_conversion(const AirName& name) {

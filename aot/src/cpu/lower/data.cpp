@@ -189,7 +189,7 @@ Result<Value*> normalize_predicate(Call& call) {
   return call.builder.CreateZExt(call.builder.CreateIsNotNull(call[0]), call.type);
 }
 
-constexpr Operation kOperations[] = {
+constexpr Operation kDataOperations[] = {
     {"all", Shape::free, 0, all_or_any},
     {"any", Shape::free, 0, all_or_any},
     {"get_simdgroup_size", Shape::free, 0, simdgroup_size},
@@ -209,7 +209,7 @@ constexpr Operation kOperations[] = {
 }  // namespace
 
 std::span<const Operation> data_operations() {
-  return kOperations;
+  return kDataOperations;
 }
 
 }  // namespace smelt::aot::cpu

@@ -13,10 +13,10 @@ using llvm::Intrinsic::ID;
 unsigned width(const Call& call) {
   return call.type->getScalarSizeInBits();
 }
-Value* constant(const Call& call, const llvm::APInt& value) {
+Value* integer_constant(const Call& call, const llvm::APInt& value) {
   return llvm::ConstantInt::get(call.type, value);
 }
-Value* constant(const Call& call, uint64_t value) {
+Value* integer_constant(const Call& call, uint64_t value) {
   return llvm::ConstantInt::get(call.type, value);
 }
 Value* emit_minimum(Call& call, Value* x, Value* y) {
@@ -32,25 +32,25 @@ Value* emit_extend(Call& call, Value* x, llvm::Type* type) {
   return call.is_signed() ? call.builder.CreateSExt(x, type) : call.builder.CreateZExt(x, type);
 }
 
-Result<Value*> minimum(Call& call) {
+Result<Value*> integer_minimum(Call& call) {
   return emit_minimum(call, call[0], call[1]);
 }
-Result<Value*> maximum(Call& call) {
+Result<Value*> integer_maximum(Call& call) {
   return emit_maximum(call, call[0], call[1]);
 }
-Result<Value*> minimum_of_3(Call& call) {
+Result<Value*> integer_minimum_of_3(Call& call) {
   return emit_minimum(call, emit_minimum(call, call[0], call[1]), call[2]);
 }
-Result<Value*> maximum_of_3(Call& call) {
+Result<Value*> integer_maximum_of_3(Call& call) {
   return emit_maximum(call, emit_maximum(call, call[0], call[1]), call[2]);
 }
-Result<Value*> median_of_3(Call& call) {
+Result<Value*> integer_median_of_3(Call& call) {
   Value* low = emit_minimum(call, call[0], call[1]);
   Value* high = emit_maximum(call, call[0], call[1]);
   return emit_maximum(call, low, emit_minimum(call, high, call[2]));
 }
 
-Result<Value*> clamp(Call& call) {
+Result<Value*> integer_clamp(Call& call) {
   return emit_minimum(call, emit_maximum(call, call[0], call[1]), call[2]);
 }
 
@@ -94,8 +94,8 @@ Value* emit_multiply_high(Call& call, Value* x, Value* y) {
     return b.CreateTrunc(b.CreateLShr(product, bits), call.type);
   }
   // Four 32-bit products: vectors have no 64 x 64 -> 128 multiplication.
-  Value* mask = constant(call, 0xffffffff);
-  Value* shift = constant(call, 32);
+  Value* mask = integer_constant(call, 0xffffffff);
+  Value* shift = integer_constant(call, 32);
   Value *x0 = b.CreateAnd(x, mask), *x1 = b.CreateLShr(x, shift);
   Value *y0 = b.CreateAnd(y, mask), *y1 = b.CreateLShr(y, shift);
   Value* low = b.CreateLShr(b.CreateMul(x0, y0), shift);
@@ -103,7 +103,7 @@ Value* emit_multiply_high(Call& call, Value* x, Value* y) {
   Value* other = b.CreateAdd(b.CreateMul(x0, y1), b.CreateAnd(middle, mask));
   Value* high = b.CreateAdd(b.CreateMul(x1, y1), b.CreateAdd(b.CreateLShr(middle, shift), b.CreateLShr(other, shift)));
   if (!call.is_signed()) return high;
-  Value* top = constant(call, 63);
+  Value* top = integer_constant(call, 63);
   high = b.CreateSub(high, b.CreateAnd(b.CreateAShr(x, top), y));
   return b.CreateSub(high, b.CreateAnd(b.CreateAShr(y, top), x));
 }
@@ -133,7 +133,7 @@ Result<Value*> multiply_add_saturated(Call& call) {
 
 // Operands outside 24 bits are implementation-defined: the low 24 bits count.
 Value* low_24(Call& call, Value* x) {
-  Value* eight = constant(call, 8);
+  Value* eight = integer_constant(call, 8);
   return emit_shift_right(call, call.builder.CreateShl(x, eight), eight);
 }
 Result<Value*> multiply_24(Call& call) {
@@ -150,12 +150,12 @@ Result<Value*> rotate(Call& call) {
 }
 Result<Value*> half_add(Call& call) {
   auto& b = call.builder;
-  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), constant(call, 1));
+  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), integer_constant(call, 1));
   return b.CreateAdd(b.CreateAnd(call[0], call[1]), half);
 }
 Result<Value*> rounded_half_add(Call& call) {
   auto& b = call.builder;
-  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), constant(call, 1));
+  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), integer_constant(call, 1));
   return b.CreateSub(b.CreateOr(call[0], call[1]), half);
 }
 
@@ -166,7 +166,7 @@ Value* shift_amount(Call& call, Value* amount) {
   amount = b.CreateZExtOrTrunc(amount, with_element(amount->getType(), element));
   if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(call.type); vector && !amount->getType()->isVectorTy())
     amount = b.CreateVectorSplat(vector->getNumElements(), amount);
-  return b.CreateAnd(amount, constant(call, width(call) - 1));
+  return b.CreateAnd(amount, integer_constant(call, width(call) - 1));
 }
 bool is_field_operand(const Call& call, const Value* operand) {
   llvm::Type* type = operand->getType();
@@ -187,11 +187,11 @@ Result<Value*> extract_bits(Call& call) {
     return bad_call(call, "(T, i32, i32) -> T, T an integer");
   Value *offset = shift_amount(call, call[1]), *count = shift_amount(call, call[2]);
   // The field to the top, then down again: a count of the whole width shifts by 0.
-  Value* mask = constant(call, width(call) - 1);
+  Value* mask = integer_constant(call, width(call) - 1);
   Value* down = b.CreateAnd(b.CreateNeg(count), mask);
   Value* up = b.CreateAnd(b.CreateSub(down, offset), mask);
   Value* field = emit_shift_right(call, b.CreateShl(call[0], up), down);
-  return b.CreateSelect(is_empty_field(call, call[2]), constant(call, 0), field);
+  return b.CreateSelect(is_empty_field(call, call[2]), integer_constant(call, 0), field);
 }
 // (T base, T inserted, i32 offset, i32 count)
 Result<Value*> insert_bits(Call& call) {
@@ -200,19 +200,19 @@ Result<Value*> insert_bits(Call& call) {
       call[1]->getType() != call.type || !is_field_operand(call, call[2]) || !is_field_operand(call, call[3]))
     return bad_call(call, "(T, T, i32, i32) -> T, T an integer");
   Value *offset = shift_amount(call, call[2]), *count = shift_amount(call, call[3]);
-  Value* down = b.CreateAnd(b.CreateNeg(count), constant(call, width(call) - 1));
-  Value* ones = constant(call, llvm::APInt::getAllOnes(width(call)));
+  Value* down = b.CreateAnd(b.CreateNeg(count), integer_constant(call, width(call) - 1));
+  Value* ones = integer_constant(call, llvm::APInt::getAllOnes(width(call)));
   Value* mask = b.CreateShl(b.CreateLShr(ones, down), offset);
   Value* field = b.CreateAnd(b.CreateShl(call[1], offset), mask);
   Value* merged = b.CreateOr(b.CreateAnd(call[0], b.CreateNot(mask)), field);
   return b.CreateSelect(is_empty_field(call, call[3]), call[0], merged);
 }
 
-constexpr Operation kOperations[] = {
+constexpr Operation kIntegerOperations[] = {
     {"abs", Shape::integers, 1, absolute},
     {"abs_diff", Shape::integers, 2, absolute_difference},
     {"add_sat", Shape::integers, 2, add_saturated},
-    {"clamp", Shape::integers, 3, clamp},
+    {"clamp", Shape::integers, 3, integer_clamp},
     {"clz", Shape::free, 0, count_zeros<llvm::Intrinsic::ctlz>},
     {"ctz", Shape::free, 0, count_zeros<llvm::Intrinsic::cttz>},
     {"extract_bits", Shape::free, 0, extract_bits},
@@ -221,11 +221,11 @@ constexpr Operation kOperations[] = {
     {"mad24", Shape::integers, 3, multiply_add_24},
     {"mad_hi", Shape::integers, 3, multiply_add_high},
     {"mad_sat", Shape::integers, 3, multiply_add_saturated},
-    {"max", Shape::integers, 2, maximum},
-    {"max3", Shape::integers, 3, maximum_of_3},
-    {"median3", Shape::integers, 3, median_of_3},
-    {"min", Shape::integers, 2, minimum},
-    {"min3", Shape::integers, 3, minimum_of_3},
+    {"max", Shape::integers, 2, integer_maximum},
+    {"max3", Shape::integers, 3, integer_maximum_of_3},
+    {"median3", Shape::integers, 3, integer_median_of_3},
+    {"min", Shape::integers, 2, integer_minimum},
+    {"min3", Shape::integers, 3, integer_minimum_of_3},
     {"mul24", Shape::integers, 2, multiply_24},
     {"mul_hi", Shape::integers, 2, multiply_high},
     {"popcount", Shape::integers, 1, unary<llvm::Intrinsic::ctpop>},
@@ -238,7 +238,7 @@ constexpr Operation kOperations[] = {
 }  // namespace
 
 std::span<const Operation> integer_operations() {
-  return kOperations;
+  return kIntegerOperations;
 }
 
 }  // namespace smelt::aot::cpu

@@ -14,7 +14,7 @@ namespace {
 using llvm::Value;
 using llvm::Intrinsic::ID;
 
-Value* constant(const Call& call, double value) {
+Value* float_constant(const Call& call, double value) {
   return llvm::ConstantFP::get(call.type, value);
 }
 
@@ -39,27 +39,27 @@ Result<Value*> square_root(Call& call) {
 Result<Value*> reciprocal_root(Call& call) {
   if (!call.name.fast) return runtime(call);
   call.builder.clearFastMathFlags();
-  return call.builder.CreateFDiv(constant(call, 1.0),
+  return call.builder.CreateFDiv(float_constant(call, 1.0),
                                  call.builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, call[0]));
 }
 
-Result<Value*> minimum(Call& call) {
+Result<Value*> float_minimum(Call& call) {
   return emit_float_minimum(call.builder, call[0], call[1], !call.name.fast);
 }
-Result<Value*> maximum(Call& call) {
+Result<Value*> float_maximum(Call& call) {
   return emit_float_maximum(call.builder, call[0], call[1], !call.name.fast);
 }
-Result<Value*> minimum_of_3(Call& call) {
+Result<Value*> float_minimum_of_3(Call& call) {
   const bool careful = !call.name.fast;
   Value* first = emit_float_minimum(call.builder, call[0], call[1], careful);
   return emit_float_minimum(call.builder, first, call[2], careful);
 }
-Result<Value*> maximum_of_3(Call& call) {
+Result<Value*> float_maximum_of_3(Call& call) {
   const bool careful = !call.name.fast;
   Value* first = emit_float_maximum(call.builder, call[0], call[1], careful);
   return emit_float_maximum(call.builder, first, call[2], careful);
 }
-Result<Value*> median_of_3(Call& call) {
+Result<Value*> float_median_of_3(Call& call) {
   const bool careful = !call.name.fast;
   auto& b = call.builder;
   Value* low = emit_float_minimum(b, call[0], call[1], careful);
@@ -70,11 +70,11 @@ Value* clamp_between(Call& call, Value* x, Value* low, Value* high) {
   const bool careful = !call.name.fast;
   return emit_float_minimum(call.builder, emit_float_maximum(call.builder, x, low, careful), high, careful);
 }
-Result<Value*> clamp(Call& call) {
+Result<Value*> float_clamp(Call& call) {
   return clamp_between(call, call[0], call[1], call[2]);
 }
 Result<Value*> saturate(Call& call) {
-  return clamp_between(call, call[0], constant(call, 0.0), constant(call, 1.0));
+  return clamp_between(call, call[0], float_constant(call, 0.0), float_constant(call, 1.0));
 }
 
 Result<Value*> mix(Call& call) {
@@ -86,11 +86,11 @@ Result<Value*> mix(Call& call) {
 Result<Value*> sign(Call& call) {
   auto& b = call.builder;
   b.clearFastMathFlags();
-  Value* zero = constant(call, 0.0);
+  Value* zero = float_constant(call, 0.0);
   Value* signed_zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, zero, call[0]);
   Value* result = b.CreateSelect(b.CreateFCmpUNO(call[0], call[0]), zero, signed_zero);
-  result = b.CreateSelect(b.CreateFCmpOGT(call[0], zero), constant(call, 1.0), result);
-  return b.CreateSelect(b.CreateFCmpOLT(call[0], zero), constant(call, -1.0), result);
+  result = b.CreateSelect(b.CreateFCmpOGT(call[0], zero), float_constant(call, 1.0), result);
+  return b.CreateSelect(b.CreateFCmpOLT(call[0], zero), float_constant(call, -1.0), result);
 }
 
 // x - floor(x), below 1 also where that rounds up to it; NaN for infinities.
@@ -100,7 +100,7 @@ Result<Value*> fract(Call& call) {
   llvm::Type* element = call.instruction.getType()->getScalarType();
   const double below_one = element->isHalfTy() ? 0x1.ffcp-1 : element->isBFloatTy() ? 0x1.fep-1 : 0x1.fffffep-1;
   Value* rest = b.CreateFSub(call[0], b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, call[0]));
-  Value* limit = constant(call, below_one);
+  Value* limit = float_constant(call, below_one);
   return b.CreateSelect(b.CreateFCmpOGT(rest, limit), limit, rest);
 }
 
@@ -195,7 +195,7 @@ Result<Value*> divide(Call& call) {
   return call.builder.CreateFDiv(call[0], call[1]);
 }
 
-constexpr Operation kOperations[] = {
+constexpr Operation kMathOperations[] = {
     {"acos", Shape::floats, 1, runtime},
     {"acosh", Shape::floats, 1, runtime},
     {"asin", Shape::floats, 1, runtime},
@@ -204,7 +204,7 @@ constexpr Operation kOperations[] = {
     {"atan2", Shape::floats, 2, runtime},
     {"atanh", Shape::floats, 1, runtime},
     {"ceil", Shape::floats, 1, intrinsic<llvm::Intrinsic::ceil>},
-    {"clamp", Shape::floats, 3, clamp},
+    {"clamp", Shape::floats, 3, float_clamp},
     {"copysign", Shape::floats, 2, intrinsic<llvm::Intrinsic::copysign>},
     {"cos", Shape::floats, 1, runtime_or_fast},
     {"cosh", Shape::floats, 1, runtime},
@@ -217,11 +217,11 @@ constexpr Operation kOperations[] = {
     {"fabs", Shape::floats, 1, intrinsic<llvm::Intrinsic::fabs>},
     {"floor", Shape::floats, 1, intrinsic<llvm::Intrinsic::floor>},
     {"fma", Shape::exact_floats, 3, fused_multiply_add},
-    {"fmax", Shape::floats, 2, maximum},
-    {"fmax3", Shape::floats, 3, maximum_of_3},
-    {"fmedian3", Shape::floats, 3, median_of_3},
-    {"fmin", Shape::floats, 2, minimum},
-    {"fmin3", Shape::floats, 3, minimum_of_3},
+    {"fmax", Shape::floats, 2, float_maximum},
+    {"fmax3", Shape::floats, 3, float_maximum_of_3},
+    {"fmedian3", Shape::floats, 3, float_median_of_3},
+    {"fmin", Shape::floats, 2, float_minimum},
+    {"fmin3", Shape::floats, 3, float_minimum_of_3},
     {"fmod", Shape::floats, 2, runtime_or_fast},
     {"fract", Shape::floats, 1, fract},
     {"ldexp", Shape::free, 0, load_exponent},
@@ -251,7 +251,7 @@ constexpr Operation kOperations[] = {
 }  // namespace
 
 std::span<const Operation> math_operations() {
-  return kOperations;
+  return kMathOperations;
 }
 
 // One NaN: the other operand. Equal zeros: the first. `fast` forms leave NaN undefined.

@@ -59,7 +59,7 @@ RecursiveFunction with_depth(llvm::Function& old) {
 
 /// In front of the body: zero is returned at the deepest place and, so that a function which calls itself twice ends
 /// soon, everywhere after any fault of the launch.
-void guard(const RecursiveFunction& guarded) {
+void guard_depth(const RecursiveFunction& guarded) {
   llvm::Function& function = *guarded.function;
   llvm::LLVMContext& context = function.getContext();
   llvm::BasicBlock* body = &function.getEntryBlock();
@@ -175,7 +175,7 @@ std::vector<RecursiveFunction> bound_recursion(llvm::Function& kernel, llvm::Val
     marked[i]->replaceAllUsesWith(&to);  // an address that nobody calls
     marked[i]->eraseFromParent();
   }
-  for (const RecursiveFunction& function : bounded) guard(function);
+  for (const RecursiveFunction& function : bounded) guard_depth(function);
   return bounded;
 }
 

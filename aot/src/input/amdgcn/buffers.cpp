@@ -140,7 +140,7 @@ Result<Value*> compare_and_swap(Site& site) {
 }
 
 using Rmw = llvm::AtomicRMWInst;
-constexpr Row kRows[] = {
+constexpr Row kBufferRows[] = {
     {"raw.ptr.buffer.load", load},
     {"raw.ptr.buffer.store", store},
     {"raw.ptr.buffer.atomic.swap", atomic<Rmw::Xchg>},
@@ -162,7 +162,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> buffer_rows() {
-  return kRows;
+  return kBufferRows;
 }
 
 void drop_buffer_resources(llvm::Module& module) {

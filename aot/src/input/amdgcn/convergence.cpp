@@ -30,11 +30,6 @@ bool is_source(const llvm::Instruction& instruction) {
   return operation.starts_with("workitem.id") || operation.starts_with("mbcnt") || operation.contains(".atomic.");
 }
 
-bool is_barrier(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call && amd_name(*call) == "s.barrier";
-}
-
 using Blocks = llvm::SmallPtrSet<const llvm::BasicBlock*, 16>;
 
 /// From the branch at the end of `block` to `join`, which is not part of it.
@@ -55,6 +50,11 @@ llvm::StringRef amd_name(const llvm::Function& function) {
   llvm::StringRef name = function.getName();
   name.consume_front("llvm.");
   return name.consume_front("amdgcn.") ? name : llvm::StringRef();
+}
+
+bool is_barrier(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && amd_name(*call) == "s.barrier";
 }
 
 llvm::StringRef amd_name(const llvm::CallInst& call) {

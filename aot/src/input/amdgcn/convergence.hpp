@@ -33,5 +33,6 @@ class Convergence {
 /// The name of an AMD operation without "llvm.amdgcn." or "amdgcn."; empty for other callees.
 llvm::StringRef amd_name(const llvm::CallInst& call);
 llvm::StringRef amd_name(const llvm::Function& function);
+bool is_barrier(const llvm::Instruction& instruction);
 
 }  // namespace smelt::aot::input::amdgcn

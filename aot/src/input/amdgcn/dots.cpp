@@ -70,7 +70,7 @@ Result<Value*> own_signs_dot(Site& site, unsigned bits) {
       site, {site.argument(1), site.argument(3), site.argument(4), *a_signed != 0, *b_signed != 0, *clamp != 0}, bits);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kDotRows[] = {
     {"fdot2", float_dot},
     {"fdot2.f32.bf16", float_dot},
     {"sdot2", [](Site& site) { return same_sign_dot(site, 16, true); }},
@@ -86,7 +86,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> dot_rows() {
-  return kRows;
+  return kDotRows;
 }
 
 }  // namespace smelt::aot::input::amdgcn

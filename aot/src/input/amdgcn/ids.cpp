@@ -35,7 +35,7 @@ Result<llvm::Value*> count_below(Site& site) {
   return ir.CreateAdd(ir.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits), site.argument(1));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kIdRows[] = {
     {"workgroup.id.x", workgroup<'x'>},
     {"workgroup.id.y", workgroup<'y'>},
     {"workgroup.id.z", workgroup<'z'>},
@@ -82,7 +82,7 @@ llvm::Value* hardware_value(llvm::IRBuilder<>& ir, const HiddenField& field, llv
 }  // namespace
 
 std::span<const Row> id_rows() {
-  return kRows;
+  return kIdRows;
 }
 
 Result<void> lower_hidden_arguments(llvm::Module& module, const Origin& origin) {

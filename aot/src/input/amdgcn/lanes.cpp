@@ -199,7 +199,7 @@ Result<llvm::Value*> ballot(Site& site) {
   return ir.CreateZExtOrTrunc(votes, site.type());
 }
 
-constexpr Row kRows[] = {
+constexpr Row kLaneRows[] = {
     {"ds.swizzle", swizzle},
     {"ds.bpermute", bpermute},
     {"permlane16", [](Site& site) { return permlane(site, false); }},
@@ -215,7 +215,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> lane_rows() {
-  return kRows;
+  return kLaneRows;
 }
 
 }  // namespace smelt::aot::input::amdgcn

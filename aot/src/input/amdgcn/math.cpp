@@ -147,7 +147,7 @@ Result<Value*> align_bytes(Site& site) {
   return ir.CreateIntrinsic(llvm::Intrinsic::fshr, {ir.getInt32Ty()}, {site.argument(0), site.argument(1), bits});
 }
 
-constexpr Row kRows[] = {
+constexpr Row kMathRows[] = {
     {"sqrt", renamed<kSqrt>},
     {"rsq", renamed<kRsqrt>},
     {"exp2", renamed<kExp2>},
@@ -173,7 +173,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> math_rows() {
-  return kRows;
+  return kMathRows;
 }
 
 }  // namespace smelt::aot::input::amdgcn

@@ -18,11 +18,6 @@ namespace {
 
 constexpr unsigned kDeviceSpace = 1;
 
-bool is_barrier(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call && amd_name(*call) == "s.barrier";
-}
-
 /// Only orders, and no further than the group.
 bool is_group_fence(const llvm::FenceInst& fence) {
   llvm::SmallVector<llvm::StringRef> names;
@@ -84,7 +79,7 @@ Result<llvm::Value*> set_register(Site& site) {
   return nullptr;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kSyncRows[] = {
     {"s.barrier", barrier},     {"wave.barrier", wave_barrier},
     {"sched.barrier", nothing}, {"sched.group.barrier", nothing},
     {"iglp.opt", nothing},      {"s.setprio", nothing},
@@ -95,7 +90,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> sync_rows() {
-  return kRows;
+  return kSyncRows;
 }
 
 void drop_barrier_fences(llvm::Module& module) {

@@ -126,7 +126,7 @@ Result<Value*> integer_product(Site& site, unsigned bits) {
   return result;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kWmmaRows[] = {
     {"wmma.f32.16x16x16.f16", float_product},
     {"wmma.f32.16x16x16.bf16", float_product},
     {"wmma.i32.16x16x16.iu8", [](Site& site) { return integer_product(site, 8); }},
@@ -136,7 +136,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::span<const Row> matrix_rows() {
-  return kRows;
+  return kWmmaRows;
 }
 
 }  // namespace smelt::aot::input::amdgcn

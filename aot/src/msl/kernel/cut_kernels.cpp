@@ -2,6 +2,7 @@
 #include "msl/kernel/cut_kernels.hpp"
 
 #include "llvm_support/bitcode_io.hpp"
+#include "msl/kernel/spaces.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -19,7 +20,6 @@ namespace smelt::aot::msl {
 namespace {
 
 constexpr llvm::StringRef kConstructors = "llvm.global_ctors";
-constexpr unsigned kThreadgroup = 3;
 
 /// "vec.12" is "vec": LLVM counts what has the same name, over the whole source.
 llvm::StringRef without_count(llvm::StringRef name) {

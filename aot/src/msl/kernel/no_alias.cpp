@@ -2,6 +2,7 @@
 #include "msl/kernel/no_alias.hpp"
 
 #include "kernel_ir/attributes.hpp"
+#include "msl/kernel/spaces.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Function.h"
@@ -19,9 +20,6 @@
 
 namespace smelt::aot::msl {
 namespace {
-
-constexpr unsigned kThread = 0;
-constexpr unsigned kConstant = 2;
 
 using Parameters = std::set<unsigned>;
 

@@ -3,6 +3,7 @@
 
 #include "llvm_support/analyses.hpp"
 #include "msl/kernel/no_alias.hpp"
+#include "msl/kernel/spaces.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -19,8 +20,6 @@
 
 namespace smelt::aot::msl {
 namespace {
-
-constexpr unsigned kThread = 0;
 
 // What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin. Without the
 // vectorisers too, since vectors wider than Metal's have to be split again; and without unrolling: how far a loop is
