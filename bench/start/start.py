@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import os
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from processes import environment_of, forget, least, python_of, run  # noqa: E402
 
 LOAD = """
 import smelt, time, sys
@@ -32,24 +32,9 @@ print(0, loaded - start, built - loaded, time.perf_counter_ns() - built)
 """
 
 
-def run(command: list[str], environment: dict[str, str]) -> tuple[float, float, str]:
-    """Seconds by the clock and of the processor, and what it printed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    elapsed = time.perf_counter() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return elapsed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
-
-
-def least(command: list[str], environment: dict[str, str], rounds: int) -> tuple[float, float]:
-    runs = [run(command, environment) for _ in range(rounds)]
-    return min(r[0] for r in runs) * 1e3, min(r[1] for r in runs) * 1e3
-
-
 def stages(command: list[str], environment: dict[str, str], rounds: int) -> list[float]:
     """Milliseconds of device, load, pipeline and dispatch, the least of each."""
-    rows = [[int(word) for word in run(command, environment)[2].split()] for _ in range(rounds)]
+    rows = [[int(word) for word in run(command, environment)[2].split()[:4]] for _ in range(rounds)]
     return [min(column) * 1e-6 for column in zip(*rows)]
 
 
@@ -63,12 +48,6 @@ def many(kernels: int) -> str:
         for i in range(kernels)
     )  # fmt: skip
     return head + "".join("define" + one + "\n" for one in made)
-
-
-def forget(path: pathlib.Path) -> None:
-    """Out of the page cache, as far as the system does that for a user."""
-    with path.open("rb") as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def whole_processes(build: pathlib.Path, python: str, folder: str, environment: dict[str, str], rounds: int) -> None:
@@ -102,15 +81,12 @@ def whole_processes(build: pathlib.Path, python: str, folder: str, environment: 
 def main() -> None:
     build = pathlib.Path(sys.argv[1]).resolve()
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
-    python = next((line.split("=", 1)[1] for line in (build / "CMakeCache.txt").read_text().splitlines()
-                   if line.startswith("Python_EXECUTABLE")), sys.executable)  # fmt: skip
+    python = python_of(build)
     with tempfile.TemporaryDirectory() as folder:
         package = os.path.join(folder, "saxpy.smelt")
-        environment = {**os.environ, "PYTHONPATH": str(build / "python"), "SMELT_STORE": os.path.join(folder, "store")}
+        environment = environment_of(build, pathlib.Path(folder) / "store")
         subprocess.run([build / "bin" / "smelt", "compile", ROOT / "examples" / "saxpy.ll", "--target", "macos14",
                         "-o", package], env=environment, check=True)  # fmt: skip
-        # As installers do; without it each run would compile the sources again.
-        subprocess.run([python, "-m", "compileall", "-q", build / "python" / "smelt"], check=True)
         nothing = least([python, "-c", "pass"], environment, rounds)
         imported = least([python, "-c", "import smelt"], environment, rounds)
         print(f"python3 -c pass                {nothing[0]:7.2f} ms   {nothing[1]:7.2f} ms of processor")
