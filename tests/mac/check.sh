@@ -27,7 +27,8 @@ flags=(--target=arm64-apple-macos14 -fsyntax-only -std=c++20 -Wall -Wextra -Werr
 mapfile -t files < <(ls base/src/*.cpp metallib/src/*.cpp schema/package/src/*.cpp schema/remote/src/*.cpp trust/src/*.cpp cache/src/*.cpp
   find loader/src -name '*.cpp' ! -name no_metal.cpp
   # Not log.cpp: spdlog's own code for a Mac wants the system's pthread.h.
-  ls cli/src/*.cpp toolchain/src/*.cpp service/c_api/*.cpp service/src/*.cpp service/stored/src/*.cpp selftest/*.cpp | grep -v service/src/log.cpp)
+  find cli/src -name '*.cpp'
+  ls toolchain/src/*.cpp service/c_api/*.cpp service/src/*.cpp service/stored/src/*.cpp selftest/*.cpp | grep -v service/src/log.cpp)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=$work/failures
