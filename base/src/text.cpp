@@ -44,6 +44,16 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string quoted_for_make(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == ' ' || c == '#') text += '\\';
+    if (c == '$') text += '$';
+    text += c;
+  }
+  return text;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

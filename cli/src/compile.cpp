@@ -7,6 +7,7 @@
 #include "smelt/aot/limits.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/seconds.hpp"
+#include "smelt/base/text.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/session.hpp"
@@ -23,7 +24,7 @@ namespace smelt::cli {
 namespace {
 
 /// The command line: the request itself, and what is done with its result.
-struct CompileOptions {
+struct CompileCommandOptions {
   service::Request request;
   std::vector<std::string> inputs;
   std::string output, emit, depfile, tag;
@@ -50,7 +51,7 @@ Result<aot::Version> parse_language(std::string_view text) {
 }
 
 /// What to write, by --emit or by the ending.
-Result<std::string> output_kind(const CompileOptions& options) {
+Result<std::string> output_kind(const CompileCommandOptions& options) {
   if (!options.emit.empty()) {
     if (options.emit == "air") return std::string("bc");
     if (options.emit == "ll" || options.emit == "metallib") return options.emit;
@@ -64,7 +65,7 @@ Result<std::string> output_kind(const CompileOptions& options) {
 }
 
 /// Reads the inputs; the request borrows what is read.
-Result<void> read_inputs(CompileOptions& options, std::vector<Bytes>& inputs) {
+Result<void> read_inputs(CompileCommandOptions& options, std::vector<Bytes>& inputs) {
   inputs.reserve(options.inputs.size());
   for (const std::string& name : options.inputs) {
     SMELT_TRY(Bytes bytes, read_file(name));
@@ -75,27 +76,18 @@ Result<void> read_inputs(CompileOptions& options, std::vector<Bytes>& inputs) {
 }
 
 /// A rule for make and ninja: OUT depends on the inputs and on what they include.
-Result<void> write_depfile(const CompileOptions& options) {
-  const auto escaped = [](const std::string& path) {
-    std::string text;
-    for (const char c : path) {
-      if (c == ' ' || c == '#') text += '\\';
-      if (c == '$') text += '$';
-      text += c;
-    }
-    return text;
-  };
-  std::string rule = escaped(options.output) + ":";
+Result<void> write_depfile(const CompileCommandOptions& options) {
+  std::string rule = quoted_for_make(options.output) + ":";
   for (const aot::Source& source : options.request.sources) {
-    if (source.name != "stdin") rule += " " + escaped(source.name);
+    if (source.name != "stdin") rule += " " + quoted_for_make(source.name);
     for (const std::string& file : aot::source_dependencies(source, options.request.options))
-      rule += " " + escaped(file);
+      rule += " " + quoted_for_make(file);
   }
   rule += "\n";
   return write_file(options.depfile, as_bytes(rule));
 }
 
-Result<void> write_bitcode(const CompileOptions& options, const service::CompileResult& result) {
+Result<void> write_bitcode(const CompileCommandOptions& options, const service::CompileResult& result) {
   SMELT_TRY(const ByteView image, service::metallib_of(result.package, options.inputs.front()));
   SMELT_TRY(const metallib::Library library, metallib::read(image));
   if (library.functions.size() != 1)
@@ -106,7 +98,7 @@ Result<void> write_bitcode(const CompileOptions& options, const service::Compile
   return write_file(options.output, library.module_of(library.functions[0]).bitcode());
 }
 
-Result<void> set_tag(const CompileOptions& options, service::Session& session, const Digest& key) {
+Result<void> set_tag(const CompileCommandOptions& options, service::Session& session, const Digest& key) {
   const size_t at = options.tag.find('@');
   if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);
   const std::string_view tag = options.tag;
@@ -114,7 +106,7 @@ Result<void> set_tag(const CompileOptions& options, service::Session& session, c
 }
 
 /// Everything but text goes through the store.
-Result<void> write_output(CompileOptions& options, const std::string& kind) {
+Result<void> write_output(CompileCommandOptions& options, const std::string& kind) {
   service::Request& request = options.request;
   aot::Limits limits;
   SMELT_TRY(limits.time, limit_from_seconds(options.timeout, "--timeout"));
@@ -144,7 +136,7 @@ Result<void> write_output(CompileOptions& options, const std::string& kind) {
 }
 
 /// The flags that Metal's own driver has too.
-Result<aot::MathOptions> read_flags(const CompileOptions& options) {
+Result<aot::MathOptions> read_flags(const CompileCommandOptions& options) {
   aot::DriverFlags flags(aot::MathMode::safe);
   if (options.fast_math) SMELT_TRY_VOID(flags.take("-ffast-math"));
   for (const std::string& level : options.levels) SMELT_TRY_VOID(flags.take("-O" + level));
@@ -158,7 +150,7 @@ Result<aot::MathOptions> read_flags(const CompileOptions& options) {
   return flags.math();
 }
 
-Result<void> run_compile(CompileOptions& options) {
+Result<void> run_compile(CompileCommandOptions& options) {
   if (options.verbose) service::log_more();
   SMELT_TRY(options.request.options.math, read_flags(options));
   SMELT_TRY(const std::string kind, output_kind(options));
@@ -243,7 +235,7 @@ void add_request_options(CLI::App& verb, service::Request& request) {
 void add_compile(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
       "compile", "Compile Metal source, LLVM IR or a Metal library to a .metallib or a .smelt package");
-  auto options = std::make_shared<CompileOptions>();
+  auto options = std::make_shared<CompileCommandOptions>();
   verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc or .metallib files, told apart by content")
       ->required();
   verb->add_option("-o,--output", options->output, "File to write: OUT.metallib, .smelt, .bc or .ll")->required();
@@ -273,9 +265,9 @@ void add_compile(CLI::App& app, Context& context) {
       ->transform(CLI::AsSizeValue(false));
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
-      "Compile in child processes that can open nothing: auto does it for Metal libraries, a child for each kernel, "
-      "and "
-      "for packages whose CPU code is made anew; always for LLVM IR too; never (default: $SMELT_SANDBOX, else auto)");
+      "Compile in child processes that can open nothing: auto does it for Metal libraries, a child for each "
+      "kernel, and for packages whose CPU code is made anew; always for LLVM IR too; never (default: "
+      "$SMELT_SANDBOX, else auto)");
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->callback([options, &context] { context.finish(run_compile(*options)); });
 }

@@ -232,15 +232,16 @@ int run() {
   for (;;) {
     std::vector<pollfd> wanted{{kControl, POLLIN, 0}, {signals, POLLIN, 0}};
     at_work.add_to(wanted);
-    // The first job does not wait for that; others may follow it.
+    // The first job does not wait for that. A library's kernels follow each other without a pause, so that the second
+    // one does when there was none.
     const bool warms_up = served && !warm;
     const int found = ::poll(wanted.data(), wanted.size(), warms_up ? 2 : -1);
     if (found < 0 && errno != EINTR) break;
-    if (found == 0) {
+    const bool is_asked = (wanted[0].revents & POLLIN) != 0;
+    if (warms_up && (found == 0 || is_asked)) {
       warm_up();
       mapped = platform::memory_use().mapped;
       warm = true;
-      continue;
     }
     if ((wanted[1].revents & POLLIN) != 0) {
       signalfd_siginfo ignored;
@@ -249,14 +250,9 @@ int run() {
       at_work.reap();
     }
     at_work.kill_abandoned({wanted.begin() + 2, wanted.end()});
-    if ((wanted[0].revents & POLLIN) != 0) {
+    if (is_asked) {
       const int socket = next_socket();
       if (socket < 0) break;
-      if (served && !warm) {  // a library's kernels follow each other without a pause
-        warm_up();
-        mapped = platform::memory_use().mapped;
-        warm = true;
-      }
       at_work.start(socket, mapped, filter);
       served = true;
     } else if (wanted[0].revents != 0) {

@@ -3,6 +3,7 @@
 
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
+#include "smelt/metallib/reader.hpp"
 #include "smelt/schema/package.hpp"
 
 #include <algorithm>
@@ -50,13 +51,35 @@ MakeElsewhere make_in_children(const Request& request,
     job.request->version.clear();
     SMELT_TRY(auto built, run(std::move(job)));
     if (!built) return std::optional<KeptKernel>();
-    SMELT_TRY(const schema::Package package, schema::Package::open(built->package));
+    SMELT_TRY(const metallib::Library asked, metallib::read(*library));
+    SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
     KeptKernel kernel;
-    SMELT_TRY(kernel.library, package.copy_library(0));
-    kernel.library.source = {};  // as of a part made here
+    SMELT_TRY(kernel.library, read_part(built->package, asked.functions.front().name, plan.targets(), levels));
     kernel.warnings = std::move(built->warnings);
     return std::optional(std::move(kernel));
   };
+}
+
+Result<schema::Library> read_part(ByteView bytes, std::string_view function, const std::vector<aot::Target>& targets,
+                                  const std::vector<aot::CpuLevel>& levels) {
+  SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
+  const auto other = [&](std::string_view what) {
+    return fail(Errc::corrupt, "the compiling child gave back {} for '{}': the input is made to do harm", what,
+                function);
+  };
+  if (package.library_count() != 1) return other("another number of libraries");
+  SMELT_TRY(schema::Library library, package.copy_library(0));
+  if (library.functions.size() != 1 || library.functions.front().name != function) return other("other functions");
+  if (library.slices.size() != targets.size() + levels.size()) return other("another number of slices");
+  for (size_t i = 0; i < library.slices.size(); ++i) {
+    const bool is_cpu = i >= targets.size();
+    const schema::Slice& slice = library.slices[i];
+    if (slice.kind != (is_cpu ? schema::SliceKind::cpu : schema::SliceKind::metallib) || slice.functions.size() != 1 ||
+        (!is_cpu && slice.target != targets[i].name))
+      return other("other slices");
+  }
+  library.source = {};  // as of a part made here
+  return library;
 }
 
 #ifdef __linux__

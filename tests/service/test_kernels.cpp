@@ -7,6 +7,7 @@
 
 #include "files.hpp"
 #include "kernel_store.hpp"
+#include "sandbox.hpp"
 
 #include <doctest/doctest.h>
 
@@ -208,4 +209,30 @@ TEST_CASE("kernels of a Metal library are kept one by one too") {
   const CompileResult edited = make_from(library_of(source_with({{"+ 7.0f", "+ 7.5f"}})));
   CHECK(edited.kernels == 10);
   CHECK(edited.kernels_kept == 9);
+}
+
+TEST_CASE("what a compiling child gives back is looked at before it is used") {
+  const auto session = Session::open({.use_store = false});
+  const auto package_of = [&](const std::string& text, bool cpu) {
+    Request request;
+    request.sources.push_back({"k.metal", as_bytes(text)});
+    request.options.targets = {aot::parse_target("macos14").value()};
+    request.cpu = cpu;
+    return session->make(request).value();
+  };
+  const std::string one = "kernel void one(device float* x) { x[0] = 1; }\n";
+  const std::vector targets = {aot::parse_target("macos14").value()};
+  const std::vector levels = {aot::host_cpu_level().value()};
+  const CompileResult whole = package_of(one, true);
+  const auto read = service::read_part(whole.package, "one", targets, levels);
+  REQUIRE(read);
+  CHECK(read->slices.size() == 2);
+  const auto refused = [](const auto& result) { return !result && result.error().code == Errc::corrupt; };
+  CHECK(refused(service::read_part(whole.package, "two", targets, levels)));
+  CHECK(refused(service::read_part(whole.package, "one", {aot::parse_target("macos15").value()}, levels)));
+  CHECK(refused(service::read_part(package_of(one, false).package, "one", targets, levels)));
+  const CompileResult two = package_of(one + "kernel void two(device float* x) { x[0] = 2; }\n", true);
+  CHECK(refused(service::read_part(two.package, "one", targets, levels)));
+  for (size_t size = 0; size < whole.package.size(); size += 7)
+    CHECK(!service::read_part(whole.package.first(size), "one", targets, levels));
 }

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "depfile.hpp"
 
-namespace smelt::toolchain {
+#include "smelt/base/text.hpp"
 
-std::string quoted_for_make(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    if (c == ' ' || c == '#') text += '\\';
-    if (c == '$') text += '$';
-    text += c;
-  }
-  return text;
-}
+namespace smelt::toolchain {
 
 std::string to_text(const Rule& rule) {
   std::string text;

@@ -12,8 +12,6 @@ struct Rule {
   std::vector<std::string> dependencies;  ///< files
   bool phony = false;                     ///< an empty rule for each dependency but the first
 };
-/// A path as make reads it: blanks and # with a backslash, $ twice.
-std::string quoted_for_make(const std::string& path);
 std::string to_text(const Rule& rule);
 
 }  // namespace smelt::toolchain

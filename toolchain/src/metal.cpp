@@ -2,6 +2,7 @@
 // metal: compiles each source to an object, and links them unless told to stop.
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/text.hpp"
 
 #include "depfile.hpp"
 #include "record.hpp"

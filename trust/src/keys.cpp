@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/trust/keys.hpp"
 
+#include "smelt/base/base64.hpp"
 #include "smelt/base/files.hpp"
 
-#include "base64.hpp"
 #include "ed25519.hpp"
 
 #include <fcntl.h>

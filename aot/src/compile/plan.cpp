@@ -178,8 +178,10 @@ size_t Plan::source_of(size_t part) const {
 Result<std::optional<Bytes>> Plan::part_as_library(size_t part) const {
   const Unit& unit = state_->units[part];
   if (!unit.from_metallib()) return std::optional<Bytes>();
-  SMELT_TRY(Bytes library, original_library(state_->targets.front(), unit));
-  return std::optional(std::move(library));
+  auto library = original_library(state_->targets.front(), unit);
+  if (!library)  // what it holds is no module
+    return fail(Errc::corrupt, "{}: {}", state_->sources[unit.source].name, library.error().message);
+  return std::optional(std::move(*library));
 }
 
 const std::vector<std::string>& Plan::warnings() const {

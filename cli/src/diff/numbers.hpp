@@ -32,8 +32,6 @@ struct NumberReport {
   std::vector<Deviation> deviations;
   /// A launch that only one side could finish: which, and what became of the other.
   std::vector<std::string> one_sided;
-
-  bool differs() const { return !deviations.empty() || !one_sided.empty(); }
 };
 
 class NumberComparison {

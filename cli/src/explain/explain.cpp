@@ -6,8 +6,6 @@
 #include "smelt/aot/verify.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/tasks.hpp"
-#include "smelt/metallib/reader.hpp"
-#include "smelt/metallib/universal.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
@@ -268,8 +266,7 @@ Result<Page> explain(ByteView file, const ExplainOptions& options) {
     SMELT_TRY(const Bytes text, read_file(name));
     texts.add(name, std::string(as_text(text)));
   }
-  const bool is_library =
-      schema::Package::looks_like(file) || metallib::is_metallib(file) || metallib::is_universal(file);
+  const bool is_library = schema::Package::looks_like(file) || aot::is_metal_library(file);
   Bytes made;
   if (!is_library) {
     SMELT_TRY(made, compile_source(file, options, texts));

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "page/page.hpp"
 
+#include "smelt/base/base64.hpp"
+
 #include <fmt/format.h>
 #include <zlib.h>
 
 #include <new>
+#include <span>
 
 namespace smelt::cli {
 namespace {
@@ -41,19 +44,6 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string base64(const std::vector<unsigned char>& bytes, size_t size) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((size + 2) / 3 * 4);
-  for (size_t i = 0; i < size; i += 3) {
-    const size_t count = std::min<size_t>(3, size - i);
-    uint32_t word = 0;
-    for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? bytes[i + k] : 0U);
-    for (size_t k = 0; k < 4; ++k) text += k <= count ? kDigits[word >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string packed_part(const Json& value) {
@@ -62,7 +52,7 @@ std::string packed_part(const Json& value) {
   uLongf size = bytes.size();
   if (compress2(bytes.data(), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), 6) != Z_OK)
     throw std::bad_alloc();  // the one way to fail with room for the bound
-  return base64(bytes, size);
+  return to_base64(std::as_bytes(std::span(bytes).first(size)));
 }
 
 std::string page_as_html(const Page& page) {

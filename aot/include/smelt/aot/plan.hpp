@@ -43,7 +43,7 @@ class Plan {
 
   /// A part that is a function of a Metal library, as a library of its own: compiled for targets() it gives what
   /// build() gives for the part, wherever that is done. The container's reader and writer made it; LLVM did not look at
-  /// it. Nothing for other parts. Errors: `corrupt` when the module's size is none that bitcode has.
+  /// it. Nothing for other parts. Errors: `corrupt` when its module cannot be bitcode.
   Result<std::optional<Bytes>> part_as_library(size_t part) const;
   /// Whose part it is: an index into the sources.
   size_t source_of(size_t part) const;

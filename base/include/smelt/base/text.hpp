@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Text from outside, on its way to people.
+// Text from outside, on its way to people and to make.
 #pragma once
 
 #include <string>
@@ -12,5 +12,8 @@ bool is_utf8(std::string_view text);
 
 /// The same text with what could steer a terminal, or is no UTF-8, written as \xNN. Tabs and newlines stay.
 std::string printable(std::string_view text);
+
+/// A path as make and ninja read it in a rule: blanks and # with a backslash, $ twice.
+std::string quoted_for_make(std::string_view path);
 
 }  // namespace smelt

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace smelt::trust {
+namespace smelt {
 
 constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -50,4 +50,4 @@ inline bool from_base64(std::string_view text, std::span<std::byte> bytes) {
   return (held & ((1u << bits) - 1)) == 0;
 }
 
-}  // namespace smelt::trust
+}  // namespace smelt
