@@ -8,6 +8,7 @@
 #include "smelt/base/files.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/base/text.hpp"
+#include "smelt/loader/library.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/service/log.hpp"
 #include "smelt/service/session.hpp"
@@ -33,7 +34,7 @@ struct CompileCommandOptions {
   service::SessionOptions session;
   double timeout = 0;
   uint64_t max_memory = 0;
-  bool no_store = false, verbose = false;
+  bool no_store = false, verbose = false, require_cpu = false;
 };
 
 /// "metal3.1" or "3.1".
@@ -105,6 +106,17 @@ Result<void> set_tag(const CompileCommandOptions& options, service::Session& ses
   return session.tag(tag.substr(0, at), tag.substr(at + 1), key, true);
 }
 
+/// A kernel without CPU code is worth a word: it will not run where there is no Mac.
+Result<void> tell_missing(const CompileCommandOptions& options, const service::CompileResult& result) {
+  SMELT_TRY(const auto package, loader::Package::open({result.package, result.owner}));
+  const std::vector<loader::MissingKernel> missing = package->missing_cpu_code();
+  if (options.require_cpu && !missing.empty())
+    return fail(Errc::unsupported, "--require-cpu: {}{}", missing.front().text(),
+                missing.size() == 1 ? "" : fmt::format(" (and {} more)", missing.size() - 1));
+  for (const loader::MissingKernel& one : missing) Context::warn(one.text());
+  return {};
+}
+
 /// Everything but text goes through the store.
 Result<void> write_output(CompileCommandOptions& options, const std::string& kind) {
   service::Request& request = options.request;
@@ -122,12 +134,16 @@ Result<void> write_output(CompileCommandOptions& options, const std::string& kin
                   options.output, kind, request.options.targets.size());
     request.cpu = false;
   }
+  if (options.require_cpu && !request.cpu)
+    return fail(Errc::invalid_argument, "--require-cpu: {}",
+                kind == "smelt" ? "--no-cpu is given too" : "only a .smelt package has CPU code");
   options.session.use_store = !options.no_store;
   const auto session = service::Session::open(options.session);
   ProgressBar bar;
   SMELT_TRY(const service::CompileResult result, session->make(request, bar.callback()));
   bar.done();
   for (const std::string& warning : result.warnings) Context::warn(warning);
+  SMELT_TRY_VOID(tell_missing(options, result));
   if (!options.tag.empty()) SMELT_TRY_VOID(set_tag(options, *session, result.key));
   if (kind == "smelt") return write_file(options.output, result.package);
   if (kind == "bc") return write_bitcode(options, result);
@@ -255,6 +271,7 @@ void add_compile(CLI::App& app, Context& context) {
   verb->add_option("--depfile,--MF", options->depfile,
                    "Write a rule of what the output depends on, for make and ninja");
   verb->add_option("--tag", options->tag, "Tag of the store, NAME@VERSION, to point at the result");
+  verb->add_flag("--require-cpu", options->require_cpu, "Fail when a kernel gets no CPU code, instead of a warning");
   verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish to it");
   verb->add_option("-j,--jobs", options->session.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);

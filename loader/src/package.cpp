@@ -61,6 +61,29 @@ std::vector<std::string> Package::attachment_names(std::string_view library) con
   return names;
 }
 
+std::string MissingKernel::text() const {
+  return fmt::format("kernel '{}' has no code for {}: {}", kernel, target, reason);
+}
+
+std::vector<MissingKernel> Package::missing_cpu_code() const {
+  const schema::Package& package = data_->package;
+  std::vector<MissingKernel> missing;
+  for (uint32_t l = 0; l < package.library_count(); ++l) {
+    const schema::LibraryView library = package.library(l);
+    for (uint32_t s = 0; s < library.slices.count; ++s) {
+      const schema::SliceView slice = package.slice(library.slices.first + s);
+      if (slice.kind != schema::SliceKind::cpu) continue;
+      for (uint32_t i = 0; i < library.functions.count; ++i) {
+        const schema::FunctionView function = package.function(library.functions.first + i);
+        const schema::PresenceView presence = package.presence(slice.first_presence + i);
+        if (presence.missing && function.kind == FunctionKind::kernel)
+          missing.push_back({slice.target, function.name, presence.reason});
+      }
+    }
+  }
+  return missing;
+}
+
 std::string_view Package::version(std::string_view library) const {
   const auto rows = find_library(*data_, library);
   return rows ? rows->version : std::string_view();

@@ -46,7 +46,7 @@ from .errors import (
 TYPE_CHECKING = False  # what type checkers take for true, without an import of typing
 if TYPE_CHECKING:
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
-    from ._loader import Device, Kernel, Library
+    from ._loader import Buffer, Device, Kernel, Library
     from ._package import Package, compile, open
     from .store import Entry, Key, Store
 
@@ -65,6 +65,7 @@ _LATER = {
     "Artifact": "_package",
     "compile": "_package",
     "open": "_package",
+    "Buffer": "_loader",
     "Device": "_loader",
     "Kernel": "_loader",
     "Library": "_loader",
@@ -94,6 +95,7 @@ __all__ = [
     "ArgumentError",
     "ArgumentWarning",
     "BoundsError",
+    "Buffer",
     "CacheMissError",
     "CancelledError",
     "CompileError",

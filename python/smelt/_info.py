@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._package import Package
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class FunctionInfo:
 
 @dataclass(frozen=True)
 class LibraryInfo:
-    """What is known of a loaded library. slices: one dict each, with target, chosen, code and line."""
+    """What is known of a loaded library. slices: one dict each, with target, chosen, code and line. file: the bytes that
+    it was loaded from, a package or a Metal library."""
 
     name: str
     functions: tuple[str, ...]
@@ -28,3 +32,13 @@ class LibraryInfo:
     slices: tuple[dict[str, Any], ...]
     slice_report: str
     has_reflection: bool
+    file: memoryview = field(repr=False)
+
+    @property
+    def package(self) -> Package:
+        """The package that the library was loaded from: also what compile_shader made, and what was made for a plain
+        Metal library on the CPU. InvalidLibraryError when it was a plain Metal library."""
+        from . import _loader
+        from ._package import Package
+
+        return Package(_loader.Package(self.file))

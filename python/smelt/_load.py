@@ -182,16 +182,17 @@ def compile_shader(
     checked: bool = False,
     store: _session.StoreLike = None,
     timeout: float | None = None,
+    filename: str = "source.metal",
     _as_upstream: bool = False,
 ) -> _loader.Library:
     """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
-    that compiling may take; then it is a CancelledError."""
+    that compiling may take; then it is a CancelledError. filename: what messages call the text."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
     options = {"fast_math": fast_math, "checked": checked, "timeout": timeout}
     try:
-        made = _session.session(store).make([("source.metal", source.encode())], options, None)
+        made = _session.session(store).make([(filename, source.encode())], options, None)
     except SourceTypeError as error:
         raise ToolchainError(
             f"compile_shader: no MSL yet: this build of smelt does not compile Metal Shading Language text. "
@@ -217,6 +218,7 @@ def info(library: _loader.Library) -> LibraryInfo:
         slices=tuple(facts["slices"]),
         slice_report=facts["slice_report"],
         has_reflection=facts["has_reflection"],
+        file=facts["file"],
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from . import _loader, _session
-from .errors import ArgumentError, LibraryIOError, LibraryNotFoundError, SourceTypeError
+from .errors import ArgumentError, LibraryIOError, LibraryNotFoundError, SourceTypeError, UnsupportedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Package(LibrariesByName):
 
     @property
     def warnings(self) -> list[str]:
-        return self._made.warnings if self._made else []
+        return [*self._made.warnings, *self._native.missing_cpu_code()] if self._made else []
 
 
 def _from_bytes(source: bytes) -> Package:
@@ -281,11 +281,13 @@ def compile(
     timeout: float | None = None,
     max_memory: int | None = None,
     sandbox: str | None = None,
+    filename: str | Sequence[str] | None = None,
 ) -> Package:
     """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
 
-    source: text, bytes or a path, or several. targets: "macos14" and the like. cpu: CPU code for this machine (True),
-    for named levels ("x86-64-v3"), or none (False). metadata: Triton's JSON beside a kernel. progress(stage, done,
+    source: text, bytes or a path, or several. filename: what messages call them, one for each. targets: "macos14" and
+    the like. cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False); a kernel that has
+    none is among the warnings, and with "required" (for this machine) an UnsupportedError. metadata: Triton's JSON beside a kernel. progress(stage, done,
     total) is called from any thread; when it returns False compiling ends. kernels: functions that are kernels besides
     those marked so. functions: make only these. include_folders, definitions: of MSL, as -I and -D. store: None for
     the default, a folder or smelt.Store, False to work without one. timeout, max_memory: seconds that compiling may
@@ -298,7 +300,8 @@ def compile(
     if targets is None:
         from_environment = os.environ.get("SMELT_TARGET", "")
         targets = [from_environment] if from_environment else []
-    levels = [] if isinstance(cpu, bool) else [cpu] if isinstance(cpu, str) else list(cpu)
+    required = cpu == "required"
+    levels = [] if isinstance(cpu, bool) or required else [cpu] if isinstance(cpu, str) else list(cpu)
     if isinstance(language, str):
         from ._load import _metal_version
 
@@ -328,8 +331,23 @@ def compile(
         "max_memory": max_memory,
         "sandbox": sandbox,
     }
-    named = [_source(one, index) for index, one in enumerate(sources)]
+    named = _renamed([_source(one, index) for index, one in enumerate(sources)], filename)
     made = _session.session(store).make(named, options, progress)
-    return Package(_loader.Package(made.view()), made)
+    package = Package(_loader.Package(made.view()), made)
+    missing = package._native.missing_cpu_code()
+    if required and missing:
+        raise UnsupportedError("compile: cpu='required', and " + "; ".join(missing))
+    return package
+
+
+def _renamed(
+    sources: list[tuple[str, bytes | memoryview]], filename: str | Sequence[str] | None
+) -> list[tuple[str, bytes | memoryview]]:
+    if filename is None:
+        return sources
+    names = [filename] if isinstance(filename, str) else list(filename)
+    if len(names) != len(sources):
+        raise ArgumentError(f"filename: {len(names)} names for {len(sources)} sources; want one for each")
+    return [(name, source) for name, (_, source) in zip(names, sources)]
 
 

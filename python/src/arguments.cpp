@@ -11,6 +11,7 @@ namespace {
 ElementKind element_of(Cast cast, bool is_float) {
   switch (cast) {
     case Cast::none:
+    case Cast::declared:
       return is_float ? ElementKind::floating : ElementKind::integer;
     case Cast::fp32:
     case Cast::fp16:
@@ -27,6 +28,28 @@ ElementKind element_of(Cast cast, bool is_float) {
     default:
       return ElementKind::integer;
   }
+}
+
+/// What a number must become to be the type that the kernel declares; none where that says nothing of numbers
+/// (structures, and IR without types).
+Cast cast_to(const Parameter& parameter) {
+  const uint32_t bytes = parameter.component_size();
+  switch (parameter.known ? parameter.kind : ElementKind::other) {
+    case ElementKind::boolean:
+      return Cast::boolean;
+    case ElementKind::integer:
+      return bytes == 8 ? Cast::int64 : bytes == 4 ? Cast::int32 : bytes == 2 ? Cast::int16 : Cast::int8;
+    case ElementKind::unsigned_integer:
+      return bytes == 8 ? Cast::uint64 : bytes == 4 ? Cast::uint32 : bytes == 2 ? Cast::uint16 : Cast::uint8;
+    case ElementKind::floating:
+      return bytes == 4 ? Cast::fp32 : bytes == 2 ? Cast::fp16 : Cast::none;
+    case ElementKind::bfloat:
+      return Cast::bf16;
+    case ElementKind::complex:
+    case ElementKind::other:
+      break;
+  }
+  return Cast::none;
 }
 
 bool shares_memory(const loader::Encoder& encoder) {
@@ -74,6 +97,7 @@ void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& ca
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                          const Parameter& parameter) {
+  if (cast == Cast::declared) cast = cast_to(parameter);
   if (const auto scalar = scalar_bytes(value, cast, index)) {
     unwrap(encoder.set_bytes(index, {scalar->bytes.data(), scalar->size}));
     const ElementKind element = element_of(cast, PyFloat_Check(value.ptr()) != 0);
@@ -85,6 +109,11 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
     return;
   }
   Tensor& tensor = tensors_.emplace_back();
+  if (const AddressedBuffer* const buffer = addressed_buffer(value)) {
+    tensor.take(*buffer);  // bytes without a type: nobody can count its elements
+    bind_tensor(encoder, index, tensor, parameter);
+    return;
+  }
   if (!tensor.take(value, index))
     raise(Errc::argument_type,
           "argument {}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
@@ -166,7 +195,9 @@ void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle l
   for (size_t i = 0; i < size; ++i) {
     Tensor& tensor = tensors_.emplace_back();
     const py::handle value = items[i];
-    if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, index)) {
+    const AddressedBuffer* const buffer = addressed_buffer(value);
+    if (buffer) tensor.take(*buffer);
+    if (!buffer && (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, index))) {
       if (i == 0)
         raise(Errc::argument_type, "argument {}: a list of {}; want arrays, ints or floats", index, type_name(value));
       raise(Errc::argument_type, "argument {}: element {} of a list that begins with an array is {}", index, i,

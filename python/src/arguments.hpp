@@ -4,6 +4,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
+#include "addressed.hpp"
 #include "scalars.hpp"
 #include "tensor.hpp"
 
@@ -33,8 +34,10 @@ struct Parameter {
   bool is_constant = false;
   ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
   uint32_t size = 0;                      ///< bytes of one pointee
+  uint32_t components = 1;                ///< of one pointee: 4 of a float4
   std::string_view type_name;             ///< lives as long as the pipeline
 
+  uint32_t component_size() const { return size / components; }
   /// Whether it takes 64-bit floating point: declared so, or bytes of any kind. No Metal type is.
   bool takes_double() const { return !known || kind == ElementKind::other || type_name.starts_with("double"); }
 };

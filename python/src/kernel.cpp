@@ -68,6 +68,18 @@ uint64_t component_of(py::handle value, std::string_view what) {
   return number;
 }
 
+/// Dispatches and waits, without the GIL.
+template <class Dispatch>
+void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
+  auto done = [&]() -> Result<void> {
+    const py::gil_scoped_release released;
+    SMELT_TRY_VOID(dispatch());
+    return encoder.wait();
+  }();
+  rethrow_signals();
+  unwrap(std::move(done));
+}
+
 bool is(py::handle key, const char* name) {
   return PyUnicode_CompareWithASCIIString(key.ptr(), name) == 0;
 }
@@ -108,6 +120,7 @@ Check parse_check(py::handle word) {
 
 struct Kernel::Options {
   SizeArgument threads;
+  SizeArgument threadgroups;
   SizeArgument group;
   Casts casts;
   Check check = Check::off;
@@ -122,6 +135,8 @@ struct Kernel::Options {
       const bool none = value == Py_None;
       if (is(key, "threads")) {
         if (!none) threads = parse_size(value, "threads");
+      } else if (is(key, "threadgroups")) {
+        if (!none) threadgroups = parse_size(value, "threadgroups");
       } else if (is(key, "group_size")) {
         if (!none) group = parse_size(value, "group_size");
       } else if (is(key, "arg_casts")) {
@@ -134,7 +149,7 @@ struct Kernel::Options {
         if (!none) parse_threadgroup_memory(value);
       } else {
         throw py::type_error(
-            fmt::format("a kernel takes threads, group_size, arg_casts, error_buf_idx, "
+            fmt::format("a kernel takes threads, threadgroups, group_size, arg_casts, error_buf_idx, "
                         "threadgroup_memory and check by name; got '{}'",
                         py::cast<std::string>(py::handle(key))));
       }
@@ -210,6 +225,7 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     declared.kind = kind_of_type(argument.type_name);
     declared.size = argument.size;
     declared.type_name = argument.type_name;
+    declared.components = components(argument.type_name);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
 }
@@ -246,6 +262,10 @@ void Kernel::call(py::handle args, py::handle options) {
 }
 
 void Kernel::dispatch(Launch& launch, const Options& options) {
+  if (options.threadgroups.rank != 0) {
+    dispatch_groups(launch, options);
+    return;
+  }
   SizeArgument threads = options.threads;
   if (threads.rank == 0) {
     const auto count = launch.arguments.first_count();
@@ -264,13 +284,25 @@ void Kernel::dispatch(Launch& launch, const Options& options) {
   } else if (as_upstream_ && threads.rank > 1 && !pipeline_->required_group()) {
     group = Size3{pipeline_->max_threads_per_threadgroup(), 1, 1};
   }
-  auto done = [&]() -> Result<void> {
-    const py::gil_scoped_release released;
-    SMELT_TRY_VOID(launch.encoder->dispatch_threads(threads.size, group, threads.rank));
-    return launch.encoder->wait();
-  }();
-  rethrow_signals();
-  unwrap(std::move(done));
+  run_and_wait([&] { return launch.encoder->dispatch_threads(threads.size, group, threads.rank); }, *launch.encoder);
+}
+
+void Kernel::dispatch_groups(Launch& launch, const Options& options) {
+  const SizeArgument& groups = options.threadgroups;
+  if (options.threads.rank != 0)
+    raise(Errc::invalid_argument,
+          "kernel '{}': threads and threadgroups are both given; one of them says how large the grid is",
+          pipeline_->name());
+  const auto required = pipeline_->required_group();
+  if (options.group.rank == 0 && !required)
+    raise(Errc::invalid_argument,
+          "kernel '{}': threadgroups counts groups, so group_size= must say how many threads one has",
+          pipeline_->name());
+  if (options.group.rank != 0 && options.group.rank != groups.rank)
+    raise(Errc::rank_mismatch, "kernel '{}': threadgroups has {} components, group_size {}; give as many",
+          pipeline_->name(), groups.rank, options.group.rank);
+  const Size3 size = options.group.rank != 0 ? options.group.size : *required;
+  run_and_wait([&] { return launch.encoder->dispatch_threadgroups(groups.size, size); }, *launch.encoder);
 }
 
 void Kernel::check(std::span<const Bound> bound, Check how) const {
@@ -304,7 +336,7 @@ std::string Kernel::mismatch(std::span<const Bound> bound) const {
     const Parameter& want = declared_[i];
     const Bound& given = bound[i];
     if (!want.known || given.kind == Bound::Kind::list) continue;
-    const uint32_t element = want.size / components(want.type_name);
+    const uint32_t element = want.component_size();
     const auto differs = [&](const std::string& what) {
       return fmt::format("kernel '{}', argument {}: wants {} ({} bytes){}", pipeline_->name(), i, want.type_name,
                          want.size, what);
@@ -415,7 +447,8 @@ void bind_kernel(py::module_& module) {
       .def("__repr__", [](const Kernel& self) { return fmt::format("<smelt.Kernel '{}'>", self.pipeline().name()); })
       .def(
           "__call__", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); },
-          "kernel(*args, threads=None, group_size=None, arg_casts=None, error_buf_idx=None, threadgroup_memory=None, "
+          "kernel(*args, threads=None, threadgroups=None, group_size=None, arg_casts=None, error_buf_idx=None, "
+          "threadgroup_memory=None, "
           "check=None)");
   reinterpret_cast<PyTypeObject*>(kernel.ptr())->tp_call = call_kernel;
 }

@@ -42,6 +42,7 @@ class Kernel {
   };
   class Borrowed;
   void dispatch(Launch& launch, const Options& options);
+  void dispatch_groups(Launch& launch, const Options& options);
   void check(std::span<const Bound> bound, Check how) const;
   std::string mismatch(std::span<const Bound> bound) const;
   void check_reports(const Launch& launch) const;
@@ -66,7 +67,7 @@ void bind_library(py::module_& module);
 void bind_device(py::module_& module);
 void bind_package(py::module_& module);
 
-/// A handle for Python; `as_upstream` goes on to its kernels.
-py::object library_object(loader::LibraryRef library, bool as_upstream);
+/// A handle for Python. `file` is what the library was loaded from; `as_upstream` goes on to its kernels.
+py::object library_object(loader::LibraryRef library, loader::OwnedBytes file, bool as_upstream);
 
 }  // namespace smelt::python

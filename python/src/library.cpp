@@ -3,6 +3,7 @@
 // else there is to know about one are functions of this module.
 #include "smelt/loader/library.hpp"
 
+#include "buffers.hpp"
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
@@ -24,7 +25,8 @@ bool is_dunder(std::string_view name) {
 
 class Library {
  public:
-  Library(LibraryRef library, bool as_upstream) : library_(std::move(library)), as_upstream_(as_upstream) {}
+  Library(LibraryRef library, loader::OwnedBytes file, bool as_upstream)
+      : library_(std::move(library)), file_(std::move(file)), as_upstream_(as_upstream) {}
 
   /// The same handle for the same name, always: pipelines are built at the first reading.
   py::object kernel(const std::string& name) {
@@ -41,10 +43,13 @@ class Library {
   }
 
   const LibraryRef& ref() const { return library_; }
+  /// What it was loaded from.
+  const loader::OwnedBytes& file() const { return file_; }
   bool as_upstream() const { return as_upstream_; }
 
  private:
   LibraryRef library_;
+  loader::OwnedBytes file_;
   bool as_upstream_;
   std::unordered_map<std::string, py::object> kernels_;
 };
@@ -140,7 +145,8 @@ py::dict info(const Library& library) {
                            "line"_a = note.line));
   return py::dict("functions"_a = functions, "target"_a = of.target().name, "digest"_a = to_hex(of.digest()),
                   "name"_a = text(of.name()), "device"_a = text(of.device()->name()), "slices"_a = slices,
-                  "slice_report"_a = of.slice_report().text(), "has_reflection"_a = of.has_reflection());
+                  "slice_report"_a = of.slice_report().text(), "has_reflection"_a = of.has_reflection(),
+                  "file"_a = memory_over(library.file().bytes, library.file().owner));
 }
 
 py::dict function_info(const Library& library, const std::string& name) {
@@ -194,8 +200,8 @@ loader::LoadOptions load_options(const py::dict& from) {
   return options;
 }
 
-py::object library_object(LibraryRef library, bool as_upstream) {
-  return py::cast(std::make_shared<Library>(std::move(library), as_upstream));
+py::object library_object(LibraryRef library, loader::OwnedBytes file, bool as_upstream) {
+  return py::cast(std::make_shared<Library>(std::move(library), std::move(file), as_upstream));
 }
 
 void bind_library(py::module_& module) {

@@ -3,6 +3,7 @@
 // a model's first kernel wait for.
 #include "smelt/smelt.h"
 
+#include "addressed.hpp"
 #include "buffers.hpp"
 #include "kernel.hpp"
 
@@ -10,6 +11,7 @@ PYBIND11_MODULE(_loader, module) {
   module.doc() = "The loader of smelt: libraries, kernels and packages. Use the package smelt.";
   module.attr("version") = smelt_version();
   smelt::python::bind_memory(module);
+  smelt::python::bind_addressed(module);
   smelt::python::bind_device(module);
   smelt::python::bind_kernel(module);
   smelt::python::bind_library(module);

@@ -83,6 +83,12 @@ class Package {
     return list;
   }
 
+  std::vector<std::string> missing_cpu_code() const {
+    std::vector<std::string> lines;
+    for (const loader::MissingKernel& missing : package_->missing_cpu_code()) lines.push_back(missing.text());
+    return lines;
+  }
+
   py::bytes metallib(const std::string& target, const std::optional<std::string>& library_name) const {
     return to_python(unwrap(package_->metallib(library(library_name).name, target)));
   }
@@ -129,7 +135,7 @@ py::object load(const py::object& source, const loader::DeviceRef& device, const
     return loader::Library::load(device, loader::OwnedBytes{borrowed->bytes(), borrowed}, with);
   }();
   if (!loaded && !path.empty()) raise(std::move(loaded).error().in(path));
-  return library_object(unwrap(std::move(loaded)), as_upstream);
+  return library_object(unwrap(std::move(loaded)), {borrowed->bytes(), borrowed}, as_upstream);
 }
 
 py::object load_package(const Package& package, const loader::DeviceRef& device, const py::dict& options,
@@ -139,7 +145,7 @@ py::object load_package(const Package& package, const loader::DeviceRef& device,
     const py::gil_scoped_release released;
     return loader::Library::load(device, package.ref(), with);
   }();
-  return library_object(unwrap(std::move(loaded)), as_upstream);
+  return library_object(unwrap(std::move(loaded)), package.bytes(), as_upstream);
 }
 
 }  // namespace
@@ -150,6 +156,7 @@ void bind_package(py::module_& module) {
       .def("names", &Package::names)
       .def("functions", &Package::functions, "library"_a = py::none())
       .def("slices", &Package::slices)
+      .def("missing_cpu_code", &Package::missing_cpu_code)
       .def("metallib", &Package::metallib, "target"_a, "library"_a = py::none())
       .def("load", &load_package, "device"_a, "options"_a, "as_upstream"_a = false)
       .def("version",

@@ -16,9 +16,10 @@ struct Word {
   Cast cast;
 };
 constexpr Word kWords[] = {
-    {"fp16", Cast::fp16},     {"bf16", Cast::bf16},     {"int32", Cast::int32},   {"int16", Cast::int16},
-    {"int8", Cast::int8},     {"uint8", Cast::uint8},   {"fp32", Cast::fp32},     {"int64", Cast::int64},
-    {"uint16", Cast::uint16}, {"uint32", Cast::uint32}, {"uint64", Cast::uint64}, {"bool", Cast::boolean},
+    {"fp16", Cast::fp16},         {"bf16", Cast::bf16},     {"int32", Cast::int32},   {"int16", Cast::int16},
+    {"int8", Cast::int8},         {"uint8", Cast::uint8},   {"fp32", Cast::fp32},     {"int64", Cast::int64},
+    {"uint16", Cast::uint16},     {"uint32", Cast::uint32}, {"uint64", Cast::uint64}, {"bool", Cast::boolean},
+    {"declared", Cast::declared},
 };
 
 template <class T>
@@ -62,14 +63,15 @@ Cast parse_cast(py::handle word, int index) {
   for (const Word& known : kWords)
     if (PyUnicode_CompareWithASCIIString(word.ptr(), known.text.data()) == 0) return known.cast;
   raise(Errc::cast_unknown,
-        "{}: '{}' is not known; want fp16, bf16, fp32, int8, int16, int32, int64, uint8, uint16, uint32, uint64 or "
-        "bool",
+        "{}: '{}' is not known; want fp16, bf16, fp32, int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
+        "bool or declared",
         where, py::cast<std::string>(word));
 }
 
 ScalarBytes float_bytes(double value, Cast cast) {
   switch (cast) {
     case Cast::none:
+    case Cast::declared:
     case Cast::fp32:
       return bytes_of(static_cast<float>(value));
     case Cast::fp16:
@@ -103,6 +105,7 @@ ScalarBytes integer_bytes(py::handle value, Cast cast, size_t index) {
   }
   switch (cast) {
     case Cast::none:
+    case Cast::declared:
       return bytes_of(bits);
     case Cast::fp32:
     case Cast::fp16:

@@ -15,7 +15,23 @@ namespace smelt::python {
 
 namespace py = pybind11;
 
-enum class Cast : uint8_t { none, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean };
+/// `declared`: the type that the kernel declares; whoever knows the kernel puts that in its place.
+enum class Cast : uint8_t {
+  none,
+  declared,
+  fp32,
+  fp16,
+  bf16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint64,
+  uint32,
+  uint16,
+  uint8,
+  boolean
+};
 
 /// `index` is the argument that asked, for the message (cast_unknown), or negative for all.
 Cast parse_cast(py::handle word, int index);

@@ -201,6 +201,15 @@ bool Tensor::take(py::handle value, size_t index) {
   return take_dlpack_quickly(value, index) || take_dlpack(value, index);
 }
 
+void Tensor::take(const AddressedBuffer& buffer) {
+  data = buffer.data;
+  bytes = count = buffer.size;
+  item = 1;
+  rank = 1;
+  kind = ElementKind::other;
+  writable = buffer.writable;
+}
+
 bool Tensor::take_buffer(py::handle value, size_t index) {
   if (is_numpy_scalar(value)) return false;
   writable = true;

@@ -3,6 +3,8 @@
 // rest), never copied.
 #pragma once
 
+#include "addressed.hpp"
+
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
@@ -30,6 +32,8 @@ class Tensor {
   /// (argument_device), one that walks backwards or whose bytes are not to be had (argument_type). `index` is for the
   /// message.
   bool take(py::handle value, size_t index);
+  /// Bytes, which the caller keeps.
+  void take(const AddressedBuffer& buffer);
   void release();
 
   std::byte* data = nullptr;

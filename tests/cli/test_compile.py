@@ -113,6 +113,25 @@ class CompileTest(CliTest):
         report = json.loads(self.succeed("inspect", out, "--json"))
         self.assertEqual([s["target"] for s in report["slices"]], ["macos13", "ios18"])
 
+    def test_a_kernel_without_cpu_code_is_told(self):
+        source, out = self.folder / "big.metal", self.folder / "big.smelt"
+        source.write_text(
+            "#include <metal_stdlib>\nusing namespace metal;\nkernel void big(device float* x) { float a[20000000]; "
+            "for (uint k = 0; k < 20000000; ++k) a[k] = x[k]; x[0] = a[uint(x[0])]; }\n"
+        )
+        for _ in range(2):  # compiled, and from the store
+            said = smelt("compile", source, "-o", out)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn(b"warning: kernel 'big' has no code for cpu-", said.stderr)
+        out.unlink()
+        said = smelt("compile", source, "-o", out, "--require-cpu")
+        self.assertEqual(said.returncode, 1)
+        self.assertIn(b"kernel 'big' has no code for cpu-", said.stderr)
+        self.assertFalse(out.exists())
+        self.succeed("compile", SAXPY, "-o", out, "--require-cpu")
+        for words in (["-o", self.folder / "big.metallib"], ["-o", out, "--no-cpu"]):
+            self.assertEqual(smelt("compile", SAXPY, *words, "--require-cpu").returncode, 2)
+
     def test_wrong_questions(self):
         out = self.folder / "x.smelt"
         for arguments in (

@@ -2,9 +2,12 @@
 """One case for each row of the argument table and of arg_casts in docs/design/loader.md 1.3, and the checks of 3.6."""
 
 import array
+import ctypes
+import gc
 import struct
 import unittest
 import warnings
+import weakref
 
 import support
 from support import DLPackOnly, library, needs_numpy, numpy
@@ -176,6 +179,61 @@ class Arrays(unittest.TestCase):
         self.assertEqual(bound(bits, 4), bits.tobytes())
 
 
+class Addresses(unittest.TestCase):
+    """smelt.Buffer: memory by its address."""
+
+    def setUp(self):
+        self.memory = (ctypes.c_float * 8)(*range(8))
+        self.buffer = smelt.Buffer(ctypes.addressof(self.memory), 32, owner=self.memory)
+
+    def test_is_bound_in_place(self):
+        out = array.array("f", [0] * 2)
+        library().gather([self.buffer, self.buffer[8:]], out)
+        self.assertEqual(list(out), [2, 4])
+        library().saxpy(out, self.buffer[24:], 1.0, threads=2)
+        self.assertEqual(list(self.memory), [0, 1, 2, 3, 4, 5, 8, 11])
+
+    def test_parts(self):
+        part = self.buffer[4:12]
+        self.assertEqual((part.address, part.size, len(part)), (self.buffer.address + 4, 8, 8))
+        self.assertEqual(bytes(part[4:]), struct.pack("<f", 2))
+        self.assertEqual(len(self.buffer[40:]), 0)
+        self.assertIs(part.owner, self.memory)
+        with self.assertRaises(smelt.ArgumentError):
+            self.buffer[::2]
+
+    def test_owner_lives_as_long_as_a_part(self):
+        address = ctypes.addressof(self.memory)
+        part = smelt.Buffer(address, 32, owner=self.memory)[4:8]
+        lives = weakref.ref(self.memory)
+        del self.memory, self.buffer
+        gc.collect()
+        self.assertIsNotNone(lives())
+        del part
+        gc.collect()
+        self.assertIsNone(lives())
+
+    def test_has_no_elements_to_count(self):
+        with self.assertRaises(smelt.ArgumentError) as raised:
+            library().info(self.buffer)
+        self.assertEqual(raised.exception.code, "threads_missing")
+
+    def test_read_only(self):
+        buffer = smelt.Buffer(self.buffer.address, 32, writable=False)
+        with self.assertRaises(smelt.ArgumentError) as raised:
+            library().info(buffer, threads=1)
+        self.assertEqual(raised.exception.code, "argument_type")
+        self.assertTrue(memoryview(buffer).readonly)
+        self.assertEqual(self.memory[0], 0)
+
+    def test_what_is_no_memory(self):
+        for address, size in ((0, 1), (-1, 1), (1, -1), (2**64 - 1, 2), (2**64, 1), (1, 2**63)):
+            with self.assertRaises(smelt.ArgumentError, msg=(address, size)) as raised:
+                smelt.Buffer(address, size)
+            self.assertEqual(raised.exception.code, "invalid_argument")
+        self.assertEqual(len(smelt.Buffer(0, 0)), 0)
+
+
 class Casts(unittest.TestCase):
     WORDS = {
         "fp16": "<e",
@@ -228,6 +286,24 @@ class Casts(unittest.TestCase):
 
     def test_arrays_are_never_cast(self):
         self.assertEqual(bound(b"\x01\x02\x03\x04", 4, arg_casts="fp16"), b"\x01\x02\x03\x04")
+
+    def test_declared_is_what_the_kernel_says(self):
+        types = ("half", "float", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "bool")
+        parameters = ", ".join(f"constant {name}& p{i}" for i, name in enumerate(types))
+        shaders = smelt.compile_shader(
+            "#include <metal_stdlib>\nusing namespace metal;\n"
+            f"kernel void all({parameters}, constant bfloat& b, constant float2& two, device float* out) {{ "
+            + " ".join(f"out[{i}] = float(p{i});" for i in range(len(types)))
+            + f" out[{len(types)}] = float(b); out[{len(types) + 1}] = two.x + two.y; }}"
+        )
+        out = array.array("f", [0] * (len(types) + 2))
+        shaders.all(*[1] * (len(types) + 1), [2, 3], out, threads=1, arg_casts="declared", check="error")
+        self.assertEqual(list(out), [1] * (len(types) + 1) + [5])
+        shaders.all(*[1.0] * (len(types) + 1), [2.5, 3.5], out, threads=1, arg_casts="declared", check="error")
+        self.assertEqual(list(out), [1] * (len(types) + 1) + [6])
+
+    def test_declared_of_ir_without_types_changes_nothing(self):
+        self.assertEqual(bound(3, 8, arg_casts="declared"), bound(3, 8))
 
     def test_unknown_word_names_itself_and_its_index(self):
         for casts, index in (("float", ""), ({1: "fp64"}, "argument 1")):

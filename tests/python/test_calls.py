@@ -69,6 +69,40 @@ class Grids(unittest.TestCase):
         self.assertEqual(x[0], 7)
 
 
+class Threadgroups(unittest.TestCase):
+    """threadgroups=: the grid as a count of whole groups."""
+
+    def test_every_group_has_all_its_threads(self):
+        for groups, size, threads in ((5, 32, (160,)), ((2, 3), (4, 2), (8, 6)), ((1, 2, 3), (2, 2, 2), (2, 4, 6))):
+            with self.subTest(groups=groups, size=size):
+                visits, widths = (array.array("i", [0] * 512) for _ in range(2))
+                shape = [*threads, 1, 1]
+                library().visit(visits, widths, shape[0], shape[1], threadgroups=groups, group_size=size)
+                cells = shape[0] * shape[1] * shape[2]
+                self.assertEqual(list(visits), [1] * cells + [0] * (512 - cells))
+                self.assertEqual(set(widths[:cells]), {size if isinstance(size, int) else size[0]})
+
+    def test_no_groups_is_nothing_to_do(self):
+        out = array.array("i", [0])
+        library().close(out, out, threadgroups=0, group_size=1)
+        self.assertEqual(list(out), [0])
+
+    def test_refused(self):
+        for code, options in (
+            ("invalid_argument", {"threadgroups": 2}),
+            ("invalid_argument", {"threadgroups": 2, "threads": 2, "group_size": 2}),
+            ("invalid_argument", {"threadgroups": "2", "group_size": 2}),
+            ("rank_mismatch", {"threadgroups": (2, 2), "group_size": 2}),
+            ("group_zero", {"threadgroups": 2, "group_size": 0}),
+            ("group_too_large", {"threadgroups": 2, "group_size": 1 << 20}),
+        ):
+            out = array.array("i", [0])
+            with self.assertRaises(smelt.Error, msg=options) as raised:
+                library().close(out, out, **options)
+            self.assertEqual(raised.exception.code, code, options)
+            self.assertEqual(list(out), [0])
+
+
 class Defaults(unittest.TestCase):
     def test_first_direct_array(self):
         out = array.array("i", [0] * 8)

@@ -215,6 +215,35 @@ kernel void twice(device float* x [[buffer(0)]], uint i [[thread_position_in_gri
         with self.assertRaises(smelt.CompileError):
             smelt.compile(text, include_folders=[folder])
 
+    def test_a_kernel_without_cpu_code_is_told(self):
+        text = self.MSL.replace("{ x[i]", "{ float big[20000000]; for (uint k = 0; k < 20000000; ++k) big[k] = x[k]; x[i] += big[uint(x[0])]; x[i]")
+        text += self.MSL[self.MSL.index("kernel") :].replace("twice", "small")
+        package = smelt.compile(text)
+        for made in (package, smelt.compile(text)):  # a hit tells it too
+            self.assertEqual(len(made.warnings), 1, made.warnings)
+            self.assertIn("kernel 'twice' has no code for cpu-", made.warnings[0])
+        with self.assertRaises(smelt.UnsupportedError) as raised:
+            smelt.compile(text, cpu="required")
+        self.assertIn("twice", str(raised.exception))
+        self.assertEqual(smelt.compile(self.MSL, cpu="required").warnings, [])
+
+    def test_filename_is_what_messages_say(self):
+        wrong = self.MSL.replace("x[i] *= 2", "x[i] *= undeclared")
+        with self.assertRaisesRegex(SyntaxError, "mine.metal:3:"):
+            smelt.compile_shader(wrong, filename="mine.metal")
+        with self.assertRaisesRegex(smelt.CompileError, "two.metal:3:"):
+            smelt.compile([self.MSL, wrong], filename=["one.metal", "two.metal"])
+        with self.assertRaises(smelt.ArgumentError):
+            smelt.compile([self.MSL, wrong], filename="one.metal")
+
+    def test_the_package_of_a_library(self):
+        package = smelt.compile(self.MSL)
+        self.assertEqual(smelt.info(smelt.compile_shader(self.MSL)).package.functions, ["twice"])
+        self.assertEqual(smelt.info(package.load()).package, package)
+        self.assertEqual(smelt.info(smelt.load_metallib(bytes(package))).package, package)
+        plain = smelt.load_metallib(package.metallib())
+        self.assertIn(smelt.info(plain).target, smelt.info(plain).package.targets)
+
     def test_a_mistake_is_a_syntax_error(self):
         with self.assertRaises((SyntaxError, smelt.ToolchainError)):
             smelt.compile_shader(self.MSL.replace("x[i] *= 2", "x[i] *= undeclared"))

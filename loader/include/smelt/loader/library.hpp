@@ -51,6 +51,14 @@ struct SliceReport {
   std::string text() const;  ///< one line per slice
 };
 
+/// A kernel that a package has no CPU code for, although it has a slice for the CPU.
+struct MissingKernel {
+  std::string_view target;  ///< of the slice: "cpu-x86-64-v3"
+  std::string_view kernel;
+  std::string_view reason;
+  std::string text() const;  ///< one line
+};
+
 /// A `.smelt` file, opened once; its libraries are loaded by name. Immutable, thread-safe.
 class Package {
  public:
@@ -71,6 +79,8 @@ class Package {
   std::vector<std::string> tags(std::string_view library) const;
   /// The metallib built for a target ("macos14"), checked against its digest.
   Result<ByteView> metallib(std::string_view library, std::string_view target) const;
+  /// Of all libraries, in file order; borrowed from the package.
+  std::vector<MissingKernel> missing_cpu_code() const;
 
   struct Data;
   const Data& data() const { return *data_; }
