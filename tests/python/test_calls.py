@@ -257,6 +257,14 @@ class Slots(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def test_gil_is_released_while_running(self):
+        # On a machine with more to do than processors this thread may get none of them for the time of a kernel, so
+        # it has several chances; with the GIL held it would have none.
+        for _ in range(20):
+            if self.counted_while_running() > 1000:
+                return
+        self.fail("no thread of Python runs while a kernel does")
+
+    def counted_while_running(self):
         x = array.array("i", [1])
         counted = [0]
         seen = []
@@ -272,7 +280,7 @@ class Threads(unittest.TestCase):
             counted[0] += 1
         running.join()
         self.assertNotEqual(x[0], 1)
-        self.assertGreater(seen[1] - seen[0], 1000)  # this thread went on all the while
+        return seen[1] - seen[0]
 
     def test_one_kernel_from_many_threads(self):
         arrays = [array.array("f", [0] * 256) for _ in range(8)]
