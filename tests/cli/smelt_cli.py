@@ -14,9 +14,10 @@ CORPUS = pathlib.Path(os.environ.get("SMELT_CORPUS", SOURCE / "build/corpus"))
 SEEDS = SOURCE / "tests/fuzz/metallib_seeds"  # small libraries, in the tree
 
 
-def smelt(*arguments, stdin=b"", environment=None):
+def smelt(*arguments, stdin=b"", environment=None, cwd=None):
     """Runs the tool; stdout and stderr are bytes. `environment` is all of it, or this process's."""
-    return subprocess.run([SMELT, *map(str, arguments)], input=stdin, env=environment, capture_output=True, timeout=300)
+    command = [SMELT, *map(str, arguments)]
+    return subprocess.run(command, input=stdin, env=environment, cwd=cwd, capture_output=True, timeout=300)
 
 
 class CliTest(unittest.TestCase):

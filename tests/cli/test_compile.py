@@ -59,6 +59,27 @@ class CompileTest(CliTest):
         self.succeed("compile", out, "-o", self.folder / "t.metallib", "--depfile", rule)
         self.assertEqual(rule.read_text(), f"{self.folder / 't.metallib'}: {out}\n")
 
+    def test_the_folder_one_stands_in_shapes_no_bytes(self):
+        libraries = []
+        for name in ("here", "there/below"):
+            folder = self.folder / name
+            folder.mkdir(parents=True)
+            (folder / "value.h").write_text("inline int value(device int* x) { return x[__LINE__]; }\n")
+            (folder / "place.metal").write_text(
+                '#include <metal_stdlib>\n#include "value.h"\nconstant char place[] = __FILE__;\n'
+                "kernel void k(device int* x, uint i [[thread_position_in_grid]]) { x[i] = place[i] + value(x); }\n"
+            )
+            for extra in ([], ["-g"]):
+                said = smelt("compile", "place.metal", "-o", "out.metallib", "--no-store", *extra, cwd=folder)
+                self.assertEqual(said.returncode, 0, said.stderr)
+                libraries.append((folder / "out.metallib").read_bytes())
+        self.assertEqual(libraries[:2], libraries[2:])
+        shown = self.succeed("disasm", self.folder / "here/out.metallib").decode()
+        self.assertIn('c"place.metal\\00"', shown)
+        self.assertIn('!DIFile(filename: "value.h"', shown)
+        self.assertNotIn(str(self.folder), shown)
+        self.assertNotIn("stdin", shown)
+
     def test_flags_of_metals_own_compiler(self):
         source, out = self.folder / "k.metal", self.folder / "k.ll"
         source.write_text("#include <metal_stdlib>\nkernel void k(device float* x) { x[0] = metal::exp(x[1]) + x[2]; }\n")

@@ -25,7 +25,7 @@ namespace smelt::aot {
 namespace {
 
 /// Changes when the fields below change their meaning.
-constexpr std::string_view kKeyFormat = "smelt key 4";
+constexpr std::string_view kKeyFormat = "smelt key 5";
 
 void add_version(Hasher& hasher, const Version& version) {
   hasher.field(uint64_t{version.major});
@@ -119,7 +119,16 @@ msl::Includes includes_of(const Source& source, const CompileOptions& options) {
   return msl::scan_includes(as_text(source.bytes), source.name, folders, options.forced_includes);
 }
 
-/// Metal source: what it includes counts as much as its own text, and so do the headers of the standard library.
+/// Whether a text may ask where it stands: then its place is part of what is made of it.
+bool asks_for_its_place(ByteView bytes) {
+  constexpr std::string_view kWords[] = {"__LINE__",       "__FILE",           "__BASE_FILE__",  "__builtin_LINE",
+                                         "__builtin_FILE", "__builtin_COLUMN", "source_location"};
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return as_text(bytes).find(word) != std::string_view::npos; });
+}
+
+/// Metal source: what it includes counts as much as its own text, and so do the headers of the standard library. Names
+/// of files count only where the result may show them, so that the same text is the same in every folder.
 void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options, bool normalised) {
   hasher.field("msl");
   hasher.field(msl::smelt_embedded_headers_sha256);
@@ -133,16 +142,23 @@ void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options
   hasher.field(uint64_t{options.system_folders.size()});  // what is found there gives no warnings
   hasher.field(uint64_t{options.forced_includes.size()});
   const msl::Includes includes = includes_of(source, options);
-  const bool keeps_lines = options.debug_lines || as_text(source.bytes).find("__LINE__") != std::string_view::npos;
-  const auto add = [&](ByteView bytes) {
-    if (normalised && !keeps_lines)
+  const bool shows_places =
+      options.debug_lines || asks_for_its_place(source.bytes) ||
+      std::any_of(includes.files.begin(), includes.files.end(),
+                  [](const msl::IncludedFile& file) { return asks_for_its_place(file.bytes); }) ||
+      std::any_of(options.definitions.begin(), options.definitions.end(),
+                  [](const std::string& definition) { return asks_for_its_place(as_bytes(definition)); });
+  add_flag(hasher, "places", shows_places);
+  const auto add = [&](std::string_view name, ByteView bytes) {
+    if (shows_places) hasher.field(name);
+    if (normalised && !shows_places)
       hasher.field(msl::without_comments(as_text(bytes)));
     else
       hasher.field(bytes);
   };
-  add(source.bytes);
+  add(source.name, source.bytes);
   hasher.field(uint64_t{includes.files.size()});
-  for (const msl::IncludedFile& file : includes.files) add(file.bytes);
+  for (const msl::IncludedFile& file : includes.files) add(file.path, file.bytes);
   for (const std::string& missing : includes.missing) hasher.field(missing);
 }
 

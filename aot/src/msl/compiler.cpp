@@ -120,7 +120,9 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
                                                        const MslOptions& options, DiagnosticCollector& messages,
                                                        CompilerUse use, const Precompiled* precompiled) {
   std::string path(name);
-  if (!path.starts_with("/")) path = (std::filesystem::current_path() / path).lexically_normal().string();
+  const bool is_relative = !path.starts_with("/");
+  const std::string folder = std::filesystem::current_path().string();
+  if (is_relative) path = (std::filesystem::path(folder) / path).lexically_normal().string();
 
   auto compiler = std::make_unique<clang::CompilerInstance>();
   auto invocation = std::make_shared<clang::CompilerInvocation>();
@@ -133,7 +135,16 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
   language.Half = language.NativeHalfType = language.NativeHalfArgsAndReturns = 1;
   language.CXXExceptions = language.Exceptions = 0;
   language.PCHInstantiateTemplates = use == CompilerUse::headers;
-  invocation->getCodeGenOpts().DiscardValueNames = true;
+  clang::CodeGenOptions& generation = invocation->getCodeGenOpts();
+  generation.DiscardValueNames = true;
+  // Line tables and __FILE__ name files as they were given: the folder that somebody stands in shapes no bytes.
+  generation.MainFileName = path;
+  generation.DebugCompilationDir = ".";
+  if (is_relative) {
+    const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
+    generation.DebugPrefixMap.emplace_back(prefix, "");
+    language.MacroPrefixMap.emplace(prefix, "");
+  }
   if (precompiled != nullptr) {
     clang::PreprocessorOptions& preprocessor = invocation->getPreprocessorOpts();
     preprocessor.ImplicitPCHInclude = kPrecompiledPath;

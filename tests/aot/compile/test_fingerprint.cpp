@@ -112,6 +112,29 @@ TEST_CASE("what changes code changes both keys") {
   differs("another split of the same text", raw(kText, {}, {&moved, 1}));
 }
 
+TEST_CASE("the name of Metal source counts where the result may show it") {
+  const auto keys = [](std::string_view name, const std::string& body, const CompileOptions& options) {
+    const std::string text =
+        "#include <metal_stdlib>\n// a comment\nkernel void k(device int* x) { x[0] = " + body + "; }\n";
+    const std::vector<Source> sources = {{std::string(name), as_bytes(text)}};
+    const auto normal = normalised_fingerprint(sources, options);
+    if (!normal) FAIL(normal.error().message);
+    return std::pair(raw_fingerprint(sources, options), *normal);
+  };
+  CompileOptions lines, macro;
+  lines.debug_lines = true;
+  macro.definitions = {"WHERE=__LINE__"};
+  CHECK(keys("a.metal", "1", {}) == keys("b/c.metal", "1", {}));
+  for (const char* body : {"__LINE__", "__FILE__[0]", "__FILE_NAME__[0]", "__builtin_LINE()", "__builtin_FILE()[0]"}) {
+    CAPTURE(body);
+    const auto one = keys("a.metal", body, {}), other = keys("b.metal", body, {});
+    CHECK(one.first != other.first);
+    CHECK(one.second != other.second);
+  }
+  CHECK(keys("a.metal", "1", lines).second != keys("b.metal", "1", lines).second);
+  CHECK(keys("a.metal", "WHERE", macro).second != keys("b.metal", "WHERE", macro).second);
+}
+
 TEST_CASE("what does not change code changes neither") {
   CompileOptions a, b;
   a.targets = {parse_target("macos15").value(), parse_target("ios17").value()};
