@@ -11,6 +11,8 @@
 #include "filter.hpp"
 
 #include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -66,15 +69,55 @@ Result<Built> compile(const ChildJob& job) {
   return built;
 }
 
+/// The answer of a child that has no memory left. It stands ready beforehand and is given where the shortage is met:
+/// LLVM is not made to be unwound by exceptions, and what is half built would crash where it is taken down.
+Bytes& shortage() {
+  static auto* const answer = new Bytes;
+  return *answer;
+}
+
+[[noreturn]] void give_up() {
+  static std::atomic_flag given = ATOMIC_FLAG_INIT;
+  if (given.test_and_set())
+    for (;;) ::sched_yield();  // another thread is at it
+  ::_exit(write_all(0, shortage()) ? 0 : 123);
+}
+
+/// Whether a request of a fair size would fail now. Memory that is left in smaller pieces may be why one did.
+bool is_memory_used_up() {
+  constexpr size_t kFair = size_t{4} << 20;
+  void* const probe = ::mmap(nullptr, kFair, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (probe == MAP_FAILED) return true;
+  ::munmap(probe, kFair);
+  return false;
+}
+
+/// C code that does not look at what malloc gives, and a stack that cannot grow, end here.
+void on_fault(int number) {
+  if (is_memory_used_up()) give_up();
+  ::signal(number, SIG_DFL);  // and once more, to die of it
+}
+
+void answer_shortage(const ChildJob& job) {
+  shortage() = write_outcome(
+      fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20));
+  std::set_new_handler(give_up);
+  static std::array<std::byte, 1 << 16> stack;
+  stack_t other{};
+  other.ss_sp = stack.data();
+  other.ss_size = stack.size();
+  ::sigaltstack(&other, nullptr);
+  struct sigaction action{};
+  action.sa_handler = on_fault;
+  action.sa_flags = SA_ONSTACK;
+  for (const int number : {SIGSEGV, SIGBUS}) ::sigaction(number, &action, nullptr);
+}
+
 Result<Built> compile_within(const ChildJob& job) {
-  try {
-    auto built = compile(job);
-    if (!built && built.error().code == Errc::out_of_memory)
-      return fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20);
-    return built;
-  } catch (const std::bad_alloc&) {
-    return fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20);
-  }
+  auto built = compile(job);
+  // LLVM reports some shortages by itself, and a fault in it that was contained may have been one.
+  if (!built && (built.error().code == Errc::out_of_memory || is_memory_used_up())) give_up();
+  return built;
 }
 
 /// The child's whole life. Its descriptors are the socket and nothing else; limits and filter are there before a byte
@@ -92,6 +135,7 @@ Result<Built> compile_within(const ChildJob& job) {
   if (job) {
     const auto seconds = static_cast<rlim_t>((job->time.count() / 1000 + 1) * std::max(job->threads, 1u));
     limit(RLIMIT_CPU, seconds, seconds + 1);
+    answer_shortage(*job);
     limit(RLIMIT_AS, mapped + job->memory_bytes, mapped + job->memory_bytes);
     if (seccomp_load(filter) != 0) ::_exit(122);
     answer = write_outcome(compile_within(*job));

@@ -164,15 +164,19 @@ class SandboxTest(CliTest):
         self.assertEqual(said[0], said[1])
         self.assertIn("auto, always or never", self.fail_with(2, "compile", broken, "--sandbox", "yes", "-o", "o.smelt"))
 
-    def test_a_limit_is_named_and_nothing_is_written(self):
-        library, ir = self.library(), self.folder / "long.ll"
+    def long_kernel(self):
+        """IR that takes seconds, and more than 100 MB, to compile."""
         lines = "".join(
             f"  %w{n} = call float @llvm.sin.f32(float %v{n})\n  %v{n + 1} = fadd float %w{n}, %v0\n" for n in range(3000)
         )
-        ir.write_text(
+        return (
             "define void @long(ptr addrspace(1) %x) {\n  %v0 = load float, ptr addrspace(1) %x\n" + lines +
             "  store float %v3000, ptr addrspace(1) %x\n  ret void\n}\ndeclare float @llvm.sin.f32(float)\n"
-        )
+        )  # fmt: skip
+
+    def test_a_limit_is_named_and_nothing_is_written(self):
+        library, ir = self.library(), self.folder / "long.ll"
+        ir.write_text(self.long_kernel())
         out = self.folder / "limited.smelt"
         for source, options, words in (
             ([library], ["--timeout", "0.2"], "limit of 0.2 s (cancelled)"),
@@ -183,6 +187,18 @@ class SandboxTest(CliTest):
             said = self.fail_with(1, "compile", *source, "--no-store", "--sandbox", "always", "-o", out, *options)
             self.assertIn(words, said)
             self.assertFalse(out.exists())
+
+    def test_a_child_without_memory_says_so(self):
+        """Wherever the limit is met, the answer is the same: nothing half built is taken down."""
+        ir = self.folder / "long.ll"
+        ir.write_text(self.long_kernel())
+        for megabytes in (1, 6, 12, 18, 20, 24, 30, 40, 60):
+            for _ in range(2):
+                said = self.fail_with(
+                    1, "compile", ir, "--kernel", "long", "--no-store", "--sandbox", "always", "-o", self.folder / "out.smelt",
+                    "--max-memory", f"{megabytes}MiB",
+                )  # fmt: skip
+                self.assertIn(f"limit of {megabytes} MB (cancelled)", said)
 
     def test_a_child_has_one_socket_and_a_filter(self):
         process, helper, child = self.start(self.library())
