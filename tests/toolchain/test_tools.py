@@ -138,6 +138,23 @@ class MetalTest(ToolTest):
         self.succeed("metal", "-include", "factor.h", "bare.metal", "-o", "k.metallib")
         self.assertEqual(self.run_kernel("k.metallib", "k")[0], 4)
 
+    def test_working_directory(self):
+        """As a Cargo build script calls it: sources by their whole paths, objects where the option says."""
+        self.write(fill_metal=FILL)
+        out = self.folder / "out"
+        out.mkdir()
+        whole = str(self.folder / "fill.metal")
+        for option in ([f"-working-directory={out}"], ["-working-directory", str(out)]):
+            self.succeed("metal", *option, "-c", whole, "-MMD")
+            self.assertEqual({path.name for path in out.iterdir()}, {"fill.air", "fill.d"})
+            for path in out.iterdir():
+                path.unlink()
+        self.succeed("metal", "-working-directory", str(out), "-c", "../fill.metal", "-o", "named.air")
+        self.assertTrue((out / "named.air").exists())
+        said = self.call("metal", "-working-directory=nowhere", "-c", whole)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("unable to set working directory: nowhere", said.stderr)
+
     def test_folders_for_quotes_alone(self):
         for folder, number in (("quote", 5), ("angle", 6)):
             (self.folder / folder).mkdir()

@@ -345,6 +345,18 @@ void print_jobs(const Call& call, const Job& job, Messages& messages) {
   }
 }
 
+/// -working-directory: the process goes there, and everything else follows.
+Result<void> enter_working_directory(const Parsed& parsed) {
+  std::string folder;
+  for (const Argument& argument : parsed.arguments)
+    if (argument.use == Use::working_directory) folder = argument.value;
+  if (folder.empty()) return {};
+  std::error_code failed;
+  std::filesystem::current_path(folder, failed);
+  if (failed) return fail(Errc::file_not_found, "unable to set working directory: {}: {}", folder, failed.message());
+  return {};
+}
+
 }  // namespace
 
 int run_metal(const Call& call) {
@@ -352,6 +364,7 @@ int run_metal(const Call& call) {
   const auto done = [&]() -> Result<void> {
     SMELT_TRY(const std::vector<std::string> words, expand_responses(call.arguments));
     SMELT_TRY(const Parsed parsed, parse_options(Tool::metal, words));
+    SMELT_TRY_VOID(enter_working_directory(parsed));
     SMELT_TRY(Job job, read_job(parsed, messages));
     job.command = command_line(call);
     if (print_asked_of_compiler(call, parsed, job)) return {};

@@ -64,6 +64,7 @@ enum class Use : uint8_t {
   search_dirs,
   std,
   syntax_only,
+  working_directory,
   sysroot,
   system_folder,
   target,

@@ -78,6 +78,16 @@ TEST_CASE("language version and platform, as macros see them") {
   }
 }
 
+TEST_CASE("assert is there with the library, and does nothing") {
+  const std::string kernel = "kernel void f(device int* x) { assert(++x[0] == 7); x[0] += 1; }\n";
+  const auto compiled = compile_msl("#include <metal_stdlib>\n" + kernel);
+  CHECK_MESSAGE(compiled.has_value(), compiled.error().message);
+  CHECK(compile_msl("#include <metal_assert>\n" + kernel).has_value());
+  CHECK(compile_msl("#define assert(condition) own(condition)\ninline void own(bool) {}\n" + kernel).has_value());
+  CHECK_FALSE(compile_msl("#include <metal_stdlib>\nkernel void f(device int* x) { assert(x[0] == 7) x[0] += 1; }\n")
+                  .has_value());
+}
+
 TEST_CASE("several sources make one library") {
   const std::string a = "kernel void a(device float* x) { x[0] = 1; }";
   const std::string b = "kernel void b(device float* x) { x[0] = 2; }";
