@@ -12,7 +12,7 @@ BEGIN, END = "<!-- options: begin -->\n", "<!-- options: end -->\n"
 # A value that means something, where any word will not do.
 VALUES = {"-x": "metal", "-arch": "air64", "-std=": "metal3.0", "--std=": "metal3.0", "-target": "air64-apple-macosx14.0",
           "--target=": "air64-apple-macosx14.0", "-isysroot": "MacOSX.sdk", "--sysroot=": "MacOSX.sdk", "-Xclang": "-w",
-          "-O": "2", "-frecord-sources": "=yes", "-fmetal-math-mode=": "fast", "-fmetal-math-fp32-functions=": "fast"}
+          "-O": "2", "-working-directory": ".", "-working-directory=": ".", "-frecord-sources": "=yes", "-fmetal-math-mode=": "fast", "-fmetal-math-fp32-functions=": "fast"}
 
 
 def rows(table, tool):
