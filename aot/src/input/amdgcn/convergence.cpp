@@ -54,7 +54,9 @@ llvm::StringRef amd_name(const llvm::Function& function) {
 
 bool is_barrier(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call && amd_name(*call) == "s.barrier";
+  if (!call) return false;
+  const llvm::StringRef operation = amd_name(*call);
+  return operation == "s.barrier" || operation == "s.barrier.signal" || operation == "s.barrier.wait";
 }
 
 llvm::StringRef amd_name(const llvm::CallInst& call) {

@@ -9,6 +9,10 @@ namespace smelt::aot::input::amdgcn {
 /// A half, a bfloat or a bfloat's bits in i16, as float.
 llvm::Value* small_to_float(llvm::IRBuilder<>& ir, llvm::Value* value);
 
+/// The float that a byte (an i32 below 256) is with 4 exponent bits (e4m3 as OCP has it: no infinities, one NaN) or 5
+/// (e5m2), exactly. Nothing passes through a number so small that a GPU would flush it.
+llvm::Value* byte_to_float(llvm::IRBuilder<>& ir, llvm::Value* byte, unsigned exponent_bits);
+
 /// Field `index` of `bits` bits of an i32, as i32.
 llvm::Value* packed_integer(llvm::IRBuilder<>& ir, llvm::Value* word, unsigned index, unsigned bits, bool is_signed);
 

@@ -54,6 +54,17 @@ Result<llvm::Value*> wave_barrier(Site& site) {
   return nullptr;
 }
 
+/// GFX12's barrier in two parts: who has signalled goes on until it waits. Waiting is where all meet here; the signal
+/// promises nothing that the meeting does not.
+Result<llvm::Value*> half_barrier(Site& site) {
+  constexpr uint64_t kWholeGroup = 0xffff;
+  const auto which = site.constant(0);
+  if (!which || (*which & 0xffff) != kWholeGroup)
+    return site.refuse("only the barrier of the whole group (-1) is done");
+  if (site.name() == "s.barrier.signal") return nullptr;
+  return barrier(site);
+}
+
 /// Advice on the order of instructions, on priority and on time; without effect on results.
 Result<llvm::Value*> nothing(Site&) {
   return nullptr;
@@ -80,11 +91,25 @@ Result<llvm::Value*> set_register(Site& site) {
 }
 
 constexpr Row kSyncRows[] = {
-    {"s.barrier", barrier},     {"wave.barrier", wave_barrier},
-    {"sched.barrier", nothing}, {"sched.group.barrier", nothing},
-    {"iglp.opt", nothing},      {"s.setprio", nothing},
-    {"s.sleep", nothing},       {"s.nop", nothing},
-    {"s.waitcnt", nothing},     {"s.setreg", set_register},
+    {"s.barrier", barrier},
+    {"wave.barrier", wave_barrier},
+    {"sched.barrier", nothing},
+    {"sched.group.barrier", nothing},
+    {"iglp.opt", nothing},
+    {"s.setprio", nothing},
+    {"s.sleep", nothing},
+    {"s.nop", nothing},
+    {"s.waitcnt", nothing},
+    {"s.setreg", set_register},
+    {"s.barrier.signal", half_barrier},
+    {"s.barrier.wait", half_barrier},
+    {"s.wait.loadcnt", nothing},
+    {"s.wait.storecnt", nothing},
+    {"s.wait.samplecnt", nothing},
+    {"s.wait.bvhcnt", nothing},
+    {"s.wait.kmcnt", nothing},
+    {"s.wait.dscnt", nothing},
+    {"s.wait.expcnt", nothing},
 };
 
 }  // namespace
@@ -108,7 +133,7 @@ void drop_waits(llvm::Module& module) {
     llvm::SplitString(text, lines, "\n;");
     return llvm::all_of(lines, [](llvm::StringRef line) {
       line = line.trim();
-      return line.empty() || line.starts_with("s_waitcnt") || line.starts_with("s_nop");
+      return line.empty() || line.starts_with("s_waitcnt") || line.starts_with("s_wait_") || line.starts_with("s_nop");
     });
   };
   for (llvm::Function& function : module)

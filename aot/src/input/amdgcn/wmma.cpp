@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// WMMA 16x16x16 of GFX11 in waves of 32 lanes: D = A x B + C (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a).
+// WMMA of GFX11 and GFX12 in waves of 32 lanes: D = A x B + C (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a). Lane
+// l has row l & 15 of A and column l & 15 of B and of C and D:
 //
-//   A: lane l holds row l & 15, all 16 k       B: lane l holds column l & 15, all 16 k; lanes 16-31 repeat 0-15
-//   C, D: element e of lane l is (row 2e + (l >> 4), column l & 15)
+//            of A and B                              element e of C and D
+//   GFX11    all k; lanes 16-31 repeat 0-15          row 2e + (l >> 4)
+//   GFX12    the half of k that l >> 4 says          row 8 (l >> 4) + e
 //
-// Every lane has its column of B, and fetches the rows of A that its elements of D need: 8 rows, two numbers (or four
-// bytes) a shuffle. Exactly the layout of the instruction, so registers pass through unchanged.
+// Every lane needs its column of B whole, and fetches the rows of A that its elements of D need: 8 rows, two numbers
+// (or four bytes) a shuffle. Exactly the layout of the instruction, so registers pass through unchanged.
 #include "input/amdgcn/packed.hpp"
 #include "input/amdgcn/site.hpp"
 
@@ -16,18 +18,22 @@ namespace {
 
 using llvm::Value;
 
-constexpr unsigned kDepth = 16;  ///< k
 constexpr unsigned kOwnRows = 8;
+constexpr unsigned kRows = 16;
+
+/// Small numbers of A and B that add up in float.
+enum class Kind : uint8_t { sixteen_bits, e4m3, e5m2 };
 
 bool is_vector(const Value* value, unsigned lanes) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
   return vector && vector->getNumElements() == lanes;
 }
 
-/// The operands' 32-bit words, lowest k first.
+/// The operand's 32-bit words, lowest k first.
 std::vector<Value*> words_of(Site& site, Value* operand) {
   llvm::IRBuilder<>& ir = site.ir();
-  const auto* vector = llvm::cast<llvm::FixedVectorType>(operand->getType());
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(operand->getType());
+  if (!vector) return {operand};
   std::vector<Value*> words;
   if (vector->getScalarSizeInBits() == 32) {
     for (unsigned i = 0; i < vector->getNumElements(); ++i) words.push_back(ir.CreateExtractElement(operand, i));
@@ -43,82 +49,171 @@ std::vector<Value*> words_of(Site& site, Value* operand) {
   return words;
 }
 
-/// The lane that holds the row of A for element `e` of the own D.
-Value* row_lane(Site& site, Value* upper, unsigned e) {
-  return site.lane(site.ir().CreateAdd(upper, site.ir().getInt32(2 * e)));
-}
+/// Where the words of A's rows and B's columns lie in the wave, and the rows of D.
+class Wave {
+ public:
+  /// `is_gfx12`: a lane's registers hold half of k.
+  Wave(Site& site, bool is_gfx12) : site_(site), is_gfx12_(is_gfx12) {}
 
-Value* upper_half(Site& site) {
-  return site.ir().CreateLShr(site.lane_id(), 4);
-}
+  bool is_gfx12() const { return is_gfx12_; }
 
-Value* fetch(Site& site, Value* word, Value* lane) {
-  return site.air("air.simd_shuffle.u.i32", site.ir().getInt32Ty(), {word, lane}, true);
-}
+  /// The lane that holds the row of A for element `e` of the own D; its first half on GFX12.
+  Value* row_lane(unsigned e) {
+    llvm::IRBuilder<>& ir = site_.ir();
+    if (is_gfx12_) return ir.CreateAdd(ir.CreateShl(upper(), 3), ir.getInt32(e));
+    return ir.CreateAdd(upper(), ir.getInt32(2 * e));
+  }
 
-Result<void> check_lanes(Site& site) {
+  /// Word `k` of the row that begins in `lane`, of the registers `own` of all lanes.
+  Value* row_word(const std::vector<Value*>& own, Value* lane, size_t k) {
+    llvm::IRBuilder<>& ir = site_.ir();
+    if (k >= own.size()) lane = ir.CreateAdd(lane, ir.getInt32(kRows));
+    return fetch("shuffle", own[k % own.size()], site_.lane(lane));
+  }
+
+  /// The words of the own column, of which a lane of GFX12 has half.
+  std::vector<Value*> column(const std::vector<Value*>& own) {
+    if (!is_gfx12_) return own;
+    llvm::IRBuilder<>& ir = site_.ir();
+    Value* const is_upper = ir.CreateICmpNE(upper(), ir.getInt32(0));
+    std::vector<Value*> low, high;
+    for (Value* word : own) {
+      Value* const other = fetch("shuffle_xor", word, ir.getInt16(kRows));
+      low.push_back(ir.CreateSelect(is_upper, other, word));
+      high.push_back(ir.CreateSelect(is_upper, word, other));
+    }
+    low.insert(low.end(), high.begin(), high.end());
+    return low;
+  }
+
+ private:
+  Value* upper() {
+    if (!upper_) upper_ = site_.ir().CreateLShr(site_.lane_id(), 4);
+    return upper_;
+  }
+  Value* fetch(std::string_view operation, Value* word, Value* lane) {
+    return site_.air(fmt::format("air.simd_{}.u.i32", operation), site_.ir().getInt32Ty(), {word, lane}, true);
+  }
+
+  Site& site_;
+  Value* upper_ = nullptr;
+  bool is_gfx12_;
+};
+
+/// Whether A and B are GFX12's, which hold half of `depth` numbers; an error when they are neither's.
+Result<bool> is_gfx12(Site& site, unsigned a, unsigned b, unsigned depth, unsigned bits) {
+  const auto width = [&](unsigned operand) -> uint64_t {
+    return site.argument(operand)->getType()->getPrimitiveSizeInBits().getFixedValue();
+  };
+  const uint64_t whole = uint64_t{depth} * bits;
+  const bool is_half = width(a) == whole / 2 && width(b) == whole / 2;
+  const bool is_whole = depth == kRows && bits != 0 && width(a) == whole && width(b) == whole;
+  if (!is_half && !is_whole)
+    return site.refuse(
+        "only the forms of GFX11 and GFX12 for waves of 32 lanes are done, of which a lane has {} or {} bits of A and "
+        "B",
+        whole, whole / 2);
   if (site.maybe_partial())
     return site.refuse("stands where some lanes of a wave may be off; the instruction uses the registers of all");
-  return {};
+  return is_half;
 }
 
-/// wmma.f32.16x16x16.{f16,bf16}(A, B, C)
-Result<Value*> float_product(Site& site) {
-  SMELT_TRY_VOID(check_lanes(site));
+/// One word of small numbers, and a number of it as float.
+Value* open(Site& site, Value* word, Kind kind, llvm::Type* element) {
+  if (kind != Kind::sixteen_bits) return word;
+  return site.ir().CreateBitCast(word, llvm::FixedVectorType::get(element, 2));
+}
+Value* number(Site& site, Value* opened, Kind kind, unsigned index) {
   llvm::IRBuilder<>& ir = site.ir();
-  if (site.call().arg_size() != 3 || !is_vector(site.argument(0), kDepth) || !is_vector(site.argument(1), kDepth) ||
-      !is_vector(site.argument(2), kOwnRows) || !site.type()->getScalarType()->isFloatTy())
-    return site.refuse("only GFX11's form for waves of 32 lanes, 16 numbers in and 8 floats out, is done");
-  llvm::Type* const small = llvm::cast<llvm::FixedVectorType>(site.argument(0)->getType())->getElementType();
-  llvm::Type* const pair_type = llvm::FixedVectorType::get(small, 2);
-  const std::vector<Value*> rows = words_of(site, site.argument(0));
+  if (kind == Kind::sixteen_bits) return small_to_float(ir, ir.CreateExtractElement(opened, index));
+  return byte_to_float(ir, packed_integer(ir, opened, index, 8, false), kind == Kind::e4m3 ? 4 : 5);
+}
+
+struct Kinds {
+  Kind a, b;
+};
+
+/// What an accumulator of 16 bits is rounded to.
+Value* narrowed(llvm::IRBuilder<>& ir, Value* sum, llvm::Type* type) {
+  if (type->isIntegerTy()) return ir.CreateBitCast(ir.CreateFPTrunc(sum, ir.getBFloatTy()), type);
+  return ir.CreateFPTrunc(sum, type);
+}
+
+/// The own column of B, in float.
+std::vector<Value*> column_of(Site& site, Wave& wave, Kind kind) {
+  llvm::IRBuilder<>& ir = site.ir();
   std::vector<Value*> column;
-  for (unsigned k = 0; k < kDepth; ++k)
-    column.push_back(small_to_float(ir, ir.CreateExtractElement(site.argument(1), k)));
-  Value* const upper = upper_half(site);
+  if (!wave.is_gfx12()) {
+    for (unsigned k = 0; k < kRows; ++k)
+      column.push_back(small_to_float(ir, ir.CreateExtractElement(site.argument(1), k)));
+    return column;
+  }
+  for (Value* word : wave.column(words_of(site, site.argument(1)))) {
+    Value* const opened = open(site, word, kind, site.argument(1)->getType()->getScalarType());
+    for (unsigned i = 0; i < (kind == Kind::sixteen_bits ? 2u : 4u); ++i)
+      column.push_back(number(site, opened, kind, i));
+  }
+  return column;
+}
+
+/// wmma.{f32,f16,bf16}.16x16x16.KIND(A, B, C)
+Result<Value*> float_product(Site& site, Kinds kinds) {
+  llvm::IRBuilder<>& ir = site.ir();
+  if (site.call().arg_size() != 3 || !is_vector(site.argument(2), kOwnRows))
+    return site.refuse("only sums of 8 elements a lane are done");
+  const bool is_packed = kinds.a == Kind::sixteen_bits;
+  SMELT_TRY(const bool gfx12, is_gfx12(site, 0, 1, kRows, is_packed ? 16 : 8));
+  llvm::Type* const sum_type = site.type()->getScalarType();
+  llvm::Type* const small = site.argument(0)->getType()->getScalarType();
+  const unsigned per_word = is_packed ? 2 : 4;
+  Wave wave(site, gfx12);
+  const std::vector<Value*> rows = words_of(site, site.argument(0));
+  const std::vector<Value*> column = column_of(site, wave, kinds.b);
   Value* result = site.argument(2);
   for (unsigned e = 0; e < kOwnRows; ++e) {
-    Value* const lane = row_lane(site, upper, e);
+    Value* const lane = wave.row_lane(e);
     Value* sum = ir.CreateExtractElement(site.argument(2), e);
-    for (unsigned k = 0; k < kDepth; k += 2) {
-      Value* const pair = ir.CreateBitCast(fetch(site, rows[k / 2], lane), pair_type);
-      for (unsigned half = 0; half < 2; ++half) {
-        Value* const a = small_to_float(ir, ir.CreateExtractElement(pair, half));
-        sum = site.air("air.fma.f32", ir.getFloatTy(), {a, column[k + half], sum}, false);
-      }
+    if (!sum_type->isFloatTy()) sum = small_to_float(ir, sum);
+    for (unsigned k = 0; k < kRows; k += per_word) {
+      Value* const opened = open(site, wave.row_word(rows, lane, k / per_word), kinds.a, small);
+      for (unsigned i = 0; i < per_word; ++i)
+        sum = site.air("air.fma.f32", ir.getFloatTy(), {number(site, opened, kinds.a, i), column[k + i], sum}, false);
     }
+    if (!sum_type->isFloatTy()) sum = narrowed(ir, sum, sum_type);
     result = ir.CreateInsertElement(result, sum, e);
   }
   return result;
 }
 
-/// wmma.i32.16x16x16.{iu8,iu4}(A signed, A, B signed, B, C, clamp)
-Result<Value*> integer_product(Site& site, unsigned bits) {
-  SMELT_TRY_VOID(check_lanes(site));
+template <Kind a, Kind b>
+Result<Value*> product(Site& site) {
+  return float_product(site, {a, b});
+}
+constexpr auto kSixteenBits = product<Kind::sixteen_bits, Kind::sixteen_bits>;
+
+/// wmma.i32.16x16xDEPTH.{iu8,iu4}(A signed, A, B signed, B, C, clamp)
+Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   llvm::IRBuilder<>& ir = site.ir();
   const auto a_signed = site.constant(0), b_signed = site.constant(2), clamp = site.constant(5);
   if (!a_signed || !b_signed || !clamp) return site.refuse("signs and clamp that are no constants");
-  const unsigned words = kDepth * bits / 32;
-  if (!is_vector(site.argument(1), words) || !is_vector(site.argument(3), words) ||
-      !is_vector(site.argument(4), kOwnRows) || !site.type()->getScalarType()->isIntegerTy(32))
-    return site.refuse("only GFX11's form for waves of 32 lanes is done");
+  if (!is_vector(site.argument(4), kOwnRows) || !site.type()->getScalarType()->isIntegerTy(32))
+    return site.refuse("only sums of 8 elements a lane are done");
+  SMELT_TRY(const bool gfx12, is_gfx12(site, 1, 3, depth, bits));
   const unsigned fields = 32 / bits;
+  Wave wave(site, gfx12);
   const std::vector<Value*> rows = words_of(site, site.argument(1));
-  const std::vector<Value*> column_words = words_of(site, site.argument(3));
   std::vector<Value*> column;
-  for (unsigned k = 0; k < kDepth; ++k)
-    column.push_back(packed_integer(ir, column_words[k / fields], k % fields, bits, *b_signed != 0));
-  Value* const upper = upper_half(site);
+  for (Value* word : wave.column(words_of(site, site.argument(3))))
+    for (unsigned i = 0; i < fields; ++i) column.push_back(packed_integer(ir, word, i, bits, *b_signed != 0));
   Value* result = site.argument(4);
   for (unsigned e = 0; e < kOwnRows; ++e) {
-    Value* const lane = row_lane(site, upper, e);
+    Value* const lane = wave.row_lane(e);
     Value* const before = ir.CreateExtractElement(site.argument(4), e);
     Value* sum = *clamp ? ir.getInt32(0) : before;
-    for (unsigned word = 0; word < words; ++word) {
-      Value* const fetched = fetch(site, rows[word], lane);
+    for (unsigned k = 0; k < depth; k += fields) {
+      Value* const fetched = wave.row_word(rows, lane, k / fields);
       for (unsigned i = 0; i < fields; ++i)
-        sum = ir.CreateAdd(
-            sum, ir.CreateMul(packed_integer(ir, fetched, i, bits, *a_signed != 0), column[word * fields + i]));
+        sum = ir.CreateAdd(sum, ir.CreateMul(packed_integer(ir, fetched, i, bits, *a_signed != 0), column[k + i]));
     }
     if (*clamp) sum = add_saturating(ir, sum, before, true);
     result = ir.CreateInsertElement(result, sum, e);
@@ -127,10 +222,17 @@ Result<Value*> integer_product(Site& site, unsigned bits) {
 }
 
 constexpr Row kWmmaRows[] = {
-    {"wmma.f32.16x16x16.f16", float_product},
-    {"wmma.f32.16x16x16.bf16", float_product},
-    {"wmma.i32.16x16x16.iu8", [](Site& site) { return integer_product(site, 8); }},
-    {"wmma.i32.16x16x16.iu4", [](Site& site) { return integer_product(site, 4); }},
+    {"wmma.f32.16x16x16.f16", kSixteenBits},
+    {"wmma.f32.16x16x16.bf16", kSixteenBits},
+    {"wmma.f16.16x16x16.f16", kSixteenBits},
+    {"wmma.bf16.16x16x16.bf16", kSixteenBits},
+    {"wmma.f32.16x16x16.fp8.fp8", product<Kind::e4m3, Kind::e4m3>},
+    {"wmma.f32.16x16x16.fp8.bf8", product<Kind::e4m3, Kind::e5m2>},
+    {"wmma.f32.16x16x16.bf8.fp8", product<Kind::e5m2, Kind::e4m3>},
+    {"wmma.f32.16x16x16.bf8.bf8", product<Kind::e5m2, Kind::e5m2>},
+    {"wmma.i32.16x16x16.iu8", [](Site& site) { return integer_product(site, 8, 16); }},
+    {"wmma.i32.16x16x16.iu4", [](Site& site) { return integer_product(site, 4, 16); }},
+    {"wmma.i32.16x16x32.iu4", [](Site& site) { return integer_product(site, 4, 32); }},
 };
 
 }  // namespace

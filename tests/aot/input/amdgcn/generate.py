@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles kernels.py with stock Triton (3.6) for two AMD targets; needs no GPU. usage: generate.py OUT [NAME...]
+"""Compiles kernels.py with stock Triton (3.6) for AMD targets; needs no GPU. usage: generate.py OUT [NAME...]
 
-Writes OUT/hip-gfx1100/NAME.llir and .json (and so for gfx1030). What Triton's passes refuse is reported and skipped.
+Writes OUT/hip-ARCH/NAME.llir and .json for each of ARCHS. What Triton's passes refuse is reported and skipped.
 """
 
 import json
@@ -25,13 +25,15 @@ def no_assembly(source, metadata, options):
     return ""
 
 
+ARCHS = ("gfx1030", "gfx1100", "gfx1200")
+
 backends["amd"].compiler.make_amdgcn = staticmethod(no_assembly)
 backends["amd"].compiler.make_hsaco = staticmethod(lambda *arguments: b"")
 
 out = pathlib.Path(sys.argv[1])
 names = sys.argv[2:] or list(kernels.VARIANTS)
 failed = 0
-for arch in ("gfx1100", "gfx1030"):
+for arch in ARCHS:
     folder = out / f"hip-{arch}"
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -52,4 +54,4 @@ for arch in ("gfx1100", "gfx1030"):
         keep = {key: value for key, value in compiled.metadata._asdict().items() if key not in ("target", "extern_libs")}
         keep["target"] = str(compiled.metadata.target)
         (folder / f"{name}.json").write_text(json.dumps(keep, indent=1, sort_keys=True, default=str) + "\n")
-print(f"triton {triton.__version__}: {2 * len(names) - failed} of {2 * len(names)} written")
+print(f"triton {triton.__version__}: {len(ARCHS) * len(names) - failed} of {len(ARCHS) * len(names)} written")

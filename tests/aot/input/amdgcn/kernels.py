@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Triton kernels that cover what ../shared/data/triton-3.6.0 does not; generate.py compiles them with stock Triton.
 
-Their IR lies in hip-gfx1030/ and hip-gfx1100/ beside this file, and cases.py says what they compute.
+Their IR lies in hip-gfx1030/, hip-gfx1100/ and hip-gfx1200/ beside this file, and references.py says what they compute.
 """
 
 import triton
@@ -277,6 +277,37 @@ def adamw(p, g, m, v, n, lr, beta1, beta2, eps, decay, BLOCK: tl.constexpr):
     tl.store(v + i, vv, mask=k)
 
 
+@triton.jit
+def matmul_bytes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, KIND: tl.constexpr):
+    """Of 8-bit floats, passed as bytes."""
+    rm = tl.program_id(0) * BM + tl.arange(0, BM)
+    rn = tl.program_id(1) * BN + tl.arange(0, BN)
+    acc = tl.zeros([BM, BN], tl.float32)
+    for k in range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0)
+        y = tl.load(b + rk[:, None] * N + rn[None, :], mask=(rk[:, None] < K) & (rn[None, :] < N), other=0)
+        acc = tl.dot(x.to(KIND, bitcast=True), y.to(KIND, bitcast=True), acc)
+    tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+
+@triton.jit
+def quantise_e4m3(x, o, s, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    q = tl.load(x + i, mask=i < n, other=0.0).to(tl.float8e4nv)
+    tl.store(o + i, q.to(tl.float32), mask=i < n)
+    tl.store(s + i, q.to(tl.int8, bitcast=True), mask=i < n)
+
+
+@triton.jit
+def extremes_nan(x, y, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a = tl.load(x + i, mask=i < n)
+    b = tl.load(y + i, mask=i < n)
+    tl.store(o + i, tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL), mask=i < n)
+    tl.store(o + n + i, tl.maximum(a, b), mask=i < n)
+
+
 # name: (kernel, {parameter: type}, {parameter: compile-time value}, number of warps)
 F32, F16, BF16, I32, I8 = "*fp32", "*fp16", "*bf16", "*i32", "*i8"
 VARIANTS = {
@@ -309,4 +340,12 @@ VARIANTS = {
     "cross_entropy": (cross_entropy, dict(logits=F16, target=I32, loss=F32, n="i32"), dict(BLOCK=512), 4),
     "adamw": (adamw, dict(p=F32, g=F32, m=F32, v=F32, n="i32", lr="fp32", beta1="fp32", beta2="fp32", eps="fp32",
                           decay="fp32"), dict(BLOCK=256), 4),
+    "matmul_fp8": (matmul_bytes, dict(a=I8, b=I8, c=F32, M="i32", N="i32", K="i32"),
+                   dict(BM=32, BN=32, BK=32, KIND=tl.float8e4nv), 4),
+    "matmul_bf8": (matmul_bytes, dict(a=I8, b=I8, c=F32, M="i32", N="i32", K="i32"),
+                   dict(BM=32, BN=32, BK=32, KIND=tl.float8e5), 4),
+    "matmul_f16_f16": (matmul_small, dict(a=F16, b=F16, c=F16, M="i32", N="i32", K="i32"),
+                       dict(BM=32, BN=32, BK=32, ACC=tl.float16), 4),
+    "quantise_e4m3": (quantise_e4m3, dict(x=F32, o=F32, s=I8, n="i32"), dict(BLOCK=512), 4),
+    "extremes_nan": (extremes_nan, dict(x=F32, y=F32, o=F32, n="i32"), dict(BLOCK=256), 4),
 }

@@ -53,6 +53,15 @@ def from_bfloat(bits: np.ndarray) -> np.ndarray:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+def from_bytes(bits: np.ndarray, exponent_bits: int) -> np.ndarray:
+    """Finite 8-bit floats: a sign, the exponent (4 bits: e4m3, 5: e5m2), the fraction."""
+    bits = bits.view(np.uint8).astype(np.int64)
+    fraction_bits, bias = 7 - exponent_bits, 2 ** (exponent_bits - 1) - 1
+    exponent, fraction = bits >> fraction_bits & (2**exponent_bits - 1), bits & (2**fraction_bits - 1)
+    size = np.where(exponent == 0, fraction, fraction + 2**fraction_bits) * 2.0 ** (np.maximum(exponent, 1) - bias - fraction_bits)
+    return np.where(bits & 0x80, -size, size)
+
+
 def philox(seed: int, counter: np.ndarray) -> list[np.ndarray]:
     """Philox 4x32 with ten rounds, as triton.language.philox counts: the offset first, the rest 0."""
     mask, words = 0xFFFFFFFF, [counter.astype(np.uint64)] + [np.zeros(counter.size, np.uint64)] * 3
@@ -242,6 +251,25 @@ def cases(seed: int, at: Shape) -> dict[str, Case]:
     p_next = p.astype(wide) - 0.001 * (m1_next / (np.sqrt(m2_next) + 1e-8) + 0.01 * p.astype(wide))
     scalars = [n, 0.001, 0.9, 0.999, 1e-8, 0.01]
     made["adamw"] = Case([p, g, m1, m2, *scalars], (blocks(n, 256),), {0: p_next, 2: m1_next, 3: m2_next}, 3e-6)
+    for name, exponent_bits in (("matmul_fp8", 4), ("matmul_bf8", 5)):  # below 2
+        left, right = (rng.integers(0, 256, shape, dtype=np.uint8) & 0xBF for shape in ((m, k), (k, n_)))
+        product = from_bytes(left, exponent_bits) @ from_bytes(right, exponent_bits)
+        made[name] = Case([left, right, zeros((m, n_)), m, n_, k], tiles, {2: product}, 3e-5)
+    left, right = f16(m, k), f16(k, n_)
+    product = left.astype(wide) @ right.astype(wide)
+    made["matmul_f16_f16"] = Case([left, right, zeros((m, n_), np.float16), m, n_, k], tiles, {2: product}, 1e-2)
+    loud = f32(n) * np.float32(10)
+    rounded = lambda got: bool(np.all(np.abs(got - loud) <= np.abs(loud) * 0.0626 + 2**-10))  # 3 bits behind the point
+    made["quantise_e4m3"] = Case(
+        [loud, zeros(n), zeros(n, np.uint8), n], (blocks(n, 512),),
+        {1: rounded, 2: lambda got: rounded(from_bytes(got, 4))},
+    )  # fmt: skip
+    p, g = f32(n), f32(n)
+    p[::5], g[::7] = np.nan, np.nan
+    both = np.stack([np.minimum(p, g), np.fmax(p, g)])
+    made["extremes_nan"] = Case(
+        [p, g, zeros(both.shape), n], (blocks(n, 256),), {2: lambda got: np.array_equal(got, both, equal_nan=True)}
+    )
     return made
 
 

@@ -314,22 +314,24 @@ TEST_CASE("buffers: past the end a load is 0 and a store is nothing") {
   for (uint32_t i = 25; i < 40; ++i) CHECK(out[i] == (i == 33 ? 9 + 16 * 3 : 9));
 }
 
-TEST_CASE("WMMA: f16, bf16, iu8, iu4 in the registers' own layout") {
-  struct Form {
-    std::string operand, result, operation, signs;
-    unsigned bits;
-    bool is_float;
-  };
-  const Form forms[] = {
-      {"<16 x half>", "<8 x float>", "f32.16x16x16.f16.v8f32.v16f16", "", 16, true},
-      {"<16 x i16>", "<8 x float>", "f32.16x16x16.bf16.v8f32.v16i16", "", 16, true},
-      {"<4 x i32>", "<8 x i32>", "i32.16x16x16.iu8.v8i32.v4i32", "i1 true, ", 8, false},
-      {"<2 x i32>", "<8 x i32>", "i32.16x16x16.iu4.v8i32.v2i32", "i1 true, ", 4, false},
-  };
-  for (const Form& form : forms) {
-    CAPTURE(form.operation);
-    const std::string tail = form.is_float ? "" : ", i1 false";
-    const std::string text = fmt::format(
+/// One form of WMMA: the types of A and B and of C and D, and where GFX11 and GFX12 have what.
+struct Form {
+  std::string operand, result, operation;
+  unsigned bits;           ///< of a number of A and B
+  unsigned exponent_bits;  ///< 0: an integer
+  unsigned depth = 16;
+  bool is_gfx12 = false;
+
+  bool is_float() const { return exponent_bits != 0; }
+  unsigned result_bits() const { return result.find("32") != std::string::npos || result == "<8 x float>" ? 32 : 16; }
+  unsigned numbers() const { return is_gfx12 ? depth / 2 : depth; }  ///< of A in a lane
+  unsigned words() const { return numbers() * bits / 32; }
+  unsigned k(unsigned lane, unsigned index) const { return index + (is_gfx12 ? numbers() * (lane >> 4) : 0); }
+  unsigned row(unsigned lane, unsigned e) const { return is_gfx12 ? 8 * (lane >> 4) + e : 2 * e + (lane >> 4); }
+
+  std::string text() const {
+    const std::string sign = is_float() ? "" : "i1 true, ", tail = is_float() ? "" : ", i1 false";
+    return fmt::format(
         "target triple = \"amdgcn-amd-amdhsa\"\n"
         "define amdgpu_kernel void @k(ptr addrspace(1) %pa, ptr addrspace(1) %pb, ptr addrspace(1) %pc) {{\n"
         "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
@@ -340,48 +342,151 @@ TEST_CASE("WMMA: f16, bf16, iu8, iu4 in the registers' own layout") {
         "  store {1} %d, ptr addrspace(1) %qc\n  ret void\n}}\n"
         "declare i32 @llvm.amdgcn.workitem.id.x()\ndeclare {1} @llvm.amdgcn.wmma.{2}({5}{0}, {5}{0}, {1}{6}) "
         "convergent\n",
-        form.operand, form.result, form.operation, form.signs, tail, form.signs.empty() ? "" : "i1, ",
-        form.is_float ? "" : ", i1");
-    const test::LoadedSlice slice = load(text);
-    // Small whole numbers, so that every order of summation gives the same.
-    const auto value = [&](unsigned major, unsigned k, unsigned salt) {
-      return static_cast<int>((major * 7 + k * 5 + salt) % 13) - (form.bits == 4 ? 6 : 5);
-    };
-    const auto encode = [&](int number) -> uint32_t {
-      if (form.bits < 16) return static_cast<uint32_t>(number) & ((1u << form.bits) - 1);
-      const uint32_t single = std::bit_cast<uint32_t>(static_cast<float>(number));
-      if (form.operand != "<16 x half>") return single >> 16;
-      if (number == 0) return 0;
-      return (single >> 16 & 0x8000) | ((single >> 23 & 0xff) - 127 + 15) << 10 | (single >> 13 & 0x3ff);
-    };
-    const unsigned words = 16 * form.bits / 32;
-    std::vector<uint32_t> a(32 * words), b(32 * words), c(32 * 8);
-    const auto c_value = [](unsigned row, unsigned column) { return static_cast<int>(row * 3 + column); };
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      for (unsigned k = 0; k < 16; ++k) {
-        const unsigned word = lane * words + k * form.bits / 32, shift = k * form.bits % 32;
-        a[word] |= encode(value(lane & 15, k, 1)) << shift;
-        b[word] |= encode(value(lane & 15, k, 4)) << shift;
+        operand, result, operation, sign, tail, is_float() ? "" : "i1, ", is_float() ? "" : ", i1");
+  }
+};
+
+/// A small whole number as a float of so many bits.
+uint32_t small_float(int number, unsigned bits, unsigned exponent_bits) {
+  if (number == 0) return 0;
+  const uint32_t single = std::bit_cast<uint32_t>(static_cast<float>(number));
+  const unsigned fraction_bits = bits - 1 - exponent_bits, bias = (1u << (exponent_bits - 1)) - 1;
+  return (single >> 31) << (bits - 1) | ((single >> 23 & 0xff) - 127 + bias) << fraction_bits |
+         (single & 0x7fffff) >> (23 - fraction_bits);
+}
+
+void check_wmma(const Form& form) {
+  CAPTURE(form.operation);
+  const test::LoadedSlice slice = load(form.text());
+  // Small whole numbers, so that every order of summation gives the same, and every type has it exactly.
+  const auto value = [&](unsigned major, unsigned k, unsigned salt) {
+    return static_cast<int>((major * 7 + k * 5 + salt) % (form.result_bits() == 16 ? 4 : 13)) -
+           (form.bits == 4             ? 6
+            : form.result_bits() == 16 ? 1
+                                       : 5);
+  };
+  const auto encode = [&](int number) {
+    if (form.is_float()) return small_float(number, form.bits, form.exponent_bits);
+    return static_cast<uint32_t>(number) & ((1u << form.bits) - 1);
+  };
+  const auto encode_sum = [&](int number) {
+    if (form.result_bits() == 16) return small_float(number, 16, form.exponent_bits);
+    return form.is_float() ? small_float(number, 32, 8) : static_cast<uint32_t>(number);
+  };
+  const auto c_value = [](unsigned row, unsigned column) { return static_cast<int>(row * 3 + column); };
+  std::vector<uint32_t> a(size_t{32} * form.words()), b(a.size()), c(size_t{32} * 8 * form.result_bits() / 32);
+  const auto sum_at = [&](unsigned lane, unsigned e) {
+    const unsigned bit = (lane * 8 + e) * form.result_bits();
+    return std::pair{bit / 32, bit % 32};
+  };
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    for (unsigned i = 0; i < form.numbers(); ++i) {
+      const unsigned word = lane * form.words() + i * form.bits / 32, shift = i * form.bits % 32;
+      a[word] |= encode(value(lane & 15, form.k(lane, i), 1)) << shift;
+      b[word] |= encode(value(lane & 15, form.k(lane, i), 4)) << shift;
+    }
+    for (unsigned e = 0; e < 8; ++e) {
+      const auto [word, shift] = sum_at(lane, e);
+      c[word] |= encode_sum(c_value(form.row(lane, e), lane & 15)) << shift;
+    }
+  }
+  test::Launch launch;
+  launch.grid = launch.group = {32, 1, 1};
+  launch.bind(0, a).bind(1, b).bind(2, c);
+  slice.run("k", launch);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned e = 0; e < 8; ++e) {
+      const unsigned row = form.row(lane, e), column = lane & 15;
+      int wanted = c_value(row, column);
+      for (unsigned k = 0; k < form.depth; ++k) wanted += value(row, k, 1) * value(column, k, 4);
+      const auto [word, shift] = sum_at(lane, e);
+      const uint32_t mask = form.result_bits() == 32 ? ~0u : 0xffffu;
+      CHECK((c[word] >> shift & mask) == encode_sum(wanted));
+    }
+}
+
+TEST_CASE("WMMA of GFX11 in the registers' own layout") {
+  check_wmma({"<16 x half>", "<8 x float>", "f32.16x16x16.f16.v8f32.v16f16", 16, 5});
+  check_wmma({"<16 x i16>", "<8 x float>", "f32.16x16x16.bf16.v8f32.v16i16", 16, 8});
+  check_wmma({"<4 x i32>", "<8 x i32>", "i32.16x16x16.iu8.v8i32.v4i32", 8, 0});
+  check_wmma({"<2 x i32>", "<8 x i32>", "i32.16x16x16.iu4.v8i32.v2i32", 4, 0});
+}
+
+TEST_CASE("WMMA of GFX12: half of k a lane, the rows of D in halves") {
+  check_wmma({"<8 x half>", "<8 x float>", "f32.16x16x16.f16.v8f32.v8f16", 16, 5, 16, true});
+  check_wmma({"<8 x i16>", "<8 x float>", "f32.16x16x16.bf16.v8f32.v8i16", 16, 8, 16, true});
+  check_wmma({"<8 x half>", "<8 x half>", "f16.16x16x16.f16.v8f16.v8f16", 16, 5, 16, true});
+  check_wmma({"<8 x i16>", "<8 x i16>", "bf16.16x16x16.bf16.v8i16.v8i16", 16, 8, 16, true});
+  check_wmma({"<2 x i32>", "<8 x float>", "f32.16x16x16.fp8.fp8.v8f32.v2i32", 8, 4, 16, true});
+  check_wmma({"<2 x i32>", "<8 x float>", "f32.16x16x16.bf8.bf8.v8f32.v2i32", 8, 5, 16, true});
+  check_wmma({"<2 x i32>", "<8 x i32>", "i32.16x16x16.iu8.v8i32.v2i32", 8, 0, 16, true});
+  check_wmma({"i32", "<8 x i32>", "i32.16x16x16.iu4.v8i32.i32", 4, 0, 16, true});
+  check_wmma({"<2 x i32>", "<8 x i32>", "i32.16x16x32.iu4.v8i32.v2i32", 4, 0, 32, true});
+}
+
+TEST_CASE("WMMA of GFX12: every 8-bit float, as A and as B") {
+  // A has the byte in one element of its row, B one: D's row is the byte's value.
+  for (const bool e4m3_first : {true, false}) {
+    const char* const kinds = e4m3_first ? "fp8.bf8" : "bf8.fp8";
+    const Form form{"<2 x i32>", "<8 x float>", fmt::format("f32.16x16x16.{}.v8f32.v2i32", kinds), 8, 4, 16, true};
+    const test::LoadedSlice slice = load(form.text());
+    const unsigned exponent_bits = e4m3_first ? 4 : 5, fraction_bits = 7 - exponent_bits;
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const uint32_t one = e4m3_first ? 15u << 2 : 7u << 3;  // of B's type
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      std::vector<uint32_t> a(64), b(64);
+      std::vector<float> c(256);
+      for (unsigned row = 0; row < 16; ++row) {
+        a[row * 2] = byte;  // k = 0
+        b[row * 2] = one;
       }
-      for (unsigned e = 0; e < 8; ++e) {
-        const int number = c_value(2 * e + (lane >> 4), lane & 15);
-        c[lane * 8 + e] =
-            form.is_float ? std::bit_cast<uint32_t>(static_cast<float>(number)) : static_cast<uint32_t>(number);
+      test::Launch launch;
+      launch.grid = launch.group = {32, 1, 1};
+      launch.bind(0, a).bind(1, b).bind(2, c);
+      slice.run("k", launch);
+      const unsigned exponent = byte >> fraction_bits & ((1u << exponent_bits) - 1),
+                     fraction = byte & ((1u << fraction_bits) - 1);
+      const bool all_ones = exponent == (1u << exponent_bits) - 1;
+      const bool is_nan = e4m3_first ? (byte & 0x7f) == 0x7f : all_ones && fraction != 0;
+      double wanted = exponent == 0 ? std::ldexp(fraction, 1 - bias - static_cast<int>(fraction_bits))
+                                    : std::ldexp(fraction + (1u << fraction_bits),
+                                                 static_cast<int>(exponent) - bias - static_cast<int>(fraction_bits));
+      if (!e4m3_first && all_ones) wanted = std::numeric_limits<double>::infinity();
+      CAPTURE(byte);
+      for (const float got : c) {
+        if (is_nan)
+          CHECK(std::isnan(got));
+        else
+          CHECK(got == (byte & 0x80 ? -wanted : wanted));
       }
     }
-    test::Launch launch;
-    launch.grid = launch.group = {32, 1, 1};
-    launch.bind(0, a).bind(1, b).bind(2, c);
-    slice.run("k", launch);
-    for (unsigned lane = 0; lane < 32; ++lane)
-      for (unsigned e = 0; e < 8; ++e) {
-        const unsigned row = 2 * e + (lane >> 4), column = lane & 15;
-        int wanted = c_value(row, column);
-        for (unsigned k = 0; k < 16; ++k) wanted += value(row, k, 1) * value(column, k, 4);
-        const uint32_t bits = c[lane * 8 + e];
-        CHECK((form.is_float ? static_cast<int>(std::bit_cast<float>(bits)) : static_cast<int>(bits)) == wanted);
-      }
   }
+}
+
+TEST_CASE("GFX12's barrier in two parts: who waits sees what was written before the signal") {
+  const std::string text =
+      "target triple = \"amdgcn-amd-amdhsa\"\n"
+      "@lds = internal addrspace(3) global [64 x i32] undef\n"
+      "define amdgpu_kernel void @k(ptr addrspace(1) %out) {\n"
+      "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
+      "  %p = getelementptr [64 x i32], ptr addrspace(3) @lds, i32 0, i32 %t\n  store i32 %t, ptr addrspace(3) %p\n"
+      "  call void @llvm.amdgcn.s.wait.dscnt(i16 0)\n"
+      "  fence syncscope(\"workgroup\") release\n  call void @llvm.amdgcn.s.barrier.signal(i32 -1)\n"
+      "  %m = mul i32 %t, 100\n"
+      "  call void @llvm.amdgcn.s.barrier.wait(i16 -1)\n  fence syncscope(\"workgroup\") acquire\n"
+      "  %o = sub i32 63, %t\n  %q = getelementptr [64 x i32], ptr addrspace(3) @lds, i32 0, i32 %o\n"
+      "  %v = load i32, ptr addrspace(3) %q\n  %s = add i32 %v, %m\n"
+      "  %r = getelementptr i32, ptr addrspace(1) %out, i32 %t\n  store i32 %s, ptr addrspace(1) %r\n  ret void\n}\n"
+      "declare i32 @llvm.amdgcn.workitem.id.x()\ndeclare void @llvm.amdgcn.s.barrier.signal(i32 immarg) convergent\n"
+      "declare void @llvm.amdgcn.s.barrier.wait(i16 immarg) convergent\ndeclare void @llvm.amdgcn.s.wait.dscnt(i16 "
+      "immarg)\n";
+  const test::LoadedSlice slice = load(text);
+  std::vector<uint32_t> out(64);
+  test::Launch launch;
+  launch.grid = launch.group = {64, 1, 1};
+  launch.bind(0, out);
+  slice.run("k", launch);
+  for (uint32_t t = 0; t < 64; ++t) CHECK(out[t] == 63 - t + 100 * t);
 }
 
 TEST_CASE("sizes of the launch") {

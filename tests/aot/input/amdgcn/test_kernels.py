@@ -33,7 +33,7 @@ TARGETS = ("macos14", "macos26")
 NOT_BEFORE = {"spin_count": "macos15"}
 # The matrices of both targets, and kernels of much code.
 SLOW = {"attention", "flash_attention", "matmul_f16", "matmul_bf16", "matmul_i8", "matmul_f32", "sort_row", "transpose", "linear_scan",
-        "cumsum_2d", "argmax_row", "histogram_block", "functions"}  # fmt: skip
+        "cumsum_2d", "argmax_row", "histogram_block", "functions", "matmul_fp8", "matmul_bf8", "matmul_f16_f16"}  # fmt: skip
 
 
 def run(*arguments):
@@ -102,7 +102,7 @@ def check(path, order):
 
 def main():
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    folders = [HERE / "hip-gfx1030", HERE / "hip-gfx1100", SHARED / "hip-gfx1030", SHARED / "hip-gfx1100"]
+    folders = [HERE / "hip-gfx1030", HERE / "hip-gfx1100", HERE / "hip-gfx1200", SHARED / "hip-gfx1030", SHARED / "hip-gfx1100"]
     if not SHARED.exists():
         print(f"SKIPPED: the 26 files of {SHARED}, which is absent")
     paths = [p for folder in folders if folder.exists() for p in sorted(folder.glob("*.llir"))]
