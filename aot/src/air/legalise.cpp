@@ -34,7 +34,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(infer_address_spaces, kernel_ir),
     SMELT_PASS(reject_double, kernel_ir),
     SMELT_PASS(memory_intrinsics, kernel_ir),
-    SMELT_PASS(atomics, kernel_ir),
+    SMELT_PASS(atomics, all),
     SMELT_PASS(fences, kernel_ir),
     SMELT_PASS(math_intrinsics, kernel_ir),
     SMELT_PASS(plain_memory, kernel_ir),

@@ -42,7 +42,8 @@ Result<void> read_gpu(KernelModule& input, const Origin& origin, const InputOpti
 // Shared by the dialects.
 
 /// Marks the kernels ("smelt.kernel"): those named in the options, of a kernel calling convention, or with an
-/// annotation of OpenCL or NVVM; then makes every calling convention C. An error when there is none.
+/// annotation of OpenCL or NVVM; without any, the only externally visible definition that nothing in the module
+/// uses, if it returns nothing. Then makes every calling convention C. An error when there is none.
 Result<void> mark_kernels(llvm::Module& module, const Origin& origin, const InputOptions& options);
 
 /// Rewrites every pointer's address space. Spaces not in the map stay. Casts between spaces that become one go.
@@ -51,5 +52,7 @@ Result<void> remap_address_spaces(KernelModule& input, const std::map<unsigned, 
 /// Calls of OpenCL C and NVVM builtins become kernel IR: hardware values, barriers, mathematics, atomics.
 void lower_opencl(llvm::Module& module);
 void lower_nvvm(llvm::Module& module);
+/// Calls of air.* that AIR has not but other makers write: hardware values (unless the entries are complete), barriers.
+void lower_air_calls(llvm::Module& module, bool has_entries);
 
 }  // namespace smelt::aot::input

@@ -16,7 +16,9 @@ bool is_air(const llvm::Module& module) {
 
 Result<void> read_air(KernelModule& input, const Origin& origin, const InputOptions& options) {
   // Complete entries decide; names on the command line then choose nothing more.
-  if (air::has_entries(*input.module)) {
+  const bool has_entries = air::has_entries(*input.module);
+  lower_air_calls(*input.module, has_entries);
+  if (has_entries) {
     if (options.missing_kernels) *options.missing_kernels = options.kernels;
     return {};
   }

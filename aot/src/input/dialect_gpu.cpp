@@ -26,6 +26,20 @@ bool is_kernel_convention(llvm::CallingConv::ID convention) {
          convention == llvm::CallingConv::AMDGPU_KERNEL;
 }
 
+/// Of a module that marks nothing: what a compiler for one kernel a file wrote. Not of finished AIR (it says what it
+/// is): there a lone function is a helper of other objects.
+void mark_only_definition(llvm::Module& module) {
+  if (module.getNamedMetadata("air.version")) return;
+  llvm::Function* only = nullptr;
+  for (llvm::Function& function : module) {
+    if (kernel_ir::is_kernel(function) || is_kernel_convention(function.getCallingConv())) return;
+    if (function.isDeclaration() || function.hasLocalLinkage() || !function.use_empty()) continue;
+    if (only) return;
+    only = &function;
+  }
+  if (only && only->getReturnType()->isVoidTy()) only->addFnAttr(kernel_ir::kKernel);
+}
+
 /// !nvvm.annotations = {function, "kernel", 1, "maxntidx", 128, ...}
 void read_nvvm_annotations(llvm::Module& module) {
   const auto* list = module.getNamedMetadata("nvvm.annotations");
@@ -113,6 +127,7 @@ Result<void> mark_kernels(llvm::Module& module, const Origin& origin, const Inpu
     function->addFnAttr(kernel_ir::kKernel);
   }
   read_nvvm_annotations(module);
+  mark_only_definition(module);
   size_t kernels = 0;
   for (llvm::Function& function : module) {
     if (is_kernel_convention(function.getCallingConv())) function.addFnAttr(kernel_ir::kKernel);
