@@ -107,7 +107,7 @@ bool is_amdgcn(const llvm::Module& module) {
 Result<void> read_amdgcn(KernelModule& input, const Origin& origin, const InputOptions& options) {
   llvm::Module& module = *input.module;
   SMELT_TRY_VOID(mark_kernels(module, origin, options));
-  SMELT_TRY_VOID(lower_asserts(module, origin, options));
+  SMELT_TRY_VOID(lower_reports(module, origin, options));
   SMELT_TRY_VOID(lower_device_library(module, origin));
   SMELT_TRY_VOID(lower_hidden_arguments(module, origin));
   narrow_doubles(module);

@@ -2,8 +2,9 @@
 // tl.device_assert as Triton writes it for AMD's GPUs: on the failing side a message goes to the host through a queue
 // (__ockl_fprintf_stderr_begin and what appends to it), then a barrier, then a trap. Metal has neither; here the
 // failing thread leaves the number of the source line in memory behind the kernel's first hidden pointer and ends. Who
-// launches binds a zeroed 32-bit word there and reads it back (docs/formats/triton-amdgcn.md 3).
+// launches binds zeroed memory there and reads it back (reports.hpp). Also what asserts and prints have in common.
 #include "input/amdgcn/convergence.hpp"
+#include "input/amdgcn/reports.hpp"
 #include "input/amdgcn/site.hpp"
 #include "kernel_ir/attributes.hpp"
 
@@ -19,15 +20,8 @@ namespace smelt::aot::input::amdgcn {
 namespace {
 
 constexpr llvm::StringRef kBegin = "__ockl_fprintf_stderr_begin";
-constexpr llvm::StringRef kAppend = "__ockl_printf_append_";
 /// Of a failing thread whose line is not known.
 constexpr unsigned kNoLine = 0xffffffff;
-
-llvm::StringRef callee_of(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  return callee ? callee->getName() : llvm::StringRef();
-}
 
 /// What lies between the beginning of a message and its trap, in one block; empty when no trap follows.
 std::vector<llvm::Instruction*> up_to_trap(llvm::Instruction& begin) {
@@ -76,19 +70,29 @@ std::vector<llvm::Instruction*> asserts_of(llvm::Function& function) {
 
 }  // namespace
 
-Result<void> lower_asserts(llvm::Module& module, const Origin& origin, const InputOptions& options) {
+llvm::StringRef callee_of(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee ? callee->getName() : llvm::StringRef();
+}
+
+Result<void> lower_reports(llvm::Module& module, const Origin& origin, const InputOptions& options) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     const std::vector<llvm::Instruction*> asserts = asserts_of(function);
-    if (asserts.empty()) continue;
+    const std::vector<llvm::Instruction*> prints = prints_of(function);
+    if (asserts.empty() && prints.empty()) continue;
     SMELT_TRY(const unsigned hidden, count_hidden(function, origin, options));
     if (!kernel_ir::is_kernel(function) || hidden == 0)
       return fail(
           Errc::unsupported,
-          "{}'{}': device_assert reports through the kernel's hidden pointer to scratch memory, and '{}' has none",
-          origin.line_of(kBegin.str()), kBegin.str(), function.getName().str());
+          "{}'{}': device_assert and device_print report through the kernel's hidden pointer to scratch memory, and "
+          "'{}' has none",
+          origin.line_of(callee_of(*(asserts.empty() ? prints : asserts)[0]).str()),
+          callee_of(*(asserts.empty() ? prints : asserts)[0]).str(), function.getName().str());
     llvm::Argument& report = *function.getArg(static_cast<unsigned>(function.arg_size()) - hidden);
     for (llvm::Instruction* begin : asserts) SMELT_TRY_VOID(lower_assert(*begin, report, origin));
+    for (llvm::Instruction* begin : prints) SMELT_TRY_VOID(lower_print(*begin, report, origin));
     for (const auto attribute : {llvm::Attribute::ReadNone, llvm::Attribute::ReadOnly, llvm::Attribute::WriteOnly})
       function.removeParamAttr(report.getArgNo(), attribute);
     function.removeFnAttr(llvm::Attribute::Memory);

@@ -74,6 +74,9 @@ constexpr HiddenField kHiddenFields[] = {
     {"dispatch.ptr", 20, 32, "threads_per_grid", 'z'},
 };
 
+/// Of implicitarg.ptr: what the device library prints to.
+constexpr uint64_t kHostQueue = 80;
+
 llvm::Value* hardware_value(llvm::IRBuilder<>& ir, const HiddenField& field, llvm::Type* type) {
   if (field.attribute.empty()) return llvm::ConstantInt::get(type, 0);
   return ir.CreateZExtOrTrunc(kernel_ir::call_builtin(ir, field.attribute, field.component), type);
@@ -104,9 +107,12 @@ Result<void> lower_hidden_arguments(llvm::Module& module, const Origin& origin) 
           found = &field;
       if (!found)
         return fail(Errc::unsupported,
-                    "{}'llvm.amdgcn.{}': what the kernel reads at byte {} has no counterpart in Metal",
+                    "{}'llvm.amdgcn.{}': what the kernel reads at byte {} has no counterpart in Metal{}",
                     origin.line_of(fmt::format("llvm.amdgcn.{}", std::string(source))), std::string(source),
-                    offset.getSExtValue());
+                    offset.getSExtValue(),
+                    offset == kHostQueue ? " (a queue to the host: device_print is done where AMD's library ockl is "
+                                           "not linked into the module)"
+                                         : "");
       llvm::IRBuilder<> ir(load);
       load->replaceAllUsesWith(hardware_value(ir, *found, load->getType()));
       load->eraseFromParent();

@@ -104,13 +104,27 @@ bool lower_math(Replacement& to, llvm::StringRef name) {
   return false;
 }
 
+/// __ockl_mul_hi_<i32|u32|i64|u64>: the upper half of the product.
+bool lower_upper_half(Replacement& to, llvm::StringRef name) {
+  if (!name.consume_front("__ockl_mul_hi_") || to.call().arg_size() != 2) return false;
+  const bool is_signed = name.consume_front("i");
+  if (!is_signed && !name.consume_front("u")) return false;
+  const auto* const type = llvm::dyn_cast<llvm::IntegerType>(to.type());
+  unsigned bits = 0;
+  if (!type || name.getAsInteger(10, bits) || type->getBitWidth() != bits || (bits != 32 && bits != 64)) return false;
+  to.finish(to.air(fmt::format("air.mul_hi.{}.i{}", is_signed ? 's' : 'u', bits), to.type(),
+                   {to.argument(0), to.argument(1)}, false));
+  return true;
+}
+
 }  // namespace
 
 Result<void> lower_device_library(llvm::Module& module, const Origin& origin) {
   std::string unknown;
   lower_calls(module, "__oc", [&](Replacement& to, const llvm::Function& callee) {
     const llvm::StringRef name = callee.getName();
-    if (!lower_place(to, name) && !lower_math(to, name) && unknown.empty()) unknown = name.str();
+    if (!lower_place(to, name) && !lower_math(to, name) && !lower_upper_half(to, name) && unknown.empty())
+      unknown = name.str();
   });
   if (unknown.empty()) return {};
   return fail(Errc::unsupported,

@@ -89,11 +89,11 @@ void drop_buffer_resources(llvm::Module& module);
 /// How many of the last parameters are pointers to scratch memory that Triton adds to Python's arguments.
 Result<unsigned> count_hidden(const llvm::Function& kernel, const Origin& origin, const InputOptions& options);
 
-/// tl.device_assert: the failing thread leaves its line in memory behind the first hidden pointer, which stays a
-/// parameter, and ends.
-Result<void> lower_asserts(llvm::Module& module, const Origin& origin, const InputOptions& options);
+/// tl.device_assert and tl.device_print: the thread leaves its line, or what it prints, in memory behind the first
+/// hidden pointer, which stays a parameter (reports.hpp); one that fails ends.
+Result<void> lower_reports(llvm::Module& module, const Origin& origin, const InputOptions& options);
 
-/// On a kernel with asserts, until finish_kernel: the number of the parameter that they report through.
+/// On a kernel with either, until finish_kernel: the number of the parameter that they report through.
 constexpr llvm::StringRef kReports = "smelt.reports";
 
 /// Loads of the launch's sizes from AMD's hidden arguments become hardware values.

@@ -4,6 +4,7 @@ all stages but the last as text, so the Metal library is no stage of its own; ``
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import re
@@ -19,6 +20,7 @@ from triton.backends.amd import compiler as amd  # type: ignore[import]
 from triton.runtime.errors import OutOfResources  # type: ignore[import]
 
 from .asserts import asserts_of
+from .prints import PRINTS, formats_of
 
 # What a launch needs to know, and what the IR was made for.
 _METADATA = ("shared", "num_warps", "warp_size", "global_scratch_size", "profile_scratch_size", "triton_version")
@@ -78,20 +80,32 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         self._amd.add_stages(stages, options, language)
         for machine in ("amdgcn", "hsaco"):
             stages.pop(machine, None)
-        messages = self._note_asserts(stages)
+        messages = self._note_reports(stages, options)
         stages["smelt"] = lambda source, metadata: self.make_package(source, metadata, options, messages)
 
-    @staticmethod
-    def _note_asserts(stages: dict[str, Any]) -> list[list[Any]]:
-        """What tl.device_assert says and in which line, read before Triton turns it into calls."""
+    def _note_reports(self, stages: dict[str, Any], options: Any) -> list[list[Any]]:
+        """What tl.device_assert says and in which line, read before Triton turns it into calls. A kernel that prints is
+        not linked with the library that would print through a queue of AMD's."""
         messages: list[list[Any]] = []
-        before = stages["ttgir"]
+        ttgir_before, llir_before = stages["ttgir"], stages["llir"]
+        prints = False
 
         def ttgir(module: Any, metadata: dict[str, Any]) -> Any:
-            messages[:] = asserts_of(str(module))
-            return before(module, metadata)
+            nonlocal prints
+            text = str(module)
+            messages[:] = asserts_of(text)
+            prints = "tt.print " in text
+            return ttgir_before(module, metadata)
 
-        stages["ttgir"] = ttgir
+        def llir(module: Any, metadata: dict[str, Any]) -> Any:
+            if not prints:
+                return llir_before(module, metadata)
+            alone = copy.copy(options)
+            libraries = tuple(library for library in options.extern_libs if library[0] != "ockl")
+            object.__setattr__(alone, "extern_libs", libraries)  # options are frozen
+            return self._amd.make_llir(module, metadata, alone)
+
+        stages["ttgir"], stages["llir"] = ttgir, llir
         return messages
 
     def make_package(self, source: str, metadata: dict[str, Any], options: Any, messages: list[list[Any]]) -> bytes:
@@ -103,8 +117,9 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         if metadata.get("shared", 0) > _THREADGROUP_BYTES:
             # Triton's own word for it: autotuning goes on with its next configuration.
             raise OutOfResources(metadata["shared"], _THREADGROUP_BYTES, "threadgroup memory")
-        # The launcher binds a word for what failed.
+        # The launcher binds a word for what failed, and more for what is printed.
         metadata["smelt_asserts"] = messages if _REPORTS in source else None
+        metadata["smelt_prints"] = formats_of(source) if PRINTS in source else None
         launch = {key: metadata[key] for key in _METADATA if key in metadata}
         launch.setdefault("warp_size", options.warp_size)
         package = smelt.compile(source.encode(), targets=default_target(), cpu=True, metadata=launch, store=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from triton.backends.compiler import GPUTarget  # type: ignore[import]
 from triton.backends import driver as base  # type: ignore[import]
 
 from .asserts import failure
+from .prints import new_report, printed
 
 _WARP = 32
 _SCALARS: dict[str, Any] = {
@@ -86,8 +88,9 @@ class Launcher:
         self._kinds = [source.signature[key] for key in source.signature]
         self._group = metadata.num_warps * _WARP
         self._name = metadata.name
-        # None: the kernel has no asserts, and takes no place to report them.
+        # None: the kernel has no asserts, or prints nothing; with neither it takes no place to report to.
         self._asserts = getattr(metadata, "smelt_asserts", None)
+        self._formats = getattr(metadata, "smelt_prints", None)
 
     def __call__(
         self, x: int, y: int, z: int, stream: Any, function: Any, packed: Any, launch: Any,
@@ -101,16 +104,20 @@ class Launcher:
                 if one_kind == "constexpr":
                     continue
                 bound.append(_pointer(one) if one_kind.startswith("*") else _scalar(one_kind, one))
-        report = None if self._asserts is None else ctypes.c_uint32(0)
-        if report is not None:
+        report = None
+        if self._asserts is not None or self._formats is not None:
+            report = new_report() if self._formats is not None else (ctypes.c_uint32 * 1)()
             bound.append(report)
         if enter is not None:
             enter(launch)
         function(*bound, threads=(x * self._group, y, z), group_size=(self._group, 1, 1))
         if leave is not None:
             leave(launch)
-        if report is not None and report.value:
-            raise failure(self._name, report.value, self._asserts or [])
+        if report is not None and self._formats is not None:
+            sys.stdout.writelines(printed(report, self._formats))
+            sys.stdout.flush()
+        if report is not None and report[0]:
+            raise failure(self._name, report[0], self._asserts or [])
 
 
 class Utilities:

@@ -308,6 +308,27 @@ def extremes_nan(x, y, o, n, BLOCK: tl.constexpr):
     tl.store(o + n + i, tl.maximum(a, b), mask=i < n)
 
 
+@triton.jit
+def prints(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n, other=0)
+    w = tl.load(y + i, mask=i < n, other=0.0)
+    tl.device_print("n", n)
+    tl.device_print("v and w: ", v, w)
+    tl.device_print("hex ", v, hex=True)
+    tl.device_print("only words")
+
+
+@triton.jit
+def prints_types(x, h, n, f):
+    r = tl.program_id(0)
+    if r == n:
+        tl.device_print("long", tl.load(x + r).to(tl.int64) * 1000000007)
+        tl.device_print("half", tl.load(h + r))
+        tl.device_print("three", f, f * 2, (r > 0))
+        tl.device_print("small", tl.load(x + r).to(tl.uint8), (f * 3).to(tl.bfloat16))
+
+
 # name: (kernel, {parameter: type}, {parameter: compile-time value}, number of warps)
 F32, F16, BF16, I32, I8 = "*fp32", "*fp16", "*bf16", "*i32", "*i8"
 VARIANTS = {
@@ -348,4 +369,9 @@ VARIANTS = {
                        dict(BM=32, BN=32, BK=32, ACC=tl.float16), 4),
     "quantise_e4m3": (quantise_e4m3, dict(x=F32, o=F32, s=I8, n="i32"), dict(BLOCK=512), 4),
     "extremes_nan": (extremes_nan, dict(x=F32, y=F32, o=F32, n="i32"), dict(BLOCK=256), 4),
+}
+# Compiled as the plug-in does it, without the library that prints through a queue of AMD's; for test_prints.py.
+PRINTS = {
+    "prints": (prints, dict(x=I32, y=F32, n="i32"), dict(BLOCK=64), 1),
+    "prints_types": (prints_types, dict(x=I32, h=F16, n="i32", f="fp32"), dict(), 1),
 }

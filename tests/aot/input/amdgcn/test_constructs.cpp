@@ -489,6 +489,26 @@ TEST_CASE("GFX12's barrier in two parts: who waits sees what was written before 
   for (uint32_t t = 0; t < 64; ++t) CHECK(out[t] == 63 - t + 100 * t);
 }
 
+TEST_CASE("upper halves of products, by the device library's names") {
+  std::vector<Operation> operations;
+  operations.push_back({"  %r# = call i32 @__ockl_mul_hi_u32(i32 %v, i32 -3)", [](const uint32_t* in, uint32_t t) {
+                          return static_cast<uint32_t>(uint64_t{in[t]} * 0xfffffffdu >> 32);
+                        }});
+  operations.push_back({"  %r# = call i32 @__ockl_mul_hi_i32(i32 %v, i32 -3)", [](const uint32_t* in, uint32_t t) {
+                          return static_cast<uint32_t>(int64_t{static_cast<int32_t>(in[t])} * -3 >> 32);
+                        }});
+  operations.push_back(
+      {"  %x# = zext i32 %v to i64\n  %w# = shl i64 %x#, 20\n"
+       "  %h# = call i64 @__ockl_mul_hi_u64(i64 %w#, i64 1099511627777)\n  %r# = trunc i64 %h# to i32",
+       [](const uint32_t* in, uint32_t t) {
+         const uint64_t wide = uint64_t{in[t]} << 20;  // times 2^40 + 1
+         return static_cast<uint32_t>((wide >> 24) + ((wide << 40) + wide < wide));
+       }});
+  check_all(operations,
+            "declare i32 @__ockl_mul_hi_u32(i32, i32)\ndeclare i32 @__ockl_mul_hi_i32(i32, i32)\n"
+            "declare i64 @__ockl_mul_hi_u64(i64, i64)\n");
+}
+
 TEST_CASE("sizes of the launch") {
   const std::string text =
       "target triple = \"amdgcn-amd-amdhsa\"\n"

@@ -113,12 +113,33 @@ TEST_CASE("messages to the host: device_assert's alone, and with memory to repor
   check_says(refused(bare, "{}"), {"line 5", "hidden pointer", "'k'"});
 }
 
+TEST_CASE("messages that device_print does not write") {
+  constexpr std::string_view declarations =
+      "@printfFormat_1 = internal constant [3 x i8] c\"%u\\00\"\n@other = internal constant [3 x i8] c\"%u\\00\"\n"
+      "declare i64 @__ockl_printf_begin(i64)\ndeclare i64 @__ockl_printf_append_string_n(i64, ptr, i64, i32)\n"
+      "declare i64 @__ockl_printf_append_args(i64, i32, i64, i64, i64, i64, i64, i64, i64, i32)";
+  const auto says = [&](std::string_view rest) {
+    return refused(kernel(fmt::format("  %r = add i32 %t, 1\n  %m = call i64 @__ockl_printf_begin(i64 0)\n{}", rest),
+                          declarations));
+  };
+  const std::string_view odd[] = {
+      "",  // nothing follows
+      "  %n = call i64 @__ockl_printf_append_string_n(i64 %m, ptr @other, i64 3, i32 1)",
+      "  %n = call i64 @__ockl_printf_append_string_n(i64 %m, ptr @printfFormat_1, i64 3, i32 0)",
+      "  %n = call i64 @__ockl_printf_append_string_n(i64 %m, ptr @printfFormat_1, i64 3, i32 %t)",
+      "  %n = call i64 @__ockl_printf_append_string_n(i64 %m, ptr @printfFormat_1, i64 3, i32 0)\n"
+      "  %o = call i64 @__ockl_printf_append_args(i64 %n, i32 8, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i64 0, i32 "
+      "1)",
+  };
+  for (const std::string_view rest : odd) check_says(says(rest), {"line 5", "__ockl_printf_begin", "form"});
+}
+
 TEST_CASE("the hidden arguments that nobody would fill") {
   check_says(
       refused(kernel("  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
                      "  %a = getelementptr i8, ptr addrspace(4) %h, i64 80\n  %r = load i32, ptr addrspace(4) %a",
                      "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()")),
-      {"line 4", "implicitarg.ptr", "byte 80"});
+      {"line 4", "implicitarg.ptr", "byte 80", "ockl"});
 }
 
 TEST_CASE("functions of the device library") {
