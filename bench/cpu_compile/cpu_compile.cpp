@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What CPU code costs to make: processor time by phase and bytes of code, kernel by kernel, on one thread.
 //
-//   bench_cpu_compile [--level L=x86-64-v3] [--every N=16] [--all] [--made] [NAME...]
+//   bench_cpu_compile [--level L=x86-64-v3] [--every N=16] [--all] [--made] [--regions] [--passes] [NAME...]
 //
 // Of Apple-built ggml (llama.rn, scripts/fetch-corpus): the kernels named, else six large and common ones and every
 // N-th; --all takes every one and prints the sums. Then kernels that are made here, unless names are given (--made:
 // these alone): a small one, 20 each of precise::sin, log2 and sqrt, and 16 to 128 simdgroup multiplies in a row.
-// Processor time of the thread, since machines are shared. No rival: nobody else takes this input.
+// Processor time of the thread, since machines are shared. No rival: nobody else takes this input. --regions: by that
+// method (cpu-code.md) instead of the one that each kernel goes by. --passes: what each of LLVM's passes took of all
+// kernels together, at the end.
 #include "smelt/aot/compile.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/reader.hpp"
 
 #include "cpu/compile_kernel.hpp"
 #include "input/reader.hpp"
+#include "llvm_support/watch.hpp"
 
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassTimingInfo.h"
+#include "llvm/Pass.h"
+#include "llvm/Support/Timer.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 using namespace smelt;
 namespace fs = std::filesystem;
@@ -168,10 +176,38 @@ std::vector<Kernel> of_ggml(std::vector<std::string> named, size_t step) {
   return kernels;
 }
 
+/// LLVM's tables with the runs of one pass added up ("NAME #3" is the third), longest first.
+void print_passes(llvm::TimePassesHandler& handler) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  handler.setOutStream(stream);
+  handler.print();
+  llvm::TimerGroup::printAll(stream);
+  std::map<std::string, double> seconds;
+  for (llvm::StringRef rest = text; !rest.empty();) {
+    llvm::StringRef line;
+    std::tie(line, rest) = rest.split('\n');
+    // "1.2 ( 3.4%)" for the user's, the system's, both and the clock's time, of which those that are zero are left out.
+    llvm::SmallVector<llvm::StringRef> columns;
+    line.split(columns, "%)");
+    double both = 0;
+    if (columns.size() < 3 || columns[columns.size() - 3].split('(').first.trim().getAsDouble(both)) continue;
+    std::string name = columns.back().split(" #").first.trim().str();
+    if (name != "Total") seconds[name] += both;
+  }
+  std::vector<std::pair<double, std::string>> sorted;
+  for (const auto& [name, time] : seconds) sorted.emplace_back(time, name);
+  std::sort(sorted.rbegin(), sorted.rend());
+  std::printf("\nprocessor seconds of passes (analyses, and phases of instruction selection, again by themselves)\n");
+  for (const auto& [time, name] : sorted)
+    if (time >= 0.05) std::printf("%8.2f  %s\n", time, name.c_str());
+}
+
 int run(int count, char** arguments) {
   aot::CpuOptions options;
   size_t step = 16;
   bool made = false;
+  std::optional<llvm::TimePassesHandler> passes;
   std::vector<std::string> names;
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
@@ -183,8 +219,13 @@ int run(int count, char** arguments) {
       step = std::max(1ul, std::strtoul(arguments[++i], nullptr, 10));
     } else if (word == "--all") {
       step = 1;
+    } else if (word == "--regions") {
+      options.method = aot::CpuMethod::regions;
     } else if (word == "--made") {
       made = true;
+    } else if (word == "--passes") {
+      llvm::TimePassesIsEnabled = true;  // of the code generator; the handler's are the middle end's
+      passes.emplace(true).registerCallbacks(*aot::pass_callbacks());
     } else {
       names.emplace_back(word);
     }
@@ -204,6 +245,7 @@ int run(int count, char** arguments) {
     Sums sums;
     for (const Kernel& kernel : made_here()) measure(kernel, options, false, sums);
   }
+  if (passes) print_passes(*passes);
   return 0;
 }
 

@@ -101,11 +101,13 @@ struct WorkItem {
 };
 
 /// One layout of a vectorised kernel. `full` and `partial` number their sites alike; a gang is full or partial for a
-/// whole threadgroup, so the two need not agree on what they keep across sites.
+/// whole threadgroup, so the two need not agree on what they keep across sites. Large kernels have one function for
+/// both, with `lanes_on`.
 struct GangVariant {
   LaneLayout layout = LaneLayout::row32;
   WorkItem full;
   WorkItem partial;
+  bool is_one() const { return full.function == partial.function; }
 };
 
 struct LaneOptions {
@@ -113,6 +115,9 @@ struct LaneOptions {
   bool native_gather = false;  ///< hardware gather is worth using (x86-64-v4)
   bool fast_math = false;      ///< the module allows rounding half and bfloat once per expression
   bool verify = false;
+  /// Instructions of a thread from which on a layout is one function: code and the time
+  /// that it takes to make are halved then, for a test of whether all lanes exist where memory is accessed.
+  size_t one_function_from = 600;
 };
 
 /// Functions of gangs from a function of a thread: row32, row16 and linear32 as host-vectorizer.md 2 says (grid_only:

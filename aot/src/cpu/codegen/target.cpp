@@ -120,9 +120,16 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
 
 namespace {
 
-/// Instructions from which on loops of vector code are not made longer: they are long, and their bodies fill the
-/// registers several times over.
+/// Instructions from which on vector code takes the short way: its loops are long, and their bodies fill the registers
+/// several times over.
 constexpr unsigned kLargeModule = 6000;
+
+/// What of the default O3 changes such code, each kind of work once or twice: half the time, and code of the same size.
+constexpr const char* kLargePipeline =
+    "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "jump-threading,correlated-propagation,simplifycfg,reassociate,loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
+    "loop(indvars),gvn,dse,instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
+    "simplifycfg<switch-range-to-icmp;sink-common-insts>,adce),globaldce,constmerge";
 
 void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
   llvm::SmallVector<llvm::MemIntrinsic*> found;
@@ -135,13 +142,16 @@ void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransf
 }  // namespace
 
 void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors) {
-  const bool large = vectors == Vectors::made && module.getInstructionCount() > kLargeModule;
   llvm::PipelineTuningOptions tuning;
   tuning.SLPVectorization = vectors == Vectors::wanted;
-  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = !large;
   llvm::PassBuilder builder(&target, tuning);
   Analyses analyses(builder);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.module);
+  llvm::ModulePassManager passes;
+  if (vectors == Vectors::wanted || module.getInstructionCount() <= kLargeModule)
+    passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  else if (auto error = builder.parsePassPipeline(passes, kLargePipeline))
+    llvm::report_fatal_error(std::move(error), false);  // of a literal
+  passes.run(module, analyses.module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     expand_memory_intrinsics(function, target.getTargetTransformInfo(function));

@@ -25,8 +25,8 @@ void set_function_attributes(llvm::Function& function, const llvm::TargetMachine
 enum class Vectors : uint8_t { wanted, made };
 
 /// Default O3; then what is left of memory intrinsics becomes loops where the code generator would call a library.
-/// Where vectors are made already, LLVM's vectoriser of straight code finds nothing in long blocks, slowly; and in
-/// large modules loops stay as they are.
+/// Where vectors are made already, LLVM's vectoriser of straight code finds nothing in long blocks, slowly; and large
+/// modules take a shorter way, on which loops stay as they are.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors);
 
 /// The module as an ELF object.

@@ -12,6 +12,8 @@
 #include "cpu/drivers/frame.hpp"
 #include "cpu/lower/lower.hpp"
 
+#include <set>
+
 namespace smelt::aot::cpu {
 namespace {
 
@@ -28,6 +30,26 @@ uint64_t least_threads_per_gang(LaneLayout layout) {
 /// costs more than its work, and belongs before the loop over threadgroups.
 constexpr size_t kSmallKernel = 1200;
 
+/// Calls one(offset, lanes on or null when all are) for each gang of `length` threads in a row.
+template <class One>
+void for_gangs_of(FlowBuilder& builder, const GangVariant& variant, llvm::Value* length, One one) {
+  const unsigned lanes = lane_count(variant.layout);
+  if (variant.is_one()) {
+    llvm::Value* rest =
+        builder.CreateZExt(builder.CreateIsNotNull(builder.CreateAnd(length, lanes - 1)), length->getType());
+    llvm::Value* count = builder.CreateAdd(builder.CreateUDiv(length, builder.getInt32(lanes)), rest);
+    builder.loop(builder.getInt32(0), count, 1, [&](llvm::Value* i) {
+      llvm::Value* at = builder.CreateMul(i, builder.getInt32(lanes));
+      llvm::Value* left = builder.CreateSub(length, at);
+      one(at, builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder.getInt32(lanes)));
+    });
+    return;
+  }
+  llvm::Value* whole = builder.CreateAnd(length, ~(lanes - 1));
+  builder.loop(builder.getInt32(0), whole, lanes, [&](llvm::Value* at) { one(at, nullptr); });
+  builder.if_then(builder.CreateICmpULT(whole, length), [&] { one(whole, builder.CreateSub(length, whole)); });
+}
+
 class GangDriver {
  public:
   GangDriver(const DriverContext& context, GangVariant variant)
@@ -38,7 +60,7 @@ class GangDriver {
 
   Result<void> cut() {
     SMELT_TRY_VOID(cut(variant_.full, full_));
-    SMELT_TRY_VOID(cut(variant_.partial, partial_));
+    if (!variant_.is_one()) SMELT_TRY_VOID(cut(variant_.partial, partial_));
     pc_place_ = llvm::alignTo(std::max(full_.layout.bytes(), partial_.layout.bytes()), 64);
     return {};
   }
@@ -53,7 +75,12 @@ class GangDriver {
     const std::string name = "smelt.group." + name_of(variant_.layout);
     if (in_step && sites_ != 0) {
       std::map<unsigned, llvm::Function*> runs;
-      for (const auto& [number, body] : full_.regions.bodies) runs[number] = make_run(number);
+      std::map<llvm::Function*, llvm::Function*> run_of;
+      for (const auto& [number, body] : full_.regions.bodies) {
+        llvm::Function*& run = run_of[body];
+        if (run == nullptr) run = make_run(number);
+        runs[number] = run;
+      }
       return make_group_in_step(context_, variant_.full, name, runs);
     }
     const Frame frame(context_, variant_.full, llvm::Type::getVoidTy(ir_), 3, name);
@@ -64,7 +91,7 @@ class GangDriver {
         load_group_builtins(builder, frame.dispatch(), {frame.number(0), frame.number(1), frame.number(2)}, builtins);
     if (sites_ == 0) {
       for_each_gang(builder, builtins, threads, [&](llvm::Value*, llvm::Value* lanes_on) {
-        run_region(builder, frame, builtins, 0, frame.context(), lanes_on);
+        run_region(builder, frame, builtins, 0, builder.getInt32(0), frame.context(), lanes_on);
       });
       builder.CreateRetVoid();
       return frame;
@@ -95,8 +122,11 @@ class GangDriver {
   /// Before make_group: instructions in all regions.
   size_t instruction_count() const {
     size_t count = 0;
-    for (const Cut* cut : {&full_, &partial_})
-      for (const auto& [number, body] : cut->regions.bodies) count += body->getInstructionCount();
+    for (const Cut* cut : {&full_, &partial_}) {
+      std::set<const llvm::Function*> bodies;
+      for (const auto& [number, body] : cut->regions.bodies) bodies.insert(body);
+      for (const llvm::Function* body : bodies) count += body->getInstructionCount();
+    }
     return count;
   }
 
@@ -115,7 +145,9 @@ class GangDriver {
     split_at_sites(cut.sites);
     LiveState state = keep_live_values(*item.function, cut.sites, nullptr);
     compute_liveness(*item.function, cut.sites, state);
-    cut.regions = make_regions(item, cut.sites, state, cut.layout, item.function->getName().str());
+    // Two functions for full and partial gangs might not agree on which regions share one.
+    const bool share = variant_.is_one();
+    cut.regions = make_regions(item, cut.sites, state, cut.layout, item.function->getName().str(), share);
     sites_ = std::max(sites_, cut.sites.size());
     return {};
   }
@@ -133,7 +165,6 @@ class GangDriver {
   /// Calls body(gang number, lanes on or null when all are) with the builtins of each gang's first lane.
   template <class Body>
   void for_each_gang(FlowBuilder& builder, BuiltinValues& builtins, llvm::Value* threads, Body body) {
-    const unsigned lanes = lane_count(variant_.layout);
     llvm::AllocaInst* counter = builder.variable(i32_, "gang", builder.getInt32(0));
     const auto size = [&](unsigned i) { return builtins.get(Builtin::threads_per_threadgroup, i); };
     const auto one = [&](std::array<llvm::Value*, 3> place, llvm::Value* index, llvm::Value* lanes_on) {
@@ -143,10 +174,8 @@ class GangDriver {
       builder.CreateStore(builder.CreateAdd(gang, builder.getInt32(1)), counter);
     };
     const auto cut_row = [&](llvm::Value* length, auto place_of, auto index_of) {
-      llvm::Value* whole = builder.CreateAnd(length, ~(lanes - 1));
-      builder.loop(builder.getInt32(0), whole, lanes, [&](llvm::Value* x) { one(place_of(x), index_of(x), nullptr); });
-      builder.if_then(builder.CreateICmpULT(whole, length),
-                      [&] { one(place_of(whole), index_of(whole), builder.CreateSub(length, whole)); });
+      for_gangs_of(builder, variant_, length,
+                   [&](llvm::Value* x, llvm::Value* lanes_on) { one(place_of(x), index_of(x), lanes_on); });
     };
     if (variant_.layout == LaneLayout::linear32) {
       cut_row(
@@ -169,19 +198,20 @@ class GangDriver {
     });
   }
 
-  /// A region inlined here; gives the next site.
-  llvm::Value* run_region(FlowBuilder& builder, const Frame& frame, const BuiltinValues& builtins, unsigned site,
-                          llvm::Value* context, llvm::Value* lanes_on) {
-    const WorkItem& item = lanes_on == nullptr ? variant_.full : variant_.partial;
-    const Cut& cut = lanes_on == nullptr ? full_ : partial_;
+  /// The region of `number` inlined here, which goes on from `site`; gives the next site.
+  llvm::Value* run_region(FlowBuilder& builder, const Frame& frame, const BuiltinValues& builtins, unsigned number,
+                          llvm::Value* site, llvm::Value* context, llvm::Value* lanes_on) {
+    const bool is_full = lanes_on == nullptr || variant_.is_one();
+    const WorkItem& item = is_full ? variant_.full : variant_.partial;
+    const Cut& cut = is_full ? full_ : partial_;
     auto operands = frame.work_item_operands(builder, item, builtins, lanes_on);
-    operands.append({context, builder.getInt64(0), builder.getInt64(0)});
-    return builder.CreateExtractValue(builder.CreateCall(cut.regions.bodies.at(site), operands), 0);
+    operands.append({context, builder.getInt64(0), builder.getInt64(0), site});
+    return builder.CreateExtractValue(builder.CreateCall(cut.regions.bodies.at(number), operands), 0);
   }
 
-  /// Runs one region for every gang of the group at numbers 0..2; gives the site where they wait.
+  /// Runs one region for every gang of the group at numbers 0..2, from site 3; gives the site where they wait.
   llvm::Function* make_run(unsigned number) {
-    const Frame frame(context_, variant_.full, i32_, 3, variant_.full.function->getName().str() + ".run");
+    const Frame frame(context_, variant_.full, i32_, 4, variant_.full.function->getName().str() + ".run");
     FlowBuilder builder(frame.entry());
     BuiltinValues builtins;
     llvm::Value* threads =
@@ -189,7 +219,7 @@ class GangDriver {
     llvm::AllocaInst* next = builder.variable(i32_, "next");
     for_each_gang(builder, builtins, threads, [&](llvm::Value* gang, llvm::Value* lanes_on) {
       llvm::Value* context = context_of(builder, frame, gang);
-      builder.CreateStore(run_region(builder, frame, builtins, number, context, lanes_on), next);
+      builder.CreateStore(run_region(builder, frame, builtins, number, frame.number(3), context, lanes_on), next);
     });
     builder.CreateRet(builder.get(next));
     return frame.function();
@@ -199,52 +229,63 @@ class GangDriver {
   void make_steps(const Frame& model) {
     if (sites_ == 0) return;
     for (const bool is_full : {true, false}) {
+      if (!is_full && variant_.is_one()) continue;
       const WorkItem& item = is_full ? variant_.full : variant_.partial;
       const Cut& cut = is_full ? full_ : partial_;
+      std::map<llvm::Function*, llvm::Function*> step_of;
       for (const auto& [number, body] : cut.regions.bodies) {
-        llvm::SmallVector<llvm::Type*> types;
-        for (llvm::Value* value : model.values()) types.push_back(value->getType());
-        const size_t first = types.size();
-        types.append(item.parameters.size(), i32_);
-        auto* function =
-            llvm::Function::Create(llvm::FunctionType::get(i32_, types, false), llvm::GlobalValue::InternalLinkage,
-                                   body->getName() + ".step", context_.module);
-        function->setAttributes(model.function()->getAttributes());
-        llvm::IRBuilder<> builder(llvm::BasicBlock::Create(ir_, "entry", function));
-        llvm::SmallVector<llvm::Value*> operands;
-        unsigned bound = 4;
-        for (size_t i = 0; i < item.parameters.size(); ++i) {
-          switch (item.parameters[i].kind) {
-            case WorkParameter::Kind::buffer:
-            case WorkParameter::Kind::threadgroup_argument:
-              operands.push_back(function->getArg(bound++));
-              break;
-            case WorkParameter::Kind::threadgroup_memory:
-              operands.push_back(function->getArg(3));
-              break;
-            case WorkParameter::Kind::dispatch:
-              operands.push_back(function->getArg(0));
-              break;
-            default:
-              operands.push_back(function->getArg(static_cast<unsigned>(first + i)));
-              break;
-          }
-        }
-        operands.append({function->getArg(1), builder.getInt64(0), builder.getInt64(0)});
-        builder.CreateRet(builder.CreateExtractValue(builder.CreateCall(body, operands), 0));
-        (is_full ? full_steps_ : partial_steps_)[number] = function;
+        llvm::Function*& step = step_of[body];
+        if (step == nullptr) step = make_step(model, item, *body);
+        (is_full ? full_steps_ : partial_steps_)[number] = step;
       }
     }
   }
 
+  llvm::Function* make_step(const Frame& model, const WorkItem& item, llvm::Function& body) {
+    llvm::SmallVector<llvm::Type*> types;
+    for (llvm::Value* value : model.values()) types.push_back(value->getType());
+    const size_t first = types.size();
+    types.append(item.parameters.size() + 1, i32_);
+    auto* function =
+        llvm::Function::Create(llvm::FunctionType::get(i32_, types, false), llvm::GlobalValue::InternalLinkage,
+                               body.getName() + ".step", context_.module);
+    function->setAttributes(model.function()->getAttributes());
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(ir_, "entry", function));
+    llvm::SmallVector<llvm::Value*> operands;
+    unsigned bound = 4;
+    for (size_t i = 0; i < item.parameters.size(); ++i) {
+      switch (item.parameters[i].kind) {
+        case WorkParameter::Kind::buffer:
+        case WorkParameter::Kind::threadgroup_argument:
+          operands.push_back(function->getArg(bound++));
+          break;
+        case WorkParameter::Kind::threadgroup_memory:
+          operands.push_back(function->getArg(3));
+          break;
+        case WorkParameter::Kind::dispatch:
+          operands.push_back(function->getArg(0));
+          break;
+        default:
+          operands.push_back(function->getArg(static_cast<unsigned>(first + i)));
+          break;
+      }
+    }
+    llvm::Argument* site = function->getArg(static_cast<unsigned>(types.size()) - 1);
+    operands.append({function->getArg(1), builder.getInt64(0), builder.getInt64(0), site});
+    builder.CreateRet(builder.CreateExtractValue(builder.CreateCall(&body, operands), 0));
+    return function;
+  }
+
   llvm::Value* run_site(FlowBuilder& builder, const Frame& frame, const BuiltinValues& builtins, llvm::Value* site,
                         llvm::Value* context, llvm::Value* lanes_on) {
-    const WorkItem& item = lanes_on == nullptr ? variant_.full : variant_.partial;
-    const auto& steps = lanes_on == nullptr ? full_steps_ : partial_steps_;
+    const bool is_full = lanes_on == nullptr || variant_.is_one();
+    const WorkItem& item = is_full ? variant_.full : variant_.partial;
+    const auto& steps = is_full ? full_steps_ : partial_steps_;
     auto operands = frame.values();
     operands[1] = context;
     for (llvm::Value* value : frame.work_item_operands(builder, item, builtins, lanes_on))
       operands.push_back(value->getType() == i32_ ? value : llvm::PoisonValue::get(i32_));
+    operands.push_back(site);
     return call_for_site(builder, site, steps, operands);
   }
 
@@ -264,6 +305,7 @@ class GangDriver {
 Result<DrivenKernel> drive_box(const DriverContext& context, const GangVariant& variant) {
   llvm::LLVMContext& ir = context.module.getContext();
   for (const WorkItem* item : {&variant.full, &variant.partial}) {
+    if (item == &variant.partial && variant.is_one()) continue;
     plain_single_thread_atomics(*item->function);
     item->function->addFnAttr(llvm::Attribute::AlwaysInline);
   }
@@ -271,22 +313,16 @@ Result<DrivenKernel> drive_box(const DriverContext& context, const GangVariant& 
   FlowBuilder builder(frame.entry());
   BuiltinValues builtins;
   load_grid_builtins(builder, frame.dispatch(), builtins);
-  const unsigned lanes = lane_count(variant.layout);
   builder.loop(frame.number(2), frame.number(5), 1, [&](llvm::Value* z) {
     builder.loop(frame.number(1), frame.number(4), 1, [&](llvm::Value* y) {
       builtins.set(Builtin::thread_position_in_grid, y, 1);
       builtins.set(Builtin::thread_position_in_grid, z, 2);
-      const auto one = [&](llvm::Value* x, llvm::Value* lanes_on) {
-        const WorkItem& item = lanes_on == nullptr ? variant.full : variant.partial;
-        builtins.set(Builtin::thread_position_in_grid, x, 0);
-        builder.CreateCall(item.function, frame.work_item_operands(builder, item, builtins, lanes_on));
-      };
       llvm::Value* length = builder.CreateSub(frame.number(3), frame.number(0));
-      llvm::Value* whole = builder.CreateAnd(length, ~(lanes - 1));
-      builder.loop(builder.getInt32(0), whole, lanes,
-                   [&](llvm::Value* i) { one(builder.CreateAdd(frame.number(0), i), nullptr); });
-      builder.if_then(builder.CreateICmpULT(whole, length),
-                      [&] { one(builder.CreateAdd(frame.number(0), whole), builder.CreateSub(length, whole)); });
+      for_gangs_of(builder, variant, length, [&](llvm::Value* at, llvm::Value* lanes_on) {
+        const WorkItem& item = lanes_on == nullptr ? variant.full : variant.partial;
+        builtins.set(Builtin::thread_position_in_grid, builder.CreateAdd(frame.number(0), at), 0);
+        builder.CreateCall(item.function, frame.work_item_operands(builder, item, builtins, lanes_on));
+      });
     });
   });
   builder.CreateRetVoid();

@@ -51,7 +51,7 @@ class LaneDriver {
     keep_exchanges_alive(state);
     pc_place_ = layout_.add(4, 64);
     state_place_ = layout_.add(4, 4);
-    regions_ = make_regions(item_, sites_, state, layout_, "smelt.region");
+    regions_ = make_regions(item_, sites_, state, layout_, "smelt.region", false);
 
     const auto context_offset = static_cast<uint32_t>(llvm::alignTo(context_.threadgroup_bytes, 64));
     for (const auto& [number, body] : regions_.bodies) runs_.emplace(number, make_run(number, body));
@@ -141,7 +141,7 @@ class LaneDriver {
             set_thread_builtins(builder, place, index, builtins);
             auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
             llvm::Value* unit = builder.CreateZExt(index, builder.getInt64Ty());
-            operands.append({frame.context(), unit, capacity});
+            operands.append({frame.context(), unit, capacity, builder.getInt32(number)});
             llvm::Value* next = builder.CreateExtractValue(builder.CreateCall(body, operands), 0);
             llvm::StoreInst* store = builder.CreateStore(next, builder.CreateInBoundsGEP(i32_, pc, unit));
             store->setMetadata(llvm::LLVMContext::MD_access_group, regions_.access_group);

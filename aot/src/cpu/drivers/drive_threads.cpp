@@ -27,7 +27,7 @@ class InStep {
     split_at_sites(sites_);
     LiveState state = keep_live_values(*item_.function, sites_, &uniformity);
     compute_liveness(*item_.function, sites_, state);
-    regions_ = make_regions(item_, sites_, state, layout_, "smelt.region");
+    regions_ = make_regions(item_, sites_, state, layout_, "smelt.region", false);
 
     const auto uniforms_offset = static_cast<uint32_t>(llvm::alignTo(context_.threadgroup_bytes, 64));
     const llvm::DataLayout& data_layout = context_.module.getDataLayout();
@@ -52,9 +52,9 @@ class InStep {
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), frame.uniforms(), uniform_offsets_[i]);
   }
 
-  /// Runs one region for every thread of the group at numbers 0..2; gives the site where they wait.
+  /// Runs one region for every thread of the group at numbers 0..2; gives the site where they wait. (3: the region.)
   llvm::Function* make_run(unsigned number, llvm::Function* body) {
-    const Frame frame(context_, item_, llvm::Type::getInt32Ty(ir_), 3, "smelt.run." + std::to_string(number));
+    const Frame frame(context_, item_, llvm::Type::getInt32Ty(ir_), 4, "smelt.run." + std::to_string(number));
     FlowBuilder builder(frame.entry());
     BuiltinValues builtins;
     load_group_builtins(builder, frame.dispatch(), {frame.number(0), frame.number(1), frame.number(2)}, builtins);
@@ -74,15 +74,16 @@ class InStep {
       builder.loop_at_least_once(builder.getInt32(0), size(1), nullptr, [&](llvm::Value* y) {
         llvm::Value* row = builder.CreateMul(builder.CreateAdd(builder.CreateMul(z, size(1), "", true), y, "", true),
                                              size(0), "", true);
-        builder.loop_at_least_once(
-            builder.getInt32(0), size(0), unit_loop_properties(ir_, regions_.access_group), [&](llvm::Value* x) {
-              llvm::Value* index = builder.CreateAdd(row, x, "", true);
-              set_thread_builtins(builder, {x, y, z}, index, builtins);
-              auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
-              operands.append({frame.context(), builder.CreateZExt(index, builder.getInt64Ty()), capacity});
-              operands.append(uniforms);
-              answer = builder.CreateCall(body, operands);
-            });
+        builder.loop_at_least_once(builder.getInt32(0), size(0), unit_loop_properties(ir_, regions_.access_group),
+                                   [&](llvm::Value* x) {
+                                     llvm::Value* index = builder.CreateAdd(row, x, "", true);
+                                     set_thread_builtins(builder, {x, y, z}, index, builtins);
+                                     auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
+                                     operands.append({frame.context(), builder.CreateZExt(index, builder.getInt64Ty()),
+                                                      capacity, builder.getInt32(number)});
+                                     operands.append(uniforms);
+                                     answer = builder.CreateCall(body, operands);
+                                   });
       });
     });
     for (size_t i = 0; i < regions_.uniform_types.size(); ++i)

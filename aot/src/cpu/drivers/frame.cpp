@@ -137,9 +137,13 @@ llvm::Value* call_for_site(FlowBuilder& builder, llvm::Value* site,
   new llvm::UnreachableInst(builder.getContext(), never);
   llvm::AllocaInst* next = builder.variable(builder.getInt32Ty(), "next");
   auto* choice = builder.CreateSwitch(site, never, static_cast<unsigned>(functions.size()));
+  std::map<llvm::Function*, llvm::BasicBlock*> blocks;
   for (const auto& [number, function] : functions) {
-    llvm::BasicBlock* block = builder.block("site" + std::to_string(number));
+    llvm::BasicBlock*& block = blocks[function];
+    const bool known = block != nullptr;
+    if (!known) block = builder.block("site" + std::to_string(number));
     choice->addCase(builder.getInt32(number), block);
+    if (known) continue;
     builder.SetInsertPoint(block);
     builder.CreateStore(builder.CreateCall(function, operands), next);
     builder.CreateBr(join);
@@ -155,7 +159,9 @@ Frame make_group_in_step(const DriverContext& context, const WorkItem& item, con
   llvm::AllocaInst* site = builder.variable(builder.getInt32Ty(), "site", builder.getInt32(0));
   auto operands = frame.values();
   for (unsigned i = 0; i < 3; ++i) operands.push_back(frame.number(i));
+  operands.push_back(nullptr);
   builder.repeat_while([&] {
+    operands.back() = builder.get(site);
     llvm::Value* next = call_for_site(builder, builder.get(site), runs, operands);
     builder.CreateStore(next, site);
     return builder.CreateICmpNE(next, builder.getInt32(kEnded));

@@ -57,8 +57,12 @@ class Emitter {
   /// Before run(): forms of the arguments, in the entry block where builder() stands. Linear ones need only the scalar.
   void set_scalar(const llvm::Value* value, llvm::Value* form) { scalars_[value] = form; }
   void set_parts(const llvm::Value* value, Parts form) { parts_[value] = std::move(form); }
-  /// Before run(): the lanes that exist; null if all do.
-  void set_entry_mask(llvm::Value* mask) { entry_mask_ = mask; }
+  /// Before run(): the lanes that exist; null if all do. `whole` (i1, or null) says whether all do after all: accesses
+  /// to memory ask for it.
+  void set_entry_mask(llvm::Value* mask, llvm::Value* whole) {
+    entry_mask_ = mask;
+    whole_ = whole;
+  }
   void run();
 
   llvm::Value* step_vector(llvm::Type* type, int64_t step);
@@ -79,7 +83,7 @@ class Emitter {
   llvm::Loop* divergent_loop_left_at(llvm::BasicBlock* block) const;
 
   // masks.cpp
-  llvm::Value* mask() const { return mask_.lookup(block_); }
+  llvm::Value* mask() const { return here_ == Here::all ? nullptr : mask_.lookup(block_); }
   llvm::Value* all_on();
   llvm::Value* bits(llvm::Value* mask);
   llvm::Value* any(llvm::Value* mask);
@@ -89,6 +93,8 @@ class Emitter {
   llvm::Value* blend_matrix(llvm::Value* mask, llvm::Value* on, llvm::Value* off);
   llvm::Value* first_lane(llvm::Value* mask);
   llvm::Value* last_lane(llvm::Value* mask);
+  /// `access` under the mask; where that is the entry's, once more for the case that all lanes exist.
+  Parts by_wholeness(llvm::function_ref<Parts()> access);
   void each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body);
   /// Two ways to the same value (null for none); `likely` is the chance of the first being taken.
   Parts choose(llvm::Value* condition, bool first_is_likely, llvm::function_ref<Parts()> first,
@@ -134,6 +140,7 @@ class Emitter {
   void store(const Access& access, const Parts& values);
   void store_adjacent(const Access& access, const Parts& values);
   void store_one_by_one(const Access& access, const Parts& values);
+  void store_own(const Access& access, llvm::Value* value);
   void store_uniform(llvm::StoreInst& store);
   Parts guarded(llvm::Value* pointer, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
   llvm::Value* load_wide(llvm::Type* type, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);
@@ -186,6 +193,9 @@ class Emitter {
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> builder_;
   llvm::Value* entry_mask_ = nullptr;
+  llvm::Value* whole_ = nullptr;
+  enum class Here : uint8_t { anything, all, not_all };
+  Here here_ = Here::anything;         // what is known of the lanes in the code being made, besides the block's mask
   llvm::BasicBlock* block_ = nullptr;  // of the source, being emitted
 
   llvm::DenseMap<const llvm::Value*, llvm::Value*> scalars_;

@@ -73,7 +73,8 @@ class Vectoriser {
 
  private:
   Result<llvm::Function*> prepare(LaneLayout layout, llvm::ArrayRef<Shape> shapes);
-  Result<WorkItem> emit(llvm::Function& source, llvm::ArrayRef<Shape> shapes, LaneLayout layout, bool full);
+  enum class Gang : uint8_t { full, partial, either };
+  Result<WorkItem> emit(llvm::Function& source, llvm::ArrayRef<Shape> shapes, LaneLayout layout, Gang kind);
   void declare(WorkItem& gang, const std::string& name);
   void bind_rows(lanes::Emitter& emitter, llvm::Function& source, const WorkItem& gang);
   void bind_linear(lanes::Emitter& emitter, llvm::Function& source, const WorkItem& gang);
@@ -160,7 +161,7 @@ void Vectoriser::bind_linear(lanes::Emitter& emitter, llvm::Function& source, co
   }
 }
 
-Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> shapes, LaneLayout layout, bool full) {
+Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> shapes, LaneLayout layout, Gang kind) {
   const lanes::Analysis analysis(source, shapes, lane_count(layout));
   SMELT_TRY_VOID(lanes::check_supported(source, analysis, lane_count(layout)));
   WorkItem gang = scalar_;
@@ -180,12 +181,13 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
     need(Builtin::threads_per_threadgroup, 1);
     need(Builtin::thread_index_in_threadgroup, 0);
   }
-  if (!full) {
+  if (kind != Gang::full) {
     WorkParameter parameter;
     parameter.kind = WorkParameter::Kind::lanes_on;
     gang.parameters.push_back(parameter);
   }
-  declare(gang, fmt::format("{}.{}.{}", scalar_.function->getName().str(), name_of(layout), full ? "full" : "partial"));
+  const char* name = kind == Gang::full ? "full" : kind == Gang::partial ? "partial" : "either";
+  declare(gang, fmt::format("{}.{}.{}", scalar_.function->getName().str(), name_of(layout), name));
 
   lanes::EmitOptions emit_options;
   emit_options.lanes = lane_count(layout);
@@ -197,10 +199,13 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
   } else {
     bind_rows(emitter, source, gang);
   }
-  if (!full) {
+  if (kind != Gang::full) {
     llvm::IRBuilder<>& builder = emitter.builder();
-    llvm::Value* on = builder.CreateVectorSplat(lane_count(layout), gang.function->getArg(gang.parameters.size() - 1));
-    emitter.set_entry_mask(builder.CreateICmpULT(emitter.step_vector(builder.getInt32Ty(), 1), on));
+    llvm::Value* count = gang.function->getArg(gang.parameters.size() - 1);
+    llvm::Value* on = builder.CreateVectorSplat(lane_count(layout), count);
+    llvm::Value* whole =
+        kind == Gang::either ? builder.CreateICmpEQ(count, builder.getInt32(lane_count(layout))) : nullptr;
+    emitter.set_entry_mask(builder.CreateICmpULT(emitter.step_vector(builder.getInt32Ty(), 1), on), whole);
   }
   emitter.run();
   if (options_.verify) {
@@ -219,12 +224,16 @@ Result<GangVariant> Vectoriser::vectorise(LaneLayout layout) {
   SMELT_TRY(llvm::Function* const source, prepare(layout, shapes));
   GangVariant variant;
   variant.layout = layout;
-  SMELT_TRY(variant.partial, emit(*source, shapes, layout, /*full=*/false));
+  const bool one = source->getInstructionCount() >= options_.one_function_from;
+  if (!one) {
+    SMELT_TRY(variant.partial, emit(*source, shapes, layout, Gang::partial));
+  }
   // Only where all lanes exist can they all be on.
   if (lanes::specialise(*source, shapes, lane_count(layout))) {
     SMELT_TRY_VOID(lanes::structurise(*source, shapes, lane_count(layout)));
   }
-  SMELT_TRY(variant.full, emit(*source, shapes, layout, /*full=*/true));
+  SMELT_TRY(variant.full, emit(*source, shapes, layout, one ? Gang::either : Gang::full));
+  if (one) variant.partial = variant.full;
   std::erase(made_, source);
   source->eraseFromParent();
   return variant;

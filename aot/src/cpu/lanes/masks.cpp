@@ -61,6 +61,17 @@ llvm::Value* Emitter::last_lane(llvm::Value* mask) {
   return builder_.CreateSub(builder_.getInt32(options_.lanes - 1), above);
 }
 
+Parts Emitter::by_wholeness(llvm::function_ref<Parts()> access) {
+  if (!whole_ || mask() != entry_mask_) return access();
+  const auto when = [&](Here here) {
+    here_ = here;
+    Parts result = access();
+    here_ = Here::anything;
+    return result;
+  };
+  return choose(whole_, /*first_is_likely=*/true, [&] { return when(Here::all); }, [&] { return when(Here::not_all); });
+}
+
 // One pass of `body` for each lane that is on, lowest first.
 void Emitter::each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body) {
   llvm::Value* on = builder_.CreateZExt(bits(mask), builder_.getInt32Ty());

@@ -7,6 +7,7 @@
 #include "cpu/lanes/emit.hpp"
 #include "cpu/lanes/prepare.hpp"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 
@@ -28,6 +29,7 @@ struct Emitter::Access {
   unsigned stride = 0;        // elements from one lane to the next, 0 if not a small whole number
   bool whole_blocks = false;  // the unused places between lanes may be read too
   Shape shape;
+  bool is_own = false;  // private memory at one index for all lanes: the places of lanes that are off are there too
 };
 
 llvm::AllocaInst* Emitter::memory(uint64_t bytes) {
@@ -53,7 +55,7 @@ void Emitter::emit_alloca(llvm::AllocaInst& alloca) {
 }
 
 Emitter::Access Emitter::access_of(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type) {
-  Access access{pointer, type, layout_of(type, layout_), {}, 0, false, shape(pointer)};
+  Access access{pointer, type, layout_of(type, layout_), {}, 0, false, shape(pointer), false};
   access.align = llvm::isa<llvm::LoadInst>(instruction) ? llvm::cast<llvm::LoadInst>(instruction).getAlign()
                                                         : llvm::cast<llvm::StoreInst>(instruction).getAlign();
   const auto bytes = static_cast<int64_t>(access.layout.element_bytes);
@@ -61,6 +63,9 @@ Emitter::Access Emitter::access_of(llvm::Instruction& instruction, llvm::Value* 
   if (!access.layout.is_array || !access.shape.is_linear() || access.shape.step <= 0) return access;
   if (access.shape.step % bytes != 0 || access.shape.step / bytes > kWidestLane) return access;
   access.stride = static_cast<unsigned>(access.shape.step / bytes);
+  const auto* object = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
+  access.is_own = access.stride == 1 && count == 1 && object != nullptr && object->getMetadata(kLaneStep) != nullptr &&
+                  !guards_.contains(pointer);
   // An aligned block is in memory as a whole if a part of it is.
   access.whole_blocks = access.align.value() >= std::bit_ceil(count * access.layout.element_bytes) &&
                         access.stride * access.layout.element_bytes <= access.align.value();
@@ -113,22 +118,24 @@ void Emitter::store_wide(llvm::Value* value, llvm::Value* pointer, llvm::Align a
 
 void Emitter::emit_load(llvm::LoadInst& load_instruction) {
   const Access access = access_of(load_instruction, load_instruction.getPointerOperand(), load_instruction.getType());
-  Parts result;
-  if (access.stride != 0) {
-    result = guarded(access.pointer, [&] { return load_adjacent(access); }, [&] { return load_one_by_one(access); });
-  } else {
-    result = load(access);
-  }
-  parts_[&load_instruction] = std::move(result);
+  const auto all = [&] {
+    if (access.stride == 0) return load(access);
+    return guarded(access.pointer, [&] { return load_adjacent(access); }, [&] { return load_one_by_one(access); });
+  };
+  // Masked loads of words are as fast as plain ones.
+  const bool words = access.stride == 1 && access.layout.element_bytes >= 4 && access.layout.fields.size() == 1;
+  parts_[&load_instruction] = words || access.is_own ? all() : by_wholeness(all);
 }
 
 Parts Emitter::load_adjacent(const Access& access) {
   const auto count = static_cast<unsigned>(access.layout.fields.size());
   llvm::Type* element = access.layout.fields.front().type;
   llvm::Value* base = scalar(access.pointer);
+  if (access.is_own) return {load_wide(wide(element), base, access.align, nullptr)};
   if (access.stride == 1) {
     // One element per lane, or several that overlap with the next lane's.
     if (mask() && access.layout.element_bytes < 4 && !options_.narrow_masked_moves) {
+      if (here_ == Here::not_all) return load_one_by_one(access);
       return choose(
           every(mask()), /*first_is_likely=*/true,
           [&] {
@@ -151,6 +158,7 @@ Parts Emitter::load_adjacent(const Access& access) {
   if (count > access.stride || (count < access.stride && !access.whole_blocks)) return load(access);
   auto* type = llvm::FixedVectorType::get(element, options_.lanes * access.stride);
   if (mask() && access.layout.element_bytes < 4 && !options_.narrow_masked_moves) {
+    if (here_ == Here::not_all) return load_one_by_one(access);
     return choose(
         every(mask()), /*first_is_likely=*/true,
         [&] { return deinterleave(load_wide(type, base, access.align, nullptr), access.stride, count); },
@@ -222,17 +230,30 @@ void Emitter::emit_store(llvm::StoreInst& store_instruction) {
   if (shape(pointer).is_uniform()) return store_uniform(store_instruction);
   const Access access = access_of(store_instruction, pointer, value->getType());
   const Parts values = parts(value);
-  if (access.stride == 0) return store(access, values);
-  guarded(
-      pointer,
-      [&] {
-        store_adjacent(access, values);
-        return Parts();
-      },
-      [&] {
-        store_one_by_one(access, values);
-        return Parts();
-      });
+  if (access.is_own) return store_own(access, values.front());
+  const auto adjacent = [&] {
+    store_adjacent(access, values);
+    return Parts();
+  };
+  const auto one_by_one = [&] {
+    store_one_by_one(access, values);
+    return Parts();
+  };
+  by_wholeness([&] {
+    if (access.stride != 0) return guarded(pointer, adjacent, one_by_one);
+    store(access, values);
+    return Parts();
+  });
+}
+
+// Lanes that are off keep what they have; those that do not exist have nothing.
+void Emitter::store_own(const Access& access, llvm::Value* value) {
+  llvm::Value* base = scalar(access.pointer);
+  if (mask() && mask() != entry_mask_) {
+    llvm::Value* old = load_wide(value->getType(), base, access.align, nullptr);
+    value = blend(mask(), value, old);
+  }
+  store_wide(value, base, access.align, nullptr);
 }
 
 // Several lanes write one place: the last one wins, as it would if they came one after another.
@@ -270,6 +291,7 @@ void Emitter::store_adjacent(const Access& access, const Parts& values) {
   }
   llvm::Value* joined = count == 1 ? values.front() : interleave(values, count);
   if (mask() && narrow_elements) {
+    if (here_ == Here::not_all) return store_one_by_one(access, values);
     choose(
         every(mask()), /*first_is_likely=*/true,
         [&] {

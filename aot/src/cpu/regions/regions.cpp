@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/regions/regions.hpp"
 
+#include "llvm_support/analyses.hpp"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -75,21 +80,64 @@ class RegionMaker {
     place_variables();
   }
 
-  llvm::Function* make(const MeetingPoint* from, const std::string& name) {
+  /// Where a region begins; null for the start of the kernel.
+  using Start = const MeetingPoint*;
+
+  llvm::Function* make(llvm::ArrayRef<Start> starts, const std::string& name) {
     function_ = create_function(name);
     map_.clear();
     for (unsigned i = 0; i < item_.function->arg_size(); ++i) map_[item_.function->getArg(i)] = function_->getArg(i);
-    llvm::BasicBlock* start = from != nullptr ? from->continuation : &item_.function->getEntryBlock();
-    clone_blocks(start);
-    bind_memory(from);
-    llvm::IRBuilder<>(entry_).CreateBr(llvm::cast<llvm::BasicBlock>(map_[start]));
+    clone_blocks(starts);
+    bind_arrays();
+    if (starts.size() == 1) {
+      go_on(entry_, starts.front());
+    } else {
+      auto* choice = llvm::SwitchInst::Create(number_, nullptr, static_cast<unsigned>(starts.size()), entry_);
+      for (const Start from : starts) {
+        auto* way = llvm::BasicBlock::Create(context_, "from", function_);
+        choice->addCase(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context_), number_of(from)), way);
+        go_on(way, from);
+      }
+      choice->setDefaultDest(llvm::BasicBlock::Create(context_, "never", function_));
+      new llvm::UnreachableInst(context_, choice->getDefaultDest());
+    }
     close_ends();
     promote();
     mark_parallel(*function_, regions_.access_group);
     return function_;
   }
 
+  static unsigned number_of(Start start) { return start != nullptr ? start->number : 0; }
+
+  /// The blocks of a region: those that can be reached without passing a site.
+  std::vector<llvm::BasicBlock*> blocks_from(llvm::ArrayRef<Start> starts) {
+    if (site_of_block_.empty())
+      for (size_t i = 0; i < sites_.size(); ++i) site_of_block_[sites_[i].call->getParent()] = i;
+    std::vector<llvm::BasicBlock*> reached;
+    std::set<const llvm::BasicBlock*> seen;
+    const auto reach = [&](llvm::BasicBlock* block) {
+      if (seen.insert(block).second) reached.push_back(block);
+    };
+    for (const Start start : starts) reach(first_block(start));
+    for (size_t i = 0; i < reached.size(); ++i) {
+      if (is_site_block(reached[i])) continue;
+      for (llvm::BasicBlock* next : llvm::successors(reached[i])) reach(next);
+    }
+    return reached;
+  }
+
  private:
+  llvm::BasicBlock* first_block(Start start) const {
+    return start != nullptr ? start->continuation : &item_.function->getEntryBlock();
+  }
+
+  /// At the end of `block`: takes up what lives across the site, and goes on behind it.
+  void go_on(llvm::BasicBlock* block, Start from) {
+    llvm::IRBuilder<> builder(block);
+    if (from != nullptr) load_live(builder, *from);
+    builder.CreateBr(llvm::cast<llvm::BasicBlock>(map_[first_block(from)]));
+  }
+
   uint64_t bytes_of(const llvm::AllocaInst* slot) const {
     return data_layout_.getTypeAllocSize(slot->getAllocatedType());
   }
@@ -119,8 +167,8 @@ class RegionMaker {
     llvm::SmallVector<llvm::Type*> parameters;
     for (const llvm::Argument& argument : item_.function->args()) parameters.push_back(argument.getType());
     first_own_ = static_cast<unsigned>(parameters.size());
-    parameters.append(
-        {llvm::PointerType::get(context_, 0), llvm::Type::getInt64Ty(context_), llvm::Type::getInt64Ty(context_)});
+    parameters.append({llvm::PointerType::get(context_, 0), llvm::Type::getInt64Ty(context_),
+                       llvm::Type::getInt64Ty(context_), llvm::Type::getInt32Ty(context_)});
     parameters.append(regions_.uniform_types.begin(), regions_.uniform_types.end());
     llvm::SmallVector<llvm::Type*> fields{llvm::Type::getInt32Ty(context_)};
     fields.append(regions_.uniform_types.begin(), regions_.uniform_types.end());
@@ -133,23 +181,16 @@ class RegionMaker {
             : llvm::AttributeList());
     function->removeFnAttr(llvm::Attribute::NoInline);
     function->addFnAttr(llvm::Attribute::AlwaysInline);
+    number_ = function->getArg(first_own_ + 3);
     entry_ = llvm::BasicBlock::Create(context_, "region", function);
     return function;
   }
 
   bool is_site_block(const llvm::BasicBlock* block) const { return site_of_block_.contains(block); }
 
-  /// Only the blocks that can be reached without passing a site.
-  void clone_blocks(llvm::BasicBlock* start) {
-    if (site_of_block_.empty())
-      for (size_t i = 0; i < sites_.size(); ++i) site_of_block_[sites_[i].call->getParent()] = i;
-    std::vector<llvm::BasicBlock*> reached{start};
-    std::set<const llvm::BasicBlock*> seen{start};
-    for (size_t i = 0; i < reached.size(); ++i) {
-      if (is_site_block(reached[i])) continue;
-      for (llvm::BasicBlock* next : llvm::successors(reached[i]))
-        if (seen.insert(next).second) reached.push_back(next);
-    }
+  void clone_blocks(llvm::ArrayRef<Start> starts) {
+    const std::vector<llvm::BasicBlock*> reached = blocks_from(starts);
+    const std::set<const llvm::BasicBlock*> seen(reached.begin(), reached.end());
     clones_.clear();
     for (llvm::BasicBlock* block : reached) {
       llvm::BasicBlock* copy = llvm::CloneBasicBlock(block, map_, "", function_);
@@ -194,8 +235,8 @@ class RegionMaker {
     return std::min(data_layout_.getABITypeAlign(slot->getAllocatedType()), llvm::Align(64));
   }
 
-  /// Arrays live in the context; variables start from it (or from uniform parameters).
-  void bind_memory(const MeetingPoint* from) {
+  /// Arrays live in the context.
+  void bind_arrays() {
     llvm::IRBuilder<> builder(entry_);
     for (llvm::AllocaInst* array : state_.arrays) {
       auto* copy = llvm::cast<llvm::AllocaInst>(map_[array]);
@@ -204,13 +245,16 @@ class RegionMaker {
       copy->eraseFromParent();
       map_.erase(array);
     }
-    if (from == nullptr) return;
-    const llvm::BitVector& live = state_.live_at_site[static_cast<size_t>(from - sites_.data())];
+  }
+
+  /// Variables start from the context, or from uniform parameters.
+  void load_live(llvm::IRBuilderBase& builder, const MeetingPoint& from) {
+    const llvm::BitVector& live = state_.live_at_site[static_cast<size_t>(&from - sites_.data())];
     for (unsigned i : live.set_bits()) {
       const LiveVariable& variable = state_.variables[i];
       llvm::Value* value = nullptr;
       if (variable.uniform) {
-        value = function_->getArg(first_own_ + 3 + uniform_index_.at(variable.slot));
+        value = function_->getArg(first_own_ + 4 + uniform_index_.at(variable.slot));
       } else {
         llvm::Value* at = address(builder, places_.at(variable.slot), bytes_of(variable.slot));
         value = builder.CreateAlignedLoad(variable.slot->getAllocatedType(), at, slot_alignment(variable.slot));
@@ -284,21 +328,69 @@ class RegionMaker {
   llvm::BasicBlock* entry_ = nullptr;
   llvm::StructType* answer_type_ = nullptr;
   unsigned first_own_ = 0;
+  llvm::Value* number_ = nullptr;
   llvm::ValueToValueMapTy map_;
   std::vector<std::pair<llvm::BasicBlock*, llvm::BasicBlock*>> clones_;
 };
 
+/// Instructions that two regions have in common, from which on they share them.
+constexpr size_t kWorthSharing = 300;
+
+struct Group {
+  std::vector<RegionMaker::Start> starts;
+  std::set<llvm::BasicBlock*> blocks;
+};
+
+std::vector<Group> group_regions(RegionMaker& maker, llvm::ArrayRef<RegionMaker::Start> starts, bool share) {
+  std::vector<Group> groups;
+  for (const RegionMaker::Start start : starts) {
+    const auto blocks = maker.blocks_from(start);
+    const auto shares_much = [&](const Group& group) {
+      size_t common = 0;
+      for (llvm::BasicBlock* block : blocks) common += group.blocks.contains(block) ? block->size() : 0;
+      return common >= kWorthSharing;
+    };
+    auto group = share ? llvm::find_if(groups, shares_much) : groups.end();
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{});
+    group->starts.push_back(start);
+    group->blocks.insert(blocks.begin(), blocks.end());
+  }
+  return groups;
+}
+
+/// A loop that is entered in two places, as when a barrier in it is passed by in some rounds: from before it, and from
+/// behind the barrier.
+bool has_irreducible_loop(llvm::Function& function) {
+  const llvm::DominatorTree dominators(function);
+  const llvm::LoopInfo loops(dominators);
+  const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
+  return llvm::containsIrreducibleCFG<llvm::BasicBlock*>(order, loops);
+}
+
 }  // namespace
 
 Regions make_regions(const WorkItem& item, const std::vector<MeetingPoint>& sites, const LiveState& state,
-                     ContextLayout& layout, const std::string& name) {
+                     ContextLayout& layout, const std::string& name, bool share) {
   Regions regions;
   regions.access_group = llvm::MDNode::getDistinct(item.function->getContext(), {});
   RegionMaker maker(item, sites, state, layout, regions);
-  regions.bodies[0] = maker.make(nullptr, name + ".0");
+  const auto make = [&](llvm::ArrayRef<RegionMaker::Start> starts) {
+    llvm::Function* body = maker.make(starts, name + "." + std::to_string(maker.number_of(starts.front())));
+    for (const RegionMaker::Start start : starts) regions.bodies[maker.number_of(start)] = body;
+    return body;
+  };
+  std::vector<RegionMaker::Start> starts{nullptr};
+  for (const MeetingPoint& site : sites) starts.push_back(&site);
+  for (const Group& group : group_regions(maker, starts, share)) {
+    llvm::Function* body = make(group.starts);
+    if (group.starts.size() == 1 || !has_irreducible_loop(*body)) continue;
+    run_passes(*body, "lower-switch,fix-irreducible");
+    if (!has_irreducible_loop(*body)) continue;
+    body->eraseFromParent();
+    for (const RegionMaker::Start start : group.starts) make(start);
+  }
   for (size_t i = 0; i < sites.size(); ++i) {
     const MeetingPoint& site = sites[i];
-    regions.bodies[site.number] = maker.make(&site, name + "." + std::to_string(site.number));
     std::vector<bool> live;
     for (size_t v = 0; v < state.variables.size(); ++v)
       if (state.variables[v].uniform) live.push_back(state.live_at_site[i].test(static_cast<unsigned>(v)));

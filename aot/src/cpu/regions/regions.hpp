@@ -38,7 +38,8 @@ class ContextLayout {
 
 struct Regions {
   /// By site number; 0 is the start. Signature: (work item's parameters..., ptr context, i64 unit, i64 capacity,
-  /// uniform values...) -> {i32 next, uniform values...}.
+  /// i32 number, uniform values...) -> {i32 next, uniform values...}. Numbers may share a function, which then asks
+  /// which of them it is to go on from.
   std::map<unsigned, llvm::Function*> bodies;
   std::vector<llvm::Type*> uniform_types;
   std::map<unsigned, std::vector<bool>> uniform_live;  ///< by site number: which uniform values the region reads
@@ -46,9 +47,11 @@ struct Regions {
   std::map<const llvm::AllocaInst*, uint64_t> place_of_slot;  ///< context place of each variable's slot
 };
 
-/// Clones the regions out of `item.function`, which is left alone. `sites` are split, `state` is complete.
+/// Clones the regions out of `item.function`, which is left alone. `sites` are split, `state` is complete. With
+/// `share`, regions that have much code in common become one function (no variable may be uniform then): the body of a
+/// loop with a barrier is reached from before the loop and from each barrier in it.
 Regions make_regions(const WorkItem& item, const std::vector<MeetingPoint>& sites, const LiveState& state,
-                     ContextLayout& layout, const std::string& name);
+                     ContextLayout& layout, const std::string& name, bool share);
 
 /// Marks accesses that loops over units may reorder: plain ones to memory that others can see.
 void mark_parallel(llvm::Function& function, llvm::MDNode* access_group);

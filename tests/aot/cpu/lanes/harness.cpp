@@ -139,11 +139,12 @@ void LaneKernel::init(const std::string& function, Cpu cpu) {
   threadgroup_memory_.resize(65536 + 64);
 }
 
-Result<std::vector<aot::cpu::GangVariant>> LaneKernel::vectorise() {
+Result<std::vector<aot::cpu::GangVariant>> LaneKernel::vectorise(bool one_function) {
   aot::cpu::LaneOptions options;
   options.target = target_.get();
   options.native_gather = native_gather_;
   options.verify = true;
+  if (one_function) options.one_function_from = 0;
   auto made = aot::cpu::vectorise_lanes(*module_, item_, options);
   if (made) variants_ = *made;
   return made;

@@ -45,8 +45,8 @@ class LaneKernel {
 
   llvm::Module& module() { return *module_; }
   aot::cpu::WorkItem& item() { return item_; }
-  /// The gang functions, or why there are none. Call before compile().
-  Result<std::vector<aot::cpu::GangVariant>> vectorise();
+  /// The gang functions, or why there are none. Call before compile(). `one_function`: one for full and partial gangs.
+  Result<std::vector<aot::cpu::GangVariant>> vectorise(bool one_function = false);
   std::vector<aot::cpu::GangVariant>& variants() { return variants_; }
   /// Hands the module to the JIT.
   void compile();

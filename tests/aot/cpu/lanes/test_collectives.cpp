@@ -248,11 +248,11 @@ Buffers inputs(unsigned threads, const Pattern& pattern, bool is_float) {
   return buffers;
 }
 
-void check(const Operation& operation, Cpu cpu) {
+void check(const Operation& operation, Cpu cpu, bool one_function = false) {
   CAPTURE(operation.name);
   CAPTURE(operation.operands);
   LaneKernel kernel(kernel_of(operation), "kernel", cpu);
-  auto made = kernel.vectorise();
+  auto made = kernel.vectorise(one_function);
   REQUIRE_MESSAGE(made, made.error().message);
   // Threads cannot run such a kernel one by one.
   kernel.compile_gangs();
@@ -300,6 +300,10 @@ TEST_CASE("simdgroup operations see the lanes that are on") {
 
 TEST_CASE("simdgroup operations without mask registers and gathers") {
   for (const Operation& operation : operations()) check(operation, Cpu::v3);
+}
+
+TEST_CASE("simdgroup operations where one function runs full and partial simdgroups") {
+  for (const Operation& operation : operations()) check(operation, Cpu::v3, true);
 }
 
 TEST_CASE("matrices: load, multiply, own elements, store") {

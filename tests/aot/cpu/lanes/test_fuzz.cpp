@@ -23,12 +23,15 @@ void run_seed(uint32_t seed, bool flat, Cpu cpu, Tally& tally) {
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = random_kernel(*context, seed, flat);
   LaneKernel kernel(std::move(context), std::move(module), "kernel", cpu);
-  auto made = kernel.vectorise();
+  const bool one_function = seed % 8 < 4;
+  CAPTURE(one_function);
+  auto made = kernel.vectorise(one_function);
   if (!made) {
     MESSAGE("seed " << seed << " refused: " << made.error().message);
     ++tally.refused;
     return;
   }
+  for (const auto& variant : *made) CHECK((variant.is_one() || !one_function));
   kernel.compile();
   const std::vector<Group> groups =
       flat ? std::vector<Group>{{{32, 1, 1}}, {{77, 1, 1}}, {{1, 1, 1}}}
