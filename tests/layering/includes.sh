@@ -36,6 +36,8 @@ check "remote" "$llvm|sqlite3|$json|smelt/(metallib|aot|loader|service)" "remote
 check "cache loader aot base metallib schema" "curl|hiredis|smelt/remote" "the network is remote's alone"
 check "cache" "$llvm|smelt/(metallib|aot|loader|service)" "cache knows bytes and sizes, nothing else"
 check "service" "$llvm|sqlite3|smelt/(cli|python)" "service joins the modules; it needs neither LLVM nor SQLite itself"
+check "metal" "$llvm|sqlite3|smelt/(aot|remote|cli)|smelt/service/session" "metal loads and runs; what compiles is opened at run time"
+check "base metallib schema trust aot cache remote loader service toolchain cli python" "Metal/[a-zA-Z]*\.hpp|Foundation/[a-zA-Z]*\.hpp" "nothing stands on metal"
 check "toolchain" "$llvm|sqlite3|$json|smelt/(cache|remote|loader|cli|python)" "toolchain reads words and calls service"
 check "cli python" "$llvm|sqlite3" "cli and python stand on service"
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Argument buffers by descriptors. Since addresses are plain numbers on these devices, a program may as well write
+// gpuAddress() of its buffers into the structure that its kernel declares.
+#pragma once
+
+#include "Metal/types.hpp"
+
+namespace MTL {
+
+class SMELT_METAL_API ArgumentDescriptor : public NS::Copying<ArgumentDescriptor> {
+ public:
+  static ArgumentDescriptor* argumentDescriptor();
+  static ArgumentDescriptor* alloc();
+  ArgumentDescriptor* init();
+  DataType dataType() const;
+  void setDataType(DataType type);
+  NS::UInteger index() const;
+  void setIndex(NS::UInteger index);
+  NS::UInteger arrayLength() const;
+  void setArrayLength(NS::UInteger length);
+  BindingAccess access() const;
+  void setAccess(BindingAccess access);
+  NS::UInteger constantBlockAlignment() const;
+  void setConstantBlockAlignment(NS::UInteger alignment);
+};
+
+/// Lays values out as a C structure of the descriptors in the order of their indexes: 8 bytes for a pointer, a
+/// constant's own size and alignment.
+class SMELT_METAL_API ArgumentEncoder : public NS::Referencing<ArgumentEncoder> {
+ public:
+  Device* device() const;
+  NS::String* label() const;
+  void setLabel(const NS::String* label);
+  NS::UInteger encodedLength() const;
+  NS::UInteger alignment() const;
+  void setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteger offset);
+  void setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteger startOffset, NS::UInteger arrayElement);
+  void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index);
+  void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range);
+  /// Where the constant's bytes go.
+  void* constantData(NS::UInteger index);
+};
+
+}  // namespace MTL

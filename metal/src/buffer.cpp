@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "smelt/base/bytes.hpp"
+
+#include "Metal/Metal.hpp"
+#include "resource_object.hpp"
+#include "validation.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+
+namespace smelt::metal {
+
+BufferObject::~BufferObject() {
+  if (in) {
+    if (!aliasable) in->give_back(heap_offset);
+    return;
+  }
+  if (!deallocator && device != nullptr && memory) device->allocated -= bytes;
+  memory.reset();
+  if (deallocator) deallocator(start, bytes);
+}
+
+std::string trouble_with(MTL::ResourceOptions options) {
+  const MTL::ResourceOptions storage = options & kStorageMask;
+  if (storage == MTL::ResourceStorageModeMemoryless) return "memoryless storage is for textures";
+  if (storage > MTL::ResourceStorageModeMemoryless)
+    return fmt::format("options {:#x} name no storage mode that there is", options);
+  if ((options & kTrackingMask) == kTrackingMask)
+    return fmt::format("options {:#x} are tracked and untracked", options);
+  if ((options & ~(kStorageMask | kTrackingMask | 0xf)) != 0)
+    return fmt::format("options {:#x} have bits that mean nothing", options);
+  return {};
+}
+
+namespace {
+
+/// Of a buffer of its own the default is to be tracked.
+MTL::ResourceOptions as_counted(MTL::ResourceOptions options) {
+  return (options & kTrackingMask) == 0 ? options | MTL::ResourceHazardTrackingModeTracked : options;
+}
+
+NS::SharedPtr<BufferObject> new_buffer(DeviceObject& device, loader::BufferRef memory, MTL::ResourceOptions options) {
+  auto made = NS::TransferPtr(new BufferObject);
+  made->device = &device;
+  made->start = memory->contents().data();
+  made->bytes = memory->size();
+  made->memory = std::move(memory);
+  made->options = as_counted(options);
+  if (is_tracked(made->options)) made->hazard = device.next_hazard++;
+  return made;
+}
+
+BufferObject* release_to_caller(NS::SharedPtr<BufferObject> buffer) {
+  BufferObject* const made = buffer.get();
+  buffer.detach();
+  return made;
+}
+
+/// Whether a buffer of this length and these options may be made.
+bool may_be_made(DeviceObject& device, const char* call, NS::UInteger length, MTL::ResourceOptions options) {
+  if (length == 0) return misuse(call, "length is 0"), false;
+  if (length > device.maxBufferLength())
+    return misuse(call, "length {} is above the device's maxBufferLength of {}", length, device.maxBufferLength()),
+           false;
+  if (const std::string trouble = trouble_with(options); !trouble.empty()) return misuse(call, "{}", trouble), false;
+  return true;
+}
+
+BufferObject* make_buffer(DeviceObject& device, const char* call, NS::UInteger length, MTL::ResourceOptions options) {
+  if (!may_be_made(device, call, length, options)) return nullptr;
+  auto memory = device.loader->make_buffer(length);
+  if (!memory) return nullptr;  // no memory: null, as in Metal
+  device.allocated += length;
+  return release_to_caller(new_buffer(device, std::move(*memory), options));
+}
+
+}  // namespace
+}  // namespace smelt::metal
+
+namespace MTL {
+using namespace smelt::metal;
+
+Buffer* Device::newBuffer(NS::UInteger length, ResourceOptions options) {
+  return make_buffer(from(this), "-[MTLDevice newBufferWithLength:options:]", length, options);
+}
+
+Buffer* Device::newBuffer(const void* pointer, NS::UInteger length, ResourceOptions options) {
+  constexpr const char* kCall = "-[MTLDevice newBufferWithBytes:length:options:]";
+  if (pointer == nullptr) return misuse(kCall, "bytes is null"), nullptr;
+  BufferObject* const made = make_buffer(from(this), kCall, length, options);
+  if (made != nullptr) std::memcpy(made->start, pointer, length);
+  return made;
+}
+
+Buffer* Device::newBuffer(const void* pointer, NS::UInteger length, ResourceOptions options,
+                          const BufferDeallocator& deallocator) {
+  constexpr const char* kCall = "-[MTLDevice newBufferWithBytesNoCopy:length:options:deallocator:]";
+  DeviceObject& device = from(this);
+  if (!may_be_made(device, kCall, length, options)) return nullptr;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  if (pointer == nullptr || reinterpret_cast<uintptr_t>(pointer) % page != 0)
+    return misuse(kCall, "pointer {} is not a multiple of the page size of {}", pointer, page), nullptr;
+  if (length % page != 0)
+    return misuse(kCall, "length {} is not a multiple of the page size of {}", length, page), nullptr;
+  if (is_private(options)) return misuse(kCall, "private storage cannot be the caller's memory"), nullptr;
+  auto memory = device.loader->wrap({static_cast<std::byte*>(const_cast<void*>(pointer)), length});
+  if (!memory) return nullptr;
+  auto made = new_buffer(device, std::move(*memory), options);
+  // Without a deallocator nothing is called, yet the memory is the caller's all the same.
+  made->deallocator = deallocator ? deallocator : BufferDeallocator([](void*, NS::UInteger) {});
+  return release_to_caller(std::move(made));
+}
+
+SizeAndAlign Device::heapBufferSizeAndAlign(NS::UInteger length, ResourceOptions) {
+  return {smelt::round_up<uint64_t>(length, kHeapAlignment), kHeapAlignment};
+}
+
+NS::UInteger Allocation::allocatedSize() const {
+  if (const auto* buffer = dynamic_cast<const BufferObject*>(this)) return buffer->bytes;
+  return static_cast<const HeapObject*>(this)->bytes;
+}
+
+NS::String* Resource::label() const {
+  return static_cast<const BufferObject*>(this)->label.get();
+}
+void Resource::setLabel(const NS::String* label) {
+  static_cast<BufferObject*>(this)->label.set(label);
+}
+Device* Resource::device() const {
+  return static_cast<const BufferObject*>(this)->device;
+}
+ResourceOptions Resource::resourceOptions() const {
+  return static_cast<const BufferObject*>(this)->options;
+}
+CPUCacheMode Resource::cpuCacheMode() const {
+  return static_cast<CPUCacheMode>(resourceOptions() & 0xf);
+}
+StorageMode Resource::storageMode() const {
+  return static_cast<StorageMode>((resourceOptions() & kStorageMask) >> 4);
+}
+HazardTrackingMode Resource::hazardTrackingMode() const {
+  return static_cast<HazardTrackingMode>((resourceOptions() & kTrackingMask) >> 8);
+}
+PurgeableState Resource::setPurgeableState(PurgeableState state) {
+  PurgeableState& kept = static_cast<BufferObject*>(this)->purgeable;
+  return state == PurgeableStateKeepCurrent ? kept : std::exchange(kept, state);
+}
+Heap* Resource::heap() const {
+  return static_cast<const BufferObject*>(this)->in.get();
+}
+NS::UInteger Resource::heapOffset() const {
+  return static_cast<const BufferObject*>(this)->heap_offset;
+}
+void Resource::makeAliasable() {
+  auto& buffer = static_cast<BufferObject&>(*this);
+  if (!buffer.in) {
+    misuse("-[MTLResource makeAliasable]", "the buffer is not of a heap");
+    return;
+  }
+  if (!buffer.aliasable.exchange(true)) buffer.in->give_back(buffer.heap_offset);
+}
+bool Resource::isAliasable() const {
+  return static_cast<const BufferObject*>(this)->aliasable;
+}
+
+NS::UInteger Buffer::length() const {
+  return from(this).bytes;
+}
+void* Buffer::contents() {
+  return is_private(from(this).options) ? nullptr : from(this).start;
+}
+void Buffer::didModifyRange(const NS::Range& range) {
+  const uint64_t bytes = from(this).bytes;
+  if (range.location > bytes || range.length > bytes - range.location)
+    misuse("-[MTLBuffer didModifyRange:]", "range {{{}, {}}} goes past the buffer's {} bytes", range.location,
+           range.length, bytes);
+}
+uint64_t Buffer::gpuAddress() const {
+  return reinterpret_cast<uintptr_t>(from(this).start);
+}
+void Buffer::addDebugMarker(const NS::String*, const NS::Range&) {}
+void Buffer::removeAllDebugMarkers() {}
+
+}  // namespace MTL

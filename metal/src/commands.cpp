@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "commands.hpp"
+
+#include "trace.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace smelt::metal {
+
+std::byte* ByteArena::copy(const void* bytes, size_t length) {
+  if (used_ + length > kChunk) {
+    chunks_.push_back(std::make_unique<Chunk>());
+    used_ = 0;
+  }
+  std::byte* const at = chunks_.back()->bytes + used_;
+  std::memcpy(at, bytes, length);
+  used_ = round_up(used_ + length, kAlignment);
+  return at;
+}
+
+namespace {
+
+/// Metal wants lengths of threadgroup memory in this unit, so it is the least that there is.
+constexpr uint64_t kLeastThreadgroup = 16;
+
+Result<void> bind(const CommandList& list, const DispatchCommand& dispatch, loader::Encoder& encoder) {
+  encoder.reset();
+  uint32_t without_length = dispatch.pipeline->threadgroups;
+  for (size_t i = 0; i < dispatch.bounds; ++i) {
+    const Bound& bound = list.bounds[dispatch.first_bound + i];
+    if (bound.is_threadgroup) {
+      SMELT_TRY_VOID(encoder.set_threadgroup_memory(bound.index, bound.bytes));
+      if (bound.bytes != 0) without_length &= ~(1u << bound.index);
+    } else if (bound.data == nullptr) {
+      SMELT_TRY_VOID(encoder.set_buffer(bound.index, nullptr));
+    } else {
+      SMELT_TRY_VOID(encoder.set_memory(bound.index, {bound.data, bound.bytes}));
+    }
+  }
+  // Metal lets a kernel have a threadgroup argument without a length: the program promises not to use it.
+  for (; without_length != 0; without_length &= without_length - 1)
+    SMELT_TRY_VOID(
+        encoder.set_threadgroup_memory(static_cast<uint32_t>(std::countr_zero(without_length)), kLeastThreadgroup));
+  return encoder.set_pipeline(dispatch.pipeline->pipeline);
+}
+
+loader::Size3 sizes(const MTL::Size& size) {
+  return {size.width, size.height, size.depth};
+}
+
+Result<void> run_dispatch(const CommandList& list, const DispatchCommand& dispatch, loader::Encoder& encoder) {
+  SMELT_TRY_VOID(bind(list, dispatch, encoder));
+  loader::Size3 grid = sizes(dispatch.grid);
+  if (dispatch.indirect != nullptr) {
+    uint32_t counts[3];
+    std::memcpy(counts, dispatch.indirect, sizeof(counts));
+    grid = {counts[0], counts[1], counts[2]};
+  }
+  if (dispatch.counts_groups) return encoder.dispatch_threadgroups(grid, sizes(dispatch.group));
+  return encoder.dispatch_threads(grid, sizes(dispatch.group), 3);
+}
+
+std::string text_of(const MTL::Size& size) {
+  return fmt::format("{} x {} x {}", size.width, size.height, size.depth);
+}
+
+void trace_command(const Command& command, const std::string& where, TraceClock::time_point start) {
+  TraceFacts facts = {{"pass", where}};
+  std::string name = "copy";
+  if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
+    name = dispatch->pipeline->pipeline->name();
+    if (dispatch->indirect != nullptr)
+      facts.emplace_back("threadgroups", "indirect");
+    else
+      facts.emplace_back(dispatch->counts_groups ? "threadgroups" : "threads", text_of(dispatch->grid));
+    facts.emplace_back("threads per threadgroup", text_of(dispatch->group));
+  } else if (const auto* copy = std::get_if<CopyCommand>(&command)) {
+    facts.emplace_back("bytes", std::to_string(copy->bytes));
+  } else {
+    name = "fill";
+    facts.emplace_back("bytes", std::to_string(std::get<FillCommand>(command).bytes));
+  }
+  trace_event(name, std::holds_alternative<DispatchCommand>(command) ? "dispatch" : "blit", start, TraceClock::now(),
+              facts);
+}
+
+}  // namespace
+
+Result<void> run_command(const CommandList& list, const Command& command, const std::string& where, Lane& lane) {
+  const auto start = tracing() ? TraceClock::now() : TraceClock::time_point();
+  Result<void> done;
+  if (const auto* dispatch = std::get_if<DispatchCommand>(&command))
+    done = run_dispatch(list, *dispatch, *lane.encoder);
+  else if (const auto* copy = std::get_if<CopyCommand>(&command))
+    std::memmove(copy->destination, copy->source, copy->bytes);
+  else if (const auto* fill = std::get_if<FillCommand>(&command))
+    std::memset(fill->at, fill->value, fill->bytes);
+  if (tracing()) trace_command(command, where, start);
+  return done;
+}
+
+}  // namespace smelt::metal

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler.hpp"
+
+#include "smelt/compiler.h"
+
+#include "stored_code.hpp"
+
+#include <dlfcn.h>
+
+namespace smelt::metal {
+namespace {
+
+/// The functions of libsmelt-compiler.so that are used here, and the compiler opened with them.
+struct CompilerLibrary {
+  decltype(&smelt_compiler_open) open = nullptr;
+  decltype(&smelt_compile) compile = nullptr;
+  decltype(&smelt_compiled_get_info) get_info = nullptr;
+  decltype(&smelt_compiled_release) release = nullptr;
+  decltype(&smelt_last_error) last_error = nullptr;
+  smelt_compiler* compiler = nullptr;
+
+  Error error(smelt_status status) const {
+    smelt_error_info info{};
+    info.struct_size = sizeof(info);
+    last_error(&info);
+    Error error;
+    error.code = static_cast<Errc>(status);
+    if (info.message != nullptr) error.message.assign(info.message, info.message_length);
+    if (info.subject != nullptr) error.subject.assign(info.subject, info.subject_length);
+    return error;
+  }
+};
+
+template <class Function>
+bool look_up(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  return function != nullptr;
+}
+
+Result<CompilerLibrary> open_library() {
+  constexpr const char* kName = "libsmelt-compiler.so.1";
+  // Beside this library, or where the system looks.
+  void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    return fail(Errc::toolchain_missing, "{} is needed to compile and cannot be opened: {}", kName, ::dlerror());
+  CompilerLibrary loaded;
+  if (!look_up(library, "smelt_compiler_open", loaded.open) || !look_up(library, "smelt_compile", loaded.compile) ||
+      !look_up(library, "smelt_compiled_get_info", loaded.get_info) ||
+      !look_up(library, "smelt_compiled_release", loaded.release) ||
+      !look_up(library, "smelt_last_error", loaded.last_error))
+    return fail(Errc::toolchain_missing, "{} is of another version: it lacks a function", kName);
+  if (const smelt_status status = loaded.open(nullptr, &loaded.compiler); status != SMELT_OK)
+    return tl::unexpected(loaded.error(status));
+  return loaded;
+}
+
+/// Stays open as long as the process.
+const Result<CompilerLibrary>& compiler_library() {
+  static const auto& library = *new Result<CompilerLibrary>(open_library());
+  return library;
+}
+
+Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options) {
+  const auto& library = compiler_library();
+  if (!library) return tl::unexpected(library.error());
+  smelt_compiled* compiled = nullptr;
+  if (const smelt_status status = library->compile(library->compiler, &source, 1, &options, &compiled);
+      status != SMELT_OK)
+    return tl::unexpected(library->error(status));
+  const std::shared_ptr<const void> owner(compiled, [release = library->release](const void* handle) {
+    release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
+  });
+  smelt_compiled_info info{};
+  info.struct_size = sizeof(info);
+  if (const smelt_status status = library->get_info(compiled, &info); status != SMELT_OK)
+    return tl::unexpected(library->error(status));
+  return loader::OwnedBytes{{static_cast<const std::byte*>(info.package), info.package_size}, owner};
+}
+
+smelt_compile_options default_options() {
+  smelt_compile_options options{};
+  options.struct_size = sizeof(options);
+  return options;
+}
+
+}  // namespace
+
+Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
+  const std::optional<Digest> key = key_of(request);
+  if (key)
+    if (auto found = find_stored(*key)) return std::move(*found);
+  smelt_compile_options options = default_options();
+  const char* const target = request.target.c_str();
+  options.targets = &target;
+  options.target_count = 1;
+  std::vector<const char*> definitions;
+  for (const std::string& definition : request.definitions) definitions.push_back(definition.c_str());
+  options.definitions = definitions.data();
+  options.definition_count = definitions.size();
+  if (request.language) {
+    options.language[0] = request.language->major;
+    options.language[1] = request.language->minor;
+  }
+  options.fast_math = request.fast_math ? 1 : 0;
+  options.no_cpu = 1;
+  SMELT_TRY(auto made, compile({"program_source", request.text.data(), request.text.size()}, options));
+  if (key) keep_in_store(*key, made.bytes);
+  return made;
+}
+
+Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
+  const Digest key = key_of(request);
+  if (auto found = find_stored(key)) return std::move(*found);
+  smelt_compile_options options = default_options();
+  const char* const function = request.function.c_str();
+  options.functions = &function;
+  options.function_count = 1;
+  const char* const level = request.level.c_str();
+  options.cpu_levels = &level;
+  options.cpu_level_count = 1;
+  options.checked = request.checked ? 1 : 0;
+  SMELT_TRY(auto made, compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
+  keep_in_store(key, made.bytes);
+  return made;
+}
+
+}  // namespace smelt::metal

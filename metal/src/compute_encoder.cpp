@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compute_encoder.hpp"
+
+#include "Metal/Metal.hpp"
+#include "validation.hpp"
+
+#include <bit>
+
+namespace smelt::metal {
+namespace {
+
+constexpr uint64_t kMostInlineBytes = 4096;
+
+ComputeEncoderObject& from(MTL::ComputeCommandEncoder* encoder) {
+  return static_cast<ComputeEncoderObject&>(*encoder);
+}
+
+/// Of a resource that a program says its kernels use.
+uint64_t hazard_of(const MTL::Resource* resource) {
+  return static_cast<const BufferObject*>(resource)->hazard;
+}
+
+}  // namespace
+
+ComputeEncoderObject::~ComputeEncoderObject() {
+  if (state.ended) return;
+  state.buffer->reject(misuse("-[MTLComputeCommandEncoder release]", "the encoder was released without endEncoding"));
+  state.end(this);
+}
+
+void ComputeEncoderObject::set_buffer(const char* call, const MTL::Buffer* given, uint64_t offset, uint64_t index) {
+  if (!state.may_encode(call)) return;
+  if (index >= kSlots) {
+    state.buffer->reject(misuse(call, "index {} is above {}", index, kSlots - 1));
+    return;
+  }
+  Slot slot;
+  slot.is_bound = true;
+  if (given != nullptr) {
+    BufferObject& buffer = smelt::metal::from(given);
+    if (offset > buffer.bytes) {
+      state.buffer->reject(misuse(call, "offset {} at index {} is past the end of buffer '{}' of {} bytes", offset,
+                                  index, text_of(buffer.label.get()), buffer.bytes));
+      return;
+    }
+    slot.buffer = &buffer;
+    slot.data = buffer.start + offset;
+    slot.bytes = buffer.bytes - offset;
+    state.buffer->keep_resource(&buffer);
+  }
+  slots[index] = slot;
+}
+
+std::string ComputeEncoderObject::trouble_with_group(const MTL::Size& group) const {
+  const uint64_t most = pipeline->most_threads;
+  if (group.width == 0 || group.height == 0 || group.depth == 0)
+    return fmt::format("threadsPerThreadgroup ({}, {}, {}) has a 0", group.width, group.height, group.depth);
+  const bool fits = group.width <= most && group.height <= most && group.depth <= most &&
+                    group.width * group.height * group.depth <= most;
+  if (!fits)
+    return fmt::format("threadsPerThreadgroup ({}, {}, {}) is above the pipeline's maxTotalThreadsPerThreadgroup of {}",
+                       group.width, group.height, group.depth, most);
+  if (pipeline->whole_simdgroups &&
+      group.width * group.height * group.depth % pipeline->pipeline->thread_execution_width() != 0)
+    return fmt::format(
+        "threadsPerThreadgroup ({}, {}, {}) is no multiple of threadExecutionWidth {}, which "
+        "threadGroupSizeIsMultipleOfThreadExecutionWidth promises",
+        group.width, group.height, group.depth, pipeline->pipeline->thread_execution_width());
+  uint64_t bytes = pipeline->pipeline->static_threadgroup_memory_length();
+  for (const uint32_t length : threadgroup_bytes) bytes += length;
+  const uint64_t limit = state.buffer->queue->device.loader->limits().max_threadgroup_memory;
+  if (bytes > limit) return fmt::format("threadgroup memory of {} bytes is above the device's {}", bytes, limit);
+  return {};
+}
+
+std::string ComputeEncoderObject::trouble_with_bindings() const {
+  for (uint32_t needed = pipeline->pipeline->facts().needed_buffers; needed != 0; needed &= needed - 1) {
+    const auto index = static_cast<uint32_t>(std::countr_zero(needed));
+    if (slots[index].is_bound) continue;
+    std::string name;
+    for (const loader::ArgInfo& argument : pipeline->pipeline->args())
+      if (argument.index == index && argument.kind != ArgumentKind::threadgroup) name = argument.name;
+    return fmt::format("missing buffer binding at index {} for '{}'", index, name);
+  }
+  return {};
+}
+
+void ComputeEncoderObject::bind(DispatchCommand& command) {
+  CommandList& list = state.buffer->list;
+  command.first_bound = list.bounds.size();
+  for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
+    const auto index = static_cast<uint32_t>(std::countr_zero(mask));
+    const Slot& slot = slots[index];
+    if (slot.is_bound) list.bounds.push_back({index, false, slot.data, slot.bytes});
+  }
+  for (uint32_t i = 0; i < kSlots; ++i)
+    if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, true, nullptr, threadgroup_bytes[i]});
+  command.bounds = list.bounds.size() - command.first_bound;
+}
+
+void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, const BufferObject* indirect) {
+  if (!state.may_encode(call)) return;
+  std::string trouble;
+  if (pipeline == nullptr)
+    trouble = "no pipeline was set (setComputePipelineState:)";
+  else if (trouble = trouble_with_group(command.group); trouble.empty())
+    trouble = trouble_with_bindings();
+  if (!trouble.empty()) {
+    const std::string of = pipeline != nullptr ? fmt::format("kernel '{}': ", pipeline->pipeline->name()) : "";
+    state.buffer->reject(misuse(call, "{}{}", of, trouble));
+    return;
+  }
+  command.pipeline = pipeline;
+  bind(command);
+  std::unordered_map<uint64_t, bool> uses = used;
+  for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
+    const auto index = static_cast<uint32_t>(std::countr_zero(mask));
+    if (slots[index].buffer != nullptr && slots[index].buffer->hazard != 0)
+      uses[slots[index].buffer->hazard] |= (pipeline->written >> index & 1) != 0;
+  }
+  if (indirect != nullptr && indirect->hazard != 0) uses[indirect->hazard] |= false;
+  if (type == MTL::DispatchTypeSerial) {
+    for (const auto& [resource, writes] : uses) state.note_use(resource, writes);
+    state.add_to_only_unit(std::move(command));
+    return;
+  }
+  Unit unit;
+  unit.first = state.buffer->list.commands.size();
+  unit.count = 1;
+  unit.after_barrier = std::exchange(barrier, false);
+  for (const auto& [resource, writes] : uses) unit.uses.push_back({resource, writes});
+  state.buffer->list.commands.push_back(std::move(command));
+  state.pass().units.push_back(std::move(unit));
+}
+
+}  // namespace smelt::metal
+
+namespace MTL {
+using namespace smelt::metal;
+
+DispatchType ComputeCommandEncoder::dispatchType() const {
+  return static_cast<const ComputeEncoderObject*>(this)->type;
+}
+
+void ComputeCommandEncoder::setComputePipelineState(const ComputePipelineState* state) {
+  constexpr const char* kCall = "-[MTLComputeCommandEncoder setComputePipelineState:]";
+  ComputeEncoderObject& encoder = from(this);
+  if (!encoder.state.may_encode(kCall)) return;
+  if (state == nullptr) {
+    encoder.state.buffer->reject(misuse(kCall, "state is null"));
+    return;
+  }
+  PipelineObject& pipeline = from(state);
+  if (pipeline.device != &encoder.state.buffer->queue->device) {
+    encoder.state.buffer->reject(misuse(kCall, "the pipeline is of another device"));
+    return;
+  }
+  encoder.pipeline = &pipeline;
+  encoder.state.buffer->keep(&pipeline);
+}
+
+void ComputeCommandEncoder::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
+  constexpr const char* kCall = "-[MTLComputeCommandEncoder setBytes:length:atIndex:]";
+  ComputeEncoderObject& encoder = from(this);
+  if (!encoder.state.may_encode(kCall)) return;
+  CommandBufferObject& buffer = *encoder.state.buffer;
+  if (index >= ComputeEncoderObject::kSlots) {
+    buffer.reject(misuse(kCall, "index {} is above {}", index, ComputeEncoderObject::kSlots - 1));
+  } else if (bytes == nullptr || length == 0) {
+    buffer.reject(misuse(kCall, "bytes {}, length {} at index {}: there must be some", bytes, length, index));
+  } else if (length > kMostInlineBytes) {
+    buffer.reject(misuse(kCall, "length {} is above {}; use a buffer", length, kMostInlineBytes));
+  } else {
+    encoder.slots[index] = {true, nullptr, buffer.list.arena.copy(bytes, length), length};
+  }
+}
+
+void ComputeCommandEncoder::setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
+  from(this).set_buffer("-[MTLComputeCommandEncoder setBuffer:offset:atIndex:]", buffer, offset, index);
+}
+void ComputeCommandEncoder::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
+  constexpr const char* kCall = "-[MTLComputeCommandEncoder setBufferOffset:atIndex:]";
+  ComputeEncoderObject& encoder = from(this);
+  if (!encoder.state.may_encode(kCall)) return;
+  if (index >= ComputeEncoderObject::kSlots || encoder.slots[index].buffer == nullptr) {
+    encoder.state.buffer->reject(misuse(kCall, "no buffer is set at index {}", index));
+    return;
+  }
+  encoder.set_buffer(kCall, encoder.slots[index].buffer, offset, index);
+}
+void ComputeCommandEncoder::setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range) {
+  for (NS::UInteger i = 0; i < range.length; ++i)
+    from(this).set_buffer("-[MTLComputeCommandEncoder setBuffers:offsets:withRange:]", buffers[i], offsets[i],
+                          range.location + i);
+}
+void ComputeCommandEncoder::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {
+  constexpr const char* kCall = "-[MTLComputeCommandEncoder setThreadgroupMemoryLength:atIndex:]";
+  ComputeEncoderObject& encoder = from(this);
+  if (!encoder.state.may_encode(kCall)) return;
+  CommandBufferObject& buffer = *encoder.state.buffer;
+  const uint64_t limit = buffer.queue->device.loader->limits().max_threadgroup_memory;
+  if (index >= ComputeEncoderObject::kSlots)
+    buffer.reject(misuse(kCall, "index {} is above {}", index, ComputeEncoderObject::kSlots - 1));
+  else if (length % 16 != 0)
+    buffer.reject(misuse(kCall, "length {} at index {} is not a multiple of 16", length, index));
+  else if (length > limit)
+    buffer.reject(misuse(kCall, "length {} at index {} is above the device's {}", length, index, limit));
+  else
+    encoder.threadgroup_bytes[index] = static_cast<uint32_t>(length);
+}
+
+void ComputeCommandEncoder::dispatchThreads(Size threadsPerGrid, Size threadsPerThreadgroup) {
+  DispatchCommand command;
+  command.grid = threadsPerGrid;
+  command.group = threadsPerThreadgroup;
+  from(this).dispatch("-[MTLComputeCommandEncoder dispatchThreads:threadsPerThreadgroup:]", command, nullptr);
+}
+void ComputeCommandEncoder::dispatchThreadgroups(Size threadgroupsPerGrid, Size threadsPerThreadgroup) {
+  DispatchCommand command;
+  command.grid = threadgroupsPerGrid;
+  command.counts_groups = true;
+  command.group = threadsPerThreadgroup;
+  from(this).dispatch("-[MTLComputeCommandEncoder dispatchThreadgroups:threadsPerThreadgroup:]", command, nullptr);
+}
+void ComputeCommandEncoder::dispatchThreadgroups(const Buffer* indirectBuffer, NS::UInteger indirectBufferOffset,
+                                                 Size threadsPerThreadgroup) {
+  constexpr const char* kCall =
+      "-[MTLComputeCommandEncoder dispatchThreadgroupsWithIndirectBuffer:indirectBufferOffset:threadsPerThreadgroup:]";
+  ComputeEncoderObject& encoder = from(this);
+  CommandBufferObject& to = *encoder.state.buffer;
+  constexpr uint64_t kBytes = sizeof(DispatchThreadgroupsIndirectArguments);
+  if (indirectBuffer == nullptr) {
+    to.reject(misuse(kCall, "indirectBuffer is null"));
+    return;
+  }
+  BufferObject& buffer = from(indirectBuffer);
+  if (indirectBufferOffset % 4 != 0 || indirectBufferOffset > buffer.bytes ||
+      kBytes > buffer.bytes - indirectBufferOffset) {
+    to.reject(misuse(kCall, "indirectBufferOffset {}: want a multiple of 4 with {} bytes behind it in {} bytes",
+                     indirectBufferOffset, kBytes, buffer.bytes));
+    return;
+  }
+  to.keep_resource(&buffer);
+  DispatchCommand command;
+  command.counts_groups = true;
+  command.indirect = buffer.start + indirectBufferOffset;
+  command.group = threadsPerThreadgroup;
+  encoder.dispatch(kCall, command, &buffer);
+}
+
+void ComputeCommandEncoder::updateFence(const Fence* fence) {
+  from(this).state.update_fence("-[MTLComputeCommandEncoder updateFence:]", fence);
+}
+void ComputeCommandEncoder::waitForFence(const Fence* fence) {
+  from(this).state.wait_for_fence("-[MTLComputeCommandEncoder waitForFence:]", fence);
+}
+void ComputeCommandEncoder::useResource(const Resource* resource, ResourceUsage usage) {
+  useResources(&resource, 1, usage);
+}
+void ComputeCommandEncoder::useResources(const Resource* const resources[], NS::UInteger count, ResourceUsage usage) {
+  constexpr const char* kCall = "-[MTLComputeCommandEncoder useResources:count:usage:]";
+  ComputeEncoderObject& encoder = from(this);
+  if (!encoder.state.may_encode(kCall)) return;
+  for (NS::UInteger i = 0; i < count; ++i) {
+    if (resources[i] == nullptr) {
+      encoder.state.buffer->reject(misuse(kCall, "resource {} is null", i));
+      return;
+    }
+    encoder.state.buffer->keep_resource(const_cast<Resource*>(resources[i]));
+    if (const uint64_t hazard = hazard_of(resources[i]); hazard != 0)
+      encoder.used[hazard] |= (usage & ResourceUsageWrite) != 0;
+  }
+}
+void ComputeCommandEncoder::useHeap(const Heap* heap) {
+  useHeaps(&heap, 1);
+}
+void ComputeCommandEncoder::useHeaps(const Heap* const heaps[], NS::UInteger count) {
+  ComputeEncoderObject& encoder = from(this);
+  if (!encoder.state.may_encode("-[MTLComputeCommandEncoder useHeaps:count:]")) return;
+  for (NS::UInteger i = 0; i < count; ++i) {
+    encoder.state.buffer->keep_resource(const_cast<Heap*>(heaps[i]));
+    if (const uint64_t hazard = from(heaps[i]).hazard; hazard != 0) encoder.used[hazard] |= false;
+  }
+}
+void ComputeCommandEncoder::memoryBarrier(BarrierScope) {
+  ComputeEncoderObject& encoder = from(this);
+  if (encoder.state.may_encode("-[MTLComputeCommandEncoder memoryBarrierWithScope:]")) encoder.barrier = true;
+}
+void ComputeCommandEncoder::memoryBarrier(const Resource* const[], NS::UInteger) {
+  // Of these resources alone: a barrier for all of them orders more than was asked for, never less.
+  memoryBarrier(BarrierScopeBuffers);
+}
+void ComputeCommandEncoder::sampleCountersInBuffer(const CounterSampleBuffer*, NS::UInteger, bool) {
+  from(this).state.buffer->reject(
+      misuse("-[MTLComputeCommandEncoder sampleCountersInBuffer:atSampleIndex:withBarrier:]",
+             "the device has no counters (supportsCounterSampling: is false)"));
+}
+
+}  // namespace MTL

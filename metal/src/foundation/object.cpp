@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Owners are counted in the object; pools are a stack of each thread.
+#include "Foundation/Foundation.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <vector>
+
+namespace NS {
+namespace {
+
+/// The pools of one thread, outermost first: places in one list of objects, so that an object costs one pointer.
+struct PoolStack {
+  std::vector<Object*> objects;
+  std::vector<size_t> starts;  // of each pool but the thread's own
+
+  ~PoolStack() { release_from(0); }
+  /// Releases what was added since; also what the releases themselves add.
+  void release_from(size_t start) {
+    while (objects.size() > start) {
+      Object* const last = objects.back();
+      objects.pop_back();
+      last->release();
+    }
+  }
+};
+
+PoolStack& pools() {
+  thread_local PoolStack stack;
+  return stack;
+}
+
+class PoolObject final : public AutoreleasePool {
+ public:
+  PoolObject() : depth_(pools().starts.size()) { pools().starts.push_back(pools().objects.size()); }
+  ~PoolObject() override {
+    // Pools that were opened inside and never closed go with it.
+    PoolStack& stack = pools();
+    if (stack.starts.size() <= depth_) return;
+    const size_t start = stack.starts[depth_];
+    stack.release_from(start);
+    stack.starts.resize(depth_);
+  }
+  std::string_view class_name() const override { return "NSAutoreleasePool"; }
+
+ private:
+  const size_t depth_;
+};
+
+}  // namespace
+
+Object::~Object() {
+  if (const auto dropped = dropped_.load(std::memory_order_acquire))
+    dropped(companion_.load(std::memory_order_acquire));
+}
+
+Object* Object::retain() {
+  owners_.fetch_add(1, std::memory_order_relaxed);
+  return this;
+}
+
+void Object::release() {
+  if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+Object* Object::autorelease() {
+  pools().objects.push_back(this);
+  return this;
+}
+
+UInteger Object::retainCount() const {
+  return owners_.load(std::memory_order_relaxed);
+}
+
+void* Object::set_companion(void* value, void (*dropped)(void*)) {
+  void* none = nullptr;
+  if (!companion_.compare_exchange_strong(none, value, std::memory_order_acq_rel)) return none;
+  dropped_.store(dropped, std::memory_order_release);
+  return value;
+}
+
+UInteger Object::hash_value() const {
+  return reinterpret_cast<UInteger>(this) >> 4;
+}
+bool Object::equals(const Object&) const {
+  return false;
+}
+String* Object::describe() const {
+  return String::string(fmt::format("<{}: {}>", class_name(), static_cast<const void*>(this)).c_str(),
+                        UTF8StringEncoding);
+}
+String* Object::description() const {
+  return describe();
+}
+String* Object::debugDescription() const {
+  return describe();
+}
+
+AutoreleasePool* AutoreleasePool::alloc() {
+  return new PoolObject;
+}
+AutoreleasePool* AutoreleasePool::init() {
+  return this;
+}
+void AutoreleasePool::drain() {
+  release();
+}
+void AutoreleasePool::addObject(Object* object) {
+  if (object != nullptr) object->autorelease();
+}
+void AutoreleasePool::showPools() {
+  const PoolStack& stack = pools();
+  size_t from = 0;
+  for (size_t i = 0; i <= stack.starts.size(); ++i) {
+    const size_t to = i < stack.starts.size() ? stack.starts[i] : stack.objects.size();
+    std::fprintf(stderr, "smelt: autorelease pool %zu: %zu objects\n", i, to - from);
+    from = to;
+  }
+}
+
+}  // namespace NS

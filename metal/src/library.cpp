@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From bytes or source to a library. Its kernels are compiled for this CPU one by one, when their pipeline is made: a
+// library may have a thousand of them, of which a program uses ten.
+#include "smelt/base/files.hpp"
+
+#include "Metal/Metal.hpp"
+#include "compile_options.hpp"
+#include "compiler.hpp"
+#include "library_object.hpp"
+#include "settings.hpp"
+#include "trace.hpp"
+#include "validation.hpp"
+
+#include <filesystem>
+#include <thread>
+
+namespace smelt::metal {
+namespace {
+
+namespace fs = std::filesystem;
+
+loader::LoadOptions options_for(const DeviceObject& device) {
+  loader::LoadOptions options;
+  options.checked = device.checked;
+  options.allow_empty = true;
+  return options;
+}
+
+/// Of code that was made here.
+Result<loader::LibraryRef> load_own(const DeviceObject& device, const loader::OwnedBytes& package) {
+  loader::LoadOptions options = options_for(device);
+  options.policy = trust::Policy::all();
+  return loader::Library::load(device.loader, package, options);
+}
+
+Result<NS::SharedPtr<LibraryObject>> load_metallib(DeviceObject& device, const loader::OwnedBytes& metallib) {
+  loader::LoadOptions options = options_for(device);
+  options.allow_no_code = true;
+  SMELT_TRY(auto names, loader::Library::load(device.loader, metallib, options));
+  return NS::TransferPtr(new LibraryObject(device, std::move(names), metallib));
+}
+
+/// The metallib of a package's only library that was built for the newest system.
+Result<loader::OwnedBytes> metallib_of(const loader::OwnedBytes& bytes, std::string_view preferred) {
+  SMELT_TRY(const loader::PackageRef package, loader::Package::open(bytes));
+  const auto names = package->names();
+  if (names.size() != 1)
+    return fail(Errc::invalid_argument, "the package holds {} libraries; a Metal library is one of them", names.size());
+  for (const std::string_view target : {preferred, std::string_view("macos26"), std::string_view("macos14")})
+    if (auto found = package->metallib(names[0], target)) return loader::OwnedBytes{*found, package};
+  return fail(Errc::unsupported_platform, "library '{}' of the package has no part for macOS", names[0]);
+}
+
+Result<loader::OwnedBytes> read_owned(const std::string& path) {
+  SMELT_TRY(auto bytes, read_file(path));
+  const auto owner = std::make_shared<const Bytes>(std::move(bytes));
+  return loader::OwnedBytes{*owner, owner};
+}
+
+MTL::Library* give(Result<NS::SharedPtr<LibraryObject>> library, NS::Error** error) {
+  if (!library) return library_error(error, library.error());
+  LibraryObject* const made = library->get();
+  library->detach();
+  return made;
+}
+
+MTL::Library* open_file(DeviceObject& device, const std::string& path, NS::Error** error) {
+  auto bytes = read_owned(path);
+  if (!bytes) return library_error(error, bytes.error());
+  return give(load_library(device, *bytes, path), error);
+}
+
+Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const SourceRequest& request) {
+  const TraceSpan span("compile source", "compile", {});
+  SMELT_TRY(const auto package, compiled_source(request));
+  SMELT_TRY(const auto metallib, metallib_of(package, request.target));
+  return load_metallib(device, metallib);
+}
+
+MTL::LibraryError code_of(Errc code) {
+  switch (code) {
+    case Errc::compile_failed:
+    case Errc::pipeline_failed:
+    case Errc::source_type:
+      return MTL::LibraryErrorCompileFailure;
+    case Errc::function_not_found:
+      return MTL::LibraryErrorFunctionNotFound;
+    case Errc::file_not_found:
+    case Errc::not_cached:
+      return MTL::LibraryErrorFileNotFound;
+    case Errc::unsupported:
+    case Errc::unsupported_language:
+    case Errc::unsupported_platform:
+    case Errc::unsupported_family:
+      return MTL::LibraryErrorUnsupported;
+    default:
+      return MTL::LibraryErrorInternal;
+  }
+}
+
+/// The library that newDefaultLibrary stands for; empty when there is none.
+std::string default_library_in(const std::string& folder) {
+  if (const std::string path = setting("SMELT_METAL_LIBRARY"); !path.empty()) return path;
+  std::error_code none;
+  for (const char* name : {"default.metallib", "default.smelt"})
+    for (const fs::path& place : {fs::path(folder) / name, fs::path(folder) / "Resources" / name})
+      if (fs::exists(place, none)) return place.string();
+  return {};
+}
+
+}  // namespace
+
+std::nullptr_t library_error(NS::Error** out, const Error& error) {
+  return fail_with(out, "MTLLibraryErrorDomain", static_cast<NS::Integer>(code_of(error.code)), error.message);
+}
+
+Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel) {
+  if (metallib_.bytes.empty()) return library;
+  std::shared_ptr<Slot> slot;
+  {
+    const std::lock_guard guard(mutex_);
+    std::shared_ptr<Slot>& kept = kernels_[kernel];
+    if (!kept) kept = std::make_shared<Slot>();
+    slot = kept;
+  }
+  std::call_once(slot->once, [&] {
+    const TraceSpan span(kernel, "compile", {});
+    KernelRequest request{metallib_.bytes, library->digest(), kernel, device.level, device.checked};
+    slot->library =
+        compiled_kernel(request).and_then([&](const loader::OwnedBytes& package) { return load_own(device, package); });
+  });
+  return slot->library;
+}
+
+Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const loader::OwnedBytes& bytes,
+                                                  const std::string& path) {
+  const std::string_view magic = as_text(bytes.bytes).substr(0, 4);
+  auto loaded = [&]() -> Result<NS::SharedPtr<LibraryObject>> {
+    if (magic != "SMLT") return load_metallib(device, bytes);
+    auto library = loader::Library::load(device.loader, bytes, options_for(device));
+    if (library) return NS::TransferPtr(new LibraryObject(device, std::move(*library), {}));
+    // No code for this CPU, or none that may be used: from its Metal library then.
+    auto metallib = metallib_of(bytes, kCompileTarget);
+    if (!metallib) return tl::unexpected(std::move(library).error());
+    return load_metallib(device, *metallib);
+  }();
+  if (!loaded && !path.empty()) return tl::unexpected(std::move(loaded).error().in(path));
+  return loaded;
+}
+
+}  // namespace smelt::metal
+
+namespace MTL {
+using namespace smelt::metal;
+
+Library* Device::newDefaultLibrary() {
+  return newDefaultLibrary(NS::Bundle::mainBundle(), nullptr);
+}
+Library* Device::newDefaultLibrary(const NS::Bundle* bundle, NS::Error** error) {
+  const std::string folder = bundle != nullptr ? text_of(bundle->bundlePath()) : "";
+  const std::string path = default_library_in(folder);
+  if (path.empty())
+    return fail_with(error, "MTLLibraryErrorDomain", LibraryErrorFileNotFound,
+                     fmt::format("no default library: SMELT_METAL_LIBRARY is not set, and '{}' has neither "
+                                 "default.metallib nor default.smelt",
+                                 folder));
+  return open_file(from(this), path, error);
+}
+Library* Device::newLibrary(const NS::String* filepath, NS::Error** error) {
+  if (filepath == nullptr) return misuse("-[MTLDevice newLibraryWithFile:error:]", "filepath is null"), nullptr;
+  return open_file(from(this), filepath->text(), error);
+}
+Library* Device::newLibrary(const NS::URL* url, NS::Error** error) {
+  if (url == nullptr) return misuse("-[MTLDevice newLibraryWithURL:error:]", "url is null"), nullptr;
+  return open_file(from(this), url->fileSystemRepresentation(), error);
+}
+Library* Device::newLibrary(const NS::Data* data, NS::Error** error) {
+  if (data == nullptr) return misuse("-[MTLDevice newLibraryWithData:error:]", "data is null"), nullptr;
+  return give(load_library(from(this),
+                           smelt::loader::copy_of({static_cast<const std::byte*>(data->bytes()), data->length()}), {}),
+              error);
+}
+
+Library* Device::newLibrary(const NS::String* source, const CompileOptions* options, NS::Error** error) {
+  constexpr const char* kCall = "-[MTLDevice newLibraryWithSource:options:error:]";
+  if (source == nullptr) return misuse(kCall, "source is null"), nullptr;
+  auto request = source_request(source->text(), options);
+  if (!request) return library_error(error, request.error());
+  return give(compile_source(from(this), *request), error);
+}
+void Device::newLibrary(const NS::String* source, const CompileOptions* options,
+                        const NewLibraryCompletionHandler& completionHandler) {
+  const auto text = NS::RetainPtr(const_cast<NS::String*>(source));
+  const auto with = NS::TransferPtr(options != nullptr ? options->copy() : nullptr);
+  std::thread([this, text, with, completionHandler] {
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    NS::Error* error = nullptr;
+    const auto library = NS::TransferPtr(newLibrary(text.get(), with.get(), &error));
+    completionHandler(library.get(), error);
+  }).detach();
+}
+
+NS::String* Library::label() const {
+  return from(this).label.get();
+}
+void Library::setLabel(const NS::String* label) {
+  from(this).label.set(label);
+}
+Device* Library::device() const {
+  return &from(this).device;
+}
+NS::Array* Library::functionNames() const {
+  std::vector<NS::Object*> names;
+  for (const std::string_view name : from(this).library->function_names()) names.push_back(string_of(name));
+  return array_of(names);
+}
+
+}  // namespace MTL

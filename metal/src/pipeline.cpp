@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Metal/Metal.hpp"
+#include "holder.hpp"
+#include "library_object.hpp"
+#include "pipeline_object.hpp"
+#include "trace.hpp"
+#include "validation.hpp"
+
+#include <thread>
+
+namespace smelt::metal {
+
+struct LinkedValues {
+  static constexpr std::string_view kClass = "MTLLinkedFunctions";
+  NS::SharedPtr<NS::Array> functions, binary, hidden;
+};
+
+struct PipelineValues {
+  static constexpr std::string_view kClass = "MTLComputePipelineDescriptor";
+  NS::SharedPtr<NS::String> label;
+  NS::SharedPtr<MTL::Function> function;
+  bool whole_simdgroups = false;
+  NS::UInteger most_threads = 0;
+  NS::UInteger call_depth = 1;
+  bool indirect_commands = false;
+  NS::SharedPtr<NS::Array> archives;
+  NS::SharedPtr<MTL::LinkedFunctions> linked;
+};
+
+namespace {
+
+uint32_t slots_of(const loader::ArgInfo& argument) {
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < std::max(1u, argument.array_size) && argument.index + uint64_t{i} < 31; ++i)
+    mask |= 1u << (argument.index + i);
+  return mask;
+}
+
+void note_arguments(PipelineObject& made) {
+  for (const loader::ArgInfo& argument : made.pipeline->args()) {
+    const uint32_t slots = slots_of(argument);
+    if (argument.kind == ArgumentKind::threadgroup) made.threadgroups |= slots;
+    if (argument.kind != ArgumentKind::buffer && argument.kind != ArgumentKind::indirect_buffer) continue;
+    made.buffers |= slots;
+    if (argument.access == Access::write || argument.access == Access::read_write) made.written |= slots;
+  }
+}
+
+bool is_empty(const NS::Array* array) {
+  return array == nullptr || array->count() == 0;
+}
+
+/// A descriptor with the function alone.
+NS::SharedPtr<MTL::ComputePipelineDescriptor> plain(const MTL::Function* function) {
+  auto descriptor = NS::TransferPtr(MTL::ComputePipelineDescriptor::alloc()->init());
+  descriptor->setComputeFunction(function);
+  return descriptor;
+}
+
+MTL::ComputePipelineState* give(Result<NS::SharedPtr<PipelineObject>> pipeline,
+                                MTL::ComputePipelineReflection* const* reflection, NS::Error** error) {
+  if (!pipeline) return library_error(error, pipeline.error());
+  if (reflection != nullptr)
+    *const_cast<MTL::ComputePipelineReflection**>(reflection) = reflection_of(*(*pipeline)->pipeline);
+  PipelineObject* const made = pipeline->get();
+  pipeline->detach();
+  return made;
+}
+
+}  // namespace
+}  // namespace smelt::metal
+
+namespace MTL {
+using namespace smelt::metal;
+
+SMELT_DESCRIPTOR(LinkedFunctions, LinkedValues)
+SMELT_OBJECT(LinkedFunctions, NS::Array, functions, setFunctions, functions)
+SMELT_OBJECT(LinkedFunctions, NS::Array, binaryFunctions, setBinaryFunctions, binary)
+SMELT_OBJECT(LinkedFunctions, NS::Array, privateFunctions, setPrivateFunctions, hidden)
+LinkedFunctions* LinkedFunctions::linkedFunctions() {
+  return alloc()->init()->autorelease();
+}
+
+SMELT_DESCRIPTOR(ComputePipelineDescriptor, PipelineValues)
+SMELT_OBJECT(ComputePipelineDescriptor, NS::String, label, setLabel, label)
+SMELT_OBJECT(ComputePipelineDescriptor, Function, computeFunction, setComputeFunction, function)
+SMELT_VALUE(ComputePipelineDescriptor, bool, threadGroupSizeIsMultipleOfThreadExecutionWidth,
+            setThreadGroupSizeIsMultipleOfThreadExecutionWidth, whole_simdgroups)
+SMELT_VALUE(ComputePipelineDescriptor, NS::UInteger, maxTotalThreadsPerThreadgroup, setMaxTotalThreadsPerThreadgroup,
+            most_threads)
+SMELT_VALUE(ComputePipelineDescriptor, NS::UInteger, maxCallStackDepth, setMaxCallStackDepth, call_depth)
+SMELT_VALUE(ComputePipelineDescriptor, bool, supportIndirectCommandBuffers, setSupportIndirectCommandBuffers,
+            indirect_commands)
+SMELT_OBJECT(ComputePipelineDescriptor, NS::Array, binaryArchives, setBinaryArchives, archives)
+SMELT_OBJECT(ComputePipelineDescriptor, LinkedFunctions, linkedFunctions, setLinkedFunctions, linked)
+void ComputePipelineDescriptor::reset() {
+  values_of(this) = {};
+}
+
+ComputePipelineState* Device::newComputePipelineState(const Function* computeFunction, NS::Error** error) {
+  return newComputePipelineState(computeFunction, PipelineOptionNone, nullptr, error);
+}
+ComputePipelineState* Device::newComputePipelineState(const Function* computeFunction, PipelineOption options,
+                                                      const AutoreleasedComputePipelineReflection* reflection,
+                                                      NS::Error** error) {
+  if (computeFunction == nullptr)
+    return misuse("-[MTLDevice newComputePipelineStateWithFunction:error:]", "computeFunction is null"), nullptr;
+  return newComputePipelineState(plain(computeFunction).get(), options, reflection, error);
+}
+ComputePipelineState* Device::newComputePipelineState(const ComputePipelineDescriptor* descriptor, PipelineOption,
+                                                      const AutoreleasedComputePipelineReflection* reflection,
+                                                      NS::Error** error) {
+  constexpr const char* kCall = "-[MTLDevice newComputePipelineStateWithDescriptor:options:reflection:error:]";
+  if (descriptor == nullptr) return misuse(kCall, "descriptor is null"), nullptr;
+  if (descriptor->computeFunction() == nullptr)
+    return misuse(kCall, "the descriptor's computeFunction is null"), nullptr;
+  return give(make_pipeline(from(this), *descriptor), reflection, error);
+}
+void Device::newComputePipelineState(const Function* computeFunction,
+                                     const NewComputePipelineStateCompletionHandler& completionHandler) {
+  newComputePipelineState(plain(computeFunction).get(), PipelineOptionNone,
+                          [completionHandler](ComputePipelineState* state, ComputePipelineReflection*,
+                                              NS::Error* error) { completionHandler(state, error); });
+}
+void Device::newComputePipelineState(const Function* computeFunction, PipelineOption options,
+                                     const NewComputePipelineStateWithReflectionCompletionHandler& completionHandler) {
+  newComputePipelineState(plain(computeFunction).get(), options, completionHandler);
+}
+void Device::newComputePipelineState(const ComputePipelineDescriptor* descriptor, PipelineOption options,
+                                     const NewComputePipelineStateWithReflectionCompletionHandler& completionHandler) {
+  const auto with = NS::TransferPtr(descriptor->copy());
+  std::thread([this, with, options, completionHandler] {
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    NS::Error* error = nullptr;
+    ComputePipelineReflection* reflection = nullptr;
+    const auto state = NS::TransferPtr(newComputePipelineState(with.get(), options, &reflection, &error));
+    completionHandler(state.get(), reflection, error);
+  }).detach();
+}
+
+NS::String* ComputePipelineState::label() const {
+  return from(this).label.get();
+}
+Device* ComputePipelineState::device() const {
+  return from(this).device;
+}
+NS::UInteger ComputePipelineState::maxTotalThreadsPerThreadgroup() const {
+  return from(this).most_threads;
+}
+NS::UInteger ComputePipelineState::threadExecutionWidth() const {
+  return from(this).pipeline->thread_execution_width();
+}
+NS::UInteger ComputePipelineState::staticThreadgroupMemoryLength() const {
+  return from(this).pipeline->static_threadgroup_memory_length();
+}
+ComputePipelineReflection* ComputePipelineState::reflection() const {
+  return reflection_of(*from(this).pipeline);
+}
+
+}  // namespace MTL
+
+namespace smelt::metal {
+
+Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
+                                                    const MTL::ComputePipelineDescriptor& descriptor) {
+  const PipelineValues& values = MTL::values_of(&descriptor);
+  const FunctionObject& function = from(values.function.get());
+  const TraceSpan span(std::string(function.function->name()), "pipeline", {});
+  if (&function.library->device != &device)
+    return fail(Errc::invalid_argument, "function '{}' is of another device", function.function->name());
+  if (values.indirect_commands)
+    return fail(Errc::unsupported, "function '{}': supportIndirectCommandBuffers is set; there are none here",
+                function.function->name());
+  if (values.linked && !(is_empty(values.linked->functions()) && is_empty(values.linked->binaryFunctions()) &&
+                         is_empty(values.linked->privateFunctions())))
+    return fail(Errc::unsupported, "function '{}': visible functions are not linked to pipelines here",
+                function.function->name());
+  auto made = NS::TransferPtr(new PipelineObject);
+  SMELT_TRY(made->pipeline, build_pipeline(function));
+  made->device = &device;
+  made->label.set(values.label.get());
+  made->whole_simdgroups = values.whole_simdgroups;
+  made->most_threads = made->pipeline->max_threads_per_threadgroup();
+  if (values.most_threads > device.loader->limits().max_threads_per_threadgroup)
+    return fail(Errc::invalid_argument, "function '{}': maxTotalThreadsPerThreadgroup {} is above the device's {}",
+                function.function->name(), values.most_threads, device.loader->limits().max_threads_per_threadgroup);
+  if (values.most_threads != 0) made->most_threads = std::min<uint64_t>(made->most_threads, values.most_threads);
+  note_arguments(*made);
+  return made;
+}
+
+}  // namespace smelt::metal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "smelt/loader/library.hpp"
+
+#include "Metal/pipeline.hpp"
+#include "device_object.hpp"
+#include "foundation/made.hpp"
+
+namespace smelt::metal {
+
+class PipelineObject final : public MTL::ComputePipelineState {
+ public:
+  std::string_view class_name() const override { return "MTLComputePipelineState"; }
+
+  DeviceObject* device = nullptr;
+  loader::PipelineRef pipeline;
+  uint64_t most_threads = 0;  ///< per threadgroup
+  bool whole_simdgroups = false;
+  Label label;
+  // Bit i: argument i of the kernel.
+  uint32_t buffers = 0;       ///< it may use
+  uint32_t written = 0;       ///< of those, it may write
+  uint32_t threadgroups = 0;  ///< threadgroup arguments that it uses
+};
+
+inline PipelineObject& from(const MTL::ComputePipelineState* state) {
+  return const_cast<PipelineObject&>(static_cast<const PipelineObject&>(*state));
+}
+
+/// What a pipeline says about its arguments; belongs to the innermost pool.
+MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipeline);
+
+struct PipelineValues;
+/// The pipeline, owned by the caller. Errors as Metal's: in MTLLibraryErrorDomain.
+Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
+                                                    const MTL::ComputePipelineDescriptor& descriptor);
+
+}  // namespace smelt::metal

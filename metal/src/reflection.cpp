@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Metal/Metal.hpp"
+#include "constant_values.hpp"
+#include "pipeline_object.hpp"
+
+namespace smelt::metal {
+namespace {
+
+/// What the three public classes show.
+struct ArgumentFacts {
+  std::string name;
+  bool is_threadgroup = false;
+  Access access = Access::read_write;
+  uint32_t index = 0;
+  bool unused = false, conditional = false;
+  uint32_t bytes = 0, alignment = 0, count = 1;
+  MTL::DataType type = MTL::DataTypeNone;
+};
+
+template <class Public>
+class ArgumentObject final : public Public {
+ public:
+  ArgumentFacts facts;
+  std::string_view class_name() const override { return "MTLBinding"; }
+};
+using BufferObjectOf = ArgumentObject<MTL::BufferBinding>;
+using ThreadgroupObjectOf = ArgumentObject<MTL::ThreadgroupBinding>;
+using PlainObjectOf = ArgumentObject<MTL::Argument>;
+
+const ArgumentFacts& facts_of(const MTL::Binding* binding) {
+  if (const auto* buffer = dynamic_cast<const BufferObjectOf*>(binding)) return buffer->facts;
+  return static_cast<const ThreadgroupObjectOf*>(binding)->facts;
+}
+const ArgumentFacts& facts_of(const MTL::Argument* argument) {
+  return static_cast<const PlainObjectOf*>(argument)->facts;
+}
+
+class ReflectionObject final : public MTL::ComputePipelineReflection {
+ public:
+  NS::SharedPtr<NS::Array> bindings_, arguments_;
+  std::string_view class_name() const override { return "MTLComputePipelineReflection"; }
+};
+
+template <class Object>
+NS::Object* made(const ArgumentFacts& facts) {
+  auto* object = new Object;
+  object->facts = facts;
+  object->autorelease();
+  return object;
+}
+
+MTL::BindingAccess access_of(const ArgumentFacts& facts) {
+  if (facts.access == Access::write) return MTL::BindingAccessWriteOnly;
+  return facts.access == Access::read_write ? MTL::BindingAccessReadWrite : MTL::BindingAccessReadOnly;
+}
+
+}  // namespace
+
+MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipeline) {
+  std::vector<NS::Object*> bindings, arguments;
+  for (const loader::ArgInfo& info : pipeline.args()) {
+    const bool is_buffer = info.kind == ArgumentKind::buffer || info.kind == ArgumentKind::indirect_buffer;
+    if (!is_buffer && info.kind != ArgumentKind::threadgroup) continue;
+    ArgumentFacts facts;
+    facts.name = info.name;
+    facts.is_threadgroup = !is_buffer;
+    facts.access = info.access;
+    facts.index = info.index;
+    facts.unused = info.unused;
+    facts.conditional = info.conditional;
+    facts.bytes = info.size;
+    facts.alignment = info.align;
+    facts.count = info.array_size;
+    facts.type = data_type_named(info.type_name);
+    if (facts.type == MTL::DataTypeNone && info.size != 0) facts.type = MTL::DataTypeStruct;
+    bindings.push_back(is_buffer ? made<BufferObjectOf>(facts) : made<ThreadgroupObjectOf>(facts));
+    arguments.push_back(made<PlainObjectOf>(facts));
+  }
+  auto* reflection = new ReflectionObject;
+  reflection->bindings_ = NS::RetainPtr(array_of(bindings));
+  reflection->arguments_ = NS::RetainPtr(array_of(arguments));
+  reflection->autorelease();
+  return reflection;
+}
+
+}  // namespace smelt::metal
+
+namespace MTL {
+using namespace smelt::metal;
+
+NS::Array* ComputePipelineReflection::bindings() const {
+  return static_cast<const ReflectionObject*>(this)->bindings_.get();
+}
+NS::Array* ComputePipelineReflection::arguments() const {
+  return static_cast<const ReflectionObject*>(this)->arguments_.get();
+}
+
+NS::String* Binding::name() const {
+  return string_of(facts_of(this).name);
+}
+BindingType Binding::type() const {
+  return facts_of(this).is_threadgroup ? BindingTypeThreadgroupMemory : BindingTypeBuffer;
+}
+BindingAccess Binding::access() const {
+  return access_of(facts_of(this));
+}
+NS::UInteger Binding::index() const {
+  return facts_of(this).index;
+}
+bool Binding::used() const {
+  return !facts_of(this).unused;
+}
+bool Binding::argument() const {
+  return !facts_of(this).conditional;
+}
+NS::UInteger BufferBinding::bufferAlignment() const {
+  return facts_of(this).alignment;
+}
+NS::UInteger BufferBinding::bufferDataSize() const {
+  return facts_of(this).bytes;
+}
+DataType BufferBinding::bufferDataType() const {
+  return facts_of(this).type;
+}
+NS::UInteger ThreadgroupBinding::threadgroupMemoryAlignment() const {
+  return facts_of(this).alignment;
+}
+NS::UInteger ThreadgroupBinding::threadgroupMemoryDataSize() const {
+  return facts_of(this).bytes;
+}
+
+NS::String* Argument::name() const {
+  return string_of(facts_of(this).name);
+}
+ArgumentType Argument::type() const {
+  return facts_of(this).is_threadgroup ? ArgumentTypeThreadgroupMemory : ArgumentTypeBuffer;
+}
+BindingAccess Argument::access() const {
+  return access_of(facts_of(this));
+}
+NS::UInteger Argument::index() const {
+  return facts_of(this).index;
+}
+bool Argument::active() const {
+  return !facts_of(this).unused;
+}
+NS::UInteger Argument::bufferAlignment() const {
+  return facts_of(this).alignment;
+}
+NS::UInteger Argument::bufferDataSize() const {
+  return facts_of(this).bytes;
+}
+DataType Argument::bufferDataType() const {
+  return facts_of(this).type;
+}
+NS::UInteger Argument::threadgroupMemoryAlignment() const {
+  return facts_of(this).alignment;
+}
+NS::UInteger Argument::threadgroupMemoryDataSize() const {
+  return facts_of(this).bytes;
+}
+NS::UInteger Argument::arrayLength() const {
+  return facts_of(this).count;
+}
+
+}  // namespace MTL

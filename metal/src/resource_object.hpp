@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffers and heaps as they are kept.
+#pragma once
+
+#include "Metal/resource.hpp"
+#include "device_object.hpp"
+#include "foundation/made.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace smelt::metal {
+
+class HeapObject;
+
+class BufferObject final : public MTL::Buffer {
+ public:
+  ~BufferObject() override;
+  std::string_view class_name() const override { return "MTLBuffer"; }
+
+  DeviceObject* device = nullptr;
+  loader::BufferRef memory;      // null for a piece of a heap
+  NS::SharedPtr<HeapObject> in;  // null otherwise
+  std::byte* start = nullptr;
+  uint64_t bytes = 0;
+  uint64_t heap_offset = 0;
+  MTL::ResourceOptions options = 0;  // as they count: the tracking mode is never the default
+  uint64_t hazard = 0;               // what is tracked: itself or its heap; 0: not tracked
+  MTL::PurgeableState purgeable = MTL::PurgeableStateNonVolatile;
+  MTL::BufferDeallocator deallocator;
+  std::atomic<bool> aliasable{false};
+  Label label;
+};
+
+class HeapObject final : public MTL::Heap {
+ public:
+  ~HeapObject() override;
+  std::string_view class_name() const override { return "MTLHeap"; }
+
+  /// Takes `bytes` of the free space; nothing when there is no such piece.
+  std::optional<uint64_t> take(uint64_t bytes, uint64_t alignment);
+  void give_back(uint64_t offset);
+  uint64_t largest_free(uint64_t alignment) const;
+
+  DeviceObject* device = nullptr;
+  loader::BufferRef memory;
+  uint64_t bytes = 0;
+  MTL::ResourceOptions options = 0;
+  MTL::HeapType type = MTL::HeapTypeAutomatic;
+  uint64_t hazard = 0;
+  MTL::PurgeableState purgeable = MTL::PurgeableStateNonVolatile;
+  Label label;
+  mutable std::mutex mutex;            // guards what follows
+  std::map<uint64_t, uint64_t> taken;  // offset, length
+};
+
+inline BufferObject& from(const MTL::Buffer* buffer) {
+  return const_cast<BufferObject&>(static_cast<const BufferObject&>(*buffer));
+}
+inline HeapObject& from(const MTL::Heap* heap) {
+  return const_cast<HeapObject&>(static_cast<const HeapObject&>(*heap));
+}
+
+constexpr MTL::ResourceOptions kTrackingMask = 0x300;
+constexpr MTL::ResourceOptions kStorageMask = 0xf0;
+inline bool is_tracked(MTL::ResourceOptions options) {
+  return (options & kTrackingMask) == MTL::ResourceHazardTrackingModeTracked;
+}
+inline bool is_private(MTL::ResourceOptions options) {
+  return (options & kStorageMask) == MTL::ResourceStorageModePrivate;
+}
+/// Where pieces of heaps begin: what heapBufferSizeAndAlign says.
+constexpr uint64_t kHeapAlignment = 256;
+
+/// What is wrong with options; empty when nothing is.
+std::string trouble_with(MTL::ResourceOptions options);
+
+}  // namespace smelt::metal

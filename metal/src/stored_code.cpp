@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "stored_code.hpp"
+
+#include "smelt/cache/store.hpp"
+#include "smelt/service/stored.hpp"
+
+#include <cstdio>
+#include <mutex>
+
+namespace smelt::metal {
+namespace {
+
+/// The words, each with its length, so that no two lists give the same bytes.
+class KeyText {
+ public:
+  KeyText& add(std::string_view word) {
+    text_ += fmt::format("{}:", word.size());
+    text_ += word;
+    return *this;
+  }
+  /// Adds the compiler's version, and gives the key.
+  Digest key(std::string_view level, bool checked) const {
+    return service::cpu_code_key(as_bytes(text_), level, checked);
+  }
+
+ private:
+  std::string text_;
+};
+
+void say_once(const Error& error) {
+  static std::once_flag once;
+  std::call_once(once, [&] { std::fprintf(stderr, "smelt: %s; going on without a store\n", error.message.c_str()); });
+}
+
+/// Null when there is none.
+cache::Store* open_store() {
+  static const std::shared_ptr<cache::Store>& store = *new std::shared_ptr<cache::Store>([] {
+    auto opened = cache::Store::open(cache::default_store_folder());
+    if (opened) return std::move(*opened);
+    cache::StoreOptions reading;
+    reading.read_only = true;
+    if (auto readable = cache::Store::open(cache::default_store_folder(), reading)) return std::move(*readable);
+    say_once(opened.error());
+    return std::shared_ptr<cache::Store>();
+  }());
+  return store.get();
+}
+
+}  // namespace
+
+std::optional<Digest> key_of(const SourceRequest& request) {
+  // #include <...> finds Metal's own headers alone: there are no include folders.
+  for (size_t at = 0; (at = request.text.find("include", at)) != std::string::npos; at += 7) {
+    const size_t next = request.text.find_first_not_of(" \t", at + 7);
+    if (next != std::string::npos && request.text[next] == '"') return std::nullopt;
+  }
+  KeyText text;
+  text.add("Metal source 1").add(request.text).add(request.target).add(request.fast_math ? "fast" : "safe");
+  text.add(request.language ? to_string(*request.language) : "");
+  for (const std::string& definition : request.definitions) text.add(definition);
+  return text.key("", false);
+}
+
+Digest key_of(const KernelRequest& request) {
+  KeyText text;
+  text.add("one kernel of a metallib 1").add(to_hex(request.digest)).add(request.function);
+  return text.key(request.level, request.checked);
+}
+
+std::optional<loader::OwnedBytes> find_stored(const Digest& key) {
+  cache::Store* const store = open_store();
+  if (store == nullptr) return std::nullopt;
+  auto found = store->find(key);
+  if (!found) {
+    say_once(found.error());
+    return std::nullopt;
+  }
+  if (!*found) return std::nullopt;
+  const auto entry = std::make_shared<const cache::Entry>(std::move(**found));
+  const auto package = entry->part(service::kPackagePart);
+  if (!package) return std::nullopt;
+  return loader::OwnedBytes{*package, entry};
+}
+
+void keep_in_store(const Digest& key, ByteView package) {
+  cache::Store* const store = open_store();
+  if (store == nullptr || store->read_only()) return;
+  if (auto kept = store->put(key, {{service::kPackagePart, package}}); !kept) say_once(kept.error());
+}
+
+}  // namespace smelt::metal

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the store has of finished code, without a compiler. The keys are this library's own; the version of the compiler
+// is in them, so that code of another one is a miss.
+#pragma once
+
+#include "compiler.hpp"
+
+namespace smelt::metal {
+
+/// Nothing for source that includes files of its own: what is in them is not in the key.
+std::optional<Digest> key_of(const SourceRequest& request);
+Digest key_of(const KernelRequest& request);
+
+/// Nothing when the store has none or does not open (which is said once).
+std::optional<loader::OwnedBytes> find_stored(const Digest& key);
+void keep_in_store(const Digest& key, ByteView package);
+
+}  // namespace smelt::metal
