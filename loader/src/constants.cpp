@@ -143,7 +143,7 @@ Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std
     if (value.components.size() != type.components)
       return fail(Errc::constant_type, "function '{}': constant {} is a {}; {} components were given, want {}",
                   function, describe(*info), info->type_name, value.components.size(), type.components);
-    BoundConstant constant{info->index, type, std::string(info->type_name), {}};
+    BoundConstant constant{info->index, type, std::string(info->type_name), {}, true};
     for (const Scalar& component : value.components)
       if (!put_scalar(constant.bytes, type.scalar,
                       given.is_lenient() ? converted(type.scalar, component) : component) &&
@@ -158,7 +158,7 @@ Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std
     if (!constant.required || bound.contains(constant.index)) continue;
     if (const ValueType type = parse_value_type(constant.type_name); type.components != 0 && given.is_lenient())
       bound.emplace(constant.index, BoundConstant{constant.index, type, std::string(constant.type_name),
-                                                  Bytes(type.components * bytes_of(type.scalar))});
+                                                  Bytes(type.components * bytes_of(type.scalar)), false});
     else
       missing += fmt::format("{}{} of type {}", missing.empty() ? "" : ", ", describe(constant), constant.type_name);
   }
@@ -182,7 +182,7 @@ void append_key(std::string& key, std::span<const BoundConstant> constants) {
     store_le(index, constant.index);
     field(as_text(index));
     field(constant.type_name);
-    field(as_text(constant.bytes));
+    field(constant.given ? as_text(constant.bytes) : std::string_view());
   }
 }
 

@@ -12,7 +12,8 @@ struct BoundConstant {
   uint32_t index = 0;
   ValueType type;
   std::string type_name;
-  Bytes bytes;  ///< components in order, little-endian, without the padding of 3-vectors
+  Bytes bytes;        ///< components in order, little-endian, without the padding of 3-vectors
+  bool given = true;  ///< false: a 0 in place of what is missing, which is_function_constant_defined() is not told of
 };
 
 /// Checks every given value against the declarations and every declaration against what is given.

@@ -5,8 +5,10 @@
 #include "resource_object.hpp"
 #include "validation.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 
 namespace smelt::metal {
@@ -19,6 +21,23 @@ BufferObject::~BufferObject() {
   if (!deallocator && device != nullptr && memory) device->allocated -= bytes;
   memory.reset();
   if (deallocator) deallocator(start, bytes);
+}
+
+Result<loader::BufferRef> make_memory(DeviceObject& device, uint64_t bytes) {
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  // From here on the system's own zeroed pages cost less than writing zeros.
+  constexpr uint64_t kManyPages = 1 << 18;
+  if (bytes >= kManyPages) {
+    void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return fail(Errc::out_of_memory, "no memory for a buffer of {} bytes", bytes);
+    const std::shared_ptr<const void> owner(pages, [bytes](void* at) { ::munmap(at, bytes); });
+    return device.loader->wrap({static_cast<std::byte*>(pages), bytes}, owner);
+  }
+  const uint64_t alignment = bytes < page ? kHeapAlignment : page;
+  void* const memory = std::aligned_alloc(alignment, round_up(bytes, alignment));
+  if (memory == nullptr) return fail(Errc::out_of_memory, "no memory for a buffer of {} bytes", bytes);
+  std::memset(memory, 0, bytes);
+  return device.loader->wrap({static_cast<std::byte*>(memory), bytes}, std::shared_ptr<const void>(memory, std::free));
 }
 
 std::string trouble_with(MTL::ResourceOptions options) {
@@ -69,7 +88,7 @@ bool may_be_made(DeviceObject& device, const char* call, NS::UInteger length, MT
 
 BufferObject* make_buffer(DeviceObject& device, const char* call, NS::UInteger length, MTL::ResourceOptions options) {
   if (!may_be_made(device, call, length, options)) return nullptr;
-  auto memory = device.loader->make_buffer(length);
+  auto memory = make_memory(device, length);
   if (!memory) return nullptr;  // no memory: null, as in Metal
   device.allocated += length;
   return release_to_caller(new_buffer(device, std::move(*memory), options));

@@ -174,6 +174,7 @@ void CommandBuffer::commit() {
   CommandBufferObject& buffer = from(this);
   constexpr const char* kCall = "-[MTLCommandBuffer commit]";
   if (!buffer.may_encode(kCall) && buffer.open_encoder == nullptr) return;
+  end_open_encoder(buffer);
   buffer.queue->commit(buffer);
 }
 

@@ -74,7 +74,7 @@ std::string ComputeEncoderObject::trouble_with_group(const MTL::Size& group) con
 }
 
 std::string ComputeEncoderObject::trouble_with_bindings() const {
-  for (uint32_t needed = pipeline->pipeline->facts().needed_buffers; needed != 0; needed &= needed - 1) {
+  for (uint32_t needed = pipeline->needed; needed != 0; needed &= needed - 1) {
     const auto index = static_cast<uint32_t>(std::countr_zero(needed));
     if (slots[index].is_bound) continue;
     std::string name;
@@ -91,7 +91,7 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
   for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
     const auto index = static_cast<uint32_t>(std::countr_zero(mask));
     const Slot& slot = slots[index];
-    if (slot.is_bound) list.bounds.push_back({index, false, slot.data, slot.bytes});
+    if (slot.is_bound || pipeline->has_constants) list.bounds.push_back({index, false, slot.data, slot.bytes});
   }
   for (uint32_t i = 0; i < kSlots; ++i)
     if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, true, nullptr, threadgroup_bytes[i]});

@@ -21,7 +21,7 @@ struct EncoderState {
   /// Whether commands may be added; says what is wrong if not.
   bool may_encode(const char* call);
   Step& pass() { return buffer->list.steps[step]; }
-  void end(NS::Object* encoder);
+  void end(const MTL::CommandEncoder* encoder);
   void update_fence(const char* call, const MTL::Fence* fence);
   void wait_for_fence(const char* call, const MTL::Fence* fence);
   void note_use(uint64_t hazard, bool writes);
@@ -67,6 +67,8 @@ class BlitEncoderObject final : public MTL::BlitCommandEncoder {
 };
 
 MTL::ComputeCommandEncoder* begin_compute(CommandBufferObject& buffer, const char* call, MTL::DispatchType type);
+/// Of a command buffer that is committed too early.
+void end_open_encoder(CommandBufferObject& buffer);
 MTL::BlitCommandEncoder* begin_blit(CommandBufferObject& buffer, const char* call);
 
 }  // namespace smelt::metal

@@ -26,7 +26,7 @@ void EncoderState::name_pass() {
   pass().label = name;
 }
 
-void EncoderState::end(NS::Object* encoder) {
+void EncoderState::end(const MTL::CommandEncoder* encoder) {
   if (!may_encode("-[MTLCommandEncoder endEncoding]")) return;
   if (!pass_uses.empty()) {
     if (pass().units.empty()) pass().units.emplace_back();
@@ -99,6 +99,10 @@ struct BlitPassValues {
 
 }  // namespace
 
+void end_open_encoder(CommandBufferObject& buffer) {
+  if (buffer.open_encoder != nullptr) state_of(buffer.open_encoder).end(buffer.open_encoder);
+}
+
 MTL::ComputeCommandEncoder* begin_compute(CommandBufferObject& buffer, const char* call, MTL::DispatchType type) {
   auto* encoder = begin<ComputeEncoderObject>(buffer, call);
   if (encoder != nullptr) encoder->type = type;
@@ -138,6 +142,7 @@ void CommandEncoder::endEncoding() {
 void CommandEncoder::insertDebugSignpost(const NS::String*) {}
 void CommandEncoder::pushDebugGroup(const NS::String* name) {
   EncoderState& state = state_of(this);
+  if (!state.may_encode("-[MTLCommandEncoder pushDebugGroup:]")) return;
   state.debug_groups.push_back(text_of(name));
   if (state.pass().label.empty()) state.name_pass();
 }

@@ -68,9 +68,9 @@ MTL::FunctionType type_of(FunctionKind kind) {
 
 }  // namespace
 
-Result<loader::PipelineRef> build_pipeline(const FunctionObject& function) {
+Result<loader::PipelineRef> build_pipeline(const FunctionObject& function, const NS::Array* archives, bool only) {
   const std::string name(function.function->name());
-  SMELT_TRY(const auto library, function.library->with_code(name));
+  SMELT_TRY(const auto library, function.library->with_code(name, archives, only));
   SMELT_TRY(const auto with_code, library->function(name));
   if (function.constants) {
     SMELT_TRY(const auto values, function.constants->bind(*with_code));

@@ -115,7 +115,7 @@ Heap* Device::newHeap(const HeapDescriptor* descriptor) {
   if (const std::string trouble = trouble_with(values.options); !trouble.empty())
     return misuse(kCall, "{}", trouble), nullptr;
   DeviceObject& device = from(this);
-  auto memory = device.loader->make_buffer(values.size);
+  auto memory = make_memory(device, values.size);
   if (!memory) return nullptr;
   auto* heap = new HeapObject;
   heap->device = &device;

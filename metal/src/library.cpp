@@ -4,12 +4,15 @@
 #include "smelt/base/files.hpp"
 
 #include "Metal/Metal.hpp"
+#include "binary_archive.hpp"
 #include "compile_options.hpp"
 #include "compiler.hpp"
 #include "library_object.hpp"
 #include "settings.hpp"
 #include "trace.hpp"
 #include "validation.hpp"
+
+#include <dlfcn.h>
 
 #include <filesystem>
 #include <thread>
@@ -114,8 +117,17 @@ std::nullptr_t library_error(NS::Error** out, const Error& error) {
   return fail_with(out, "MTLLibraryErrorDomain", static_cast<NS::Integer>(code_of(error.code)), error.message);
 }
 
-Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel) {
-  if (metallib_.bytes.empty()) return library;
+std::optional<KernelRequest> LibraryObject::request_for(const std::string& kernel) const {
+  if (metallib_.bytes.empty()) return std::nullopt;
+  return KernelRequest{metallib_.bytes, library->digest(), kernel, device.level, device.checked};
+}
+
+Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, const NS::Array* archives, bool only) {
+  const auto request = request_for(kernel);
+  if (!request) return library;
+  for (NS::UInteger i = 0; archives != nullptr && i < archives->count(); ++i)
+    if (auto found = from(archives->object<MTL::BinaryArchive>(i)).find(key_of(*request))) return std::move(*found);
+  if (only) return fail(Errc::not_cached, "kernel '{}' is in none of the pipeline's binary archives", kernel);
   std::shared_ptr<Slot> slot;
   {
     const std::lock_guard guard(mutex_);
@@ -125,9 +137,8 @@ Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel) {
   }
   std::call_once(slot->once, [&] {
     const TraceSpan span(kernel, "compile", {});
-    KernelRequest request{metallib_.bytes, library->digest(), kernel, device.level, device.checked};
-    slot->library =
-        compiled_kernel(request).and_then([&](const loader::OwnedBytes& package) { return load_own(device, package); });
+    slot->library = compiled_kernel(*request).and_then(
+        [&](const loader::OwnedBytes& package) { return load_own(device, package); });
   });
   return slot->library;
 }
@@ -173,6 +184,22 @@ Library* Device::newLibrary(const NS::String* filepath, NS::Error** error) {
 Library* Device::newLibrary(const NS::URL* url, NS::Error** error) {
   if (url == nullptr) return misuse("-[MTLDevice newLibraryWithURL:error:]", "url is null"), nullptr;
   return open_file(from(this), url->fileSystemRepresentation(), error);
+}
+Library* Device::newLibrary(const dispatch_data_t data, NS::Error** error) {
+  constexpr const char* kCall = "-[MTLDevice newLibraryWithData:error:]";
+  if (data == nullptr) return misuse(kCall, "data is null"), nullptr;
+  // Whoever has such an object has brought the library that it is of.
+  using Map = dispatch_data_t(dispatch_data_t, const void**, size_t*);
+  using Release = void(void*);
+  auto* const map = reinterpret_cast<Map*>(::dlsym(RTLD_DEFAULT, "dispatch_data_create_map"));
+  auto* const release = reinterpret_cast<Release*>(::dlsym(RTLD_DEFAULT, "dispatch_release"));
+  if (map == nullptr || release == nullptr) return misuse(kCall, "this process has no libdispatch"), nullptr;
+  const void* bytes = nullptr;
+  size_t size = 0;
+  const dispatch_data_t mapped = map(data, &bytes, &size);
+  const auto copy = smelt::loader::copy_of({static_cast<const std::byte*>(bytes), size});
+  release(mapped);
+  return give(load_library(from(this), copy, {}), error);
 }
 Library* Device::newLibrary(const NS::Data* data, NS::Error** error) {
   if (data == nullptr) return misuse("-[MTLDevice newLibraryWithData:error:]", "data is null"), nullptr;

@@ -5,9 +5,11 @@
 
 #include "Metal/library.hpp"
 #include "Metal/pipeline.hpp"
+#include "compiler.hpp"
 #include "constant_values.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
+#include "stored_code.hpp"
 
 #include <map>
 #include <mutex>
@@ -20,8 +22,12 @@ class LibraryObject final : public MTL::Library {
       : device(on), library(std::move(names)), metallib_(std::move(metallib)) {}
   std::string_view class_name() const override { return "MTLLibrary"; }
 
-  /// A library that has code for the kernel: this one, or one with that kernel alone, made at the first call.
-  Result<loader::LibraryRef> with_code(const std::string& kernel);
+  /// A library that has code for the kernel: this one, or one with that kernel alone, found in the archives or made at
+  /// the first call. `archives`, of BinaryArchive, may be null; `only` there: else `not_cached`.
+  Result<loader::LibraryRef> with_code(const std::string& kernel, const NS::Array* archives = nullptr,
+                                       bool only = false);
+  /// What that asks the compiler for; nothing when the library brings its code.
+  std::optional<KernelRequest> request_for(const std::string& kernel) const;
 
   DeviceObject& device;
   const loader::LibraryRef library;  ///< all names
@@ -61,8 +67,8 @@ inline FunctionObject& from(const MTL::Function* function) {
 Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const loader::OwnedBytes& bytes,
                                                   const std::string& path);
 
-/// The function with its constants, ready to run.
-Result<loader::PipelineRef> build_pipeline(const FunctionObject& function);
+/// The function with its constants, ready to run. `archives` and `only` as in with_code.
+Result<loader::PipelineRef> build_pipeline(const FunctionObject& function, const NS::Array* archives, bool only);
 
 /// Sets *out to an error in MTLLibraryErrorDomain whose code fits.
 std::nullptr_t library_error(NS::Error** out, const Error& error);

@@ -107,14 +107,15 @@ ComputePipelineState* Device::newComputePipelineState(const Function* computeFun
     return misuse("-[MTLDevice newComputePipelineStateWithFunction:error:]", "computeFunction is null"), nullptr;
   return newComputePipelineState(plain(computeFunction).get(), options, reflection, error);
 }
-ComputePipelineState* Device::newComputePipelineState(const ComputePipelineDescriptor* descriptor, PipelineOption,
+ComputePipelineState* Device::newComputePipelineState(const ComputePipelineDescriptor* descriptor,
+                                                      PipelineOption options,
                                                       const AutoreleasedComputePipelineReflection* reflection,
                                                       NS::Error** error) {
   constexpr const char* kCall = "-[MTLDevice newComputePipelineStateWithDescriptor:options:reflection:error:]";
   if (descriptor == nullptr) return misuse(kCall, "descriptor is null"), nullptr;
   if (descriptor->computeFunction() == nullptr)
     return misuse(kCall, "the descriptor's computeFunction is null"), nullptr;
-  return give(make_pipeline(from(this), *descriptor), reflection, error);
+  return give(make_pipeline(from(this), *descriptor, options), reflection, error);
 }
 void Device::newComputePipelineState(const Function* computeFunction,
                                      const NewComputePipelineStateCompletionHandler& completionHandler) {
@@ -162,7 +163,8 @@ ComputePipelineReflection* ComputePipelineState::reflection() const {
 namespace smelt::metal {
 
 Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
-                                                    const MTL::ComputePipelineDescriptor& descriptor) {
+                                                    const MTL::ComputePipelineDescriptor& descriptor,
+                                                    MTL::PipelineOption options) {
   const PipelineValues& values = MTL::values_of(&descriptor);
   const FunctionObject& function = from(values.function.get());
   const TraceSpan span(std::string(function.function->name()), "pipeline", {});
@@ -176,7 +178,8 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
     return fail(Errc::unsupported, "function '{}': visible functions are not linked to pipelines here",
                 function.function->name());
   auto made = NS::TransferPtr(new PipelineObject);
-  SMELT_TRY(made->pipeline, build_pipeline(function));
+  SMELT_TRY(made->pipeline, build_pipeline(function, values.archives.get(),
+                                           (options & MTL::PipelineOptionFailOnBinaryArchiveMiss) != 0));
   made->device = &device;
   made->label.set(values.label.get());
   made->whole_simdgroups = values.whole_simdgroups;
@@ -186,6 +189,8 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
                 function.function->name(), values.most_threads, device.loader->limits().max_threads_per_threadgroup);
   if (values.most_threads != 0) made->most_threads = std::min<uint64_t>(made->most_threads, values.most_threads);
   note_arguments(*made);
+  made->has_constants = !function.function->constants().empty();
+  if (!made->has_constants) made->needed = made->pipeline->facts().needed_buffers;
   return made;
 }
 

@@ -22,6 +22,10 @@ class PipelineObject final : public MTL::ComputePipelineState {
   uint32_t buffers = 0;       ///< it may use
   uint32_t written = 0;       ///< of those, it may write
   uint32_t threadgroups = 0;  ///< threadgroup arguments that it uses
+  uint32_t needed = 0;        ///< buffers without which it is not dispatched
+  /// Whether arguments may be there with some values of function constants alone. Then the buffers that are needed are
+  /// not known: a condition that is made of constants, instead of being one, is in no library. Missing ones are null.
+  bool has_constants = false;
 };
 
 inline PipelineObject& from(const MTL::ComputePipelineState* state) {
@@ -34,6 +38,7 @@ MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipel
 struct PipelineValues;
 /// The pipeline, owned by the caller. Errors as Metal's: in MTLLibraryErrorDomain.
 Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
-                                                    const MTL::ComputePipelineDescriptor& descriptor);
+                                                    const MTL::ComputePipelineDescriptor& descriptor,
+                                                    MTL::PipelineOption options);
 
 }  // namespace smelt::metal

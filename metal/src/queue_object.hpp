@@ -41,7 +41,7 @@ class CommandBufferObject final : public MTL::CommandBuffer {
   MTL::CommandBufferErrorOption error_options = MTL::CommandBufferErrorOptionNone;
   Label label;
   CommandList list;
-  NS::Object* open_encoder = nullptr;  // not owned
+  MTL::CommandEncoder* open_encoder = nullptr;  // not owned
   std::vector<MTL::CommandBufferHandler> scheduled_handlers, completed_handlers;
   std::vector<std::string> debug_groups;
 

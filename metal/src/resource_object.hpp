@@ -72,6 +72,10 @@ inline bool is_private(MTL::ResourceOptions options) {
 /// Where pieces of heaps begin: what heapBufferSizeAndAlign says.
 constexpr uint64_t kHeapAlignment = 256;
 
+/// Zeroed memory that begins at a page, or at 256 bytes if it is less than one: as Metal's begins, so that what
+/// programs cut out of a buffer is as aligned as there. `invalid_argument` when it cannot be had.
+Result<loader::BufferRef> make_memory(DeviceObject& device, uint64_t bytes);
+
 /// What is wrong with options; empty when nothing is.
 std::string trouble_with(MTL::ResourceOptions options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs that are right only when order is kept: by tracked hazards, by barriers, by fences. Each is run without what
-// orders it too, and must then be wrong: the slow kernel's value arrives after it was read. So these tests can fail, and
-// what nothing orders really runs at the same time.
+// orders it too, and must then be wrong: the slow kernel's value arrives after it was read. So these tests can fail,
+// and what nothing orders really runs at the same time.
 #include "program.hpp"
 
 #include <doctest/doctest.h>
@@ -172,7 +172,8 @@ TEST_CASE("what a kernel reaches through an address counts when useResource says
 }
 
 TEST_CASE("a serial encoder's dispatches follow each other, tracked or not") {
-  for (const MTL::ResourceOptions options : {MTL::ResourceStorageModeShared, MTL::ResourceHazardTrackingModeUntracked}) {
+  for (const MTL::ResourceOptions options :
+       {MTL::ResourceStorageModeShared, MTL::ResourceHazardTrackingModeUntracked}) {
     Two two(options);
     MTL::CommandBuffer* const commands = two.queue->commandBuffer();
     MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
@@ -196,7 +197,8 @@ TEST_CASE("a writer waits for earlier readers, of whichever pass") {
                                   "slow_copy");
   const auto queue = NS::TransferPtr(device()->newCommandQueue());
   const auto run = [&](MTL::ResourceOptions options) {
-    const auto x = buffer<uint32_t>({5}, options), a = buffer<uint32_t>({0}, options), b = buffer<uint32_t>({0}, options);
+    const auto x = buffer<uint32_t>({5}, options), a = buffer<uint32_t>({0}, options),
+               b = buffer<uint32_t>({0}, options);
     MTL::CommandBuffer* const commands = queue->commandBuffer();
     for (MTL::Buffer* const to : {a.get(), b.get()}) {
       MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();

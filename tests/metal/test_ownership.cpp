@@ -4,7 +4,6 @@
 #include "program.hpp"
 
 #include <doctest/doctest.h>
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -84,12 +83,12 @@ TEST_CASE("the deallocator of no-copy memory is called once, when its commands h
   REQUIRE(memory != MAP_FAILED);
   std::atomic<int> calls{0};
   const auto event = NS::TransferPtr(device()->newSharedEvent());
-  auto wrapped = NS::TransferPtr(device()->newBuffer(memory, page, MTL::ResourceStorageModeShared,
-                                                     [&](void* pointer, NS::UInteger length) {
-                                                       CHECK(pointer == memory);
-                                                       CHECK(length == page);
-                                                       ++calls;
-                                                     }));
+  auto wrapped = NS::TransferPtr(
+      device()->newBuffer(memory, page, MTL::ResourceStorageModeShared, [&](void* pointer, NS::UInteger length) {
+        CHECK(pointer == memory);
+        CHECK(length == page);
+        ++calls;
+      }));
   REQUIRE(wrapped);
   CHECK(wrapped->contents() == memory);
   const auto queue = NS::TransferPtr(device()->newCommandQueue());

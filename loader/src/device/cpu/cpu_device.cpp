@@ -103,7 +103,7 @@ class CpuSliceCode final : public OpenSlice {
         return fail(Errc::constant_type, "kernel '{}': constant #{} of type {} has {} bytes, the code wants {}",
                     kernel.name, slot.index, value->type_name, value->bytes.size(), slot.bytes);
       std::copy(value->bytes.begin(), value->bytes.end(), block.begin() + slot.offset);
-      block[slot.defined_offset] = std::byte{1};
+      block[slot.defined_offset] = std::byte{value->given};
     }
     return block;
   }

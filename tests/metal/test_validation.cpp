@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What Metal's debug layer stops a program for. The tests run with SMELT_METAL_VALIDATION=error, so that each message
+// can be looked at; one test sees that a program is stopped by default.
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+
+using namespace program;
+
+namespace {
+
+/// Encodes with a pipeline of saxpy and all its arguments, then `misuse`; what the command buffer says in the end.
+std::string trouble(const std::function<void(MTL::ComputeCommandEncoder*)>& misuse) {
+  const Pool pool;
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  const auto x = buffer<float>({1, 2}), y = buffer<float>({3, 4});
+  MTL::CommandBuffer* const commands = queue->commandBuffer();
+  MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+  encoder->setComputePipelineState(pipeline(kKernels, "saxpy").get());
+  encoder->setBuffer(x.get(), 0, 0);
+  encoder->setBuffer(y.get(), 0, 1);
+  const float a = 2;
+  encoder->setBytes(&a, 4, 2);
+  encoder->dispatchThreads(MTL::Size(2, 1, 1), MTL::Size(2, 1, 1));
+  misuse(encoder);
+  encoder->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  if (commands->status() == MTL::CommandBufferStatusError) {
+    CHECK(text(commands->error()->domain()) == "MTLCommandBufferErrorDomain");
+    CHECK(values<float>(y.get()) == std::vector<float>{3, 4});  // nothing of it ran
+  }
+  return text(commands->error());
+}
+
+bool says(const std::string& message, const char* call, const char* what) {
+  const bool both = message.find(call) != std::string::npos && message.find(what) != std::string::npos;
+  CHECK_MESSAGE(both, message);
+  return both;
+}
+
+}  // namespace
+
+TEST_CASE("misuse of a compute encoder names call and argument") {
+  CHECK(trouble([](MTL::ComputeCommandEncoder*) {}) == "");
+  const auto some = buffer<float>({1});
+  says(trouble([&](auto* encoder) { encoder->setBuffer(some.get(), 5, 0); }),
+       "setBuffer:offset:atIndex:", "offset 5 at index 0 is past the end");
+  says(trouble([&](auto* encoder) { encoder->setBuffer(some.get(), 0, 31); }),
+       "setBuffer:offset:atIndex:", "index 31 is above 30");
+  const std::vector<char> long_bytes(5000);
+  says(trouble([&](auto* encoder) { encoder->setBytes(long_bytes.data(), long_bytes.size(), 0); }),
+       "setBytes:length:atIndex:", "length 5000 is above 4096");
+  says(trouble([&](auto* encoder) { encoder->setThreadgroupMemoryLength(20, 0); }),
+       "setThreadgroupMemoryLength:atIndex:", "length 20 at index 0 is not a multiple of 16");
+  says(trouble([&](auto* encoder) { encoder->setThreadgroupMemoryLength(65536, 0); }),
+       "setThreadgroupMemoryLength:atIndex:", "above the device's 32768");
+  says(trouble([&](auto* encoder) { encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(64, 64, 1)); }),
+       "dispatchThreads:threadsPerThreadgroup:", "kernel 'saxpy': threadsPerThreadgroup (64, 64, 1) is above");
+  says(trouble([&](auto* encoder) { encoder->dispatchThreadgroups(MTL::Size(1, 1, 1), MTL::Size(0, 1, 1)); }),
+       "dispatchThreadgroups:threadsPerThreadgroup:", "has a 0");
+  says(trouble([&](auto* encoder) { encoder->dispatchThreadgroups(some.get(), 0, MTL::Size(1, 1, 1)); }),
+       "dispatchThreadgroupsWithIndirectBuffer:", "12 bytes behind it in 4 bytes");
+  says(trouble([&](auto* encoder) { encoder->setComputePipelineState(nullptr); }),
+       "setComputePipelineState:", "state is null");
+  says(trouble([&](auto* encoder) { encoder->popDebugGroup(); }), "popDebugGroup", "no group was pushed");
+  says(trouble([&](auto* encoder) { encoder->setComputePipelineState(pipeline(kKernels, "saxpy", device(1)).get()); }),
+       "setComputePipelineState:", "another device");
+}
+
+TEST_CASE("a dispatch without what the kernel needs") {
+  const Pool pool;
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  const auto finish = [](MTL::CommandBuffer* commands, MTL::ComputeCommandEncoder* encoder) {
+    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+    encoder->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    return text(commands->error());
+  };
+  MTL::CommandBuffer* commands = queue->commandBuffer();
+  says(finish(commands, commands->computeCommandEncoder()),
+       "dispatchThreads:threadsPerThreadgroup:", "no pipeline was set");
+  commands = queue->commandBuffer();
+  MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+  encoder->setComputePipelineState(pipeline(kKernels, "saxpy").get());
+  const auto x = buffer<float>({1});
+  encoder->setBuffer(x.get(), 0, 0);
+  says(finish(commands, encoder),
+       "dispatchThreads:threadsPerThreadgroup:", "kernel 'saxpy': missing buffer binding at index 1 for 'y'");
+}
+
+TEST_CASE("encoders that were not ended, or were ended twice") {
+  const Pool pool;
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  MTL::CommandBuffer* commands = queue->commandBuffer();
+  MTL::BlitCommandEncoder* const first = commands->blitCommandEncoder();
+  CHECK(commands->computeCommandEncoder() == nullptr);
+  first->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  says(text(commands->error()), "computeCommandEncoder", "endEncoding was not called");
+
+  commands = queue->commandBuffer();
+  MTL::BlitCommandEncoder* const blit = commands->blitCommandEncoder();
+  blit->endEncoding();
+  const auto x = buffer<float>({1});
+  blit->fillBuffer(x.get(), NS::Range::Make(0, 4), 1);
+  commands->commit();
+  commands->waitUntilCompleted();
+  says(text(commands->error()), "fillBuffer:range:value:", "endEncoding was called already");
+  CHECK(values<float>(x.get())[0] == 1.0f);
+
+  commands = queue->commandBuffer();
+  commands->blitCommandEncoder();
+  commands->commit();  // with the encoder open
+  commands->waitUntilCompleted();
+  says(text(commands->error()), "commit", "endEncoding was not called");
+}
+
+TEST_CASE("misuse of a blit encoder") {
+  const auto run = [](const std::function<void(MTL::BlitCommandEncoder*)>& encode) {
+    const Pool pool;
+    const auto queue = NS::TransferPtr(device()->newCommandQueue());
+    MTL::CommandBuffer* const commands = queue->commandBuffer();
+    MTL::BlitCommandEncoder* const blit = commands->blitCommandEncoder();
+    encode(blit);
+    blit->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    return text(commands->error());
+  };
+  const auto x = buffer<float>({1, 2});
+  says(run([&](auto* blit) { blit->copyFromBuffer(x.get(), 4, x.get(), 0, 5); }),
+       "copyFromBuffer:", "sourceBuffer: offset 4 and 5 bytes go past its 8 bytes");
+  says(run([&](auto* blit) { blit->copyFromBuffer(x.get(), 0, x.get(), 2, 4); }), "copyFromBuffer:", "overlap");
+  says(run([&](auto* blit) { blit->copyFromBuffer(nullptr, 0, x.get(), 0, 4); }),
+       "copyFromBuffer:", "sourceBuffer is null");
+  says(run([&](auto* blit) { blit->fillBuffer(x.get(), NS::Range::Make(~NS::UInteger{0}, 2), 0); }),
+       "fillBuffer:", "go past its 8 bytes");
+}
+
+TEST_CASE("buffers that cannot be") {
+  const Pool pool;
+  CHECK(device()->newBuffer(0, MTL::ResourceStorageModeShared) == nullptr);
+  CHECK(device()->newBuffer(16, MTL::ResourceStorageModeMemoryless) == nullptr);
+  CHECK(device()->newBuffer(16, 768) == nullptr);
+  CHECK(device()->newBuffer(device()->maxBufferLength() + 1, 0) == nullptr);
+  alignas(16) static char memory[64];
+  CHECK(device()->newBuffer(memory + 1, 64, 0, nullptr) == nullptr);
+  CHECK(device()->newCommandQueue(NS::UInteger{0}) == nullptr);
+}
+
+TEST_CASE("a command buffer is committed once") {
+  const Pool pool;
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  MTL::CommandBuffer* const commands = queue->commandBuffer();
+  commands->commit();
+  commands->commit();
+  CHECK(commands->computeCommandEncoder() == nullptr);
+  commands->waitUntilCompleted();
+  CHECK(commands->status() == MTL::CommandBufferStatusCompleted);
+}
+
+TEST_CASE("by default a misuse stops the program, with one line") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  // Before this process has threads of its own that a child would miss, nothing is used but the buffer's check.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unsetenv("SMELT_METAL_VALIDATION");
+    ::dup2(ends[1], 2);
+    std::signal(SIGABRT, SIG_DFL);
+    device()->newBuffer(0, MTL::ResourceStorageModeShared);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string said;
+  char chunk[512];
+  for (ssize_t count = 0; (count = ::read(ends[0], chunk, sizeof(chunk))) > 0;) said.append(chunk, size_t(count));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
+  CHECK(said == "smelt: Metal validation: -[MTLDevice newBufferWithLength:options:]: length is 0\n");
+}
+
+TEST_CASE("captures and counters say that there are none") {
+  const Pool pool;
+  NS::Error* error = nullptr;
+  const auto descriptor = NS::TransferPtr(MTL::CaptureDescriptor::alloc()->init());
+  descriptor->setCaptureObject(device());
+  descriptor->setDestination(MTL::CaptureDestinationGPUTraceDocument);
+  descriptor->setOutputURL(NS::URL::fileURLWithPath(text("/tmp/x.gputrace")));
+  MTL::CaptureManager* const manager = MTL::CaptureManager::sharedCaptureManager();
+  CHECK_FALSE(manager->supportsDestination(MTL::CaptureDestinationGPUTraceDocument));
+  CHECK_FALSE(manager->startCapture(descriptor.get(), &error));
+  CHECK(error->code() == MTL::CaptureErrorNotSupported);
+  CHECK(text(error).find("SMELT_TRACE") != std::string::npos);
+  const auto counters = NS::TransferPtr(MTL::CounterSampleBufferDescriptor::alloc()->init());
+  CHECK(device()->newCounterSampleBuffer(counters.get(), &error) == nullptr);
+  CHECK(text(error).find("no counters") != std::string::npos);
+}
