@@ -5,6 +5,7 @@
 #   dev       headers, libsmelt.so, libsmelt.a, smelt.pc, smelt-config.cmake: what it needs to be built
 #   store     the store in C++: headers and libsmelt-store.a
 #   compiler  libsmelt-compiler.so and its header
+#   metal     libsmelt-metal.so; metal-dev its headers, in a folder of their own: they have Apple's names
 #   command   bin/smelt
 #   python    the Python package (python/CMakeLists.txt; wheels are made of it)
 include(CMakePackageConfigHelpers)
@@ -37,4 +38,10 @@ endif()
 if(TARGET smelt_store_static)
   install(TARGETS smelt_store_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT store)
   install(DIRECTORY cache/include/ service/stored/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT store)
+endif()
+if(TARGET smelt_metal)
+  install(TARGETS smelt_metal LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT metal NAMELINK_COMPONENT metal-dev)
+  install(DIRECTORY metal/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-dev)
+  configure_file(cmake/smelt-metal.pc.in ${PROJECT_BINARY_DIR}/smelt-metal.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/smelt-metal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT metal-dev)
 endif()

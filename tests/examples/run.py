@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds and runs one example as a reader would: run.py NAME BUILD. Exit 77: skipped, something it needs is not here.
 
-NAME is c, cpp or cmake, which are built against an installed loader, or a Python file of examples/.
+NAME is c, cpp, cmake or metal, which are built against what is installed, or a Python file of examples/.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def run(*command: object, quiet: bool = False) -> str:
 def built(name: str, build: pathlib.Path, work: pathlib.Path) -> None:
     """Installs the loader into an empty folder, builds examples/NAME against it and runs what comes out."""
     smelt = build / "bin/smelt"
-    for component in ("loader", "dev"):
+    for component in ("loader", "dev", *(("compiler", "command", "metal", "metal-dev") if name == "metal" else ())):
         run("cmake", "--install", build, "--prefix", work / "prefix", "--component", component, quiet=True)
     options = [f"-DCMAKE_PREFIX_PATH={work / 'prefix'}", f"-DSMELT_COMMAND={smelt}"]
     run("cmake", "-S", EXAMPLES / name, "-B", work / "build", "-DCMAKE_BUILD_TYPE=Release", *options, quiet=True)
@@ -47,6 +47,9 @@ def built(name: str, build: pathlib.Path, work: pathlib.Path) -> None:
     if name == "cmake":
         output = run("ctest", "--test-dir", work / "build", "--verbose")
         wanted = "1000 of 1000 results are right"
+    elif name == "metal":
+        output = run(work / "build/reduce")
+        wanted = "sum 17920, as wanted"
     else:
         run(smelt, "compile", EXAMPLES / "saxpy.metal", "-o", work / "kernels.smelt")
         program, wanted = {
