@@ -279,7 +279,7 @@ def accept(block: Block, printed: str) -> None:
 
 def install(build: pathlib.Path, prefix: pathlib.Path) -> None:
     """What an application links, as `cmake --install` lays it out."""
-    for component in ("loader", "dev", "compiler-dev"):
+    for component in ("loader", "dev", "compiler", "compiler-dev", "metal", "metal-dev"):
         done = subprocess.run(
             ["cmake", "--install", str(build), "--prefix", str(prefix), "--component", component],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
