@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace smelt::metal {
@@ -51,7 +52,14 @@ DeviceObject::DeviceObject(loader::DeviceRef loaded, unsigned which)
       scheduler(*new Scheduler(loader, lane_count())) {}
 
 const std::vector<DeviceObject*>& all_devices() {
-  static const auto& devices = *new std::vector<DeviceObject*>(open_devices());
+  static const auto& devices = *[] {
+    auto* made = new std::vector<DeviceObject*>(open_devices());
+    // A program may end while its commands run.
+    std::atexit([] {
+      for (DeviceObject* device : all_devices()) device->scheduler.rest();
+    });
+    return made;
+  }();
   return devices;
 }
 

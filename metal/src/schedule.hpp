@@ -7,6 +7,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -58,6 +59,9 @@ class Scheduler {
   void add(const Lock&, NodeRef node);
   bool is_done(const Lock&, const NodeRef& node) const { return !node || node->done_; }
 
+  /// Lets lanes end what they run and take nothing more: before the program's statics go. Some seconds at most.
+  void rest();
+
   /// The end of a node whose run() said that it is not done. Any thread, no lock held.
   void finish(const NodeRef& node);
 
@@ -65,13 +69,16 @@ class Scheduler {
   void serve(unsigned number);
   void finish_locked(const NodeRef& node, bool on_lane);
   void wake_lane();
+  void sleep(Lock& held);
 
   const loader::DeviceRef device_;
   const unsigned lanes_;
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable wake_, quiet_;
   std::deque<NodeRef> ready_;
-  unsigned idle_ = 0;
+  size_t idle_ = 0;     // lanes that sleep
+  bool looks_ = false;  // whether one of them looks around by itself, which one does while others run
+  std::atomic<bool> stopped_{false};
   std::vector<std::thread> threads_;  // started when there is work for them
 };
 

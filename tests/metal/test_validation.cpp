@@ -209,3 +209,34 @@ TEST_CASE("captures and counters say that there are none") {
   CHECK(device()->newCounterSampleBuffer(counters.get(), &error) == nullptr);
   CHECK(text(error).find("no counters") != std::string::npos);
 }
+
+// Of its own ctest test, metal_checked: the variable is read when the device is opened.
+TEST_CASE("checked code: a kernel that reaches outside is a page fault that names the place" *
+          doctest::skip(std::getenv("SMELT_METAL_CHECKED") == nullptr)) {
+  const Pool pool;
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  const auto x = buffer<uint32_t>({1, 2, 3, 4}), y = buffer<uint32_t>({5});
+  MTL::CommandBuffer* const commands = queue->commandBuffer();
+  MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+  encoder->setComputePipelineState(pipeline(kKernels, "copy_to").get());
+  encoder->setBuffer(x.get(), 0, 0);
+  encoder->setBuffer(y.get(), 0, 1);
+  encoder->dispatchThreads(MTL::Size(4, 1, 1), MTL::Size(4, 1, 1));
+  encoder->setComputePipelineState(pipeline(kKernels, "add_one").get());
+  encoder->dispatchThreads(MTL::Size(4, 1, 1), MTL::Size(4, 1, 1));
+  encoder->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  REQUIRE(commands->status() == MTL::CommandBufferStatusError);
+  CHECK(commands->error()->code() == MTL::CommandBufferErrorPageFault);
+  says(text(commands->error()), "kernel 'copy_to'", "buffer 1 'to', which has 4 bytes");
+  CHECK(values<uint32_t>(x.get()) == std::vector<uint32_t>{1, 2, 3, 4});  // what followed did not run
+  // The queue goes on.
+  MTL::CommandBuffer* const next = queue->commandBuffer();
+  MTL::BlitCommandEncoder* const blit = next->blitCommandEncoder();
+  blit->fillBuffer(y.get(), NS::Range::Make(0, 4), 0);
+  blit->endEncoding();
+  next->commit();
+  next->waitUntilCompleted();
+  CHECK(next->status() == MTL::CommandBufferStatusCompleted);
+}
