@@ -11,8 +11,11 @@ BlitEncoderObject& from(MTL::BlitCommandEncoder* encoder) {
 }
 
 /// Whether a range lies in a buffer; else what is wrong.
-std::string trouble_with_range(const char* what, const MTL::Buffer* buffer, uint64_t offset, uint64_t bytes) {
+std::string trouble_with_range(const EncoderState& state, const char* what, const MTL::Buffer* buffer, uint64_t offset,
+                               uint64_t bytes) {
   if (buffer == nullptr) return fmt::format("{} is null", what);
+  if (smelt::metal::from(buffer).device != &state.buffer->queue->device)
+    return fmt::format("{} is of another device", what);
   const uint64_t has = smelt::metal::from(buffer).bytes;
   if (offset <= has && bytes <= has - offset) return {};
   return fmt::format("{}: offset {} and {} bytes go past its {} bytes", what, offset, bytes, has);
@@ -37,8 +40,9 @@ void BlitCommandEncoder::copyFromBuffer(const Buffer* sourceBuffer, NS::UInteger
   constexpr const char* kCall = "-[MTLBlitCommandEncoder copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:]";
   EncoderState& state = from(this).state;
   if (!state.may_encode(kCall)) return;
-  std::string trouble = trouble_with_range("sourceBuffer", sourceBuffer, sourceOffset, size);
-  if (trouble.empty()) trouble = trouble_with_range("destinationBuffer", destinationBuffer, destinationOffset, size);
+  std::string trouble = trouble_with_range(state, "sourceBuffer", sourceBuffer, sourceOffset, size);
+  if (trouble.empty())
+    trouble = trouble_with_range(state, "destinationBuffer", destinationBuffer, destinationOffset, size);
   if (trouble.empty() && sourceBuffer == destinationBuffer && sourceOffset != destinationOffset &&
       sourceOffset < destinationOffset + size && destinationOffset < sourceOffset + size)
     trouble = fmt::format("source offset {} and destination offset {} of {} bytes overlap in one buffer", sourceOffset,
@@ -60,7 +64,7 @@ void BlitCommandEncoder::fillBuffer(const Buffer* buffer, NS::Range range, uint8
   constexpr const char* kCall = "-[MTLBlitCommandEncoder fillBuffer:range:value:]";
   EncoderState& state = from(this).state;
   if (!state.may_encode(kCall)) return;
-  if (const std::string trouble = trouble_with_range("buffer", buffer, range.location, range.length);
+  if (const std::string trouble = trouble_with_range(state, "buffer", buffer, range.location, range.length);
       !trouble.empty()) {
     state.buffer->reject(misuse(kCall, "{}", trouble));
     return;

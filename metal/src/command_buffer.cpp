@@ -143,6 +143,10 @@ void encode_event(CommandBufferObject& buffer, const char* call, Step::Kind kind
     buffer.reject(misuse(call, "event is null"));
     return;
   }
+  if (!from(event).is_shared() && from(event).device != &buffer.queue->device) {
+    buffer.reject(misuse(call, "the event is of another device, and not a shared one"));
+    return;
+  }
   Step& step = buffer.list.steps.emplace_back();
   step.kind = kind;
   step.event = NS::RetainPtr(&from(event));

@@ -38,6 +38,10 @@ void ComputeEncoderObject::set_buffer(const char* call, const MTL::Buffer* given
   slot.is_bound = true;
   if (given != nullptr) {
     BufferObject& buffer = smelt::metal::from(given);
+    if (buffer.device != &state.buffer->queue->device) {
+      state.buffer->reject(misuse(call, "the buffer at index {} is of another device", index));
+      return;
+    }
     if (offset > buffer.bytes) {
       state.buffer->reject(misuse(call, "offset {} at index {} is past the end of buffer '{}' of {} bytes", offset,
                                   index, text_of(buffer.label.get()), buffer.bytes));

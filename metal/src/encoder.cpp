@@ -41,6 +41,8 @@ void EncoderState::update_fence(const char* call, const MTL::Fence* fence) {
   if (!may_encode(call)) return;
   if (fence == nullptr)
     buffer->reject(misuse(call, "fence is null"));
+  else if (from(fence).device != &buffer->queue->device)
+    buffer->reject(misuse(call, "the fence is of another device"));
   else
     pass().updates.push_back(NS::RetainPtr(&from(fence)));
 }
@@ -49,6 +51,8 @@ void EncoderState::wait_for_fence(const char* call, const MTL::Fence* fence) {
   if (!may_encode(call)) return;
   if (fence == nullptr)
     buffer->reject(misuse(call, "fence is null"));
+  else if (from(fence).device != &buffer->queue->device)
+    buffer->reject(misuse(call, "the fence is of another device"));
   else
     pass().waits.push_back(NS::RetainPtr(&from(fence)));
 }

@@ -42,6 +42,7 @@ class EventObject : public MTL::SharedEvent {
  public:
   explicit EventObject(DeviceObject* on, bool shared) : device(on), shared_(shared) {}
   std::string_view class_name() const override { return shared_ ? "MTLSharedEvent" : "MTLEvent"; }
+  bool is_shared() const { return shared_; }
   DeviceObject* const device;
   Label label;
   std::shared_ptr<EventState> state = std::make_shared<EventState>();

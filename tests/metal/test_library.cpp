@@ -347,6 +347,43 @@ TEST_CASE("a binary archive keeps kernels in a file") {
   }
 }
 
+TEST_CASE("libraries from files, bytes and the default place: Metal libraries and packages") {
+  const Pool pool;
+  const std::filesystem::path folder = scratch();
+  std::ofstream(folder / "tell.metal") << "kernel void tell(device float* out [[buffer(0)]]) { out[0] = 12.5f; }\n";
+  const std::string tool = SMELT_BINARY_DIR "/bin/smelt compile ";
+  for (const char* const name : {"tell.metallib", "tell.smelt"}) {
+    CAPTURE(name);
+    const std::string path = (folder / name).string();
+    REQUIRE(std::system((tool + (folder / "tell.metal").string() + " -o " + path).c_str()) == 0);
+    NS::Error* error = nullptr;
+    const auto by_url = NS::TransferPtr(device()->newLibrary(NS::URL::fileURLWithPath(text(path)), &error));
+    REQUIRE_MESSAGE(by_url, text(error));
+    CHECK(run_one(NS::TransferPtr(by_url->newFunction(text("tell"))).get()) == 12.5f);
+    const auto by_path = NS::TransferPtr(device()->newLibrary(text(path), &error));
+    CHECK(text(by_path->functionNames()->object<NS::String>(0)) == "tell");
+    std::ifstream in(path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    const auto by_data = NS::TransferPtr(device()->newLibrary(NS::Data::data(bytes.data(), bytes.size()), &error));
+    REQUIRE_MESSAGE(by_data, text(error));
+    CHECK(run_one(NS::TransferPtr(by_data->newFunction(text("tell"))).get()) == 12.5f);
+    ::setenv("SMELT_METAL_LIBRARY", path.c_str(), 1);
+    const auto by_default = NS::TransferPtr(device()->newDefaultLibrary());
+    ::unsetenv("SMELT_METAL_LIBRARY");
+    REQUIRE(by_default);
+    CHECK(run_one(NS::TransferPtr(by_default->newFunction(text("tell"))).get()) == 12.5f);
+    // Cut anywhere, a file is refused or says less; nothing crashes.
+    for (size_t length = 0; length < bytes.size(); length += 1 + bytes.size() / 61) {
+      const auto cut = NS::TransferPtr(device()->newLibrary(NS::Data::data(bytes.data(), length), &error));
+      CHECK((cut || error != nullptr));
+    }
+  }
+  NS::Error* error = nullptr;
+  CHECK(device()->newDefaultLibrary() == nullptr);
+  CHECK(device()->newDefaultLibrary(NS::Bundle::mainBundle(), &error) == nullptr);
+  CHECK(text(error).find("SMELT_METAL_LIBRARY") != std::string::npos);
+}
+
 TEST_CASE("a threadgroup argument without a length, which the kernel hands on and never uses") {
   const Pool pool;
   const auto state = pipeline(R"(

@@ -73,6 +73,11 @@ TEST_CASE("misuse of a compute encoder names call and argument") {
   says(trouble([&](auto* encoder) { encoder->popDebugGroup(); }), "popDebugGroup", "no group was pushed");
   says(trouble([&](auto* encoder) { encoder->setComputePipelineState(pipeline(kKernels, "saxpy", device(1)).get()); }),
        "setComputePipelineState:", "another device");
+  const auto elsewhere = buffer<float>({1}, 0, device(1));
+  says(trouble([&](auto* encoder) { encoder->setBuffer(elsewhere.get(), 0, 0); }),
+       "setBuffer:offset:atIndex:", "the buffer at index 0 is of another device");
+  const auto fence = NS::TransferPtr(device(1)->newFence());
+  says(trouble([&](auto* encoder) { encoder->waitForFence(fence.get()); }), "waitForFence:", "another device");
 }
 
 TEST_CASE("a dispatch without what the kernel needs") {
