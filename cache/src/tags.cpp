@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Versions by name: name@version points at an entry; every move is a new row, so what it pointed at stays known.
 #include "smelt/cache/store.hpp"
+#include "smelt/cache/tag_names.hpp"
 
 #include "store_state.hpp"
 
@@ -25,15 +26,13 @@ std::optional<uint64_t> number(std::string_view text) {
   return value;
 }
 
-Result<void> check_name(std::string_view name, std::string_view version) {
-  const auto bad = [](std::string_view text) {
-    return text.empty() || text.size() > 255 || text.find_first_of("@<>=,\n\t ") != std::string_view::npos ||
-           text.find('\0') != std::string_view::npos;
-  };
-  if (bad(name) || bad(version))
-    return fail(Errc::invalid_argument, "tag '{}@{}': want NAME@VERSION, neither empty nor with any of @<>=, or blanks",
-                name, version);
-  return {};
+/// A quote in a message: on its line, and not as long as anybody likes.
+std::string in_a_line(std::string_view text) {
+  constexpr size_t kMost = 80;
+  std::string line(text.substr(0, kMost));
+  for (char& c : line)
+    if (c == '\n' || c == '\t') c = ' ';
+  return text.size() > kMost ? line + "..." : line;
 }
 
 bool has_prefix(std::string_view version, std::string_view prefix) {
@@ -67,6 +66,18 @@ Result<bool> matches(std::string_view version, std::string_view wanted) {
 
 }  // namespace
 
+Result<void> check_tag(std::string_view name, std::string_view version) {
+  const auto bad = [](std::string_view text) {
+    return text.empty() || text.size() > 255 || text.find_first_of("@<>=,\n\t ") != std::string_view::npos ||
+           text.find('\0') != std::string_view::npos;
+  };
+  if (bad(name) || bad(version))
+    return fail(Errc::invalid_argument,
+                "tag '{}@{}': want NAME@VERSION, each of 1 to 255 bytes and without @<>=, or blanks", in_a_line(name),
+                in_a_line(version));
+  return {};
+}
+
 int compare_versions(std::string_view a, std::string_view b) {
   while (!a.empty() || !b.empty()) {
     const std::string_view x = next_field(a), y = next_field(b);
@@ -87,7 +98,7 @@ int compare_versions(std::string_view a, std::string_view b) {
 
 Result<void> Store::tag(std::string_view name, std::string_view version, const Digest& key, bool move) {
   StoreState& state = *state_;
-  SMELT_TRY_VOID(check_name(name, version));
+  SMELT_TRY_VOID(check_tag(name, version));
   return state.write([&]() -> Result<void> {
     SMELT_TRY(const auto place, state.tables.entry.place_of(key));
     if (!place)

@@ -161,7 +161,7 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
     if (!options.trust.empty()) {
       SMELT_TRY(level, trust::parse_level(options.trust));
     }
-    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment(level));
+    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path, level));
     for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
     with.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }

@@ -193,7 +193,7 @@ loader::LoadOptions load_options(const py::dict& from) {
     }
   }
   if (level || !trusted_keys.empty()) {
-    trust::Policy policy = unwrap(trust::Policy::from_environment(level));
+    trust::Policy policy = unwrap(trust::Policy::from_environment_for(trust::Origin::named_path, level));
     unwrap(policy.add_words(trusted_keys));
     options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }

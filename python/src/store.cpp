@@ -52,7 +52,7 @@ class Entries {
     for (size_t i = 0; i < keys.size(); ++i) {
       const auto origin = entries[i] ? entries[i]->part(kOriginPart) : std::nullopt;
       if (!origin) continue;
-      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment());
+      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::remote));
       const auto allowed = trust::check_provenance(*origin, policy);
       if (allowed) continue;
       if (warn_) warn_(fmt::format("entry {} is not used: {}", to_hex(keys[i]), allowed.error().message));

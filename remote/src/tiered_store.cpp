@@ -43,7 +43,8 @@ std::vector<cache::Entry::Part> views(const std::vector<Part>& parts) {
 Result<TierOptions> TierOptions::from_environment() {
   TierOptions options;
   SMELT_TRY(options.remotes, parse_addresses(environment("SMELT_REMOTE")));
-  SMELT_TRY(options.policy, trust::Policy::from_environment());
+  SMELT_TRY(options.policy.level, trust::level_from_environment());
+  options.keys_of_environment = true;
   if (const std::string file = environment("SMELT_SIGNING_KEY"); !file.empty()) {
     SMELT_TRY(options.signing, trust::read_secret_key(file));
   }
@@ -62,10 +63,22 @@ TieredStore::TieredStore(std::shared_ptr<cache::Store> local, TierOptions option
 
 Result<std::shared_ptr<TieredStore>> TieredStore::open(std::shared_ptr<cache::Store> local, TierOptions options) {
   SMELT_TRY(auto remotes, Remotes::open(options.remotes, options.warn));
+  const bool has_remotes = !options.remotes.empty();
   auto opened = std::shared_ptr<TieredStore>(new TieredStore(std::move(local), std::move(options), std::move(remotes)));
+  // A setting that cannot be meant is told at once to who uses remotes, and to nobody else.
+  if (has_remotes) SMELT_TRY_VOID(opened->policy());
   const std::lock_guard lock(open_stores().mutex);
   open_stores().stores.push_back(opened.get());
   return opened;
+}
+
+Result<const trust::Policy*> TieredStore::policy() {
+  const std::lock_guard lock(keys_mutex_);
+  if (options_.keys_of_environment) {
+    SMELT_TRY(options_.policy, trust::Policy::from_environment_for(trust::Origin::remote, options_.policy.level));
+    options_.keys_of_environment = false;
+  }
+  return &options_.policy;
 }
 
 TieredStore::~TieredStore() {
@@ -162,7 +175,8 @@ Result<void> TieredStore::keep(const std::vector<Digest>& keys, const std::vecto
 Result<std::optional<cache::Entry>> TieredStore::check_origin(const Digest& key, cache::Entry entry) {
   const auto text = entry.part(trust::kOriginPart);
   if (!text) return std::optional(std::move(entry));
-  if (trust::check_provenance(*text, options_.policy)) return std::optional(std::move(entry));
+  SMELT_TRY(const trust::Policy* const policy, this->policy());
+  if (trust::check_provenance(*text, *policy)) return std::optional(std::move(entry));
   const trust::Provenance origin = trust::parse_provenance(as_text(*text));
   // It was trusted when it came and is no longer: a key was withdrawn, or trust was `any`.
   Parts parts;

@@ -33,10 +33,11 @@ Result<Digest> pull_tag(remote::TieredStore& tiers, const std::string& asked, st
     return fail(Errc::not_cached, "pull {}: no remote has this tag; 'smelt store push {}' puts it there", asked, asked);
   // It runs nothing, but says what will be run under a name: where signatures are asked for, it needs one.
   const auto& record = arrived->record;
-  const bool is_signed = tiers.policy().signer(as_bytes(schema::statement(record)), record.signatures).has_value();
-  if (!tiers.policy().allows(trust::Origin::named_path, is_signed))
+  SMELT_TRY(const trust::Policy* const policy, tiers.policy());
+  const bool is_signed = policy->signer(as_bytes(schema::statement(record)), record.signatures).has_value();
+  if (!policy->allows(trust::Origin::named_path, is_signed))
     return fail(Errc::untrusted, "pull {}: the tag at {}: {}", asked, arrived->from,
-                tiers.policy().explain(record.signatures));
+                policy->explain(record.signatures));
   return digest_from_hex(as_text(arrived->parts[0].bytes));
 }
 

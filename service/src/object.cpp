@@ -12,6 +12,7 @@
 
 #include "build_package.hpp"
 #include "entry_parts.hpp"
+#include "library_file.hpp"
 
 namespace smelt::service {
 namespace {
@@ -36,20 +37,6 @@ void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, st
     log_warning(put.error().message);
 }
 
-/// A request's library of its one target. Empty bytes: no input has an entry point.
-Result<BuiltFile> build_library(const Request& request, unsigned threads, const KernelStore& kernels) {
-  BuiltFile file;
-  auto built = build_package(request, threads, {}, kernels);
-  if (!built && built.error().code == Errc::empty_library) return file;
-  if (!built) return tl::unexpected(std::move(built).error());
-  SMELT_TRY(const ByteView library, metallib_of(built->package, request.sources.front().name));
-  file.bytes = to_bytes(library);
-  file.warnings = std::move(built->warnings);
-  file.kernels = built->kernels;
-  file.kernels_kept = built->kernels_kept;
-  return file;
-}
-
 }  // namespace
 
 Result<ByteView> metallib_of(ByteView bytes, std::string_view name) {
@@ -62,6 +49,18 @@ Result<ByteView> metallib_of(ByteView bytes, std::string_view name) {
     return slice.part.bytes;
   }
   return fail(Errc::compile_failed, "no Metal library came out of {}", name);
+}
+
+Result<BuiltFile> library_file(const Request& request, Result<Built> built) {
+  BuiltFile file;
+  if (!built && built.error().code == Errc::empty_library) return file;
+  if (!built) return tl::unexpected(std::move(built).error());
+  SMELT_TRY(const ByteView library, metallib_of(built->package, request.sources.front().name));
+  file.bytes = to_bytes(library);
+  file.warnings = std::move(built->warnings);
+  file.kernels = built->kernels;
+  file.kernels_kept = built->kernels_kept;
+  return file;
 }
 
 Result<BuiltFile> Session::build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build) {
@@ -89,7 +88,7 @@ Result<BuiltFile> Session::object(const aot::Source& source, const aot::Target& 
   const std::vector<aot::FingerprintField> more = {{"file", "object 1"}, {"name", source.name}};
   const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
   auto file = build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
-    SMELT_TRY(BuiltFile made, build_library(request, threads(), kernels));
+    SMELT_TRY(BuiltFile made, library_file(request, build_package(request, threads(), {}, kernels)));
     SMELT_TRY(made.bytes, aot::make_object(made.bytes, target, request.options));
     return made;
   });
@@ -99,24 +98,6 @@ Result<BuiltFile> Session::object(const aot::Source& source, const aot::Target& 
     log_info(
         fmt::format("compiled {}, {} of {} kernels from the store", source.name, file->kernels_kept, file->kernels));
   return file;
-}
-
-Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::Target& target) {
-  Request request;
-  request.sources.assign(files.begin(), files.end());
-  request.options.targets = {target};
-  request.cpu = false;
-  const std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
-  const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
-  return build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
-    SMELT_TRY(const std::vector<aot::Linked> linked, aot::resolve_objects(files));
-    request.sources.clear();
-    for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
-    if (request.sources.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
-    SMELT_TRY(BuiltFile file, build_library(request, threads(), kernels));
-    if (file.bytes.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
-    return file;
-  });
 }
 
 }  // namespace smelt::service

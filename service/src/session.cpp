@@ -2,6 +2,7 @@
 #include "smelt/service/session.hpp"
 
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/object.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
@@ -12,6 +13,7 @@
 #include "smelt/service/stored.hpp"
 
 #include "build_package.hpp"
+#include "library_file.hpp"
 #include "remake.hpp"
 #include "sandbox.hpp"
 
@@ -334,6 +336,25 @@ Result<loader::LibraryRef> Session::load(const Request& request, const loader::D
                                          const loader::LoadOptions& options, const Progress& progress) {
   SMELT_TRY(const CompileResult made, make(request, progress));
   return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, made_here(options));
+}
+
+Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::Target& target) {
+  Request request;
+  request.sources.assign(files.begin(), files.end());
+  request.options.targets = {target};
+  request.cpu = false;
+  const std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
+  const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
+  return build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+    SMELT_TRY(const std::vector<aot::Linked> linked, aot::resolve_objects(files));
+    request.sources.clear();
+    for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
+    if (request.sources.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
+    // Libraries' kernels in children, as those of a compile.
+    SMELT_TRY(BuiltFile file, library_file(request, state_->build(request, {}, kernels)));
+    if (file.bytes.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
+    return file;
+  });
 }
 
 Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,

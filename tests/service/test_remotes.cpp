@@ -271,3 +271,55 @@ TEST_CASE("a broken file of trusted keys stops no import where a signature does 
   REQUIRE(!refused);
   CHECK(refused.error().message.find((folder / "keys").string()) != std::string::npos);
 }
+
+TEST_CASE("a broken file of trusted keys stops no session without remotes, and is told to one that has them") {
+  Machines machines;
+  const Bytes package = bytes_of(must(machines.session("a")->make(request())));
+  const TemporaryFolder folder;
+  REQUIRE(write_file(folder / "keys", as_bytes("no key at all\n")));
+  const Variable keys("SMELT_TRUSTED_KEYS", (folder / "keys").string());
+  SessionOptions options;
+  options.store = folder / "store";
+  options.remotes.emplace();
+  {
+    const auto session = Session::open(options);
+    CHECK(session->import_package(package));
+    CHECK(must(session->make(request())).package.size() > 0);
+    CHECK(must(session->make(request())).hit);
+  }
+  options.remotes = {"file://" + machines.mirror.path().string()};
+  const auto told = Session::open(options)->store();
+  REQUIRE(!told);
+  CHECK(told.error().message.find((folder / "keys").string()) != std::string::npos);
+  // What came out of a remote before is used when its signer is trusted: who that is, has to be read.
+  SessionOptions other = options;
+  other.store = folder / "other";
+  {
+    const Variable none("SMELT_TRUSTED_KEYS", "");
+    const Variable any("SMELT_TRUST", "any");
+    CHECK(must(Session::open(other)->make(request())).hit);
+  }
+  const Variable again("SMELT_TRUSTED_KEYS", (folder / "keys").string());
+  other.remotes.emplace();
+  std::string warning;
+  other.warn = [&](std::string_view text) { warning = text; };
+  CHECK_FALSE(must(Session::open(other)->make(request())).hit);
+  CHECK(warning.find((folder / "keys").string()) != std::string::npos);
+}
+
+TEST_CASE("a package whose version is no tag's leaves the store as it was") {
+  Machines machines;
+  const Bytes package = bytes_of(must(machines.session("a")->make(request())));
+  const auto library = schema::Package::open(package).value().copy_library(0).value();
+  std::vector<schema::Library> libraries(2, library);
+  libraries[0].version = "1.0.0";
+  libraries[1].name = "second";
+  libraries[1].version = "1.0.0\n2";
+  const TemporaryFolder folder;
+  const auto store = cache::Store::open(folder / "store", {}).value();
+  const auto imported = service::import_package(*store, schema::write_package(libraries).value(), false);
+  REQUIRE(!imported);
+  CHECK(imported.error().message.find("second@1.0.0 2") != std::string::npos);
+  CHECK(store->list().value().empty());
+  CHECK(store->tags().value().empty());
+}

@@ -5,6 +5,8 @@ import bz2
 import io
 import os
 import re
+import shutil
+import sys
 import tarfile
 import unittest
 
@@ -83,6 +85,23 @@ class MetalTest(ToolTest):
         self.succeed("metal", "fill.metal", "-o", "fill.metallib")
         self.succeed("air-lld", "-arch", "air64", "scale.air", "fill.metallib", "-o", "mixed.metallib")
         self.assertEqual(self.kernels("mixed.metallib"), ["fill", "scale"])
+
+    @unittest.skipUnless(sys.platform == "linux", "SKIPPED: there are children on Linux alone")
+    def test_libraries_are_linked_in_children(self):
+        self.succeed("metal", "fill.metal", "-o", "fill.metallib")
+        made = []
+        for mode in ("auto", "never"):
+            self.succeed("metallib", "fill.metallib", "-o", f"{mode}.metallib", SMELT_SANDBOX=mode,
+                         SMELT_STORE=str(self.folder / mode))
+            made.append((self.folder / f"{mode}.metallib").read_bytes())
+        self.assertEqual(made[0], made[1])
+        (self.folder / "alone").mkdir()
+        alone = shutil.copy(SMELT, self.folder / "alone/smelt")  # without what the children are
+        result = self.call(alone, "toolchain-tool", "metallib", "fill.metallib", "-o", "here.metallib",
+                           SMELT_STORE=str(self.folder / "other"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("compiling without a child process", result.stderr)
+        self.assertEqual((self.folder / "here.metallib").read_bytes(), made[0])
 
     def test_the_object_is_bitcode_of_the_whole_unit(self):
         self.write(two_metal=FILL + "constant int n [[function_constant(1)]];\n"

@@ -107,9 +107,13 @@ Result<Policy> Policy::from_environment(std::optional<Level> level) {
   return policy;
 }
 
-Result<Policy> Policy::from_environment_for(Origin origin) {
+Result<Policy> Policy::from_environment_for(Origin origin, std::optional<Level> level) {
   Policy without_keys;
-  SMELT_TRY(without_keys.level, level_from_environment());
+  if (level) {
+    without_keys.level = *level;
+  } else {
+    SMELT_TRY(without_keys.level, level_from_environment());
+  }
   if (without_keys.allows(origin, false)) return without_keys;
   return from_environment(without_keys.level);
 }

@@ -12,4 +12,12 @@ namespace smelt::aot {
 /// when it is done.
 void run_deep(const std::function<void()>& work);
 
+/// The same, always on a thread made for it. False: `work` left its thread.
+bool run_apart(const std::function<void()>& work);
+
+/// Ends the thread of the innermost run_apart() where it stands: nothing is destroyed or freed, because after a fault
+/// in the allocator the thread may hold the lock of the memory it allocates from, and would wait for itself. Its stack
+/// and that memory are lost. Returns when this thread is not one of run_apart()'s: there was none to be had.
+void leave_thread();
+
 }  // namespace smelt::aot

@@ -90,16 +90,18 @@ void on_bad_alloc(void*, const char* reason, bool) {
 }  // namespace
 
 bool contain_crashes(const std::function<void()>& work) {
+  const Handlers handlers;
   bool survived = false;
-  run_deep([&] {
+  // A thread for each, also inside another's: what comes after a fault is not done on the thread that had it.
+  const bool stayed = run_apart([&] {
     const SpareStack spare;
-    const Handlers handlers;
     llvm::CrashRecoveryContext recovery;
     FatalError* const outer = current_guard;
     survived = recovery.RunSafely([&] { work(); });
+    if (!survived) leave_thread();
     current_guard = outer;  // after a fault, that of a frame which is gone
   });
-  return survived;
+  return survived && stayed;
 }
 
 Result<void> contain_fatal_errors(const std::function<void()>& work) {

@@ -22,6 +22,13 @@ class Findings {
     list_.push_back(
         {Finding::Severity::note, check, in(std::move(place)), fmt::format(format, std::forward<Args>(args)...)});
   }
+  /// Findings of somebody who did not know the prefix.
+  void add(std::vector<Finding> found) {
+    for (Finding& one : found) {
+      one.place = in(std::move(one.place));
+      list_.push_back(std::move(one));
+    }
+  }
   /// What all places begin with, e.g. "function 'saxpy'".
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 

@@ -43,7 +43,7 @@ Result<LoadOptions> to_options(const smelt_load_options* given, const char* func
   if (from.trust != SMELT_TRUST_ENVIRONMENT || from.trusted_keys != nullptr) {
     std::optional<trust::Level> level;
     if (from.trust != SMELT_TRUST_ENVIRONMENT) level = static_cast<trust::Level>(from.trust - SMELT_TRUST_ANY);
-    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment(level));
+    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path, level));
     if (from.trusted_keys != nullptr) SMELT_TRY_VOID(policy.add_words(from.trusted_keys));
     options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/service/stored.hpp"
 
+#include "smelt/cache/tag_names.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/trust/origin.hpp"
 
@@ -44,7 +45,7 @@ Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) 
       return fail(Errc::not_cached, "export: no compiled library {} in store {}", to_hex(key), store.folder().string());
     if (const auto origin = entry->part(trust::kOriginPart)) {
       // A package carries no word of where its code came from, so what is not used here is not handed on either.
-      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment());
+      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::remote));
       if (auto allowed = trust::check_provenance(*origin, policy); !allowed)
         return tl::unexpected(std::move(allowed).error().in(fmt::format("export: {}", to_hex(key))));
     }
@@ -72,6 +73,10 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
   std::vector<Bytes> packages;
   for (uint32_t i = 0; i < package.library_count(); ++i) {
     SMELT_TRY(auto library, package.copy_library(i));
+    // Before anything is written: what cannot be tagged is not filed either.
+    if (!library.version.empty())
+      if (auto fine = cache::check_tag(library.name, library.version); !fine)
+        return tl::unexpected(std::move(fine).error().in("import"));
     tags.emplace_back(library.name, library.version);
     SMELT_TRY(Bytes single, schema::write_package(std::span(&library, 1)));
     Hasher hasher;

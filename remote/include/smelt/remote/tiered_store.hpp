@@ -19,6 +19,9 @@ namespace smelt::remote {
 struct TierOptions {
   std::vector<Address> remotes;
   trust::Policy policy;
+  /// The keys of `policy` are those of the environment: read when the store is opened with remotes, else when an entry
+  /// is met that once came from one; never where trust is `any`.
+  bool keys_of_environment = false;
   std::optional<trust::SecretKey> signing;  ///< what is put is signed with it
   std::function<void(std::string_view)> warn;
   /// What an entry was made from: goes into its record. Empty: nothing is said.
@@ -56,7 +59,8 @@ class TieredStore {
 
   /// Parts that the local store does not hold, in the same way.
   Result<void> push(const Digest& key, const std::vector<cache::Entry::Part>& parts);
-  const trust::Policy& policy() const { return options_.policy; }
+  /// Errors: keys of the environment that cannot be read.
+  Result<const trust::Policy*> policy();
 
   /// Sends what waits, for a second at most, and adds up the statistics; afterwards nothing is sent any more. The
   /// destructor does it too.
@@ -80,6 +84,7 @@ class TieredStore {
 
   std::shared_ptr<cache::Store> local_;
   TierOptions options_;
+  std::mutex keys_mutex_;
   std::shared_ptr<Remotes> remotes_;
   std::mutex mutex_;
   std::vector<std::string> warned_;

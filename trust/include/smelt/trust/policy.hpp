@@ -42,7 +42,7 @@ struct Policy {
   /// A `level` that the caller says counts instead of SMELT_TRUST.
   static Result<Policy> from_environment(std::optional<Level> level = {});
   /// The same for code of that origin alone: where it is allowed unsigned, no key is read.
-  static Result<Policy> from_environment_for(Origin origin);
+  static Result<Policy> from_environment_for(Origin origin, std::optional<Level> level = {});
   /// Everything is allowed: for code that was made or vetted here.
   static std::shared_ptr<const Policy> all();
   /// Adds what SMELT_TRUSTED_KEYS may hold: public keys, or paths of files of them, separated by white space.

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "try_mutant.hpp"
+
+#include "smelt/aot/limits.hpp"
+#include "smelt/aot/verify.hpp"
+#include "smelt/loader/encoder.hpp"
+#include "smelt/metallib/inspect.hpp"
+#include "smelt/metallib/reader.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace smelt::test {
+namespace {
+
+void tell(Tally& tally, std::string_view what) {
+  if (tally.finding[0] != '\0') return;
+  std::memcpy(tally.finding, what.data(), std::min(what.size(), sizeof(tally.finding) - 1));
+}
+
+double seconds_of(const rusage& used) {
+  const auto of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return of(used.ru_utime) + of(used.ru_stime);
+}
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return seconds_of(used);
+}
+
+/// From here on the process's peak is counted anew.
+void forget_peak() {
+  const int file = ::open("/proc/self/clear_refs", O_WRONLY);
+  if (file < 0) return;
+  (void)!::write(file, "5", 1);
+  ::close(file);
+}
+
+uint64_t status_bytes(const char* field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field)) return std::strtoull(line.c_str() + std::strlen(field), nullptr, 10) << 10;
+  return 0;
+}
+
+/// What came to stderr since it was asked last: who calls a library never asked for that. Stderr is a file then.
+std::string said_on_stderr() {
+  static off_t before = 0;
+  const off_t end = ::lseek(2, 0, SEEK_END);
+  std::string text(end > before ? static_cast<size_t>(end - before) : 0, ' ');
+  if (!text.empty())
+    text.resize(static_cast<size_t>(std::max<ssize_t>(0, ::pread(2, text.data(), text.size(), before))));
+  before = end;
+  // The C library's own last words, before a fault that is contained.
+  for (const char* word : {"malloc", "free", "corrupt"})
+    if (text.find(word) != std::string::npos) return {};
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trial>> Trial::make(const Bounds& bounds) {
+  std::unique_ptr<Trial> trial(new Trial(bounds));
+  service::SessionOptions options;
+  options.use_store = false;
+  options.threads = 1;
+  options.warn = [trial = trial.get()](std::string_view text) { trial->warned_ = text; };
+  trial->session_ = service::Session::open(std::move(options));
+  loader::DeviceOptions device;
+  device.threads = 1;
+  device.log = [](std::string_view, std::string_view) {};
+  device.launch_limit = std::chrono::milliseconds(static_cast<int64_t>(bounds.run_seconds * 1000));
+  SMELT_TRY(trial->device_, loader::Device::open(loader::DeviceKind::cpu, device));
+  trial->memory_.resize(1 << 16);
+  (void)said_on_stderr();
+  return trial;
+}
+
+template <class Call>
+void Trial::timed(std::string_view what, Tally& tally, Call call) {
+  std::memset(tally.doing, 0, sizeof(tally.doing));
+  std::memcpy(tally.doing, what.data(), std::min(what.size(), sizeof(tally.doing) - 1));
+  const double began = processor_seconds();
+  call();
+  const double took = processor_seconds() - began;
+  tally.slowest = std::max(tally.slowest, took);
+  if (took > bounds_.seconds + 5) tell(tally, fmt::format("{} took {:.1f} s of the processor", what, took));
+  if (const std::string said = said_on_stderr(); !said.empty())
+    tell(tally, fmt::format("{} wrote on stderr: {}", what, said.substr(0, 150)));
+}
+
+void Trial::read(const Mutant& mutant, Tally& tally) {
+  timed("verify", tally, [&] { tally.clean += aot::verify_metallib(mutant.file).empty(); });
+  timed("inspect", tally, [&] {
+    const auto library = metallib::read(mutant.file);
+    if (library) tally.libraries += metallib::inspect(*library).has_value();
+  });
+  timed("describe", tally, [&] { tally.described += aot::describe(mutant.module, mutant.function).has_value(); });
+  timed("disasm", tally, [&] { tally.disassembled += aot::disassemble(mutant.file, "mutant").has_value(); });
+}
+
+void Trial::launch(const loader::Library& library, Tally& tally) {
+  for (const std::string_view name : library.function_names()) {
+    const auto function = library.function(name);
+    if (!function || (*function)->kind() != FunctionKind::kernel) continue;
+    const auto pipeline = (*function)->pipeline(loader::ConstantValues().lenient());
+    if (!pipeline) continue;
+    ++tally.with_code;
+    auto encoder = loader::Encoder::create(device_);
+    if (!encoder || !(*encoder)->set_pipeline(*pipeline)) continue;
+    std::fill(memory_.begin(), memory_.end(), std::byte{0});  // counts that are large make long loops
+    for (const loader::ArgInfo& argument : (*pipeline)->args()) {
+      if (argument.kind == ArgumentKind::buffer)
+        (void)(*encoder)->set_memory(argument.index, std::span(memory_).subspan(argument.index * 1024 % 32768, 1024));
+      if (argument.kind == ArgumentKind::threadgroup) (void)(*encoder)->set_threadgroup_memory(argument.index, 1024);
+    }
+    const uint64_t wide = std::min<uint64_t>(32, (*pipeline)->max_threads_per_threadgroup());
+    const loader::Size3 group = (*pipeline)->required_group().value_or(loader::Size3{wide, 1, 1});
+    tally.ran += (*encoder)->dispatch_threadgroups({2, 1, 1}, group).has_value();
+  }
+}
+
+void Trial::load(const Mutant& mutant, Tally& tally) {
+  // Both ways that a program has: what LLVM reads is read in a child, or here.
+  const bool in_child = tally.number % 2 == 0;
+  setenv("SMELT_SANDBOX", in_child ? "auto" : "never", 1);
+  tally.in_child += in_child;
+  loader::LoadOptions options;
+  options.checked = tally.number % 8 < 6;
+  Result<loader::LibraryRef> library = tl::unexpected(Error{});
+  timed("load", tally, [&] {
+    const aot::Limited limited({.time = std::chrono::milliseconds(static_cast<int64_t>(bounds_.seconds * 1000)),
+                                .memory_bytes = bounds_.memory,
+                                .cancel = nullptr});
+    const auto bytes = std::make_shared<const Bytes>(mutant.file);
+    library = session_->load_bytes({*bytes, bytes}, "mutant", device_, options);
+  });
+  if (!warned_.empty()) tell(tally, warned_);  // for example that there is no child
+  if (!library) {
+    tally.ended_at_limit += library.error().code == Errc::cancelled;
+    if (library.error().message.empty()) tell(tally, "an error without a message");
+    return;
+  }
+  ++tally.loaded;
+  // Code that is not checked may write past its buffers, as documented: it is looked at, not run.
+  if (!options.checked) return;
+  // A loop that counts too far is ended by nobody: the process is.
+  const itimerval soon{{0, 0}, {static_cast<time_t>(bounds_.run_seconds * 2), 0}};
+  tally.running = true;
+  setitimer(ITIMER_PROF, &soon, nullptr);
+  launch(**library, tally);
+  tally.running = false;
+}
+
+void Trial::run(const Mutant& mutant, Tally& tally) {
+  forget_peak();
+  const uint64_t before = status_bytes("VmRSS:");
+  ++tally.made;
+  read(mutant, tally);
+  load(mutant, tally);
+  const uint64_t peak = status_bytes("VmHWM:");
+  const uint64_t added = peak > before ? peak - before : 0;
+  tally.most_memory = std::max(tally.most_memory, added);
+  if (added > bounds_.memory) tell(tally, fmt::format("{} MB more memory", added >> 20));
+}
+
+}  // namespace smelt::test
