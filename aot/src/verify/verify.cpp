@@ -8,10 +8,12 @@
 
 #include "air/stamp.hpp"
 #include "llvm_support/bitstream_check.hpp"
+#include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -22,11 +24,23 @@ namespace {
 
 using verify::Findings;
 
-std::unique_ptr<llvm::Module> parse(ByteView bitcode, llvm::LLVMContext& context, std::string& problem) {
-  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(as_text(bitcode), ""), context);
-  if (module) return std::move(*module);
-  problem = llvm::toString(module.takeError());
-  return nullptr;
+/// Why LLVM does not take the module; empty when it does. LLVM's last step of reading verifies again what has debug
+/// info, prints what it finds, and may end the process: so the functions come first, then the verifier, and that step
+/// last, as in input/parse.cpp.
+std::string read_module(ByteView bitcode, llvm::LLVMContext& context, std::unique_ptr<llvm::Module>& module) {
+  auto lazy = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(bitcode), ""), context);
+  if (!lazy) return llvm::toString(lazy.takeError());
+  module = std::move(*lazy);
+  if (auto error = module->materializeMetadata()) return llvm::toString(std::move(error));
+  for (llvm::Function& function : *module)
+    if (auto error = function.materialize()) return llvm::toString(std::move(error));
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  bool broken_debug_info = false;
+  if (llvm::verifyModule(*module, &stream, &broken_debug_info)) return llvm::StringRef(problem).trim().str();
+  if (broken_debug_info) llvm::StripDebugInfo(*module);
+  if (auto error = module->materializeAll()) return llvm::toString(std::move(error));
+  return {};
 }
 
 void check_module(ByteView file, const ModuleContext& context, Findings& findings) {
@@ -41,15 +55,10 @@ void check_module(ByteView file, const ModuleContext& context, Findings& finding
     return;
   }
   llvm::LLVMContext llvm_context;
-  std::string problem;
-  const std::unique_ptr<llvm::Module> module = parse(facts->bitcode, llvm_context, problem);
-  if (!module) {
+  install_diagnostics(llvm_context, std::make_shared<std::string>());  // instead of stderr
+  std::unique_ptr<llvm::Module> module;
+  if (const std::string problem = read_module(facts->bitcode, llvm_context, module); !problem.empty()) {
     findings.error(Check::bitcode, "", "{}", problem);
-    return;
-  }
-  llvm::raw_string_ostream stream(problem);
-  if (llvm::verifyModule(*module, &stream)) {
-    findings.error(Check::bitcode, "", "{}", llvm::StringRef(problem).trim().str());
     return;
   }
   // Without a version of its own, a module is judged as the container says, or as our default target.
