@@ -6,6 +6,7 @@
 #   store     the store in C++: headers and libsmelt-store.a
 #   compiler  libsmelt-compiler.so and its header
 #   metal     libsmelt-metal.so; metal-dev its headers, in a folder of their own: they have Apple's names
+#             the same for Objective-C: metal-objc, metal-objc-dev
 #   command   bin/smelt
 #   python    the Python package (python/CMakeLists.txt; wheels are made of it)
 include(CMakePackageConfigHelpers)
@@ -44,4 +45,14 @@ if(TARGET smelt_metal)
   install(DIRECTORY metal/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-dev)
   configure_file(cmake/smelt-metal.pc.in ${PROJECT_BINARY_DIR}/smelt-metal.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/smelt-metal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT metal-dev)
+endif()
+if(TARGET smelt_metal_objc)
+  set_target_properties(smelt_foundation smelt_metal_objc PROPERTIES INSTALL_RPATH "$ORIGIN")  # they lie beside each other
+  install(TARGETS smelt_objc smelt_foundation smelt_metal_objc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          COMPONENT metal-objc NAMELINK_COMPONENT metal-objc-dev)
+  install(DIRECTORY metal/objc/include/ metal/foundation/include/ metal/kit/include/
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-objc-dev)
+  configure_file(cmake/smelt-metal-objc.pc.in ${PROJECT_BINARY_DIR}/smelt-metal-objc.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/smelt-metal-objc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT metal-objc-dev)
 endif()

@@ -205,12 +205,12 @@ void ComputeCommandEncoder::setThreadgroupMemoryLength(NS::UInteger length, NS::
   const uint64_t limit = buffer.queue->device.loader->limits().max_threadgroup_memory;
   if (index >= ComputeEncoderObject::kSlots)
     buffer.reject(misuse(kCall, "index {} is above {}", index, ComputeEncoderObject::kSlots - 1));
-  else if (length % 16 != 0)
+  else if (length % 16 != 0 && !validation_is_off())
     buffer.reject(misuse(kCall, "length {} at index {} is not a multiple of 16", length, index));
   else if (length > limit)
     buffer.reject(misuse(kCall, "length {} at index {} is above the device's {}", length, index, limit));
   else
-    encoder.threadgroup_bytes[index] = static_cast<uint32_t>(length);
+    encoder.threadgroup_bytes[index] = static_cast<uint32_t>((length + 15) & ~NS::UInteger{15});
 }
 
 void ComputeCommandEncoder::dispatchThreads(Size threadsPerGrid, Size threadsPerThreadgroup) {

@@ -12,6 +12,10 @@
 
 namespace smelt::metal {
 
+/// SMELT_METAL_VALIDATION=off, a Mac without the debug layer: what a GPU takes without harm is taken (a length of
+/// threadgroup memory is rounded up to 16); the rest is as with `error`.
+bool validation_is_off();
+
 /// `call`: as Apple writes it, "-[MTLDevice newBufferWithLength:options:]". Returns only when errors are kept; then the
 /// whole line.
 std::string misuse_line(std::string_view call, std::string_view what);

@@ -39,6 +39,7 @@ check "service" "$llvm|sqlite3|smelt/(cli|python)" "service joins the modules; i
 check "metal" "$llvm|sqlite3|smelt/(aot|remote|cli)|smelt/service/session" "metal loads and runs; what compiles is opened at run time"
 check "base metallib schema trust aot cache remote loader service toolchain cli python" "Metal/[a-zA-Z]*\.hpp|Foundation/[a-zA-Z]*\.hpp" "nothing stands on metal"
 check "toolchain" "$llvm|sqlite3|$json|smelt/(cache|remote|loader|cli|python)" "toolchain reads words and calls service"
+check "metal/objc metal/foundation" "$llvm|$store|$json|smelt/|.*\.hpp>|Metal/" "a language's runtime and library: nothing of ours"
 check "cli python" "$llvm|sqlite3" "cli and python stand on service"
 
 # A private header of one module included by another: only smelt/<module>/ paths cross modules.

@@ -52,6 +52,8 @@ class SMELT_METAL_API Object {
   void release();
   Object* autorelease();
   UInteger retainCount() const;
+  /// For weak references: false, and no owner more, once the last one has gone.
+  bool retain_if_alive();
 
   UInteger hash() const { return hash_value(); }
   bool isEqual(const Object* other) const { return this == other || (other != nullptr && equals(*other)); }

@@ -69,6 +69,13 @@ Object* Object::autorelease() {
   return this;
 }
 
+bool Object::retain_if_alive() {
+  UInteger owners = owners_.load(std::memory_order_relaxed);
+  while (owners != 0)
+    if (owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) return true;
+  return false;
+}
+
 UInteger Object::retainCount() const {
   return owners_.load(std::memory_order_relaxed);
 }

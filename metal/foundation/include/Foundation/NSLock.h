@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef SMELT_FOUNDATION_NSLOCK_H
+#define SMELT_FOUNDATION_NSLOCK_H
+
+#import <Foundation/NSString.h>
+
+@protocol NSLocking
+- (void)lock;
+- (void)unlock;
+@end
+
+@interface NSLock : NSObject <NSLocking>
+- (BOOL)tryLock;
+@property(copy) NSString* name;
+@end
+@interface NSRecursiveLock : NSObject <NSLocking>
+- (BOOL)tryLock;
+@property(copy) NSString* name;
+@end
+@interface NSCondition : NSObject <NSLocking>
+- (void)wait;
+- (void)signal;
+- (void)broadcast;
+@property(copy) NSString* name;
+@end
+
+#endif

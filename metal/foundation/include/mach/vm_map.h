@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef SMELT_MACH_VM_MAP_H
+#define SMELT_MACH_VM_MAP_H
+
+#include <mach/mach.h>
+
+#endif

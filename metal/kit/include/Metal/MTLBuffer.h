@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef SMELT_METAL_MTLBUFFER_H
+#define SMELT_METAL_MTLBUFFER_H
+
+#import <Metal/MTLResource.h>
+
+@protocol MTLBuffer <MTLResource>
+@property(readonly) NSUInteger length;
+/** NULL for private storage. */
+- (void*)contents NS_RETURNS_INNER_POINTER;
+/** Nothing to do: there is one copy. Checks the range. */
+- (void)didModifyRange:(NSRange)range;
+@property(readonly) uint64_t gpuAddress;
+- (void)addDebugMarker:(NSString*)marker range:(NSRange)range;
+- (void)removeAllDebugMarkers;
+@end
+
+#endif

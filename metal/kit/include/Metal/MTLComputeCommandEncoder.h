@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Bindings stay until they are replaced. What a dispatch uses is taken down when it is encoded. */
+#ifndef SMELT_METAL_MTLCOMPUTECOMMANDENCODER_H
+#define SMELT_METAL_MTLCOMPUTECOMMANDENCODER_H
+
+#import <Metal/MTLCommandEncoder.h>
+#import <Metal/MTLResource.h>
+
+@protocol MTLComputeCommandEncoder <MTLCommandEncoder>
+@property(readonly) MTLDispatchType dispatchType;
+- (void)setComputePipelineState:(id<MTLComputePipelineState>)state;
+/** Copied now; at most 4,096 bytes. */
+- (void)setBytes:(const void*)bytes length:(NSUInteger)length atIndex:(NSUInteger)index;
+/** nil is a null pointer to the kernel. */
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
+- (void)setBufferOffset:(NSUInteger)offset atIndex:(NSUInteger)index;
+- (void)setBuffers:(const id<MTLBuffer> __unsafe_unretained[])buffers
+           offsets:(const NSUInteger[])offsets
+         withRange:(NSRange)range;
+/** A multiple of 16. */
+- (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
+/** Every thread of the grid once; groups at its edges are smaller. */
+- (void)dispatchThreads:(MTLSize)threads threadsPerThreadgroup:(MTLSize)group;
+- (void)dispatchThreadgroups:(MTLSize)groups threadsPerThreadgroup:(MTLSize)group;
+- (void)dispatchThreadgroupsWithIndirectBuffer:(id<MTLBuffer>)buffer
+                          indirectBufferOffset:(NSUInteger)offset
+                         threadsPerThreadgroup:(MTLSize)group;
+- (void)updateFence:(id<MTLFence>)fence;
+- (void)waitForFence:(id<MTLFence>)fence;
+- (void)useResource:(id<MTLResource>)resource usage:(MTLResourceUsage)usage;
+- (void)useResources:(const id<MTLResource> __unsafe_unretained[])resources
+               count:(NSUInteger)count
+               usage:(MTLResourceUsage)usage;
+- (void)useHeap:(id<MTLHeap>)heap;
+- (void)useHeaps:(const id<MTLHeap> __unsafe_unretained[])heaps count:(NSUInteger)count;
+/** Of a concurrent encoder: what follows waits for what came before. */
+- (void)memoryBarrierWithScope:(MTLBarrierScope)scope;
+- (void)memoryBarrierWithResources:(const id<MTLResource> __unsafe_unretained[])resources count:(NSUInteger)count;
+- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
+                 atSampleIndex:(NSUInteger)index
+                   withBarrier:(BOOL)barrier;
+@end
+
+#endif

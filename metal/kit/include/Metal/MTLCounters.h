@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* There are no counters: asking for them says so. */
+#ifndef SMELT_METAL_MTLCOUNTERS_H
+#define SMELT_METAL_MTLCOUNTERS_H
+
+#import <Metal/MTLResource.h>
+
+typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
+  MTLCounterSamplingPointAtStageBoundary = 0,
+  MTLCounterSamplingPointAtDrawBoundary = 1,
+  MTLCounterSamplingPointAtDispatchBoundary = 2,
+  MTLCounterSamplingPointAtTileDispatchBoundary = 3,
+  MTLCounterSamplingPointAtBlitBoundary = 4,
+};
+typedef NS_ENUM(NSInteger, MTLCounterSampleBufferError) {
+  MTLCounterSampleBufferErrorOutOfMemory = 0,
+  MTLCounterSampleBufferErrorInvalid = 1,
+  MTLCounterSampleBufferErrorInternal = 2,
+};
+
+@protocol MTLCounter <NSObject>
+@property(readonly, copy) NSString* name;
+@end
+@protocol MTLCounterSet <NSObject>
+@property(readonly, copy) NSString* name;
+@property(readonly, copy) NSArray<id<MTLCounter>>* counters;
+@end
+@interface MTLCounterSampleBufferDescriptor : SmeltMetalObject <NSCopying>
+@property(copy) NSString* label;
+@property NSUInteger sampleCount;
+@property MTLStorageMode storageMode;
+@end
+@protocol MTLCounterSampleBuffer <NSObject>
+@property(readonly) NSUInteger sampleCount;
+@end
+
+#endif

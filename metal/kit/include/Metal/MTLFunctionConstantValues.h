@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef SMELT_METAL_MTLFUNCTIONCONSTANTVALUES_H
+#define SMELT_METAL_MTLFUNCTIONCONSTANTVALUES_H
+
+#import <Metal/MTLArgument.h>
+
+@interface MTLFunctionConstantValues : SmeltMetalObject <NSCopying>
+/** The value is copied. */
+- (void)setConstantValue:(const void*)value type:(MTLDataType)type atIndex:(NSUInteger)index;
+- (void)setConstantValue:(const void*)value type:(MTLDataType)type withName:(NSString*)name;
+- (void)setConstantValues:(const void*)values type:(MTLDataType)type withRange:(NSRange)range;
+- (void)reset;
+@end
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef SMELT_METAL_MTLPIPELINE_H
+#define SMELT_METAL_MTLPIPELINE_H
+
+#import <Metal/MTLTypes.h>
+
+typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
+  MTLPipelineOptionNone = 0,
+  MTLPipelineOptionArgumentInfo = 1,
+  MTLPipelineOptionBindingInfo = 1,
+  MTLPipelineOptionBufferTypeInfo = 2,
+  MTLPipelineOptionFailOnBinaryArchiveMiss = 4,
+};
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffers, heaps, residency sets, argument encoders, fences and events.
+#include "bridge.hpp"
+
+using namespace smelt::kit;
+
+@interface SmeltMTLBuffer : SmeltMetalObject <MTLBuffer>
+@end
+@implementation SmeltMTLBuffer
+SMELT_LABEL(MTL::Buffer)
+SMELT_DEVICE(MTL::Buffer)
+SMELT_GET(MTL::Buffer, NSUInteger, allocatedSize)
+SMELT_GET(MTL::Buffer, MTLCPUCacheMode, cpuCacheMode)
+SMELT_GET(MTL::Buffer, MTLStorageMode, storageMode)
+SMELT_GET(MTL::Buffer, MTLHazardTrackingMode, hazardTrackingMode)
+SMELT_GET(MTL::Buffer, MTLResourceOptions, resourceOptions)
+SMELT_GET(MTL::Buffer, NSUInteger, heapOffset)
+SMELT_GET(MTL::Buffer, NSUInteger, length)
+SMELT_GET(MTL::Buffer, void*, contents)
+SMELT_GET(MTL::Buffer, uint64_t, gpuAddress)
+SMELT_GET(MTL::Buffer, BOOL, isAliasable)
+- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state {
+  return static_cast<MTLPurgeableState>(
+      core<MTL::Buffer>(self)->setPurgeableState(static_cast<MTL::PurgeableState>(state)));
+}
+- (id<MTLHeap>)heap {
+  Scope scope;
+  return give(core<MTL::Buffer>(self)->heap());
+}
+- (void)makeAliasable {
+  core<MTL::Buffer>(self)->makeAliasable();
+}
+- (void)didModifyRange:(NSRange)span {
+  core<MTL::Buffer>(self)->didModifyRange(range(span));
+}
+- (void)addDebugMarker:(NSString*)marker range:(NSRange)span {
+  Scope scope;
+  core<MTL::Buffer>(self)->addDebugMarker(text(marker), range(span));
+}
+- (void)removeAllDebugMarkers {
+  core<MTL::Buffer>(self)->removeAllDebugMarkers();
+}
+@end
+
+@interface SmeltMTLHeap : SmeltMetalObject <MTLHeap>
+@end
+@implementation SmeltMTLHeap
+SMELT_LABEL(MTL::Heap)
+SMELT_DEVICE(MTL::Heap)
+SMELT_GET(MTL::Heap, NSUInteger, allocatedSize)
+SMELT_GET(MTL::Heap, MTLStorageMode, storageMode)
+SMELT_GET(MTL::Heap, MTLCPUCacheMode, cpuCacheMode)
+SMELT_GET(MTL::Heap, MTLHazardTrackingMode, hazardTrackingMode)
+SMELT_GET(MTL::Heap, MTLResourceOptions, resourceOptions)
+SMELT_GET(MTL::Heap, MTLHeapType, type)
+SMELT_GET(MTL::Heap, NSUInteger, size)
+SMELT_GET(MTL::Heap, NSUInteger, usedSize)
+SMELT_GET(MTL::Heap, NSUInteger, currentAllocatedSize)
+- (NSUInteger)maxAvailableSizeWithAlignment:(NSUInteger)alignment {
+  return core<MTL::Heap>(self)->maxAvailableSize(alignment);
+}
+- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
+  return wrap(core<MTL::Heap>(self)->newBuffer(length, options));
+}
+- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options offset:(NSUInteger)offset {
+  return wrap(core<MTL::Heap>(self)->newBuffer(length, options, offset));
+}
+- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state {
+  return static_cast<MTLPurgeableState>(core<MTL::Heap>(self)->setPurgeableState(static_cast<MTL::PurgeableState>(state)));
+}
+@end
+
+@interface SmeltMTLResidencySet : SmeltMetalObject <MTLResidencySet>
+@end
+@implementation SmeltMTLResidencySet
+SMELT_GET_TEXT(MTL::ResidencySet, label)
+SMELT_DEVICE(MTL::ResidencySet)
+SMELT_GET(MTL::ResidencySet, uint64_t, allocatedSize)
+SMELT_GET(MTL::ResidencySet, NSUInteger, allocationCount)
+- (NSArray*)allAllocations {
+  Scope scope;
+  return array(core<MTL::ResidencySet>(self)->allAllocations());
+}
+- (void)requestResidency {
+  core<MTL::ResidencySet>(self)->requestResidency();
+}
+- (void)endResidency {
+  core<MTL::ResidencySet>(self)->endResidency();
+}
+- (void)addAllocation:(id<MTLAllocation>)allocation {
+  core<MTL::ResidencySet>(self)->addAllocation(core<MTL::Allocation>(allocation));
+}
+- (void)addAllocations:(const id<MTLAllocation>[])allocations count:(NSUInteger)count {
+  core<MTL::ResidencySet>(self)->addAllocations(cores<MTL::Allocation>(allocations, count).data(), count);
+}
+- (void)removeAllocation:(id<MTLAllocation>)allocation {
+  core<MTL::ResidencySet>(self)->removeAllocation(core<MTL::Allocation>(allocation));
+}
+- (void)removeAllocations:(const id<MTLAllocation>[])allocations count:(NSUInteger)count {
+  core<MTL::ResidencySet>(self)->removeAllocations(cores<MTL::Allocation>(allocations, count).data(), count);
+}
+- (void)removeAllAllocations {
+  core<MTL::ResidencySet>(self)->removeAllAllocations();
+}
+- (BOOL)containsAllocation:(id<MTLAllocation>)allocation {
+  return core<MTL::ResidencySet>(self)->containsAllocation(core<MTL::Allocation>(allocation));
+}
+- (void)commit {
+  core<MTL::ResidencySet>(self)->commit();
+}
+@end
+
+@interface SmeltMTLArgumentEncoder : SmeltMetalObject <MTLArgumentEncoder>
+@end
+@implementation SmeltMTLArgumentEncoder
+SMELT_LABEL(MTL::ArgumentEncoder)
+SMELT_DEVICE(MTL::ArgumentEncoder)
+SMELT_GET(MTL::ArgumentEncoder, NSUInteger, encodedLength)
+SMELT_GET(MTL::ArgumentEncoder, NSUInteger, alignment)
+- (void)setArgumentBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset {
+  core<MTL::ArgumentEncoder>(self)->setArgumentBuffer(core<MTL::Buffer>(buffer), offset);
+}
+- (void)setArgumentBuffer:(id<MTLBuffer>)buffer startOffset:(NSUInteger)offset arrayElement:(NSUInteger)element {
+  core<MTL::ArgumentEncoder>(self)->setArgumentBuffer(core<MTL::Buffer>(buffer), offset, element);
+}
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index {
+  core<MTL::ArgumentEncoder>(self)->setBuffer(core<MTL::Buffer>(buffer), offset, index);
+}
+- (void)setBuffers:(const id<MTLBuffer>[])buffers offsets:(const NSUInteger[])offsets withRange:(NSRange)span {
+  core<MTL::ArgumentEncoder>(self)->setBuffers(cores<MTL::Buffer>(buffers, span.length).data(), offsets, range(span));
+}
+- (void*)constantDataAtIndex:(NSUInteger)index {
+  return core<MTL::ArgumentEncoder>(self)->constantData(index);
+}
+@end
+
+@interface SmeltMTLFence : SmeltMetalObject <MTLFence>
+@end
+@implementation SmeltMTLFence
+SMELT_LABEL(MTL::Fence)
+SMELT_DEVICE(MTL::Fence)
+@end
+@interface SmeltMTLEvent : SmeltMetalObject <MTLEvent>
+@end
+@implementation SmeltMTLEvent
+SMELT_LABEL(MTL::Event)
+SMELT_DEVICE(MTL::Event)
+@end
+@interface SmeltMTLSharedEvent : SmeltMTLEvent <MTLSharedEvent>
+@end
+@implementation SmeltMTLSharedEvent
+SMELT_GET_SET(MTL::SharedEvent, uint64_t, signaledValue, setSignaledValue, uint64_t)
+- (void)notifyListener:(MTLSharedEventListener*)listener
+               atValue:(uint64_t)value
+                 block:(MTLSharedEventNotificationBlock)block {
+  void (^copied)(MTL::SharedEvent*, uint64_t) = ^(MTL::SharedEvent* event, uint64_t reached) {
+    @autoreleasepool {
+      const id<MTLSharedEvent> reaching = wrap(event);
+      if (dispatch_queue_t queue = listener.dispatchQueue)
+        dispatch_async(queue, ^{
+          block(reaching, reached);
+        });
+      else
+        block(reaching, reached);
+    }
+  };
+  core<MTL::SharedEvent>(self)->notifyListener(core<MTL::SharedEventListener>(listener), value,
+                                               MTL::SharedEventNotificationBlock(copied));
+}
+- (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds {
+  return core<MTL::SharedEvent>(self)->waitUntilSignaledValue(value, milliseconds);
+}
+- (MTLSharedEventHandle*)newSharedEventHandle {
+  return wrap(core<MTL::SharedEvent>(self)->newSharedEventHandle());
+}
+@end

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Metal as Objective-C programs use it, with ARC: source to numbers, handlers, events, weak references, errors.
+#import <Metal/Metal.h>
+
+#import "check.h"
+
+static NSString* const source =
+    @"#include <metal_stdlib>\n"
+     "using namespace metal;\n"
+     "constant int kAdd [[function_constant(0)]];\n"
+     "kernel void saxpy(device const float* x [[buffer(0)]], device float* y [[buffer(1)]], constant float& a [[buffer(2)]],\n"
+     "                  uint i [[thread_position_in_grid]]) { y[i] += a * x[i] + WEIGHT; }\n"
+     "kernel void add(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] += kAdd; }\n";
+
+static id<MTLLibrary> library_of(id<MTLDevice> device) {
+  MTLCompileOptions* options = [MTLCompileOptions new];
+  options.preprocessorMacros = @{@"WEIGHT" : @"0.5f"};
+  CHECK([options.preprocessorMacros[@"WEIGHT"] isEqual:@"0.5f"] && options.fastMathEnabled);
+  NSError* error = nil;
+  id<MTLLibrary> library = [device newLibraryWithSource:source options:options error:&error];
+  if (!library) fprintf(stderr, "%s\n", error.description.UTF8String);
+  CHECK(library && !error);
+  return library;
+}
+
+static void test_numbers(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLLibrary> library) {
+  CHECK([[NSSet setWithArray:library.functionNames] isEqual:[NSSet setWithArray:@[ @"saxpy", @"add" ]]]);
+  CHECK([library newFunctionWithName:@"nothing"] == nil);
+  NSError* error = nil;
+  id<MTLFunction> function = [library newFunctionWithName:@"saxpy"];
+  CHECK([function.name isEqual:@"saxpy"] && function.functionType == MTLFunctionTypeKernel && function.device == device);
+  id<MTLComputePipelineState> pipeline = [device newComputePipelineStateWithFunction:function error:&error];
+  CHECK(pipeline && !error && pipeline.threadExecutionWidth == 32 && pipeline.maxTotalThreadsPerThreadgroup >= 32);
+  float x[100], a = 2;
+  for (int i = 0; i < 100; ++i) x[i] = (float)i;
+  id<MTLBuffer> bx = [device newBufferWithBytes:x length:sizeof x options:MTLResourceStorageModeShared];
+  id<MTLBuffer> by = [device newBufferWithLength:sizeof x options:MTLResourceStorageModeShared];
+  bx.label = @"x";
+  CHECK([bx.label isEqual:@"x"] && by.length == sizeof x && bx.device == device);
+  id<MTLCommandBuffer> buffer = [queue commandBuffer];
+  id<MTLComputeCommandEncoder> encoder = [buffer computeCommandEncoder];
+  [encoder setComputePipelineState:pipeline];
+  [encoder setBuffer:bx offset:0 atIndex:0];
+  [encoder setBuffer:by offset:0 atIndex:1];
+  [encoder setBytes:&a length:sizeof a atIndex:2];
+  [encoder dispatchThreads:MTLSizeMake(100, 1, 1) threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
+  [encoder endEncoding];
+  __block int called = 0;
+  [buffer addCompletedHandler:^(id<MTLCommandBuffer> done) {
+    called += done == buffer && done.status == MTLCommandBufferStatusCompleted;
+  }];
+  [buffer commit];
+  [buffer waitUntilCompleted];
+  CHECK(buffer.status == MTLCommandBufferStatusCompleted && !buffer.error && buffer.GPUEndTime >= buffer.GPUStartTime && called == 1);
+  float* y = by.contents;
+  int right = 0;
+  for (int i = 0; i < 100; ++i) right += y[i] == 2 * x[i] + 0.5f;
+  CHECK(right == 100);
+}
+
+static void test_constants(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLLibrary> library) {
+  MTLFunctionConstantValues* values = [MTLFunctionConstantValues new];
+  int add = 41;
+  [values setConstantValue:&add type:MTLDataTypeInt atIndex:0];
+  NSError* error = nil;
+  id<MTLFunction> function = [library newFunctionWithName:@"add" constantValues:values error:&error];
+  CHECK(function && [function.functionConstantsDictionary[@"kAdd"] type] == MTLDataTypeInt);
+  MTLComputePipelineDescriptor* descriptor = [MTLComputePipelineDescriptor new];
+  descriptor.computeFunction = function;
+  descriptor.label = @"adding";
+  CHECK(descriptor.computeFunction == function && [[descriptor copy] computeFunction] == function);
+  MTLAutoreleasedComputePipelineReflection reflection = nil;
+  id<MTLComputePipelineState> pipeline = [device newComputePipelineStateWithDescriptor:descriptor
+                                                                               options:MTLPipelineOptionBindingInfo
+                                                                            reflection:&reflection
+                                                                                 error:&error];
+  CHECK(pipeline && [pipeline.label isEqual:@"adding"]);
+  id<MTLBufferBinding> binding = (id<MTLBufferBinding>)reflection.bindings.firstObject;
+  CHECK(reflection.bindings.count == 1 && binding.type == MTLBindingTypeBuffer && binding.index == 0 && [binding.name isEqual:@"x"]);
+  CHECK([binding conformsToProtocol:@protocol(MTLBufferBinding)] && [device conformsToProtocol:@protocol(MTLDevice)]);
+  id<MTLBuffer> data = [device newBufferWithLength:64 options:MTLResourceStorageModeShared];
+  id<MTLSharedEvent> event = [device newSharedEvent];
+  id<MTLCommandBuffer> buffer = [queue commandBuffer];
+  id<MTLBlitCommandEncoder> blit = [buffer blitCommandEncoder];
+  [blit fillBuffer:data range:NSMakeRange(0, 64) value:1];
+  [blit endEncoding];
+  [buffer encodeWaitForEvent:event value:1];
+  id<MTLComputeCommandEncoder> encoder = [buffer computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
+  [encoder setComputePipelineState:pipeline];
+  [encoder setBuffer:data offset:0 atIndex:0];
+  [encoder dispatchThreadgroups:MTLSizeMake(4, 1, 1) threadsPerThreadgroup:MTLSizeMake(4, 1, 1)];
+  [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];
+  [encoder endEncoding];
+  [buffer encodeSignalEvent:event value:2];
+  dispatch_semaphore_t told = dispatch_semaphore_create(0);
+  dispatch_queue_t calls = dispatch_queue_create("calls", NULL);
+  [event notifyListener:[[MTLSharedEventListener alloc] initWithDispatchQueue:calls]
+                atValue:2
+                  block:^(id<MTLSharedEvent> reached, uint64_t value) {
+                    if (reached == event && value >= 2) dispatch_semaphore_signal(told);
+                  }];
+  [buffer commit];
+  CHECK(event.signaledValue == 0 && ![event waitUntilSignaledValue:2 timeoutMS:5]);
+  event.signaledValue = 1;
+  CHECK([event waitUntilSignaledValue:2 timeoutMS:60000]);
+  CHECK(dispatch_semaphore_wait(told, dispatch_time(DISPATCH_TIME_NOW, 60 * NSEC_PER_SEC)) == 0);
+  [buffer waitUntilCompleted];
+  const int* x = data.contents;
+  CHECK(x[0] == 0x01010101 + 41 && x[15] == 0x01010101 + 41);
+}
+
+static void test_lifetimes(id<MTLDevice> device, id<MTLCommandQueue> queue) {
+  __weak id<MTLBuffer> weak = nil;
+  __block int freed = 0;
+  void* pages = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  @autoreleasepool {
+    id<MTLBuffer> mine = [device newBufferWithBytesNoCopy:pages length:16384 options:0 deallocator:^(void* at, NSUInteger length) {
+      freed += at == pages && length == 16384;
+    }];
+    weak = mine;
+    CHECK(mine.contents == pages && weak == mine);
+    id<MTLCommandBuffer> buffer = [queue commandBuffer];
+    id<MTLBlitCommandEncoder> blit = [buffer blitCommandEncoder];
+    [blit fillBuffer:mine range:NSMakeRange(0, 16384) value:7];
+    [blit endEncoding];
+    mine = nil;  // the command buffer keeps it
+    [buffer commit];
+    [buffer waitUntilCompleted];
+    CHECK(((char*)pages)[16383] == 7);
+  }
+  for (int i = 0; i < 1000 && !freed; ++i) usleep(1000);  // the queue's thread lets go of the command buffer
+  CHECK(freed == 1 && weak == nil);
+  NSMutableSet* set = [NSMutableSet set];
+  for (int i = 0; i < 10; ++i) [set addObject:queue];
+  CHECK(set.count == 1);
+}
+
+static void test_errors(id<MTLDevice> device) {
+  NSError* error = nil;
+  CHECK([device newLibraryWithSource:@"kernel void broken( {" options:nil error:&error] == nil);
+  CHECK([error.domain isEqual:MTLLibraryErrorDomain] && error.code == MTLLibraryErrorCompileFailure && error.localizedDescription.length > 10);
+  error = nil;
+  CHECK([device newLibraryWithURL:[NSURL fileURLWithPath:@"/nowhere/x.metallib"] error:&error] == nil && error);
+  MTLCaptureDescriptor* capture = [MTLCaptureDescriptor new];
+  capture.captureObject = device;
+  CHECK(capture.captureObject == device && ![[MTLCaptureManager sharedCaptureManager] startCaptureWithDescriptor:capture error:&error]);
+  CHECK([device supportsFamily:MTLGPUFamilyApple7] && device.name.length > 0 && device.hasUnifiedMemory);
+}
+
+static void test_asynchronous(id<MTLDevice> device) {
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  __block id<MTLComputePipelineState> made = nil;
+  [device newLibraryWithSource:source
+                       options:({ MTLCompileOptions* o = [MTLCompileOptions new]; o.preprocessorMacros = @{@"WEIGHT" : @0}; o; })
+             completionHandler:^(id<MTLLibrary> library, NSError* error) {
+               [device newComputePipelineStateWithFunction:[library newFunctionWithName:@"saxpy"]
+                                         completionHandler:^(id<MTLComputePipelineState> state, NSError* trouble) {
+                                           made = state;
+                                           dispatch_semaphore_signal(done);
+                                         }];
+             }];
+  CHECK(dispatch_semaphore_wait(done, dispatch_time(DISPATCH_TIME_NOW, 90 * NSEC_PER_SEC)) == 0 && made);
+}
+
+int main(void) {
+  @autoreleasepool {
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    CHECK(device && [MTLCopyAllDevices() containsObject:device]);
+    id<MTLCommandQueue> queue = [device newCommandQueue];
+    id<MTLLibrary> library = library_of(device);
+    test_numbers(device, queue, library);
+    test_constants(device, queue, library);
+    test_lifetimes(device, queue);
+    test_errors(device);
+    test_asynchronous(device);
+  }
+  return outcome();
+}
