@@ -88,6 +88,32 @@ TEST_CASE("assert is there with the library, and does nothing") {
                   .has_value());
 }
 
+TEST_CASE("what candle's kernels ask of the library") {
+  const std::string text = R"(
+#include <metal_stdlib>
+using namespace metal;
+constant bool has_mask [[function_constant(20)]];
+template <typename T> struct indexed { uint i; T val; };
+template <typename T>
+struct _numeric_limits_impl<indexed<T>> {
+  static constexpr METAL_FUNC indexed<T> lowest() { return indexed<T>{0, numeric_limits<T>::lowest()}; }
+};
+static_assert(vec_elements<float>::value == 1 && vec_elements<uint4>::value == 4 && vec_elements<packed_half3>::value == 3, "");
+static_assert(__is_valid_simdgroup_type<half4>::value && __is_valid_simdgroup_type<uchar>::value, "");
+static_assert(!__is_valid_simdgroup_type<long>::value && !__is_valid_simdgroup_type<bool>::value &&
+              !__is_valid_simdgroup_type<bfloat>::value && !__is_valid_simdgroup_type<indexed<float>>::value, "");
+template <typename T>
+[[kernel]] void f(const constant int& n, const device bool* mask [[function_constant(has_mask)]],
+                  const constant int& stride [[function_constant(has_mask)]], device T* out) {
+  out[0] = n + numeric_limits<indexed<T>>::lowest().val;
+  if (has_mask) out[1] = mask[stride];
+}
+template [[host_name("f_float")]] [[kernel]] void f<float>(const constant int&, const device bool*, const constant int&, device float*);
+)";
+  const auto compiled = compile_msl(text);
+  CHECK_MESSAGE(compiled.has_value(), compiled.error().message);
+}
+
 TEST_CASE("several sources make one library") {
   const std::string a = "kernel void a(device float* x) { x[0] = 1; }";
   const std::string b = "kernel void b(device float* x) { x[0] = 2; }";

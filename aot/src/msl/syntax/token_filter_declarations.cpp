@@ -144,7 +144,9 @@ void TokenFilter::space(std::string_view name) {
     ++at_;
     return;
   }
-  const bool is_function_constant = name == "constant" && has_function_constant(at_);
+  // A parameter may have the attribute too, as a condition.
+  const bool is_function_constant =
+      name == "constant" && (parentheses_.empty() || !parentheses_.back()) && has_function_constant(at_);
   if (is_function_constant) {
     while (!out_.empty() && out_.back().isOneOf(tok::kw_static, tok::kw_constexpr, tok::kw_inline)) out_.pop_back();
     drop_constexpr_ = true;
