@@ -108,6 +108,7 @@ Result<void> set_tag(const CompileCommandOptions& options, service::Session& ses
 
 /// A kernel without CPU code is worth a word: it will not run where there is no Mac.
 Result<void> tell_missing(const CompileCommandOptions& options, const service::CompileResult& result) {
+  if (!options.request.cpu) return {};
   SMELT_TRY(const auto package, loader::Package::open({result.package, result.owner}));
   const std::vector<loader::MissingKernel> missing = package->missing_cpu_code();
   if (options.require_cpu && !missing.empty())

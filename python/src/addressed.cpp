@@ -42,14 +42,18 @@ AddressedBuffer slice(const AddressedBuffer& buffer, const py::slice& range) {
 
 }  // namespace
 
+/// Asked of every array of every call, so without pybind11's search among its types.
+static PyTypeObject* buffer_type = nullptr;
+
 const AddressedBuffer* addressed_buffer(py::handle value) {
-  if (!py::isinstance<AddressedBuffer>(value)) return nullptr;
+  if (PyObject_TypeCheck(value.ptr(), buffer_type) == 0) return nullptr;
   return &py::cast<const AddressedBuffer&>(value);
 }
 
 void bind_addressed(py::module_& module) {
-  py::class_<AddressedBuffer>(module, "Buffer", py::buffer_protocol())
-      .def(py::init(&make_buffer), "address"_a, "size"_a, py::kw_only(), "writable"_a = true, "owner"_a = py::none())
+  py::class_<AddressedBuffer> type(module, "Buffer", py::buffer_protocol());
+  buffer_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  type.def(py::init(&make_buffer), "address"_a, "size"_a, py::kw_only(), "writable"_a = true, "owner"_a = py::none())
       .def_property_readonly("address", [](const AddressedBuffer& self) { return std::bit_cast<uint64_t>(self.data); })
       .def_property_readonly("size", [](const AddressedBuffer& self) { return self.size; })
       .def_readonly("writable", &AddressedBuffer::writable)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arguments.hpp"
 
+#include "addressed.hpp"
 #include "errors.hpp"
 
 #include <cstring>
@@ -109,16 +110,12 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
     return;
   }
   Tensor& tensor = tensors_.emplace_back();
-  if (const AddressedBuffer* const buffer = addressed_buffer(value)) {
-    tensor.take(*buffer);  // bytes without a type: nobody can count its elements
-    bind_tensor(encoder, index, tensor, parameter);
-    return;
-  }
   if (!tensor.take(value, index))
     raise(Errc::argument_type,
           "argument {}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
           index, type_name(value));
-  if (!first_array_) first_array_ = tensors_.size() - 1;
+  // Of bytes at an address nobody can count the elements.
+  if (!first_array_ && addressed_buffer(value) == nullptr) first_array_ = tensors_.size() - 1;
   bind_tensor(encoder, index, tensor, parameter);
 }
 
@@ -195,9 +192,7 @@ void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle l
   for (size_t i = 0; i < size; ++i) {
     Tensor& tensor = tensors_.emplace_back();
     const py::handle value = items[i];
-    const AddressedBuffer* const buffer = addressed_buffer(value);
-    if (buffer) tensor.take(*buffer);
-    if (!buffer && (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, index))) {
+    if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, index)) {
       if (i == 0)
         raise(Errc::argument_type, "argument {}: a list of {}; want arrays, ints or floats", index, type_name(value));
       raise(Errc::argument_type, "argument {}: element {} of a list that begins with an array is {}", index, i,

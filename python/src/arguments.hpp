@@ -4,7 +4,6 @@
 
 #include "smelt/loader/encoder.hpp"
 
-#include "addressed.hpp"
 #include "scalars.hpp"
 #include "tensor.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tensor.hpp"
 
+#include "addressed.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
 
@@ -197,11 +198,15 @@ Tensor::Tensor(Tensor&& other) noexcept {
 }
 
 bool Tensor::take(py::handle value, size_t index) {
+  if (const AddressedBuffer* const buffer = addressed_buffer(value)) {
+    take_addressed(*buffer);
+    return true;
+  }
   if (PyObject_CheckBuffer(value.ptr()) != 0) return take_buffer(value, index);
   return take_dlpack_quickly(value, index) || take_dlpack(value, index);
 }
 
-void Tensor::take(const AddressedBuffer& buffer) {
+void Tensor::take_addressed(const AddressedBuffer& buffer) {
   data = buffer.data;
   bytes = count = buffer.size;
   item = 1;

@@ -3,8 +3,6 @@
 // rest), never copied.
 #pragma once
 
-#include "addressed.hpp"
-
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
@@ -16,6 +14,8 @@ namespace py = pybind11;
 
 /// What one element is. `other`: a structure, or something that no kernel has a name for.
 enum class ElementKind : uint8_t { other, boolean, integer, unsigned_integer, floating, bfloat, complex };
+
+struct AddressedBuffer;
 
 /// Somebody's array for the time of one call. Filled under the GIL, released under the GIL, its memory may be used
 /// without it. Not copyable; it may be moved as long as nothing is held.
@@ -32,8 +32,6 @@ class Tensor {
   /// (argument_device), one that walks backwards or whose bytes are not to be had (argument_type). `index` is for the
   /// message.
   bool take(py::handle value, size_t index);
-  /// Bytes, which the caller keeps.
-  void take(const AddressedBuffer& buffer);
   void release();
 
   std::byte* data = nullptr;
@@ -50,6 +48,7 @@ class Tensor {
  private:
   enum class Held : uint8_t { nothing, buffer, dlpack, dlpack_versioned };
 
+  void take_addressed(const AddressedBuffer& buffer);
   bool take_buffer(py::handle value, size_t index);
   bool take_dlpack(py::handle value, size_t index);
   bool take_dlpack_quickly(py::handle value, size_t index);

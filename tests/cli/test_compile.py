@@ -80,6 +80,25 @@ class CompileTest(CliTest):
         self.assertNotIn(str(self.folder), shown)
         self.assertNotIn("stdin", shown)
 
+    def test_the_store_knows_what_a_header_is_called(self):
+        """By its whole path it is shown without the folder one stands in, so the same command gives two results."""
+        headers = self.folder / "here/headers"
+        headers.mkdir(parents=True)
+        (headers / "value.h").write_text("inline int value(device int* x) { return x[3]; }\n")
+        names = []
+        for folder in (self.folder / "here", self.folder / "there"):
+            folder.mkdir(exist_ok=True)
+            (folder / "place.metal").write_text(
+                "#include <metal_stdlib>\n#include <value.h>\n"
+                "kernel void k(device int* x, uint i [[thread_position_in_grid]]) { x[i] = value(x); }\n"
+            )
+            for output, extra in (("kept.metallib", []), ("plain.metallib", ["--no-store"])):
+                said = smelt("compile", "place.metal", "-g", "-I", headers, "-o", output, *extra, cwd=folder)
+                self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertEqual((folder / "kept.metallib").read_bytes(), (folder / "plain.metallib").read_bytes())
+            names.append([line for line in self.succeed("disasm", folder / "kept.metallib").decode().splitlines() if "value.h" in line])
+        self.assertNotEqual(names[0], names[1])
+
     def test_flags_of_metals_own_compiler(self):
         source, out = self.folder / "k.metal", self.folder / "k.ll"
         source.write_text("#include <metal_stdlib>\nkernel void k(device float* x) { x[0] = metal::exp(x[1]) + x[2]; }\n")

@@ -142,14 +142,13 @@ void add_msl(Hasher& hasher, const Source& source, const CompileOptions& options
   hasher.field(uint64_t{options.system_folders.size()});  // what is found there gives no warnings
   hasher.field(uint64_t{options.forced_includes.size()});
   const msl::Includes includes = includes_of(source, options);
-  const bool shows_places =
-      options.debug_lines || asks_for_its_place(source.bytes) ||
-      std::any_of(includes.files.begin(), includes.files.end(),
-                  [](const msl::IncludedFile& file) { return asks_for_its_place(file.bytes); }) ||
-      std::any_of(options.definitions.begin(), options.definitions.end(),
-                  [](const std::string& definition) { return asks_for_its_place(as_bytes(definition)); });
+  bool shows_places = options.debug_lines || asks_for_its_place(source.bytes);
+  for (const msl::IncludedFile& file : includes.files) shows_places |= asks_for_its_place(file.bytes);
+  for (const std::string& definition : options.definitions) shows_places |= asks_for_its_place(as_bytes(definition));
   add_flag(hasher, "places", shows_places);
+  const std::string hidden = msl::hidden_prefix(source.name);
   const auto add = [&](std::string_view name, ByteView bytes) {
+    if (!hidden.empty() && name.starts_with(hidden)) name.remove_prefix(hidden.size());
     if (shows_places) hasher.field(name);
     if (normalised && !shows_places)
       hasher.field(msl::without_comments(as_text(bytes)));

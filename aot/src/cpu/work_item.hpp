@@ -115,8 +115,8 @@ struct LaneOptions {
   bool native_gather = false;  ///< hardware gather is worth using (x86-64-v4)
   bool fast_math = false;      ///< the module allows rounding half and bfloat once per expression
   bool verify = false;
-  /// Instructions of a thread from which on a layout is one function: code and the time
-  /// that it takes to make are halved then, for a test of whether all lanes exist where memory is accessed.
+  /// Instructions of a thread from which on a layout is one function: code and the time that it takes to make are
+  /// halved then, for a test of whether all lanes exist where memory is accessed.
   size_t one_function_from = 600;
 };
 

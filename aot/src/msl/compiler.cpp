@@ -2,6 +2,7 @@
 #include "msl/compiler.hpp"
 
 #include "msl/headers.hpp"
+#include "msl/syntax/includes.hpp"
 #include "msl/target_info.hpp"
 
 #include "clang/Basic/FileManager.h"
@@ -120,9 +121,8 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
                                                        const MslOptions& options, DiagnosticCollector& messages,
                                                        CompilerUse use, const Precompiled* precompiled) {
   std::string path(name);
-  const bool is_relative = !path.starts_with("/");
-  const std::string folder = std::filesystem::current_path().string();
-  if (is_relative) path = (std::filesystem::path(folder) / path).lexically_normal().string();
+  const std::string hidden = hidden_prefix(name);
+  if (!hidden.empty()) path = (std::filesystem::path(hidden) / path).lexically_normal().string();
 
   auto compiler = std::make_unique<clang::CompilerInstance>();
   auto invocation = std::make_shared<clang::CompilerInvocation>();
@@ -140,10 +140,9 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
   // Line tables and __FILE__ name files as they were given: the folder that somebody stands in shapes no bytes.
   generation.MainFileName = path;
   generation.DebugCompilationDir = ".";
-  if (is_relative) {
-    const std::string prefix = folder.ends_with('/') ? folder : folder + "/";
-    generation.DebugPrefixMap.emplace_back(prefix, "");
-    language.MacroPrefixMap.emplace(prefix, "");
+  if (!hidden.empty()) {
+    generation.DebugPrefixMap.emplace_back(hidden, "");
+    language.MacroPrefixMap.emplace(hidden, "");
   }
   if (precompiled != nullptr) {
     clang::PreprocessorOptions& preprocessor = invocation->getPreprocessorOpts();

@@ -60,7 +60,10 @@ class GangDriver {
 
   Result<void> cut() {
     SMELT_TRY_VOID(cut(variant_.full, full_));
-    if (!variant_.is_one()) SMELT_TRY_VOID(cut(variant_.partial, partial_));
+    if (variant_.is_one())
+      partial_ = full_;
+    else
+      SMELT_TRY_VOID(cut(variant_.partial, partial_));
     pc_place_ = llvm::alignTo(std::max(full_.layout.bytes(), partial_.layout.bytes()), 64);
     return {};
   }
@@ -121,12 +124,11 @@ class GangDriver {
 
   /// Before make_group: instructions in all regions.
   size_t instruction_count() const {
-    size_t count = 0;
-    for (const Cut* cut : {&full_, &partial_}) {
-      std::set<const llvm::Function*> bodies;
+    std::set<const llvm::Function*> bodies;
+    for (const Cut* cut : {&full_, &partial_})
       for (const auto& [number, body] : cut->regions.bodies) bodies.insert(body);
-      for (const llvm::Function* body : bodies) count += body->getInstructionCount();
-    }
+    size_t count = 0;
+    for (const llvm::Function* body : bodies) count += body->getInstructionCount();
     return count;
   }
 
@@ -201,9 +203,8 @@ class GangDriver {
   /// The region of `number` inlined here, which goes on from `site`; gives the next site.
   llvm::Value* run_region(FlowBuilder& builder, const Frame& frame, const BuiltinValues& builtins, unsigned number,
                           llvm::Value* site, llvm::Value* context, llvm::Value* lanes_on) {
-    const bool is_full = lanes_on == nullptr || variant_.is_one();
-    const WorkItem& item = is_full ? variant_.full : variant_.partial;
-    const Cut& cut = is_full ? full_ : partial_;
+    const WorkItem& item = lanes_on == nullptr ? variant_.full : variant_.partial;
+    const Cut& cut = lanes_on == nullptr ? full_ : partial_;
     auto operands = frame.work_item_operands(builder, item, builtins, lanes_on);
     operands.append({context, builder.getInt64(0), builder.getInt64(0), site});
     return builder.CreateExtractValue(builder.CreateCall(cut.regions.bodies.at(number), operands), 0);
@@ -228,11 +229,10 @@ class GangDriver {
   /// One function for each site and kind of gang, so that each is optimised on its own.
   void make_steps(const Frame& model) {
     if (sites_ == 0) return;
+    std::map<llvm::Function*, llvm::Function*> step_of;
     for (const bool is_full : {true, false}) {
-      if (!is_full && variant_.is_one()) continue;
       const WorkItem& item = is_full ? variant_.full : variant_.partial;
       const Cut& cut = is_full ? full_ : partial_;
-      std::map<llvm::Function*, llvm::Function*> step_of;
       for (const auto& [number, body] : cut.regions.bodies) {
         llvm::Function*& step = step_of[body];
         if (step == nullptr) step = make_step(model, item, *body);
@@ -278,9 +278,8 @@ class GangDriver {
 
   llvm::Value* run_site(FlowBuilder& builder, const Frame& frame, const BuiltinValues& builtins, llvm::Value* site,
                         llvm::Value* context, llvm::Value* lanes_on) {
-    const bool is_full = lanes_on == nullptr || variant_.is_one();
-    const WorkItem& item = is_full ? variant_.full : variant_.partial;
-    const auto& steps = is_full ? full_steps_ : partial_steps_;
+    const WorkItem& item = lanes_on == nullptr ? variant_.full : variant_.partial;
+    const auto& steps = lanes_on == nullptr ? full_steps_ : partial_steps_;
     auto operands = frame.values();
     operands[1] = context;
     for (llvm::Value* value : frame.work_item_operands(builder, item, builtins, lanes_on))
@@ -305,7 +304,6 @@ class GangDriver {
 Result<DrivenKernel> drive_box(const DriverContext& context, const GangVariant& variant) {
   llvm::LLVMContext& ir = context.module.getContext();
   for (const WorkItem* item : {&variant.full, &variant.partial}) {
-    if (item == &variant.partial && variant.is_one()) continue;
     plain_single_thread_atomics(*item->function);
     item->function->addFnAttr(llvm::Attribute::AlwaysInline);
   }

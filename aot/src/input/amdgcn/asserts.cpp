@@ -2,11 +2,9 @@
 // tl.device_assert as Triton writes it for AMD's GPUs: on the failing side a message goes to the host through a queue
 // (__ockl_fprintf_stderr_begin and what appends to it), then a barrier, then a trap. Metal has neither; here the
 // failing thread leaves the number of the source line in memory behind the kernel's first hidden pointer and ends. Who
-// launches binds zeroed memory there and reads it back (reports.hpp). Also what asserts and prints have in common.
+// launches binds zeroed memory there and reads it back (reports.hpp).
 #include "input/amdgcn/convergence.hpp"
 #include "input/amdgcn/reports.hpp"
-#include "input/amdgcn/site.hpp"
-#include "kernel_ir/attributes.hpp"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
@@ -20,6 +18,7 @@ namespace smelt::aot::input::amdgcn {
 namespace {
 
 constexpr llvm::StringRef kBegin = "__ockl_fprintf_stderr_begin";
+constexpr llvm::StringRef kAppend = "__ockl_printf_append_";
 /// Of a failing thread whose line is not known.
 constexpr unsigned kNoLine = 0xffffffff;
 
@@ -38,7 +37,16 @@ std::vector<llvm::Instruction*> up_to_trap(llvm::Instruction& begin) {
 bool goes(const llvm::Instruction& instruction) {
   const llvm::StringRef name = callee_of(instruction);
   return name.starts_with(kBegin) || name.starts_with(kAppend) || llvm::isa<llvm::FenceInst>(instruction) ||
-         (llvm::isa<llvm::CallInst>(instruction) && amd_name(llvm::cast<llvm::CallInst>(instruction)) == "s.barrier");
+         is_barrier(instruction);
+}
+
+}  // namespace
+
+std::vector<llvm::Instruction*> asserts_of(llvm::Function& function) {
+  std::vector<llvm::Instruction*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (callee_of(instruction).starts_with(kBegin)) found.push_back(&instruction);
+  return found;
 }
 
 Result<void> lower_assert(llvm::Instruction& begin, llvm::Argument& report, const Origin& origin) {
@@ -58,48 +66,6 @@ Result<void> lower_assert(llvm::Instruction& begin, llvm::Argument& report, cons
     if (!one->use_empty()) one->replaceAllUsesWith(llvm::Constant::getNullValue(one->getType()));
     one->eraseFromParent();
   }
-  return {};
-}
-
-std::vector<llvm::Instruction*> asserts_of(llvm::Function& function) {
-  std::vector<llvm::Instruction*> found;
-  for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (callee_of(instruction).starts_with(kBegin)) found.push_back(&instruction);
-  return found;
-}
-
-}  // namespace
-
-llvm::StringRef callee_of(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  return callee ? callee->getName() : llvm::StringRef();
-}
-
-Result<void> lower_reports(llvm::Module& module, const Origin& origin, const InputOptions& options) {
-  for (llvm::Function& function : module) {
-    if (function.isDeclaration()) continue;
-    const std::vector<llvm::Instruction*> asserts = asserts_of(function);
-    const std::vector<llvm::Instruction*> prints = prints_of(function);
-    if (asserts.empty() && prints.empty()) continue;
-    SMELT_TRY(const unsigned hidden, count_hidden(function, origin, options));
-    if (!kernel_ir::is_kernel(function) || hidden == 0)
-      return fail(
-          Errc::unsupported,
-          "{}'{}': device_assert and device_print report through the kernel's hidden pointer to scratch memory, and "
-          "'{}' has none",
-          origin.line_of(callee_of(*(asserts.empty() ? prints : asserts)[0]).str()),
-          callee_of(*(asserts.empty() ? prints : asserts)[0]).str(), function.getName().str());
-    llvm::Argument& report = *function.getArg(static_cast<unsigned>(function.arg_size()) - hidden);
-    for (llvm::Instruction* begin : asserts) SMELT_TRY_VOID(lower_assert(*begin, report, origin));
-    for (llvm::Instruction* begin : prints) SMELT_TRY_VOID(lower_print(*begin, report, origin));
-    for (const auto attribute : {llvm::Attribute::ReadNone, llvm::Attribute::ReadOnly, llvm::Attribute::WriteOnly})
-      function.removeParamAttr(report.getArgNo(), attribute);
-    function.removeFnAttr(llvm::Attribute::Memory);
-    function.addFnAttr(kReports, std::to_string(report.getArgNo()));
-  }
-  for (llvm::Function& function : llvm::make_early_inc_range(module))
-    if (function.getName().starts_with("__ockl_") && function.use_empty()) function.eraseFromParent();
   return {};
 }
 

@@ -23,10 +23,12 @@ class Instruction;
 
 namespace smelt::aot::input::amdgcn {
 
-constexpr llvm::StringRef kAppend = "__ockl_printf_append_";
-
 /// The name of the function that an instruction calls, if it does.
 llvm::StringRef callee_of(const llvm::Instruction& instruction);
+
+/// tl.device_assert: calls that begin the message of a failing side.
+std::vector<llvm::Instruction*> asserts_of(llvm::Function& function);
+Result<void> lower_assert(llvm::Instruction& begin, llvm::Argument& report, const Origin& origin);
 
 /// tl.device_print: calls that begin, append to and end a message.
 std::vector<llvm::Instruction*> prints_of(llvm::Function& function);

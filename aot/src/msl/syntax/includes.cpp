@@ -66,6 +66,13 @@ std::vector<Name> names_in(std::string_view text) {
 
 }  // namespace
 
+std::string hidden_prefix(std::string_view name) {
+  if (name.starts_with('/')) return {};
+  std::string prefix = std::filesystem::current_path().string();
+  if (!prefix.ends_with('/')) prefix += '/';
+  return prefix;
+}
+
 Includes scan_includes(std::string_view text, std::string_view name, const IncludeFolders& folders,
                        const std::vector<std::string>& forced) {
   namespace fs = std::filesystem;

@@ -32,6 +32,10 @@ struct IncludeFolders {
 Includes scan_includes(std::string_view text, std::string_view name, const IncludeFolders& folders,
                        const std::vector<std::string>& forced = {});
 
+/// What Clang puts in front of the relative `name` of a source, and line tables, messages and __FILE__ leave out again,
+/// of included files too: the current folder and a slash. Empty for an absolute name.
+std::string hidden_prefix(std::string_view name);
+
 /// The source without comments, and with blanks only where they matter: the same text means the same code.
 std::string without_comments(std::string_view text);
 
