@@ -127,6 +127,45 @@ kernel void meets(device uint* x, uint i [[thread_index_in_threadgroup]]) {
                     x[:] = 1
                     getattr(library, name)(x, threads=grid, group_size=64)
 
+    # Loops that have no way out at all: what comes after them is code that nobody reaches, of which LLVM makes a trap.
+    FOREVER = """#include <metal_stdlib>
+using namespace metal;
+kernel void alone(device volatile uint* x, uint i [[thread_position_in_grid]]) {
+  for (;;) x[i] += 1;
+}
+__attribute__((noinline)) void count(device volatile uint* x, uint i) {
+  for (;;) x[i] += 1;
+}
+kernel void called(device volatile uint* x, uint i [[thread_position_in_grid]]) {
+  if (i < 5) count(x, i);
+  x[i] = 7;
+}
+kernel void together(device volatile uint* x, uint i [[thread_index_in_threadgroup]]) {
+  threadgroup uint shared[64];
+  for (;;) {
+    shared[i] = x[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    x[i] = shared[63 - i];
+  }
+}
+"""
+
+    def test_a_loop_without_a_way_out_has_a_limit_too(self):
+        code = f"""
+        import array, smelt
+        for checked in (False, True):
+            package = smelt.compile({self.FOREVER!r}, targets=["macos14"], checked=checked)
+            device = smelt.Device("cpu", threads=2, launch_limit=0.2)
+            library = smelt.load_metallib(package, device=device, checked=checked)
+            for name in ("alone", "called", "together"):
+                try:
+                    getattr(library, name)(array.array("I", [0] * 64), threads=64, group_size=64)
+                except smelt.CancelledError:
+                    print(name)
+        """
+        result = run(code)
+        self.assertEqual((result.returncode, result.stdout.split()), (0, ["alone", "called", "together"] * 2), result.stderr)
+
     def test_the_limit_of_the_environment(self):
         code = self.LAUNCH + """
         try:

@@ -4,6 +4,7 @@
 #include "cpu/codegen/back_edges.hpp"
 #include "cpu/codegen/flat_link.hpp"
 #include "cpu/codegen/private_memory.hpp"
+#include "cpu/codegen/unreachable.hpp"
 #include "cpu/drivers/drivers.hpp"
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
@@ -106,6 +107,7 @@ class KernelCompiler {
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
                                 driven.bytes_per_thread));
     if (endless) end_at_back_edges(*module_, entry);
+    return_at_unreachable(*module_);
     SMELT_TRY_VOID(check("optimising"));
     result.seconds.optimise = lap();
     if (list_) {

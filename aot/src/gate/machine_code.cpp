@@ -24,11 +24,12 @@ namespace smelt::aot::gate {
 namespace {
 
 /// Instructions that LLVM marks as having effects it does not model, and that touch nothing outside: fences, a hint,
-/// the end of wide registers, traps.
+/// the end of wide registers. Traps are not among them: they end the process.
 constexpr llvm::StringLiteral kHarmless[] = {
-    "BRK",    "CLREX", "DATA16_PREFIX", "DMB",  "DSB", "HINT",     "ISB",      "LFENCE",   "LOCK_PREFIX",
-    "MFENCE", "PAUSE", "SFENCE",        "TRAP", "UD2", "VLDMXCSR", "VSTMXCSR", "VZEROALL", "VZEROUPPER",
+    "CLREX",  "DATA16_PREFIX", "DMB",    "DSB",      "HINT",     "ISB",      "LFENCE",     "LOCK_PREFIX",
+    "MFENCE", "PAUSE",         "SFENCE", "VLDMXCSR", "VSTMXCSR", "VZEROALL", "VZEROUPPER",
 };
+constexpr llvm::StringLiteral kTraps[] = {"BRK", "HLT", "INT3", "TRAP", "UD2", "UDF"};
 constexpr llvm::StringLiteral kSegments[] = {"CS", "DS", "ES", "FS", "GS", "SS"};
 
 class Reader {
@@ -76,6 +77,7 @@ class Reader {
     const llvm::StringRef name = instructions_->getName(instruction.getOpcode());
     if (name.starts_with("NOOP")) return nullptr;  // long ones name a segment
     if (description.isReturn()) return name == "RET64" || name == "RET" ? nullptr : "a return into other code";
+    if (llvm::is_contained(kTraps, name)) return "a trap, which would end the process";
     const bool is_division = name.starts_with("DIV") || name.starts_with("IDIV");
     const bool is_harmless = is_division || llvm::is_contained(kHarmless, name);
     if ((description.hasUnmodeledSideEffects() && !is_harmless) || name.starts_with("POPF") ||

@@ -261,6 +261,8 @@ TEST_CASE("the last look at machine code") {
   CHECK(code_of("  store i64 %i, ptr %p"));
   expect("INT", code_of("  call void @llvm.x86.int(i8 -128)", "declare void @llvm.x86.int(i8 immarg)\n"));
   expect("segment", code_of("  %q = inttoptr i64 %i to ptr addrspace(257)\n  store i64 1, ptr addrspace(257) %q"));
+  expect("a trap, which would end the process", code_of("  call void @llvm.trap()", "declare void @llvm.trap()\n"));
+  expect("a trap, which would end the process", code_of("  store i64 %i, ptr %p\n  unreachable\nafter:"));
   expect("through a register", code_of("  call void %p()"));
   expect("jump that cannot be followed", code_of("  indirectbr ptr %p, [label %x]\nx:"));
   expect("reaches outside",

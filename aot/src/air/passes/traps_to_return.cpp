@@ -2,6 +2,7 @@
 // A trap or an `unreachable` that is reached hangs a GPU (docs/formats/air.md 3.5, 5.2): both become a return. What
 // follows a trap in its block is cut off.
 #include "air/passes/support.hpp"
+#include "llvm_support/returns.hpp"
 
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -14,15 +15,6 @@ bool is_trap(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   return call &&
          (call->getIntrinsicID() == llvm::Intrinsic::trap || call->getIntrinsicID() == llvm::Intrinsic::ubsantrap);
-}
-
-void return_from(llvm::Instruction* at) {
-  llvm::Function* function = at->getFunction();
-  llvm::IRBuilder<> builder(at);
-  if (function->getReturnType()->isVoidTy())
-    builder.CreateRetVoid();
-  else
-    builder.CreateRet(llvm::Constant::getNullValue(function->getReturnType()));
 }
 
 }  // namespace
@@ -45,12 +37,8 @@ Result<void> traps_to_return(PassContext& context) {
     for (llvm::Instruction* end : ends) {
       if (end != &end->getParent()->back()) llvm::changeToUnreachable(end);
     }
-    for (llvm::BasicBlock& block : function) {
-      auto* end = llvm::dyn_cast<llvm::UnreachableInst>(block.getTerminator());
-      if (!end) continue;
-      return_from(end);
-      end->eraseFromParent();
-    }
+    for (llvm::BasicBlock& block : function)
+      if (llvm::isa<llvm::UnreachableInst>(block.getTerminator())) return_instead(*block.getTerminator());
     if (!ends.empty()) {
       function.removeFnAttr(llvm::Attribute::NoReturn);
       llvm::removeUnreachableBlocks(function);

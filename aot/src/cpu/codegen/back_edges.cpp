@@ -5,6 +5,7 @@
 
 #include "cpu/dispatch_block.hpp"
 #include "cpu/further_parameters.hpp"
+#include "llvm_support/returns.hpp"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -111,10 +112,7 @@ void watch(llvm::Function& function, const Edges& edges, llvm::Value* word) {
   if (edges.empty()) return;
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(function.getContext(), "ended", &function));
   llvm::BasicBlock* leave = builder.GetInsertBlock();
-  if (function.getReturnType()->isVoidTy())
-    builder.CreateRetVoid();
-  else
-    builder.CreateRet(llvm::Constant::getNullValue(function.getReturnType()));
+  create_null_return(builder);
   for (const auto& [latch, header] : edges) {
     llvm::BasicBlock* look = llvm::SplitEdge(latch, header);
     builder.SetInsertPoint(look->getTerminator());

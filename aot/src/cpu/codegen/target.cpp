@@ -96,7 +96,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // contraction follows each operation's own flags
   options.EmitAddrsig = false;
   options.EmitStackSizeSection = true;  // for check_stack
-  options.TrapUnreachable = true;       // code never runs on into the constants behind it
+  options.TrapUnreachable = true;  // no code runs on into what is behind it; gate/machine_code.hpp lets no trap pass
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(row.triple, row.processor, row.features, options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));

@@ -4,6 +4,7 @@
 #include "cpu/lanes/rewrite.hpp"
 #include "cpu/lanes/transforms.hpp"
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/returns.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"
@@ -52,10 +53,7 @@ void drop_traps(llvm::Function& function) {
         call->eraseFromParent();
       }
     }
-    if (llvm::isa<llvm::UnreachableInst>(block.getTerminator())) {
-      block.getTerminator()->eraseFromParent();
-      llvm::ReturnInst::Create(function.getContext(), &block);
-    }
+    if (llvm::isa<llvm::UnreachableInst>(block.getTerminator())) return_instead(*block.getTerminator());
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
     if (branch && branch->isConditional() && branch->getSuccessor(0) == branch->getSuccessor(1)) {
       branch->getSuccessor(0)->removePredecessor(&block, /*KeepOneInputPHIs=*/true);

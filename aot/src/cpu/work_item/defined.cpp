@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/work_item/defined.hpp"
 
+#include "llvm_support/returns.hpp"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -79,16 +81,6 @@ void freeze_private(llvm::LoadInst& load) {
   load.replaceUsesWithIf(frozen, [&](const llvm::Use& use) { return use.getUser() != frozen; });
 }
 
-void end_here(llvm::UnreachableInst& unreachable) {
-  llvm::Type* type = unreachable.getFunction()->getReturnType();
-  llvm::IRBuilder<> builder(&unreachable);
-  if (type->isVoidTy())
-    builder.CreateRetVoid();
-  else
-    builder.CreateRet(llvm::Constant::getNullValue(type));
-  unreachable.eraseFromParent();
-}
-
 }  // namespace
 
 bool reads_dispatch(const llvm::Value* value, const llvm::Value* dispatch) {
@@ -109,7 +101,7 @@ Result<void> define_behaviour(llvm::Function& function, const llvm::Value* dispa
       continue;
     }
     if (auto* unreachable = llvm::dyn_cast<llvm::UnreachableInst>(&instruction)) {
-      end_here(*unreachable);
+      return_instead(*unreachable);
       continue;
     }
     instruction.dropPoisonGeneratingAnnotations();
