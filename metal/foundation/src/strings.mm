@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NSString: text kept as UTF-8, asked in UTF-16 units. Besides ours there are the compiler's: constants, and short ASCII
-// text in a pointer.
+// NSString: text kept as UTF-8, asked in UTF-16 units. Strings that change are in mutable_strings.mm, those that the
+// compiler makes in constant_strings.mm.
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <unordered_map>
 
 #include "internal.hpp"
+#include "strings.hpp"
 #include "text.hpp"
 
 using namespace smelt::foundation;
-
-@interface NSString (Storage)
-- (std::string_view)smelt_text;
-- (instancetype)smelt_init:(std::string)text;
-@end
 
 @interface SmeltString : NSString {
  @public
   std::string text_;
 }
-@end
-@interface SmeltMutableString : NSMutableString {
- @public
-  std::string text_;
-}
-@end
-@interface SmeltTinyString : NSString
 @end
 
 namespace smelt::foundation {
@@ -40,19 +27,6 @@ NSString* string_of(std::string_view text) {
 
 namespace {
 
-// Texts of strings that hold no UTF-8 themselves, for the program's life.
-template <typename Make>
-std::string_view kept_text(uintptr_t key, Make make) {
-  static auto* lock = new std::mutex;
-  static auto* known = new std::unordered_map<uintptr_t, std::string>;
-  std::lock_guard guard(*lock);
-  const auto at = known->find(key);
-  return at != known->end() ? at->second : known->emplace(key, make()).first->second;
-}
-
-NSString* mutable_or_not(Class of, std::string text) {
-  return [[of alloc] smelt_init:std::move(text)];
-}
 
 std::string appended(NSString* one, NSString* other) {
   std::string text(text_of(one));
@@ -77,7 +51,7 @@ std::string appended(NSString* one, NSString* other) {
 }
 
 + (instancetype)string {
-  return [mutable_or_not(self, "") autorelease];
+  return [[[self alloc] smelt_init:""] autorelease];
 }
 + (instancetype)stringWithString:(NSString*)string {
   return [[[self alloc] initWithString:string] autorelease];
@@ -159,7 +133,7 @@ std::string appended(NSString* one, NSString* other) {
   return [self retain];
 }
 - (id)mutableCopyWithZone:(NSZone*)zone {
-  return mutable_or_not([SmeltMutableString class], std::string(text_of(self)));
+  return [[NSMutableString alloc] smelt_init:std::string(text_of(self))];
 }
 
 - (NSUInteger)length {
@@ -319,111 +293,5 @@ std::string appended(NSString* one, NSString* other) {
 }
 - (std::string_view)smelt_text {
   return text_;
-}
-@end
-
-@implementation NSMutableString
-+ (instancetype)alloc {
-  return self == [NSMutableString class] ? (id)[SmeltMutableString alloc] : [super alloc];
-}
-+ (instancetype)stringWithCapacity:(NSUInteger)capacity {
-  return [self string];
-}
-- (id)copyWithZone:(NSZone*)zone {
-  return mutable_or_not([SmeltString class], std::string(text_of(self)));
-}
-- (void)replaceCharactersInRange:(NSRange)range withString:(NSString*)other {
-  raise(NSInvalidArgumentException, "class '%s' has to say how its text changes", object_getClassName(self));
-}
-- (void)appendString:(NSString*)other {
-  [self replaceCharactersInRange:NSMakeRange(self.length, 0) withString:other];
-}
-- (void)appendFormat:(NSString*)format, ... {
-  va_list list;
-  va_start(list, format);
-  NSString* other = format_list(format, list);
-  va_end(list);
-  [self appendString:other];
-}
-- (void)setString:(NSString*)other {
-  [self replaceCharactersInRange:NSMakeRange(0, self.length) withString:other];
-}
-- (void)insertString:(NSString*)other atIndex:(NSUInteger)index {
-  [self replaceCharactersInRange:NSMakeRange(index, 0) withString:other];
-}
-- (void)deleteCharactersInRange:(NSRange)range {
-  [self replaceCharactersInRange:range withString:@""];
-}
-@end
-@implementation SmeltMutableString
-- (instancetype)smelt_init:(std::string)text {
-  text_ = std::move(text);
-  return self;
-}
-- (std::string_view)smelt_text {
-  return text_;
-}
-- (void)appendString:(NSString*)other {
-  text_.append(std::string(text_of(other)));
-}
-- (void)replaceCharactersInRange:(NSRange)range withString:(NSString*)other {
-  NSString* before = [self substringWithRange:NSMakeRange(0, range.location)];
-  NSString* after = [self substringFromIndex:NSMaxRange(range)];
-  text_ = std::string(text_of(before)).append(text_of(other)).append(text_of(after));
-}
-@end
-
-// Its flags say how it is written: 0 ASCII, 1 UTF-8, 2 UTF-16, 3 UTF-32. The compiler uses the first and the third.
-@implementation NSConstantString
-- (std::string_view)smelt_text {
-  if (flags_ != 2) return {data_, size_};
-  return kept_text(reinterpret_cast<uintptr_t>(self), [&] {
-    return from_utf16({reinterpret_cast<const char16_t*>(data_), length_});
-  });
-}
-- (NSUInteger)length {
-  return length_;
-}
-- (void)_isImmortal {
-}
-- (instancetype)retain {
-  return self;
-}
-- (oneway void)release {
-}
-- (instancetype)autorelease {
-  return self;
-}
-- (NSUInteger)retainCount {
-  return NSUIntegerMax;
-}
-@end
-
-// Up to eight characters of seven bits from the top down, four bits of length, the tag.
-@implementation SmeltTinyString
-+ (void)load {
-  objc_registerSmallObjectClass_np(self, 4);
-}
-- (NSUInteger)length {
-  return (reinterpret_cast<uintptr_t>(self) >> 3) & 15;
-}
-- (std::string_view)smelt_text {
-  const auto bits = reinterpret_cast<uintptr_t>(self);
-  return kept_text(bits, [&] {
-    std::string text((bits >> 3) & 15, ' ');
-    for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>((bits >> (57 - 7 * i)) & 127);
-    return text;
-  });
-}
-- (instancetype)retain {
-  return self;
-}
-- (oneway void)release {
-}
-- (instancetype)autorelease {
-  return self;
-}
-- (NSUInteger)retainCount {
-  return NSUIntegerMax;
 }
 @end

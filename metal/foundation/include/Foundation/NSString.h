@@ -105,8 +105,12 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
 - (void)replaceCharactersInRange:(NSRange)range withString:(NSString*)other;
 @end
 
+/** Never released. */
+@interface SmeltLastingString : NSString
+@end
+
 /** What the compiler makes of @"text". */
-@interface NSConstantString : NSString {
+@interface NSConstantString : SmeltLastingString {
  @public
   uint32_t flags_, length_, size_, hash_;
   const char* data_;
