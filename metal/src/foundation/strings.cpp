@@ -166,7 +166,7 @@ Object* in_pool(Object* object) {
   return object;
 }
 
-/// init() of a placeholder: the made object is the caller's, the placeholder goes.
+/// init() of what alloc() gave: the caller gets another object, made for its arguments, and the first one goes.
 template <class Place, class Object>
 Object* instead_of(Place* place, Object* object) {
   place->release();

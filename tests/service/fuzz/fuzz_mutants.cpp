@@ -175,7 +175,7 @@ int fuzz(const std::vector<Original>& originals, const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  size_t largest = 32768;
+  size_t largest = 65536;
   std::vector<std::string> paths;
   CLI::App app("Reads, compiles, loads and runs mutants of Metal libraries.", "fuzz_mutants");
   app.add_option("PATH", paths, "Metal libraries, or folders of them")->required();

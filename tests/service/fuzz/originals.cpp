@@ -84,8 +84,19 @@ std::vector<Original> read_originals(const std::vector<std::string>& paths, size
 }
 
 const Original& draw(const std::vector<Original>& originals, std::mt19937_64& random) {
-  const double where = static_cast<double>(random() >> 11) * 0x1p-53;
-  return originals[static_cast<size_t>(where * where * static_cast<double>(originals.size()))];
+  // Time goes with the square of the size, or nearly so.
+  const auto chances_of = [](const Original& original) {
+    const uint64_t size = original.module.size();
+    return (uint64_t{1} << 48) / (size * size);
+  };
+  uint64_t all = 0;
+  for (const Original& original : originals) all += chances_of(original);
+  uint64_t left = random() % all;
+  for (const Original& original : originals) {
+    if (left < chances_of(original)) return original;
+    left -= chances_of(original);
+  }
+  return originals.back();
 }
 
 }  // namespace smelt::test

@@ -20,7 +20,7 @@ struct Original {
 /// small ones first.
 std::vector<Original> read_originals(const std::vector<std::string>& paths, size_t most);
 
-/// Small ones often and large ones sometimes: half of the draws are of the smallest quarter.
+/// Small ones often and large ones sometimes: as often as their size is small, so that each gets about the same time.
 const Original& draw(const std::vector<Original>& originals, std::mt19937_64& random);
 
 }  // namespace smelt::test
