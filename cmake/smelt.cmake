@@ -32,10 +32,17 @@ target_compile_options(smelt_warnings INTERFACE -Wall -Wextra -Wshadow
   -Wno-missing-field-initializers $<$<BOOL:${SMELT_WERROR}>:-Werror>
   # At -O3 GCC 12 sees overlaps and unset members in strings and results that are not there (GCC bug 105651).
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-restrict;-Wno-maybe-uninitialized>")
+if(SMELT_SANITIZE)
+  add_compile_definitions(SMELT_SANITIZED)  # a sanitizer's shadow of the memory goes with no limit of address space
+endif()
 foreach(sanitizer IN LISTS SMELT_SANITIZE)
   add_compile_options(-fsanitize=${sanitizer} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${sanitizer})
 endforeach()
+if("address" IN_LIST SMELT_SANITIZE)
+  add_library(smelt_sanitizer_options OBJECT ${CMAKE_CURRENT_LIST_DIR}/sanitizer_options.c)
+  link_libraries($<TARGET_OBJECTS:smelt_sanitizer_options>)
+endif()
 if("undefined" IN_LIST SMELT_SANITIZE)
   add_compile_options(-fno-sanitize-recover=undefined)
   # Programs in C that use a shared library of ours: its C++ part asks for more of the sanitizer than C's linker brings.

@@ -350,6 +350,8 @@ def run_in(world, words, environment, stdin):
     before = world.files()
     base = {"PATH": "/usr/bin:/bin", "HOME": str(world.beside / "home"), "TMPDIR": str(world.beside / "tmp"), "LANG": "C.UTF-8"}
     base |= {"SMELT_STORE": str(world.store), "ASAN_OPTIONS": "abort_on_error=1"}
+    if os.environ.get("SMELT_SANITIZE"):
+        base["TMPDIR"] = str(world.work)  # a sanitizer writes there
 
     def limits():
         os.setsid()

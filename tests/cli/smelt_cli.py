@@ -11,6 +11,7 @@ SOURCE = pathlib.Path(os.environ.get("SMELT_SOURCE_DIR", pathlib.Path(__file__).
 SMELT = os.environ.get("SMELT", str(SOURCE / "build/dev/bin/smelt"))
 SHARED = pathlib.Path(os.environ.get("SMELT_SHARED", SOURCE / "../shared"))
 CORPUS = pathlib.Path(os.environ.get("SMELT_CORPUS", SOURCE / "build/corpus"))
+SANITIZED = bool(os.environ.get("SMELT_SANITIZE"))  # the build's sanitizers
 SEEDS = SOURCE / "tests/fuzz/metallib_seeds"  # small libraries, in the tree
 
 

@@ -15,7 +15,12 @@ import sys
 import tempfile
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
-NEEDS = {"try_kernel.py": ["numpy"], "torch_tensors.py": ["torch.mps"], "triton_softmax.py": ["torch.mps", "triton"]}
+NEEDS = {
+    "try_kernel.py": ["numpy"],
+    "torch_tensors.py": ["torch.mps"],
+    "triton_softmax.py": ["torch.mps", "triton"],
+    "tinygrad_metal.py": ["numpy", "tinygrad"],
+}
 
 
 def is_there(module: str) -> bool:

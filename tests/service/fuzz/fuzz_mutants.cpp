@@ -80,8 +80,11 @@ void write_tally(const Settings& settings, Tally& tally, uint64_t& findings) {
 /// The forked process. Ends after a batch, at `end`, by a signal, or with status 3 and a word in `tally.finding`.
 [[noreturn]] void work(const std::vector<Original>& originals, const Settings& settings, Clock::time_point end,
                        uint64_t left, Tally& tally) {
-  const rlimit memory{kMemory, kMemory}, no_core{0, 0};
+  const rlimit no_core{0, 0};
+#ifndef SMELT_SANITIZED
+  const rlimit memory{kMemory, kMemory};
   setrlimit(RLIMIT_AS, &memory);
+#endif
   setrlimit(RLIMIT_CORE, &no_core);
   const auto said = settings.keep / fmt::format("stderr-{}", tally.number);
   if (const int file = ::open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0644); file >= 0) ::dup2(file, 2);

@@ -120,8 +120,11 @@ double processor_seconds() {
 /// The forked process. Ends by itself after a batch or `seconds` of its time, by a signal, or with status 3 and a word
 /// in `progress.finding`.
 [[noreturn]] void work(const Mutator& mutator, const Settings& settings, double seconds, Progress& progress) {
-  const rlimit memory{kMemory, kMemory}, no_core{0, 0};
+  const rlimit no_core{0, 0};
+#ifndef SMELT_SANITIZED
+  const rlimit memory{kMemory, kMemory};
   setrlimit(RLIMIT_AS, &memory);
+#endif
   setrlimit(RLIMIT_CORE, &no_core);
   for (uint64_t i = 0; i < kBatch && processor_seconds() < seconds; ++i) {
     const Mutator::Mutant mutant = mutator.make(progress.number);
