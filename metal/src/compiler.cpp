@@ -4,6 +4,7 @@
 #include "smelt/compiler.h"
 
 #include "stored_code.hpp"
+#include "trace.hpp"
 
 #include <dlfcn.h>
 
@@ -60,7 +61,17 @@ const Result<CompilerLibrary>& compiler_library() {
   return library;
 }
 
-Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options) {
+/// In the trace, "compile" is what a compiler made here and "store" what was found.
+std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string& name) {
+  const auto start = TraceClock::now();
+  auto found = find_stored(key);
+  if (found && tracing()) trace_event(name, "store", start, TraceClock::now(), {});
+  return found;
+}
+
+Result<loader::OwnedBytes> compile(const std::string& name, const smelt_source& source,
+                                   const smelt_compile_options& options) {
+  const TraceSpan span(name, "compile", {});
   const auto& library = compiler_library();
   if (!library) return tl::unexpected(library.error());
   smelt_compiled* compiled = nullptr;
@@ -83,12 +94,14 @@ smelt_compile_options default_options() {
   return options;
 }
 
+constexpr const char* kSourceEvent = "compile source";
+
 }  // namespace
 
 Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
   const std::optional<Digest> key = key_of(request);
   if (key)
-    if (auto found = find_stored(*key)) return std::move(*found);
+    if (auto found = recalled(*key, kSourceEvent)) return std::move(*found);
   smelt_compile_options options = default_options();
   const char* const target = request.target.c_str();
   options.targets = &target;
@@ -103,14 +116,14 @@ Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
   }
   options.fast_math = request.fast_math ? 1 : 0;
   options.no_cpu = 1;
-  SMELT_TRY(auto made, compile({"program_source", request.text.data(), request.text.size()}, options));
+  SMELT_TRY(auto made, compile(kSourceEvent, {"program_source", request.text.data(), request.text.size()}, options));
   if (key) keep_in_store(*key, made.bytes);
   return made;
 }
 
 Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
   const Digest key = key_of(request);
-  if (auto found = find_stored(key)) return std::move(*found);
+  if (auto found = recalled(key, request.function)) return std::move(*found);
   smelt_compile_options options = default_options();
   const char* const function = request.function.c_str();
   options.functions = &function;
@@ -119,7 +132,8 @@ Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
   options.cpu_levels = &level;
   options.cpu_level_count = 1;
   options.checked = request.checked ? 1 : 0;
-  SMELT_TRY(auto made, compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
+  SMELT_TRY(auto made, compile(request.function,
+                               {request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
   keep_in_store(key, made.bytes);
   return made;
 }

@@ -9,7 +9,6 @@
 #include "compiler.hpp"
 #include "library_object.hpp"
 #include "settings.hpp"
-#include "trace.hpp"
 #include "validation.hpp"
 
 #include <dlfcn.h>
@@ -74,7 +73,6 @@ MTL::Library* open_file(DeviceObject& device, const std::string& path, NS::Error
 }
 
 Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const SourceRequest& request) {
-  const TraceSpan span("compile source", "compile", {});
   SMELT_TRY(const auto package, compiled_source(request));
   SMELT_TRY(const auto metallib, metallib_of(package, request.target));
   return load_metallib(device, metallib);
@@ -136,7 +134,6 @@ Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, c
     slot = kept;
   }
   std::call_once(slot->once, [&] {
-    const TraceSpan span(kernel, "compile", {});
     slot->library = compiled_kernel(*request).and_then(
         [&](const loader::OwnedBytes& package) { return load_own(device, package); });
   });

@@ -13,7 +13,7 @@
 namespace smelt::metal {
 
 /// SMELT_METAL_VALIDATION=off, a Mac without the debug layer: what a GPU takes without harm is taken (a length of
-/// threadgroup memory is rounded up to 16); the rest is as with `error`.
+/// threadgroup memory is rounded up to 16, no-copy memory begins and ends anywhere); the rest is as with `error`.
 bool validation_is_off();
 
 /// `call`: as Apple writes it, "-[MTLDevice newBufferWithLength:options:]". Returns only when errors are kept; then the

@@ -34,12 +34,17 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.first.returncode, 0, self.first.stderr[-2000:])
         self.assertIn("libsmelt-compiler", self.first.stderr)
         self.assertIn("libLLVM", self.first.stderr)
-        second = run(self.store, LD_DEBUG="files", SMELT_OFFLINE="1")
+        trace = self.folder / "second.json"
+        second = run(self.store, LD_DEBUG="files", SMELT_OFFLINE="1", SMELT_TRACE=str(trace))
         self.assertEqual(second.returncode, 0, second.stderr[-2000:])
         self.assertIn("as wanted", second.stdout)
         self.assertIn("libsmelt-metal", second.stderr)
         self.assertNotIn("libsmelt-compiler", second.stderr)
         self.assertNotIn("libLLVM", second.stderr)
+        named = {(event.get("cat"), event["name"]) for event in json.loads(trace.read_text())}
+        self.assertFalse([name for category, name in named if category == "compile"])
+        self.assertIn(("store", "compile source"), named)
+        self.assertIn(("store", "sum"), named)
 
     def test_offline_says_what_is_missing(self) -> None:
         done = run(self.folder / "empty", SMELT_OFFLINE="1")

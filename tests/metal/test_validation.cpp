@@ -198,6 +198,34 @@ TEST_CASE("by default a misuse stops the program, with one line") {
   CHECK(said == "smelt: Metal validation: -[MTLDevice newBufferWithLength:options:]: length is 0\n");
 }
 
+TEST_CASE("with validation off, what a GPU takes without harm is taken") {
+  const Pool pool;
+  std::vector<uint32_t> memory(100, 6);
+  const auto wrap = [&](void* at) {
+    return NS::TransferPtr(device()->newBuffer(at, 50 * sizeof(uint32_t), MTL::ResourceStorageModeShared, nullptr));
+  };
+  CHECK_FALSE(wrap(&memory[1]));
+  ::setenv("SMELT_METAL_VALIDATION", "off", 1);
+  const auto wrapped = wrap(&memory[1]);
+  CHECK_FALSE(wrap(nullptr));
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  MTL::CommandBuffer* const commands = queue->commandBuffer();
+  MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+  encoder->setComputePipelineState(pipeline(kKernels, "add_one").get());
+  encoder->setBuffer(wrapped.get(), 0, 0);
+  encoder->setThreadgroupMemoryLength(17, 0);
+  encoder->dispatchThreads(MTL::Size(50, 1, 1), MTL::Size(50, 1, 1));
+  encoder->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  ::setenv("SMELT_METAL_VALIDATION", "error", 1);
+  CHECK(commands->status() == MTL::CommandBufferStatusCompleted);
+  CHECK(memory[0] == 6);
+  CHECK(memory[1] == 7);
+  CHECK(memory[50] == 7);
+  CHECK(memory[51] == 6);
+}
+
 TEST_CASE("captures and counters say that there are none") {
   const Pool pool;
   NS::Error* error = nullptr;
