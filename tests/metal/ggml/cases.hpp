@@ -55,6 +55,7 @@ void shape_cases(std::vector<Case>& cases);
 void matrix_cases(std::vector<Case>& cases);
 void image_cases(std::vector<Case>& cases);
 void sequence_cases(std::vector<Case>& cases);
+void recent_cases(std::vector<Case>& cases);
 
 std::string name_of(const Shape& shape);
 /// Float types and those that ggml quantises to.

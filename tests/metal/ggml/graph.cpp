@@ -1,37 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cases.hpp"
 #include "ggml-backend.h"
+#include "numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace judge {
 
 namespace {
 
-// Its own, so that a case has the same inputs with every standard library.
-float uniform(std::mt19937& random, float low, float high) {
-  return low + (high - low) * static_cast<float>(random() >> 8) * 0x1p-24f;
-}
-
 void store(Tensor tensor, const std::vector<float>& values) {
-  const Type type = tensor->type;
-  if (type == LM_GGML_TYPE_F32) {
-    lm_ggml_backend_tensor_set(tensor, values.data(), 0, values.size() * sizeof(float));
-    return;
-  }
-  std::vector<uint8_t> bytes(lm_ggml_nbytes(tensor));
-  const std::vector<float> importance(static_cast<size_t>(tensor->ne[0]), 1.0f);
-  const int64_t rows = lm_ggml_nrows(tensor);
-  if (type == LM_GGML_TYPE_F16) {
-    lm_ggml_fp32_to_fp16_row(values.data(), reinterpret_cast<lm_ggml_fp16_t*>(bytes.data()), lm_ggml_nelements(tensor));
-  } else if (type == LM_GGML_TYPE_BF16) {
-    lm_ggml_fp32_to_bf16_row(values.data(), reinterpret_cast<lm_ggml_bf16_t*>(bytes.data()), lm_ggml_nelements(tensor));
-  } else {
-    lm_ggml_quantize_chunk(type, values.data(), bytes.data(), 0, rows, tensor->ne[0],
-                           lm_ggml_quantize_requires_imatrix(type) ? importance.data() : nullptr);
-  }
+  const std::vector<uint8_t> bytes = converted(tensor->type, values, tensor->ne[0]);
   lm_ggml_backend_tensor_set(tensor, bytes.data(), 0, bytes.size());
 }
 
@@ -40,9 +20,7 @@ void store(Tensor tensor, const std::vector<float>& values) {
 Tensor Graph::input(Type type, const Shape& shape, float low, float high) {
   Tensor tensor = lm_ggml_new_tensor(context, type, static_cast<int>(shape.size()), shape.data());
   inputs_.emplace_back(tensor, [low, high](Tensor to, std::mt19937& random) {
-    std::vector<float> values(static_cast<size_t>(lm_ggml_nelements(to)));
-    for (float& value : values) value = uniform(random, low, high);
-    store(to, values);
+    store(to, uniform(random, static_cast<size_t>(lm_ggml_nelements(to)), low, high));
   });
   return tensor;
 }
@@ -131,6 +109,9 @@ std::vector<Case> all_cases() {
   matrix_cases(cases);
   image_cases(cases);
   sequence_cases(cases);
+#ifdef JUDGE_RECENT
+  recent_cases(cases);
+#endif
   return cases;
 }
 

@@ -2,15 +2,16 @@
 // ggml's Metal back end, built unmodified, beside ggml's CPU back end: each case that the device claims is computed by
 // both, through ggml's public interface.
 //
-//   metal_ggml_operations [--sample N] [--operation NAME] [--table FILE] [--verbose] [--list]
+//   metal_ggml_operations [--sample N] [--operation NAME] [--skip N] [--table FILE] [--verbose] [--list]
 //
-// --sample N: N cases of each operation, evenly spread; --table: writes the rows of the page of outcomes.
-// Exit 1: a case that the device claims has other numbers, or could not be computed.
+// --sample N: N cases of each operation, evenly spread; --skip N: without the first of them; --table: writes the rows
+// of the page of outcomes. Exit 1: a case that the device claims has other numbers, or could not be computed.
 #include "cases.hpp"
 #include "ggml-alloc.h"
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
 #include "ggml-metal.h"
+#include "numbers.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -39,11 +40,7 @@ std::vector<double> numbers(Tensor tensor) {
     }
     return values;
   }
-  std::vector<float> floats(count);
-  if (tensor->type == LM_GGML_TYPE_F32)
-    memcpy(floats.data(), bytes.data(), bytes.size());
-  else
-    lm_ggml_get_type_traits(tensor->type)->to_float(bytes.data(), floats.data(), static_cast<int64_t>(count));
+  const std::vector<float> floats = as_floats(tensor->type, bytes, count);
   std::copy(floats.begin(), floats.end(), values.begin());
   return values;
 }
@@ -85,16 +82,24 @@ Outcome compare(const Case& one, Tensor ours, Tensor theirs) {
   return outcome;
 }
 
-uint32_t seed_of(const std::string& text) {  // FNV-1a
-  uint32_t hash = 2166136261u;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  return hash;
-}
-
 struct Compared {
   const Case* one;
   Outcome outcome;
 };
+
+// ggml took one tensor here, and now takes several: whichever it is built with.
+using Look = lm_ggml_backend_eval_callback;
+template <class Backend>
+bool compared_by(bool (*compare)(Backend, Backend, lm_ggml_cgraph*, Look, void*, const lm_ggml_tensor* const*, size_t),
+                 Backend one, Backend other, lm_ggml_cgraph* graph, Look look, void* to, Tensor wanted) {
+  const lm_ggml_tensor* all[] = {wanted};
+  return compare(one, other, graph, look, to, all, 1);
+}
+template <class Backend>
+bool compared_by(bool (*compare)(Backend, Backend, lm_ggml_cgraph*, Look, void*, Tensor), Backend one, Backend other,
+                 lm_ggml_cgraph* graph, Look look, void* to, Tensor wanted) {
+  return compare(one, other, graph, look, to, wanted);
+}
 
 Outcome run(const Case& one, lm_ggml_backend_t metal, lm_ggml_backend_t cpu) {
   Outcome outcome;
@@ -120,8 +125,7 @@ Outcome run(const Case& one, lm_ggml_backend_t metal, lm_ggml_backend_t cpu) {
         found->outcome = compare(*found->one, ours, theirs);
         return true;
       };
-      const lm_ggml_tensor* wanted[] = {result};
-      if (lm_ggml_backend_compare_graph_backend(metal, cpu, nodes, look, &compared, wanted, 1))
+      if (compared_by(lm_ggml_backend_compare_graph_backend, metal, cpu, nodes, look, &compared, result))
         outcome = compared.outcome;
       else
         outcome.why = "one of the back ends failed";
@@ -135,7 +139,7 @@ Outcome run(const Case& one, lm_ggml_backend_t metal, lm_ggml_backend_t cpu) {
 }
 
 struct Options {
-  size_t sample = 0;
+  size_t sample = 0, skip = 0;
   std::string operation, table;
   bool verbose = false, list = false;
 };
@@ -149,7 +153,8 @@ std::vector<Case> chosen(const Options& options) {
   std::vector<Case> kept;
   for (const auto& [operation, cases] : by_operation) {
     const size_t count = options.sample == 0 ? cases.size() : std::min(options.sample, cases.size());
-    for (size_t i = 0; i < count; ++i) kept.push_back(*cases[count == 1 ? 0 : i * (cases.size() - 1) / (count - 1)]);
+    for (size_t i = options.skip; i < count; ++i)
+      kept.push_back(*cases[count == 1 ? 0 : i * (cases.size() - 1) / (count - 1)]);
   }
   return kept;
 }
@@ -240,6 +245,8 @@ int main(int count, char** words) {
     const auto value = [&] { return i + 1 < count ? words[++i] : ""; };
     if (word == "--sample")
       options.sample = strtoul(value(), nullptr, 10);
+    else if (word == "--skip")
+      options.skip = strtoul(value(), nullptr, 10);
     else if (word == "--operation")
       options.operation = value();
     else if (word == "--table")
@@ -249,7 +256,8 @@ int main(int count, char** words) {
     else if (word == "--list")
       options.list = true;
     else {
-      fprintf(stderr, "'%s': want [--sample N] [--operation NAME] [--table FILE] [--verbose] [--list]\n", word.c_str());
+      fprintf(stderr, "'%s': want [--sample N] [--operation NAME] [--skip N] [--table FILE] [--verbose] [--list]\n",
+              word.c_str());
       return 2;
     }
   }

@@ -8,6 +8,21 @@ namespace judge {
 
 namespace {
 
+void rope_back(std::vector<Case>& cases) {
+  for (const int mode : {0, LM_GGML_ROPE_TYPE_NEOX})
+    for (const Type type : {LM_GGML_TYPE_F32, LM_GGML_TYPE_F16})
+      for (const bool yarn : {false, true})
+        cases.push_back(
+            {"ROPE_BACK",
+             std::string(mode == 0 ? "plain " : "neox ") + lm_ggml_type_name(type) + (yarn ? " scaled" : ""),
+             [=](Graph& g) {
+               return lm_ggml_rope_ext_back(g.context, g.input(type, {80, 8, 5, 2}), g.integers({5}, 0, 500), nullptr,
+                                            32, mode, 512, 10000, yarn ? 0.5f : 1.0f, yarn ? 0.7f : 0.0f,
+                                            yarn ? 1.3f : 1.0f, 32, 1);
+             },
+             type == LM_GGML_TYPE_F16 ? kHalf : 1e-6});
+}
+
 void rope(std::vector<Case>& cases) {
   struct Kind {
     const char* name;
@@ -44,6 +59,15 @@ void rope(std::vector<Case>& cases) {
         }
 }
 
+// As many as there are queries; an older ggml wants more.
+int64_t mask_rows(int64_t rows) {
+#ifdef LM_GGML_KQ_MASK_PAD
+  return LM_GGML_PAD(rows, LM_GGML_KQ_MASK_PAD);
+#else
+  return rows;
+#endif
+}
+
 void attention(std::vector<Case>& cases) {
   const std::vector<Type> types = {LM_GGML_TYPE_F16,  LM_GGML_TYPE_F32,  LM_GGML_TYPE_BF16, LM_GGML_TYPE_Q8_0,
                                    LM_GGML_TYPE_Q4_0, LM_GGML_TYPE_Q4_1, LM_GGML_TYPE_Q5_0, LM_GGML_TYPE_Q5_1};
@@ -55,29 +79,31 @@ void attention(std::vector<Case>& cases) {
         for (const int kind : {0, 1, 2, 3}) {  // plain; masked; alibi; a soft cap
           if (kind > 1 && (head != 64 || type != LM_GGML_TYPE_F16)) continue;
           static const char* const names[] = {"", " masked", " alibi", " capped"};
-          cases.push_back(
-              {"FLASH_ATTN_EXT",
-               std::string(lm_ggml_type_name(type)) + " heads of " + std::to_string(head) + ", " +
-                   std::to_string(rows) + " rows" + names[kind],
-               [=](Graph& g) {
-                 const int64_t keys = 113;
-                 Tensor q = g.f32({head, rows, 4, 1});
-                 Tensor k = g.input(type, {head, keys, 2, 1}), v = g.input(type, {head, keys, 2, 1});
-                 Tensor mask = kind == 1 || kind == 2 ? g.mask(LM_GGML_TYPE_F16, {keys, rows}, true) : nullptr;
-                 Tensor y = lm_ggml_flash_attn_ext(g.context, q, k, v, mask, 1 / std::sqrt(static_cast<float>(head)),
-                                                   kind == 2 ? 8.0f : 0.0f, kind == 3 ? 10.0f : 0.0f);
-                 lm_ggml_flash_attn_ext_set_prec(y, LM_GGML_PREC_F32);
-                 return y;
-               },
-               kProducts});
+          cases.push_back({"FLASH_ATTN_EXT",
+                           std::string(lm_ggml_type_name(type)) + " heads of " + std::to_string(head) + ", " +
+                               std::to_string(rows) + " rows" + names[kind],
+                           [=](Graph& g) {
+                             const int64_t keys = 113;
+                             Tensor q = g.f32({head, rows, 4, 1});
+                             Tensor k = g.input(type, {head, keys, 2, 1}), v = g.input(type, {head, keys, 2, 1});
+                             Tensor mask = kind == 1 || kind == 2
+                                               ? g.mask(LM_GGML_TYPE_F16, {keys, mask_rows(rows)}, true)
+                                               : nullptr;
+                             Tensor y = lm_ggml_flash_attn_ext(g.context, q, k, v, mask,
+                                                               1 / std::sqrt(static_cast<float>(head)),
+                                                               kind == 2 ? 8.0f : 0.0f, kind == 3 ? 10.0f : 0.0f);
+                             lm_ggml_flash_attn_ext_set_prec(y, LM_GGML_PREC_F32);
+                             return y;
+                           },
+                           kProducts});
         }
       }
   cases.push_back({"FLASH_ATTN_EXT", "with sinks",
                    [](Graph& g) {
-                     Tensor y = lm_ggml_flash_attn_ext(g.context, g.f32({64, 5, 4, 1}),
-                                                       g.input(LM_GGML_TYPE_F16, {64, 96, 2, 1}),
-                                                       g.input(LM_GGML_TYPE_F16, {64, 96, 2, 1}),
-                                                       g.mask(LM_GGML_TYPE_F16, {96, 5}, true), 0.125f, 0, 0);
+                     Tensor y = lm_ggml_flash_attn_ext(
+                         g.context, g.f32({64, 5, 4, 1}), g.input(LM_GGML_TYPE_F16, {64, 96, 2, 1}),
+                         g.input(LM_GGML_TYPE_F16, {64, 96, 2, 1}), g.mask(LM_GGML_TYPE_F16, {96, mask_rows(5)}, true),
+                         0.125f, 0, 0);
                      lm_ggml_flash_attn_ext_add_sinks(y, g.f32({4}));
                      return y;
                    },
@@ -139,6 +165,7 @@ void recurrences(std::vector<Case>& cases) {
 
 void sequence_cases(std::vector<Case>& cases) {
   rope(cases);
+  rope_back(cases);
   attention(cases);
   state_space(cases);
   recurrences(cases);
