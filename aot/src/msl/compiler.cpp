@@ -90,7 +90,9 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
   list.push_back(fmt::format("-D__cplusplus={}", value_of_cplusplus(options.language)));
   list.emplace_back("-D__METAL__=1");
   list.emplace_back("-D__SMELT__=1");
-  list.emplace_back(options.platform == Platform::ios ? "-D__METAL_IOS__=1" : "-D__METAL_MACOS__=1");
+  // tvOS has the language that Metal calls iOS's.
+  list.emplace_back(options.platform == Platform::macos ? "-D__METAL_MACOS__=1" : "-D__METAL_IOS__=1");
+  if (options.platform == Platform::tvos) list.emplace_back("-D__SMELT_TVOS__=1");
   if (options.language >= Version{3, 1}) list.emplace_back("-D__HAVE_BFLOAT__=1");
   if (!is_header) {
     for (const std::string& definition : options.definitions) list.push_back("-D" + definition);
