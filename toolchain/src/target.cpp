@@ -23,12 +23,12 @@ struct Names {
   std::string_view sdk, folder;
   const char* variable;
 };
-constexpr Names kNames[] = {{Platform::macos, "macosx", "MacOSX", "MACOSX_DEPLOYMENT_TARGET"},
-                            {Platform::ios, "iphoneos", "iPhoneOS", "IPHONEOS_DEPLOYMENT_TARGET"},
-                            {Platform::tvos, "appletvos", "AppleTVOS", "TVOS_DEPLOYMENT_TARGET"}};
+constexpr Names kPlatformNames[] = {{Platform::macos, "macosx", "MacOSX", "MACOSX_DEPLOYMENT_TARGET"},
+                                    {Platform::ios, "iphoneos", "iPhoneOS", "IPHONEOS_DEPLOYMENT_TARGET"},
+                                    {Platform::tvos, "appletvos", "AppleTVOS", "TVOS_DEPLOYMENT_TARGET"}};
 
 const Names& names_of(Platform platform) {
-  return *std::find_if(std::begin(kNames), std::end(kNames) - 1,
+  return *std::find_if(std::begin(kPlatformNames), std::end(kPlatformNames) - 1,
                        [&](const Names& names) { return names.platform == platform; });
 }
 
@@ -210,7 +210,7 @@ Result<Platform> platform_of_sdk(std::string_view sdk) {
   const auto rest_is_version = [&](size_t front) {
     return text.size() == front || (text[front] >= '0' && text[front] <= '9') || text[front] == '.';
   };
-  for (const Names& names : kNames)
+  for (const Names& names : kPlatformNames)
     if (text.starts_with(names.sdk) && rest_is_version(names.sdk.size())) return names.platform;
   for (const auto& [word, why] : kNoTargets)
     if (text.find(word) != std::string_view::npos)

@@ -20,9 +20,9 @@ struct Wanted {
   std::vector<std::string> warnings;
 };
 
-/// In this order: -target, -m...-version-min=, MACOSX_DEPLOYMENT_TARGET, IPHONEOS_... and TVOS_DEPLOYMENT_TARGET (for the
-/// SDK's platform), the platform in -std=, -isysroot or SDKROOT, the default target. A language that is newer than the
-/// default target's makes the target the first that has it.
+/// In this order: -target, -m...-version-min=, MACOSX_DEPLOYMENT_TARGET, IPHONEOS_... and TVOS_DEPLOYMENT_TARGET (for
+/// the SDK's platform), the platform in -std=, -isysroot or SDKROOT, the default target. A language that is newer than
+/// the default target's makes the target the first that has it.
 Result<Wanted> choose_target(std::span<const Argument> arguments);
 
 /// The platform by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.

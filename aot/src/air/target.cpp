@@ -4,6 +4,7 @@
 // for the container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8. tvOS has iOS's numbers of systems and
 // languages; the rest of its rows is taken from iOS (metallib.md 2.1 has its platform number).
 #include "smelt/aot/target.hpp"
+
 #include "smelt/aot/target_word.hpp"
 
 #include <array>
