@@ -207,7 +207,8 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   aot::CompileOptions& with = request.options;
   add_parsed<aot::Target>(
       verb, "--target", aot::parse_target, [&with](aot::Target target) { with.targets.push_back(std::move(target)); },
-      "Target to build for: macos12 ... macos26, ios15 ... ios26; may be repeated (default: macos14)")
+      "Target to build for: macos12 ... macos26, ios15 ... ios26, tvos15 ... tvos26; may be repeated (default: "
+      "macos14)")
       ->envname("SMELT_TARGET");
   add_parsed<aot::CpuLevel>(
       verb, "--cpu", aot::parse_cpu_level, [&request](aot::CpuLevel level) { request.levels.push_back(level); },

@@ -27,7 +27,11 @@ class XcrunTest(ToolTest):
     def test_what_is_not_there(self):
         self.assertEqual(self.fail_with(72, "xcrun", "-find", "no-such-tool"),
                          'xcrun: error: unable to find utility "no-such-tool", not a developer tool or in PATH\n')
-        self.assertIn('SDK "appletvos" cannot be located', self.fail_with(1, "xcrun", "-sdk", "appletvos", "metal", "-v"))
+        for sdk, why in (("watchos", "watchOS has no Metal"), ("xros", "visionOS is no target"), ("driverkit", "DriverKit"),
+                         ("appletvsimulator", "simulators are no target"), ("dreamcast", "macosx, iphoneos and appletvos")):
+            said = self.fail_with(1, "xcrun", "-sdk", sdk, "metal", "-v")
+            self.assertIn(f'SDK "{sdk}" cannot be located: ', said)
+            self.assertIn(why, said)
         self.assertIn("usage", self.fail_with(64, "xcrun"))
 
     def test_other_programs_are_found_on_path(self):
@@ -36,6 +40,8 @@ class XcrunTest(ToolTest):
     def test_the_sdk_says_the_platform(self):
         self.assertEqual(self.succeed("xcrun", "-sdk", "iphoneos", "metal", "-dumpmachine"), "air64-apple-ios17.0.0\n")
         self.assertEqual(self.succeed("metal", "-dumpmachine", SDKROOT="/x/iPhoneOS17.4.sdk"), "air64-apple-ios17.0.0\n")
+        self.assertEqual(self.succeed("xcrun", "-sdk", "appletvos", "metal", "-dumpmachine"), "air64-apple-tvos17.0.0\n")
+        self.assertTrue(self.succeed("xcrun", "--sdk", "appletvos", "--show-sdk-path").endswith("/SDKs/AppleTVOS17.0.sdk\n"))
 
 
 class TargetTest(ToolTest):
@@ -43,9 +49,13 @@ class TargetTest(ToolTest):
         for words, triple in ((("-mmacosx-version-min=15.1",), "macosx15.1.0"), (("-mios-version-min=16",), "ios16.0.0"),
                               (("-target", "air64-apple-macosx13.0.0"), "macosx13.0.0"),
                               (("-target", "air64_v26-apple-ios17.2"), "ios17.2.0"), (("-std=ios-metal2.4",), "ios17.0.0"),
-                              (("-std=metal3.2",), "macosx15.0.0"), (("-isysroot", "/s/iPhoneOS.sdk"), "ios17.0.0")):
+                              (("-std=metal3.2",), "macosx15.0.0"), (("-mtvos-version-min=15",), "tvos15.0.0"),
+                              (("-mappletvos-version-min=18.1",), "tvos18.1.0"), (("-target", "air64-apple-tvos16.0"), "tvos16.0.0"),
+                              (("-target", "air64-apple-tvos26.0"), "tvos26.0.0"), (("-isysroot", "/s/AppleTVOS.sdk"), "tvos17.0.0"),
+                              (("-isysroot", "/s/iPhoneOS.sdk"), "ios17.0.0")):
             self.assertEqual(self.succeed("metal", *words, "-dumpmachine").strip().split("-apple-")[1], triple, words)
         self.assertIn("macosx12.0.0", self.succeed("metal", "-dumpmachine", MACOSX_DEPLOYMENT_TARGET="12.0"))
+        self.assertIn("tvos18.0.0", self.succeed("xcrun", "-sdk", "appletvos", "metal", "-dumpmachine", TVOS_DEPLOYMENT_TARGET="18.0"))
 
     def test_the_library_has_it(self):
         self.write(fill_metal=FILL)
@@ -53,16 +63,33 @@ class TargetTest(ToolTest):
         said = self.succeed(SMELT, "inspect", "f.metallib")
         self.assertIn("os 13.0.0", said)
         self.assertIn("Metal 2.3", said)
+        tv = ("#include <TargetConditionals.h>\n#if !TARGET_OS_TV || TARGET_OS_IOS || !defined(__METAL_IOS__)\n#error which\n#endif\n"
+              "kernel void f(device int* x) { x[0] = 1; }\n")
+        self.write(tv_metal=tv)
+        self.succeed("xcrun", "-sdk", "appletvos", "metal", "-mtvos-version-min=18.2", "-c", "tv.metal", "-o", "tv.air")
+        self.succeed("xcrun", "-sdk", "appletvos", "metallib", "tv.air", "-o", "tv.metallib")
+        said = self.succeed(SMELT, "inspect", "tv.metallib")
+        for fact in ("slice tvos18", "container 1.2.7", "os 18.2.0", "AIR 2.7, Metal 3.2"):
+            self.assertIn(fact, said)
+        self.succeed(SMELT, "verify", "tv.metallib")
+        with open(f"{self.folder}/tv.metallib", "rb") as file:
+            self.assertEqual(file.read()[4:12], bytes([1, 0, 2, 0, 7, 0, 0, 0x83]))
+        self.succeed("metal-objdump", "--metallib", "tv.metallib")
         said = self.call("metal", "-mmacosx-version-min=10.15", "fill.metal", "-o", "f.metallib")
         self.assertEqual((said.returncode, said.stderr.count("warning: macOS 10.15 is older")), (0, 1), said.stderr)
 
     def test_what_cannot_be(self):
         for words, message in ((("-std=c++17",), "invalid value 'c++17' in '-std=c++17'"),
                                (("-std=metal4.0", "-mmacosx-version-min=14.0"), "'-std=metal4.0' needs macOS 26"),
-                               (("-target", "air64-apple-tvos17.0"), "only macOS and iOS"),
+                               (("-target", "air64-apple-tvos17.0-simulator"), "simulators are no target"),
+                               (("-target", "air64-apple-ios17.0-macabi"), "Mac Catalyst is no target"),
+                               (("-target", "air64-apple-watchos10.0"), "watchOS has no Metal"),
+                               (("-target", "air64-apple-xros1.0"), "visionOS is no target"),
+                               (("-target", "air64-apple-bridgeos1.0"), "only macOS, iOS and tvOS"),
+                               (("-mwatchos-version-min=10",), "watchOS has no Metal"),
                                (("-target", "x86_64-linux"), "unknown target triple"),
                                (("-arch", "applegpu_g13"), "binaries of one GPU"),
-                               (("-mtvos-version-min=17",), "unsupported option"), (("-fcikernel",), "Core Image"),
+                               (("-mxros-version-min=1",), "visionOS"), (("-fcikernel",), "Core Image"),
                                (("-fast-mth",), "unknown argument")):
             self.assertIn(message, self.fail_with(1, "metal", *words, "x.metal"), words)
 

@@ -77,6 +77,15 @@ Result<Argument> take(Tool tool, std::span<const std::string> words, size_t& at)
   return argument;
 }
 
+/// ld's names and numbers.
+Result<Use> use_of_platform(std::string_view name) {
+  if (name == "macos" || name == "macosx" || name == "1") return Use::min_macos;
+  if (name == "ios" || name == "2") return Use::min_ios;
+  if (name == "tvos" || name == "3") return Use::min_tvos;
+  return fail(Errc::invalid_argument, "unsupported value '{}' of '-platform_version': macos, ios and tvos are targets",
+              name);
+}
+
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -136,7 +145,7 @@ Result<Parsed> parse_options(Tool tool, std::span<const std::string> words, bool
       // Two words more, of which the first is the one that counts.
       if (at + 1 >= words.size())
         return fail(Errc::invalid_argument, "argument to '{}' is missing (expected 3 values)", word);
-      argument.use = argument.value.find("ios") != std::string::npos ? Use::min_ios : Use::min_macos;
+      SMELT_TRY(argument.use, use_of_platform(argument.value));
       argument.value = words[at];
       at += 2;
     }

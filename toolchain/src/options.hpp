@@ -47,6 +47,7 @@ enum class Use : uint8_t {
   macros,
   min_ios,
   min_macos,
+  min_tvos,
   no_colour,
   no_debug,
   no_line_markers,

@@ -92,7 +92,7 @@ Result<void> install(const fs::path& folder, const fs::path& program) {
   fs::create_directories(folder, error);
   if (error) return fail(Errc::io, "{}: cannot be made: {}", folder.string(), error.message());
   for (const std::string_view name : kNames) SMELT_TRY_VOID(replace_link(folder / name, program));
-  for (const Platform platform : {Platform::macos, Platform::ios}) {
+  for (const Platform platform : {Platform::macos, Platform::ios, Platform::tvos}) {
     const fs::path sdk = folder / "SDKs" / sdk_folder(platform);
     fs::create_directories(sdk, error);
     if (error) return fail(Errc::io, "{}: cannot be made: {}", sdk.string(), error.message());

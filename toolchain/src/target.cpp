@@ -2,6 +2,7 @@
 #include "target.hpp"
 
 #include "smelt/aot/languages.hpp"
+#include "smelt/aot/target_word.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +16,21 @@ struct Parts {
   Platform platform = Platform::macos;
   std::string version;  ///< "14.0"; empty: the platform's default
 };
+
+/// What the platforms are called on command lines.
+struct Names {
+  Platform platform;
+  std::string_view sdk, folder;
+  const char* variable;
+};
+constexpr Names kPlatformNames[] = {{Platform::macos, "macosx", "MacOSX", "MACOSX_DEPLOYMENT_TARGET"},
+                                    {Platform::ios, "iphoneos", "iPhoneOS", "IPHONEOS_DEPLOYMENT_TARGET"},
+                                    {Platform::tvos, "appletvos", "AppleTVOS", "TVOS_DEPLOYMENT_TARGET"}};
+
+const Names& names_of(Platform platform) {
+  return *std::find_if(std::begin(kPlatformNames), std::end(kPlatformNames) - 1,
+                       [&](const Names& names) { return names.platform == platform; });
+}
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -61,16 +77,28 @@ Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warn
                                    to_string(parts.platform), parts.version, to_string(first.os)));
     return first;
   }
-  std::string name = fmt::format("{}{}", parts.platform == Platform::ios ? "ios" : "macos", version->major);
+  std::string name = fmt::format("{}{}", aot::target_word(parts.platform), version->major);
   if (version->minor != 0) name += fmt::format(".{}", version->minor);
   return aot::parse_target(name);
 }
+
+/// What triples and SDKs may name and is no target, with the reason.
+constexpr std::pair<std::string_view, std::string_view> kNoTargets[] = {
+    {"simulator", "simulators are no target"},
+    {"macabi", "Mac Catalyst is no target: how its libraries are marked is in no public text"},
+    {"watch", "watchOS has no Metal"},
+    {"xros", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
+    {"visionos", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
+    {"driverkit", "DriverKit has no Metal"},
+};
 
 Result<Parts> parts_of_triple(std::string_view triple) {
   const auto bad = [&](std::string_view why) {
     return fail(Errc::invalid_argument, "unknown target triple '{}': {}", triple, why);
   };
   std::string_view rest = triple;
+  for (const auto& [word, why] : kNoTargets)
+    if (rest.find(word) != std::string_view::npos) return bad(why);
   if (!rest.starts_with("air64")) return bad("want air64-apple-macosx14.0, air64-apple-ios17.0 or the like");
   rest.remove_prefix(std::min(rest.find('-'), rest.size()));
   if (!rest.starts_with("-apple-")) return bad("want air64-apple-macosx14.0, air64-apple-ios17.0 or the like");
@@ -81,12 +109,14 @@ Result<Parts> parts_of_triple(std::string_view triple) {
   } else if (rest.starts_with("ios")) {
     parts.platform = Platform::ios;
     rest.remove_prefix(3);
+  } else if (rest.starts_with("tvos")) {
+    parts.platform = Platform::tvos;
+    rest.remove_prefix(4);
   } else if (rest.starts_with("darwin")) {
     rest = {};  // Darwin's own numbers are none of macOS
   } else {
-    return bad("only macOS and iOS are targets");
+    return bad("only macOS, iOS and tvOS are targets");
   }
-  if (rest.find('-') != std::string_view::npos) return bad("simulators and Catalyst are no target");
   parts.version = rest;
   return parts;
 }
@@ -137,8 +167,13 @@ Result<Said> read_said(std::span<const Argument> arguments) {
         break;
       }
       case Use::min_macos:
+        said.minimum = {Platform::macos, argument.value};
+        break;
       case Use::min_ios:
-        said.minimum = {argument.use == Use::min_ios ? Platform::ios : Platform::macos, argument.value};
+        said.minimum = {Platform::ios, argument.value};
+        break;
+      case Use::min_tvos:
+        said.minimum = {Platform::tvos, argument.value};
         break;
       case Use::std: {
         SMELT_TRY(said.language, parse_language(argument.value));
@@ -175,13 +210,17 @@ Result<Platform> platform_of_sdk(std::string_view sdk) {
   const auto rest_is_version = [&](size_t front) {
     return text.size() == front || (text[front] >= '0' && text[front] <= '9') || text[front] == '.';
   };
-  if (text.starts_with("macosx") && rest_is_version(6)) return Platform::macos;
-  if (text.starts_with("iphoneos") && rest_is_version(8)) return Platform::ios;
-  return fail(Errc::invalid_argument, "SDK \"{}\" cannot be located: only macosx and iphoneos are targets", sdk);
+  for (const Names& names : kPlatformNames)
+    if (text.starts_with(names.sdk) && rest_is_version(names.sdk.size())) return names.platform;
+  for (const auto& [word, why] : kNoTargets)
+    if (text.find(word) != std::string_view::npos)
+      return fail(Errc::invalid_argument, "SDK \"{}\" cannot be located: {}", sdk, why);
+  return fail(Errc::invalid_argument,
+              "SDK \"{}\" cannot be located: macosx, iphoneos and appletvos are those whose systems are targets", sdk);
 }
 
 std::string_view sdk_name(Platform platform) {
-  return platform == Platform::ios ? "iphoneos" : "macosx";
+  return names_of(platform).sdk;
 }
 
 std::string sdk_version(Platform platform) {
@@ -191,7 +230,7 @@ std::string sdk_version(Platform platform) {
 }
 
 std::string sdk_folder(Platform platform) {
-  return fmt::format("{}{}.sdk", platform == Platform::ios ? "iPhoneOS" : "MacOSX", sdk_version(platform));
+  return fmt::format("{}{}.sdk", names_of(platform).folder, sdk_version(platform));
 }
 
 Result<Wanted> choose_target(std::span<const Argument> arguments) {
@@ -209,8 +248,7 @@ Result<Wanted> choose_target(std::span<const Argument> arguments) {
   } else if (said.minimum) {
     parts = *said.minimum;
   } else {
-    parts.version =
-        environment(parts.platform == Platform::ios ? "IPHONEOS_DEPLOYMENT_TARGET" : "MACOSX_DEPLOYMENT_TARGET");
+    parts.version = environment(names_of(parts.platform).variable);
   }
   wanted.is_explicit = !parts.version.empty();
   SMELT_TRY(wanted.target, target_of(parts, wanted.warnings));

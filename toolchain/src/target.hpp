@@ -20,14 +20,14 @@ struct Wanted {
   std::vector<std::string> warnings;
 };
 
-/// In this order: -target, -m...-version-min=, MACOSX_DEPLOYMENT_TARGET and IPHONEOS_DEPLOYMENT_TARGET (for the SDK's
-/// platform), the platform in -std=, -isysroot or SDKROOT, the default target. A language that is newer than the
-/// default target's makes the target the first that has it.
+/// In this order: -target, -m...-version-min=, MACOSX_DEPLOYMENT_TARGET, IPHONEOS_... and TVOS_DEPLOYMENT_TARGET (for
+/// the SDK's platform), the platform in -std=, -isysroot or SDKROOT, the default target. A language that is newer than
+/// the default target's makes the target the first that has it.
 Result<Wanted> choose_target(std::span<const Argument> arguments);
 
-/// macOS or iOS by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.
+/// The platform by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.
 Result<Platform> platform_of_sdk(std::string_view sdk);
-/// "macosx", "iphoneos".
+/// "macosx", "iphoneos", "appletvos".
 std::string_view sdk_name(Platform platform);
 /// "14.0": of the default target of a platform, unless SMELT_SDK_VERSION says otherwise.
 std::string sdk_version(Platform platform);

@@ -53,6 +53,8 @@ std::optional<TripleParts> parse_triple(std::string_view triple) {
     parts.platform = Platform::macos;
   else if (text.consume_front("ios"))
     parts.platform = Platform::ios;
+  else if (text.consume_front("tvos"))
+    parts.platform = Platform::tvos;
   else
     return std::nullopt;
   const auto [version, environment] = text.split('-');

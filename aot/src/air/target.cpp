@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The versions that Apple's tools stamp for a deployment target. Evidence: docs/formats/air.md 1.2 (triples, AIR and
 // language) and docs/formats/metallib.md 12 (containers). The iOS rows of a year are the macOS rows of that year, but
-// for the container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8.
+// for the container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8. tvOS has iOS's numbers of systems and
+// languages; the rest of its rows is taken from iOS (metallib.md 2.1 has its platform number).
 #include "smelt/aot/target.hpp"
+
+#include "smelt/aot/target_word.hpp"
 
 #include <array>
 #include <charconv>
@@ -11,8 +14,8 @@ namespace smelt::aot {
 namespace {
 
 Target row(Platform platform, uint16_t os, uint16_t air_minor, Version language, uint16_t container_patch) {
-  const bool mac = platform == Platform::macos;
-  return {.name = fmt::format("{}{}", mac ? "macos" : "ios", os),
+  const std::string_view word = target_word(platform);
+  return {.name = fmt::format("{}{}", word, os),
           .platform = platform,
           .os = {os, 0, 0},
           .air = {2, air_minor, 0},
@@ -21,16 +24,19 @@ Target row(Platform platform, uint16_t os, uint16_t air_minor, Version language,
           // Plain "air64", as Xcode up to 16 writes for every target and every runtime accepts; Xcode 26 itself
           // writes the versioned architecture, and for 26 we follow it.
           .triple = fmt::format("{}-apple-{}{}.0.0", os >= 26 ? fmt::format("air64_v2{}", air_minor) : "air64",
-                                mac ? "macosx" : "ios", os)};
+                                platform == Platform::macos ? "macosx" : word, os)};
 }
 
-const std::array<Target, 10>& rows() {
-  static const std::array<Target, 10> all = {
+const std::array<Target, 15>& rows() {
+  static const std::array<Target, 15> all = {
       row(Platform::macos, 12, 4, {2, 4}, 6), row(Platform::macos, 13, 5, {3, 0}, 7),
       row(Platform::macos, 14, 6, {3, 1}, 7), row(Platform::macos, 15, 7, {3, 2}, 8),
       row(Platform::macos, 26, 8, {4, 0}, 9), row(Platform::ios, 15, 4, {2, 4}, 6),
       row(Platform::ios, 16, 5, {3, 0}, 7),   row(Platform::ios, 17, 6, {3, 1}, 7),
       row(Platform::ios, 18, 7, {3, 2}, 7),   row(Platform::ios, 26, 8, {4, 0}, 9),
+      row(Platform::tvos, 15, 4, {2, 4}, 6),  row(Platform::tvos, 16, 5, {3, 0}, 7),
+      row(Platform::tvos, 17, 6, {3, 1}, 7),  row(Platform::tvos, 18, 7, {3, 2}, 7),
+      row(Platform::tvos, 26, 8, {4, 0}, 9),
   };
   return all;
 }
@@ -39,6 +45,17 @@ const std::array<Target, 10>& rows() {
 
 std::span<const Target> known_targets() {
   return rows();
+}
+
+std::string_view target_word(Platform platform) {
+  switch (platform) {
+    case Platform::ios:
+      return "ios";
+    case Platform::tvos:
+      return "tvos";
+    default:
+      return "macos";
+  }
 }
 
 const Target& default_target() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a file was built for, as a row of its own: its versions are kept, whatever we would stamp today.
 #include "smelt/aot/object.hpp"
+#include "smelt/aot/target_word.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
 
@@ -24,7 +25,7 @@ std::optional<Target> target_of(std::string_view triple) {
   Target target;
   target.platform = parts->platform;
   target.os = parts->os;
-  target.name = fmt::format("{}{}", target.platform == Platform::ios ? "ios" : "macos", target.os.major);
+  target.name = fmt::format("{}{}", target_word(target.platform), target.os.major);
   if (target.os.minor != 0) target.name += fmt::format(".{}", target.os.minor);
   target.triple = triple;
   return target;

@@ -58,8 +58,12 @@ msl::MslOptions msl_options(const CompileOptions& options) {
                                        [](const Target& a, const Target& b) { return a.language < b.language; });
   const Target& target = oldest == options.targets.end() ? default_target() : *oldest;
   result.language = options.language.value_or(target.language);
-  const auto is_ios = [](const Target& one) { return one.platform == Platform::ios; };
-  if (!options.targets.empty() && std::all_of(options.targets.begin(), options.targets.end(), is_ios))
+  const auto are_all = [&](auto&& fits) {
+    return !options.targets.empty() && std::all_of(options.targets.begin(), options.targets.end(), fits);
+  };
+  if (are_all([](const Target& one) { return one.platform == Platform::tvos; }))
+    result.platform = Platform::tvos;
+  else if (are_all([](const Target& one) { return one.platform != Platform::macos; }))
     result.platform = Platform::ios;
   result.math = options.math;
   result.debug_lines = options.debug_lines;

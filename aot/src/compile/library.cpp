@@ -14,10 +14,21 @@ metallib::FunctionType type_of(std::string_view stage) {
   return type ? static_cast<metallib::FunctionType>(*type) : metallib::FunctionType::unqualified;
 }
 
+metallib::Platform container_platform(Platform platform) {
+  switch (platform) {
+    case Platform::ios:
+      return metallib::Platform::ios;
+    case Platform::tvos:
+      return metallib::Platform::tvos;
+    default:
+      return metallib::Platform::macos;
+  }
+}
+
 Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunction> functions) {
   metallib::NewLibrary library;
   library.patch = target.container_patch;
-  library.platform = target.platform == Platform::ios ? metallib::Platform::ios : metallib::Platform::macos;
+  library.platform = container_platform(target.platform);
   library.os_major = target.os.major;
   library.os_minor = static_cast<uint8_t>(target.os.minor);
   library.os_patch = static_cast<uint8_t>(target.os.patch);

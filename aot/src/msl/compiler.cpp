@@ -22,10 +22,21 @@ namespace {
 
 constexpr const char* kPrecompiledPath = "/smelt/precompiled";
 
+/// Metal is C++14 up to 3.2 and C++17 from 4.0 (docs/formats/metal-language.md 2.2), and Clang has all of C++17 that
+/// does not break C++14: one language for both. Our headers are C++20; it is their trees that a source meets, whose
+/// parts may still be instantiated or evaluated as C++17.
+constexpr const char* language_standard(bool is_header) {
+  return is_header ? "-std=c++20" : "-std=c++17";
+}
+
+constexpr const char* value_of_cplusplus(const Version& language) {
+  return language < Version{4, 0} ? "201402L" : "201703L";
+}
+
 std::vector<std::string> arguments(const MslOptions& options, const std::string& path, bool is_header) {
   std::vector<std::string> list = {"-x",
                                    is_header ? "c++-header" : "c++",
-                                   "-std=c++20",
+                                   language_standard(is_header),
                                    "-triple",
                                    "spir64-unknown-unknown",  // until the real target is set
                                    "-fsycl-is-device",
@@ -75,9 +86,13 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
   if (options.math.fast_functions) list.emplace_back("-D__SMELT_FAST_FUNCTIONS__=1");
   if (options.debug_lines && !is_header) list.emplace_back("-debug-info-kind=line-tables-only");
   list.push_back(fmt::format("-D__METAL_VERSION__={}", metal_version_number(options.language)));
+  list.emplace_back("-U__cplusplus");
+  list.push_back(fmt::format("-D__cplusplus={}", value_of_cplusplus(options.language)));
   list.emplace_back("-D__METAL__=1");
   list.emplace_back("-D__SMELT__=1");
-  list.emplace_back(options.platform == Platform::ios ? "-D__METAL_IOS__=1" : "-D__METAL_MACOS__=1");
+  // tvOS has the language that Metal calls iOS's.
+  list.emplace_back(options.platform == Platform::macos ? "-D__METAL_MACOS__=1" : "-D__METAL_IOS__=1");
+  if (options.platform == Platform::tvos) list.emplace_back("-D__SMELT_TVOS__=1");
   if (options.language >= Version{3, 1}) list.emplace_back("-D__HAVE_BFLOAT__=1");
   if (!is_header) {
     for (const std::string& definition : options.definitions) list.push_back("-D" + definition);

@@ -5,6 +5,7 @@
 // into place when whole. A file that does not open is made again.
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/languages.hpp"
+#include "smelt/aot/target_word.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/files.hpp"
 
@@ -114,9 +115,8 @@ unsigned metal_version_number(const Version& language) {
 
 std::string language_key(const MslOptions& options) {
   constexpr const char* kModes[] = {"safe", "relaxed", "fast"};
-  return fmt::format("{}-{}-{}-{}", metal_version_number(options.language),
-                     options.platform == Platform::ios ? "ios" : "macos", kModes[static_cast<int>(options.math.mode)],
-                     options.math.fast_functions ? "fast" : "precise");
+  return fmt::format("{}-{}-{}-{}", metal_version_number(options.language), target_word(options.platform),
+                     kModes[static_cast<int>(options.math.mode)], options.math.fast_functions ? "fast" : "precise");
 }
 
 Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions& options) {

@@ -85,6 +85,7 @@ void check_guarded(ByteView file, const ModuleContext& context, Findings& findin
 std::optional<Platform> platform_of(const metallib::Library& library) {
   if (library.platform == static_cast<uint8_t>(metallib::Platform::macos)) return Platform::macos;
   if (library.platform == static_cast<uint8_t>(metallib::Platform::ios)) return Platform::ios;
+  if (library.platform == static_cast<uint8_t>(metallib::Platform::tvos)) return Platform::tvos;
   return std::nullopt;
 }
 

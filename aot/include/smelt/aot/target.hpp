@@ -19,7 +19,7 @@ using smelt::Version;
 /// One target. `triple`, `air`, `language` and `container` are the versions Apple's tools stamp for that deployment
 /// target (docs/formats/air.md 1.2, docs/formats/metallib.md 12).
 struct Target {
-  std::string name;  ///< "macos14", "ios17"
+  std::string name;  ///< "macos14", "ios17", "tvos17"
   Platform platform = Platform::macos;
   Version os;
   Version air;                   ///< e.g. 2.6.0
@@ -28,8 +28,8 @@ struct Target {
   std::string triple;            ///< e.g. "air64-apple-macosx14.0.0"
 };
 
-/// macos12 ... macos15, macos26, ios15 ... ios18, ios26; a minor version may follow ("macos14.2") and changes the
-/// triple and the version in the container's header alone. An unknown name lists the known ones.
+/// macos12 ... macos15, macos26, ios15 ... ios18, ios26, and tvos as ios; a minor version may follow ("macos14.2") and
+/// changes the triple and the version in the container's header alone. An unknown name lists the known ones.
 Result<Target> parse_target(std::string_view name);
 std::span<const Target> known_targets();
 /// What is used when nobody names a target: macos14 (first with bfloat, loads on 14, 15 and 26).

@@ -5,12 +5,17 @@
 #define TARGET_OS_MAC 1
 #if defined(__METAL_IOS__)
 #define TARGET_OS_IPHONE 1
-#define TARGET_OS_IOS 1
 #define TARGET_OS_OSX 0
 #else
 #define TARGET_OS_IPHONE 0
-#define TARGET_OS_IOS 0
 #define TARGET_OS_OSX 1
+#endif
+#if defined(__SMELT_TVOS__)
+#define TARGET_OS_TV 1
+#define TARGET_OS_IOS 0
+#else
+#define TARGET_OS_TV 0
+#define TARGET_OS_IOS TARGET_OS_IPHONE
 #endif
 #define TARGET_OS_SIMULATOR 0
 #endif

@@ -120,14 +120,16 @@ struct __msl_cast_to {
   }
 };
 
-// ---- "text" becomes __msl_literal<"text">.text, a constant char[5]; the same text is the same array ----
+// ---- "text" becomes "text"__msl, a constant char[5]; the same text is the same array ----
+
+template <class C, C... Text>
+inline constexpr SMELT_CONSTANT C __msl_literal[] = {Text..., C(0)};
+template <class C, C... Text>
+inline __attribute__((always_inline)) constexpr auto& operator""__msl() {
+  return __msl_literal<C, Text...>;
+}
+
+// ---- __func__ becomes (*(__msl_characters<sizeof(__func__)>*)&__func__) ----
 
 template <size_t N>
-struct __msl_characters {
-  char text[N];
-  constexpr __msl_characters(const char (&from)[N]) {
-    for (size_t i = 0; i < N; ++i) text[i] = from[i];
-  }
-};
-template <__msl_characters Text>
-inline constexpr SMELT_CONSTANT decltype(Text) __msl_literal = Text;
+using __msl_characters = SMELT_CONSTANT char[N];

@@ -14,7 +14,8 @@
 //   c ? a : b                             each arm in ::__msl_arm(), which gives class values with a space by value
 //   static_cast<T>                        ::__msl_cast<T>, which also converts half <-> bfloat
 //   (T)x, T(x), where told to             ::__msl_cast_to<T>()->*x, ::__msl_cast<T>(x): see `casts` below
-//   "text", __func__                      ::__msl_literal<"text">.text, an array in space constant
+//   "text"                                "text"__msl, an array in space constant
+//   __func__                              (*(::__msl_characters<sizeof(__func__)>*)&__func__), the same
 //   v.xy, where it is read                v.__get_xy(), the getter of the property
 //   is_function_constant_defined(c)       ::__smelt_function_constant_defined(&c)
 //

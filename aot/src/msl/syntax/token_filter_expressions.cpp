@@ -77,12 +77,22 @@ bool TokenFilter::literal() {
   if (at_ >= 2 && in_[at_ - 1].is(tok::equal) && in_[at_ - 2].is(tok::r_square)) return false;
   if (at_ >= 2 && in_[at_ - 1].is(tok::l_brace) && in_[at_ - 2].is(tok::r_square)) return false;
   const clang::SourceLocation at = token.getLocation();
+  if (is_name) {
+    const std::string name = preprocessor_.getSpelling(token);
+    put(fmt::format("(*(::__msl_characters<sizeof({0})>*)&{0})", name), at);
+    ++at_;
+    return true;
+  }
+  size_t last = at_;
+  while (in_[last + 1].is(tok::string_literal)) ++last;
+  if (std::any_of(&in_[at_], &in_[last + 1], [](const Token& one) { return one.hasUDSuffix(); })) return false;
   // "T a("text")": Clang would look whether it declares a function of a parameter of that type, and stumble.
   const bool may_declare = at_ >= 2 && in_[at_ - 1].is(tok::l_paren) && in_[at_ - 2].is(tok::identifier);
-  put(may_declare ? "(::__msl_literal<" : "::__msl_literal<", at);
-  do copy();
-  while (!is_name && in_[at_].is(tok::string_literal));
-  put(may_declare ? ">.text)" : ">.text", at);
+  if (may_declare) put("(", at);
+  while (at_ < last) copy();
+  put(preprocessor_.getSpelling(in_[last]) + "__msl", in_[last].getLocation());
+  ++at_;
+  if (may_declare) put(")", at);
   return true;
 }
 

@@ -4,7 +4,8 @@
 // A vector is a class round one of Clang's own vectors, since those take no functional casts with several arguments. A
 // union shows the same bytes as components: these are members, and not properties as swizzles are, because Clang 19
 // cannot rebuild `v.x += ...` of a property in a template when an operator+= of somebody's is in sight. Constant
-// expressions see the components, everything else the vector: __n() is whichever it is.
+// expressions see the components, everything else the vector: __n() is whichever it is. Which member is the union's, a
+// constant expression of C++17 cannot change: it assigns the whole.
 //
 // Swizzles are properties: they yield values, so that template deduction sees true vectors, and cannot be referred to,
 // as MSL demands. Writing one stores its components one by one: threads that write different components of one vector
@@ -89,6 +90,7 @@ template <class T, int N>
 struct __components {
   T e[N];
   int filled = 0;
+  __SMELT_INLINE constexpr __components() {}
   template <class A>
   __SMELT_INLINE constexpr void append(A value) {
     if constexpr (__shape<A>::is_vector) {
@@ -272,13 +274,8 @@ struct vec<T, 2> {
   };
 
   __SMELT_INLINE constexpr vec(T __x, T __y) : x(__x), y(__y) {}
-  __SMELT_INLINE constexpr vec(E __e, __raw) {
-    if (__builtin_is_constant_evaluated()) {
-      x = static_cast<T>(E(__e).x);
-      y = static_cast<T>(E(__e).y);
-    } else {
-      __v = __e;
-    }
+  __SMELT_INLINE constexpr vec(E __e, __raw) : __v(__e) {
+    if (__builtin_is_constant_evaluated()) *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y));
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
@@ -301,14 +298,9 @@ struct vec<T, 3> {
   };
 
   __SMELT_INLINE constexpr vec(T __x, T __y, T __z) : x(__x), y(__y), z(__z) {}
-  __SMELT_INLINE constexpr vec(E __e, __raw) {
-    if (__builtin_is_constant_evaluated()) {
-      x = static_cast<T>(E(__e).x);
-      y = static_cast<T>(E(__e).y);
-      z = static_cast<T>(E(__e).z);
-    } else {
-      __v = __e;
-    }
+  __SMELT_INLINE constexpr vec(E __e, __raw) : __v(__e) {
+    if (__builtin_is_constant_evaluated())
+      *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y), static_cast<T>(E(__e).z));
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
@@ -331,15 +323,10 @@ struct vec<T, 4> {
   };
 
   __SMELT_INLINE constexpr vec(T __x, T __y, T __z, T __w) : x(__x), y(__y), z(__z), w(__w) {}
-  __SMELT_INLINE constexpr vec(E __e, __raw) {
-    if (__builtin_is_constant_evaluated()) {
-      x = static_cast<T>(E(__e).x);
-      y = static_cast<T>(E(__e).y);
-      z = static_cast<T>(E(__e).z);
-      w = static_cast<T>(E(__e).w);
-    } else {
-      __v = __e;
-    }
+  __SMELT_INLINE constexpr vec(E __e, __raw) : __v(__e) {
+    if (__builtin_is_constant_evaluated())
+      *this =
+          vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y), static_cast<T>(E(__e).z), static_cast<T>(E(__e).w));
   }
   /// A list with one component less leaves the last at 0, as Clang's vectors do.
   template <class X, class Y, class Z>
