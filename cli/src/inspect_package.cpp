@@ -1,11 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The report on a package: its manifest, and the hash of every part.
+// The report on a package: its manifest, the hash of every part, and how large each kernel's CPU code is.
+#include "smelt/aot/instruction_count.hpp"
+#include "smelt/metallib/reader.hpp"
+#include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"
 
 #include "inspect_report.hpp"
 
+#include <map>
+
 namespace smelt::cli {
 namespace {
+
+/// Instructions of AIR by function, from the library's Metal slices; the first that has a function counts. A module
+/// that cannot be read has none.
+using Instructions = std::map<std::string, uint64_t, std::less<>>;
+
+Instructions instructions_of(const schema::Package& package, const schema::LibraryView& library) {
+  Instructions found;
+  for (uint32_t i = 0; i < library.slices.count; ++i) {
+    const schema::SliceView slice = package.slice(library.slices.first + i);
+    if (slice.kind != schema::SliceKind::metallib) continue;
+    const auto read = metallib::read(slice.part.bytes, {.check_hashes = false});
+    if (!read) continue;
+    for (const metallib::Function& function : read->functions) {
+      if (found.contains(function.name)) continue;
+      if (const auto count = aot::instruction_count(read->module_of(function).bitcode(), function.name))
+        found.emplace(function.name, *count);
+    }
+  }
+  return found;
+}
+
+Json code_json(const schema::CpuSlice& slice, const Instructions& instructions) {
+  Json rows = Json::array();
+  for (const schema::CpuKernel& kernel : slice.kernels) {
+    Json row = {{"name", kernel.name}, {"bytes", kernel.code_bytes}, {"method", kernel.method}};
+    if (const auto count = instructions.find(kernel.name); count != instructions.end() && count->second != 0) {
+      row["air_instructions"] = count->second;
+      row["bytes_per_instruction"] = static_cast<double>(kernel.code_bytes) / static_cast<double>(count->second);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 Json package_argument_json(const schema::ArgumentView& argument) {
   return {{"index", argument.index},
@@ -44,7 +82,8 @@ Json package_function_json(const schema::Package& package, const schema::Library
   return json;
 }
 
-Json slice_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {
+Json slice_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index,
+                const Instructions& instructions) {
   const schema::SliceView slice = package.slice(library.slices.first + index);
   Json json = {{"target", slice.target},
                {"bytes", slice.part.bytes.size()},
@@ -60,6 +99,8 @@ Json slice_json(const schema::Package& package, const schema::LibraryView& libra
     json["air"] = to_string(slice.air);
   }
   if (slice.checked) json["checked"] = true;
+  if (slice.kind == schema::SliceKind::cpu)
+    if (const auto code = schema::read_cpu_slice(slice.part.bytes)) json["code"] = code_json(*code, instructions);
   for (uint32_t i = 0; i < library.functions.count; ++i) {
     const schema::PresenceView presence = package.presence(slice.first_presence + i);
     const std::string_view name = package.function(library.functions.first + i).name;
@@ -95,7 +136,9 @@ Result<Json> report_package(ByteView file) {
     report["libraries"].push_back(library_json(package, library));
     for (uint32_t i = 0; i < library.functions.count; ++i)
       report["functions"].push_back(package_function_json(package, library, i));
-    for (uint32_t i = 0; i < library.slices.count; ++i) report["slices"].push_back(slice_json(package, library, i));
+    const Instructions instructions = instructions_of(package, library);
+    for (uint32_t i = 0; i < library.slices.count; ++i)
+      report["slices"].push_back(slice_json(package, library, i, instructions));
   }
   return report;
 }

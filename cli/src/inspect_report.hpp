@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What `smelt inspect` has to say, as JSON; the text for people is made from the same values. docs/reference/cli.md
 // names the keys that others rely on: kind, functions (name, type, arguments), slices (target, bytes, sha256,
-// functions, missing).
+// functions, missing; of CPU code: code).
 #pragma once
 
 #include "smelt/aot/kernel_info.hpp"

@@ -85,8 +85,19 @@ class Printer {
     line("slice {}: {} bytes, {} function{}{}", word(slice, "target"), number(slice, "bytes"),
          slice["functions"].size(), slice["functions"].size() == 1 ? "" : "s", more);
     if (slice.contains("place")) line("  at {}", word(slice, "place"));
+    if (slice.contains("code"))
+      for (const Json& code : slice["code"]) print_code(code);
     for (const Json& missing : slice["missing"])
       line("  missing {}: {}", word(missing, "name"), word(missing, "reason"));
+  }
+
+  void print_code(const Json& code) {
+    std::string more;
+    if (const auto each = code.find("bytes_per_instruction"); each != code.end())
+      more = fmt::format(", {:.1f} for each of {} AIR instructions", each->get<double>(),
+                         number(code, "air_instructions"));
+    if (const std::string method = word(code, "method"); !method.empty()) more += ", by " + method;
+    line("  code {}: {} bytes{}", word(code, "name"), number(code, "bytes"), more);
   }
 
   void print_function(const Json& function) {

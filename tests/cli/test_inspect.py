@@ -84,6 +84,17 @@ class Inspect(CliTest):
         text = self.succeed("inspect", path).decode()
         self.assertIn("missing a name before saxpy: textures are not on the CPU", text)
 
+    def test_bytes_of_cpu_code_for_each_instruction(self):
+        package = self.folder / "saxpy.smelt"
+        self.succeed("compile", SOURCE / "examples/saxpy.ll", "-o", package, "--no-store")
+        (cpu,) = [s for s in self.report(package)["slices"] if s["kind"] == "cpu"]
+        (code,) = cpu["code"]
+        self.assertEqual((code["name"], code["method"]), ("saxpy", "loop"))
+        self.assertGreater(code["air_instructions"], 0)
+        self.assertAlmostEqual(code["bytes_per_instruction"], code["bytes"] / code["air_instructions"])
+        line = f"code saxpy: {code['bytes']} bytes, {code['bytes_per_instruction']:.1f} for each of "
+        self.assertIn(line, self.succeed("inspect", package).decode())
+
     def test_names_cannot_steer_a_terminal(self):
         library = (SEEDS / "one_function.metallib").read_bytes().replace(b"saxpy\0", b"\x1b[31m\0")
         path = self.folder / "red.metallib"
