@@ -10,8 +10,8 @@
 
 namespace smelt::aot {
 
-/// Instructions in all functions of one finished AIR module (bitcode, bare or wrapped); `name` is for messages. Bounded,
-/// so that it may be asked about bytes from anywhere. Errors: those of reading the module.
+/// Instructions in all functions of one finished AIR module (bitcode, bare or wrapped); `name` is for messages.
+/// Bounded, so that it may be asked about bytes from anywhere. Errors: those of reading the module.
 Result<uint64_t> instruction_count(ByteView bitcode, std::string_view name);
 
 }  // namespace smelt::aot
