@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <span>
 
 namespace smelt {
@@ -12,6 +11,7 @@ namespace {
 
 // In the order of the enumerators.
 constexpr std::string_view kPlatforms[] = {"none", "macOS", "iOS", "tvOS", "watchOS", "visionOS"};
+constexpr std::string_view kTargetWords[] = {"none", "macos", "ios", "tvos", "watchos", "visionos"};
 constexpr std::string_view kFunctionKinds[] = {"kernel",   "vertex",       "fragment", "unqualified", "visible",
                                                "external", "intersection", "mesh",     "object"};
 constexpr std::string_view kArgumentKinds[] = {
@@ -25,6 +25,13 @@ std::string_view name_in(std::span<const std::string_view> names, Enum value) {
   return index < names.size() ? names[index] : "unknown";
 }
 
+template <class Enum>
+std::optional<Enum> value_in(std::span<const std::string_view> names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
 }  // namespace
 
 std::string to_string(const Version& version) {
@@ -34,13 +41,17 @@ std::string to_string(const Version& version) {
 std::string_view to_string(Platform platform) {
   return name_in(kPlatforms, platform);
 }
+std::string_view target_word(Platform platform) {
+  return name_in(kTargetWords, platform);
+}
+std::optional<Platform> platform_of_word(std::string_view word) {
+  return value_in<Platform>(kTargetWords, word);
+}
 std::string_view to_string(FunctionKind kind) {
   return name_in(kFunctionKinds, kind);
 }
 std::optional<FunctionKind> function_kind(std::string_view name) {
-  const auto found = std::find(std::begin(kFunctionKinds), std::end(kFunctionKinds), name);
-  if (found == std::end(kFunctionKinds)) return std::nullopt;
-  return static_cast<FunctionKind>(found - std::begin(kFunctionKinds));
+  return value_in<FunctionKind>(kFunctionKinds, name);
 }
 std::string_view to_string(ArgumentKind kind) {
   return name_in(kArgumentKinds, kind);

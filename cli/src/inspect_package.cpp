@@ -13,11 +13,15 @@ namespace smelt::cli {
 namespace {
 
 /// Instructions of AIR by function, from the library's Metal slices; the first that has a function counts. A module
-/// that cannot be read has none.
+/// that cannot be read has none, nor is any read for a library without CPU code.
 using Instructions = std::map<std::string, uint64_t, std::less<>>;
 
 Instructions instructions_of(const schema::Package& package, const schema::LibraryView& library) {
   Instructions found;
+  bool has_code = false;
+  for (uint32_t i = 0; i < library.slices.count; ++i)
+    has_code |= package.slice(library.slices.first + i).kind == schema::SliceKind::cpu;
+  if (!has_code) return found;
   for (uint32_t i = 0; i < library.slices.count; ++i) {
     const schema::SliceView slice = package.slice(library.slices.first + i);
     if (slice.kind != schema::SliceKind::metallib) continue;

@@ -47,7 +47,7 @@ std::string trouble_with(MTL::ResourceOptions options) {
     return fmt::format("options {:#x} name no storage mode that there is", options);
   if ((options & kTrackingMask) == kTrackingMask)
     return fmt::format("options {:#x} are tracked and untracked", options);
-  if ((options & ~(kStorageMask | kTrackingMask | 0xf)) != 0)
+  if ((options & ~(kStorageMask | kTrackingMask | kCacheMask)) != 0)
     return fmt::format("options {:#x} have bits that mean nothing", options);
   return {};
 }
@@ -153,13 +153,13 @@ ResourceOptions Resource::resourceOptions() const {
   return static_cast<const BufferObject*>(this)->options;
 }
 CPUCacheMode Resource::cpuCacheMode() const {
-  return static_cast<CPUCacheMode>(resourceOptions() & 0xf);
+  return cache_in(resourceOptions());
 }
 StorageMode Resource::storageMode() const {
-  return static_cast<StorageMode>((resourceOptions() & kStorageMask) >> 4);
+  return storage_in(resourceOptions());
 }
 HazardTrackingMode Resource::hazardTrackingMode() const {
-  return static_cast<HazardTrackingMode>((resourceOptions() & kTrackingMask) >> 8);
+  return tracking_in(resourceOptions());
 }
 PurgeableState Resource::setPurgeableState(PurgeableState state) {
   PurgeableState& kept = static_cast<BufferObject*>(this)->purgeable;

@@ -22,6 +22,8 @@ struct EncoderState {
   bool may_encode(const char* call);
   Step& pass() { return buffer->list.steps[step]; }
   void end(const MTL::CommandEncoder* encoder);
+  /// Null, which was reported, when the fence cannot be used here.
+  FenceObject* usable(const char* call, const MTL::Fence* fence);
   void update_fence(const char* call, const MTL::Fence* fence);
   void wait_for_fence(const char* call, const MTL::Fence* fence);
   void note_use(uint64_t hazard, bool writes);

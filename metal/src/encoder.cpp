@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What compute and blit encoders have in common, and how both begin.
+#include "smelt/base/trace.hpp"
+
 #include "Metal/Metal.hpp"
 #include "compute_encoder.hpp"
 #include "holder.hpp"
-#include "trace.hpp"
 #include "validation.hpp"
 
 namespace smelt::metal {
@@ -37,24 +38,21 @@ void EncoderState::end(const MTL::CommandEncoder* encoder) {
   if (buffer->open_encoder == encoder) buffer->open_encoder = nullptr;
 }
 
-void EncoderState::update_fence(const char* call, const MTL::Fence* fence) {
-  if (!may_encode(call)) return;
+FenceObject* EncoderState::usable(const char* call, const MTL::Fence* fence) {
+  if (!may_encode(call)) return nullptr;
   if (fence == nullptr)
     buffer->reject(misuse(call, "fence is null"));
   else if (from(fence).device != &buffer->queue->device)
     buffer->reject(misuse(call, "the fence is of another device"));
   else
-    pass().updates.push_back(NS::RetainPtr(&from(fence)));
+    return &from(fence);
+  return nullptr;
 }
-
+void EncoderState::update_fence(const char* call, const MTL::Fence* fence) {
+  if (FenceObject* const found = usable(call, fence)) pass().updates.push_back(NS::RetainPtr(found));
+}
 void EncoderState::wait_for_fence(const char* call, const MTL::Fence* fence) {
-  if (!may_encode(call)) return;
-  if (fence == nullptr)
-    buffer->reject(misuse(call, "fence is null"));
-  else if (from(fence).device != &buffer->queue->device)
-    buffer->reject(misuse(call, "the fence is of another device"));
-  else
-    pass().waits.push_back(NS::RetainPtr(&from(fence)));
+  if (FenceObject* const found = usable(call, fence)) pass().waits.push_back(NS::RetainPtr(found));
 }
 
 void EncoderState::note_use(uint64_t hazard, bool writes) {

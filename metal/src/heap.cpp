@@ -85,19 +85,19 @@ SMELT_VALUE(HeapDescriptor, NS::UInteger, size, setSize, size)
 SMELT_VALUE(HeapDescriptor, HeapType, type, setType, type)
 SMELT_VALUE(HeapDescriptor, ResourceOptions, resourceOptions, setResourceOptions, options)
 StorageMode HeapDescriptor::storageMode() const {
-  return static_cast<StorageMode>((resourceOptions() & kStorageMask) >> 4);
+  return storage_in(resourceOptions());
 }
 void HeapDescriptor::setStorageMode(StorageMode mode) {
   put_bits(values_of(this).options, kStorageMask, mode << 4);
 }
 CPUCacheMode HeapDescriptor::cpuCacheMode() const {
-  return static_cast<CPUCacheMode>(resourceOptions() & 0xf);
+  return cache_in(resourceOptions());
 }
 void HeapDescriptor::setCpuCacheMode(CPUCacheMode mode) {
-  put_bits(values_of(this).options, 0xf, mode);
+  put_bits(values_of(this).options, kCacheMask, mode);
 }
 HazardTrackingMode HeapDescriptor::hazardTrackingMode() const {
-  return static_cast<HazardTrackingMode>((resourceOptions() & kTrackingMask) >> 8);
+  return tracking_in(resourceOptions());
 }
 void HeapDescriptor::setHazardTrackingMode(HazardTrackingMode mode) {
   put_bits(values_of(this).options, kTrackingMask, mode << 8);
@@ -142,13 +142,13 @@ ResourceOptions Heap::resourceOptions() const {
   return from(this).options;
 }
 StorageMode Heap::storageMode() const {
-  return static_cast<StorageMode>((resourceOptions() & kStorageMask) >> 4);
+  return storage_in(resourceOptions());
 }
 CPUCacheMode Heap::cpuCacheMode() const {
-  return static_cast<CPUCacheMode>(resourceOptions() & 0xf);
+  return cache_in(resourceOptions());
 }
 HazardTrackingMode Heap::hazardTrackingMode() const {
-  return static_cast<HazardTrackingMode>((resourceOptions() & kTrackingMask) >> 8);
+  return tracking_in(resourceOptions());
 }
 HeapType Heap::type() const {
   return from(this).type;

@@ -61,8 +61,19 @@ inline HeapObject& from(const MTL::Heap* heap) {
   return const_cast<HeapObject&>(static_cast<const HeapObject&>(*heap));
 }
 
+// ResourceOptions are three values side by side.
 constexpr MTL::ResourceOptions kTrackingMask = 0x300;
 constexpr MTL::ResourceOptions kStorageMask = 0xf0;
+constexpr MTL::ResourceOptions kCacheMask = 0xf;
+inline MTL::HazardTrackingMode tracking_in(MTL::ResourceOptions options) {
+  return static_cast<MTL::HazardTrackingMode>((options & kTrackingMask) >> 8);
+}
+inline MTL::StorageMode storage_in(MTL::ResourceOptions options) {
+  return static_cast<MTL::StorageMode>((options & kStorageMask) >> 4);
+}
+inline MTL::CPUCacheMode cache_in(MTL::ResourceOptions options) {
+  return static_cast<MTL::CPUCacheMode>(options & kCacheMask);
+}
 inline bool is_tracked(MTL::ResourceOptions options) {
   return (options & kTrackingMask) == MTL::ResourceHazardTrackingModeTracked;
 }

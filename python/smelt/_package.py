@@ -289,8 +289,8 @@ def compile(
     the like. cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False); a kernel that has
     none is among the warnings, and with "required" (for this machine) an UnsupportedError. metadata: Triton's JSON
     beside a kernel. progress(stage, done, total) is called from any thread; when it returns False compiling ends.
-    kernels: functions that are kernels besides those marked so. functions: make only these. include_folders, definitions: of MSL, as -I and -D. store: None for
-    the default, a folder or smelt.Store, False to work without one. timeout, max_memory: seconds that compiling may
+    kernels: functions that are kernels besides those marked so. functions: make only these. include_folders,
+    definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store, False to work without one. timeout, max_memory: seconds that compiling may
     take, and bytes that the process may hold meanwhile; then it is a CancelledError. Kernels that were ready are kept
     in the store. sandbox: "auto" compiles Metal libraries in child processes that can open nothing, "always" LLVM IR
     too, "never" nothing; None is SMELT_SANDBOX, else auto.

@@ -40,10 +40,10 @@ AddressedBuffer slice(const AddressedBuffer& buffer, const py::slice& range) {
   return {buffer.data + start, static_cast<uint64_t>(length), buffer.writable, buffer.owner};
 }
 
-}  // namespace
-
 /// Asked of every array of every call, so without pybind11's search among its types.
-static PyTypeObject* buffer_type = nullptr;
+PyTypeObject* buffer_type = nullptr;
+
+}  // namespace
 
 const AddressedBuffer* addressed_buffer(py::handle value) {
   if (PyObject_TypeCheck(value.ptr(), buffer_type) == 0) return nullptr;

@@ -2,7 +2,6 @@
 // smelt._compiler: the compiler, and the session that keeps what it makes in the store. The only module of the package
 // that needs LLVM; it hands over bytes and knows nothing of how they are loaded.
 #include "smelt/aot/limits.hpp"
-#include "smelt/aot/target_word.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
@@ -199,7 +198,7 @@ py::tuple version_tuple(const aot::Version& version) {
 
 py::dict target_facts(const std::string& name) {
   const aot::Target target = unwrap(aot::parse_target(name));
-  return py::dict("name"_a = target.name, "platform"_a = std::string(aot::target_word(target.platform)),
+  return py::dict("name"_a = target.name, "platform"_a = std::string(target_word(target.platform)),
                   "os"_a = version_tuple(target.os), "metal"_a = version_tuple(target.language),
                   "air"_a = version_tuple(target.air));
 }

@@ -30,9 +30,7 @@ loader::DeviceProfile profile_of(const py::dict& target) {
   loader::Target& of = profile.target;
   of.name = py::cast<std::string>(target["name"]);
   const auto platform = py::cast<std::string>(target["platform"]);
-  of.platform = platform == "ios"    ? loader::Platform::ios
-                : platform == "tvos" ? loader::Platform::tvos
-                                     : loader::Platform::macos;
+  of.platform = platform_of_word(platform).value_or(Platform::none);
   of.min_os = version_from(target["os"]);
   of.metal = version_from(target["metal"]);
   of.air = version_from(target["air"]);

@@ -2,7 +2,6 @@
 #include "target.hpp"
 
 #include "smelt/aot/languages.hpp"
-#include "smelt/aot/target_word.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -77,7 +76,7 @@ Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warn
                                    to_string(parts.platform), parts.version, to_string(first.os)));
     return first;
   }
-  std::string name = fmt::format("{}{}", aot::target_word(parts.platform), version->major);
+  std::string name = fmt::format("{}{}", target_word(parts.platform), version->major);
   if (version->minor != 0) name += fmt::format(".{}", version->minor);
   return aot::parse_target(name);
 }

@@ -5,9 +5,6 @@
 // languages; the rest of its rows is taken from iOS (metallib.md 2.1 has its platform number).
 #include "smelt/aot/target.hpp"
 
-#include "smelt/aot/target_word.hpp"
-
-#include <array>
 #include <charconv>
 
 namespace smelt::aot {
@@ -27,17 +24,20 @@ Target row(Platform platform, uint16_t os, uint16_t air_minor, Version language,
                                 platform == Platform::macos ? "macosx" : word, os)};
 }
 
-const std::array<Target, 15>& rows() {
-  static const std::array<Target, 15> all = {
-      row(Platform::macos, 12, 4, {2, 4}, 6), row(Platform::macos, 13, 5, {3, 0}, 7),
-      row(Platform::macos, 14, 6, {3, 1}, 7), row(Platform::macos, 15, 7, {3, 2}, 8),
-      row(Platform::macos, 26, 8, {4, 0}, 9), row(Platform::ios, 15, 4, {2, 4}, 6),
-      row(Platform::ios, 16, 5, {3, 0}, 7),   row(Platform::ios, 17, 6, {3, 1}, 7),
-      row(Platform::ios, 18, 7, {3, 2}, 7),   row(Platform::ios, 26, 8, {4, 0}, 9),
-      row(Platform::tvos, 15, 4, {2, 4}, 6),  row(Platform::tvos, 16, 5, {3, 0}, 7),
-      row(Platform::tvos, 17, 6, {3, 1}, 7),  row(Platform::tvos, 18, 7, {3, 2}, 7),
-      row(Platform::tvos, 26, 8, {4, 0}, 9),
-  };
+const std::vector<Target>& rows() {
+  static const std::vector<Target> all = [] {
+    std::vector<Target> made = {
+        row(Platform::macos, 12, 4, {2, 4}, 6), row(Platform::macos, 13, 5, {3, 0}, 7),
+        row(Platform::macos, 14, 6, {3, 1}, 7), row(Platform::macos, 15, 7, {3, 2}, 8),
+        row(Platform::macos, 26, 8, {4, 0}, 9),
+    };
+    for (const Platform platform : {Platform::ios, Platform::tvos})
+      for (Target& target : std::vector<Target>{row(platform, 15, 4, {2, 4}, 6), row(platform, 16, 5, {3, 0}, 7),
+                                                row(platform, 17, 6, {3, 1}, 7), row(platform, 18, 7, {3, 2}, 7),
+                                                row(platform, 26, 8, {4, 0}, 9)})
+        made.push_back(std::move(target));
+    return made;
+  }();
   return all;
 }
 
@@ -45,17 +45,6 @@ const std::array<Target, 15>& rows() {
 
 std::span<const Target> known_targets() {
   return rows();
-}
-
-std::string_view target_word(Platform platform) {
-  switch (platform) {
-    case Platform::ios:
-      return "ios";
-    case Platform::tvos:
-      return "tvos";
-    default:
-      return "macos";
-  }
 }
 
 const Target& default_target() {

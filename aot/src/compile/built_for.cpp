@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a file was built for, as a row of its own: its versions are kept, whatever we would stamp today.
 #include "smelt/aot/object.hpp"
-#include "smelt/aot/target_word.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
 

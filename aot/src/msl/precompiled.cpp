@@ -5,7 +5,6 @@
 // into place when whole. A file that does not open is made again.
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/languages.hpp"
-#include "smelt/aot/target_word.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/files.hpp"
 

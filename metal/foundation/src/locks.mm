@@ -4,53 +4,41 @@
 
 #include "internal.hpp"
 
+// Of a lock whose mutex is mutex_.
+#define SMELT_LOCK             \
+  @synthesize name = name_;    \
+  -(void)lock {                \
+    mutex_.lock();             \
+  }                            \
+  -(void)unlock {              \
+    mutex_.unlock();           \
+  }                            \
+  -(void)dealloc {             \
+    [name_ release];           \
+    [super dealloc];           \
+  }
+#define SMELT_TRY_LOCK         \
+  -(BOOL)tryLock {             \
+    return mutex_.try_lock();  \
+  }
+
 @implementation NSLock {
   std::mutex mutex_;
 }
-@synthesize name = name_;
-- (void)lock {
-  mutex_.lock();
-}
-- (void)unlock {
-  mutex_.unlock();
-}
-- (BOOL)tryLock {
-  return mutex_.try_lock();
-}
-- (void)dealloc {
-  [name_ release];
-  [super dealloc];
-}
+SMELT_LOCK
+SMELT_TRY_LOCK
 @end
 @implementation NSRecursiveLock {
   std::recursive_mutex mutex_;
 }
-@synthesize name = name_;
-- (void)lock {
-  mutex_.lock();
-}
-- (void)unlock {
-  mutex_.unlock();
-}
-- (BOOL)tryLock {
-  return mutex_.try_lock();
-}
-- (void)dealloc {
-  [name_ release];
-  [super dealloc];
-}
+SMELT_LOCK
+SMELT_TRY_LOCK
 @end
 @implementation NSCondition {
   std::mutex mutex_;
   std::condition_variable changed_;
 }
-@synthesize name = name_;
-- (void)lock {
-  mutex_.lock();
-}
-- (void)unlock {
-  mutex_.unlock();
-}
+SMELT_LOCK
 - (void)wait {
   std::unique_lock held(mutex_, std::adopt_lock);
   changed_.wait(held);
@@ -61,9 +49,5 @@
 }
 - (void)broadcast {
   changed_.notify_all();
-}
-- (void)dealloc {
-  [name_ release];
-  [super dealloc];
 }
 @end

@@ -4,25 +4,29 @@
 
 using namespace smelt::kit;
 
+// What buffers and heaps say about their memory.
+#define SMELT_MEMORY(Class)                                                          \
+  SMELT_GET(Class, NSUInteger, allocatedSize)                                        \
+  SMELT_GET(Class, MTLCPUCacheMode, cpuCacheMode)                                    \
+  SMELT_GET(Class, MTLStorageMode, storageMode)                                      \
+  SMELT_GET(Class, MTLHazardTrackingMode, hazardTrackingMode)                        \
+  SMELT_GET(Class, MTLResourceOptions, resourceOptions)                              \
+  -(MTLPurgeableState)setPurgeableState : (MTLPurgeableState)state {                 \
+    return static_cast<MTLPurgeableState>(                                           \
+        core<Class>(self)->setPurgeableState(static_cast<MTL::PurgeableState>(state))); \
+  }
+
 @interface SmeltMTLBuffer : SmeltMetalObject <MTLBuffer>
 @end
 @implementation SmeltMTLBuffer
 SMELT_LABEL(MTL::Buffer)
 SMELT_DEVICE(MTL::Buffer)
-SMELT_GET(MTL::Buffer, NSUInteger, allocatedSize)
-SMELT_GET(MTL::Buffer, MTLCPUCacheMode, cpuCacheMode)
-SMELT_GET(MTL::Buffer, MTLStorageMode, storageMode)
-SMELT_GET(MTL::Buffer, MTLHazardTrackingMode, hazardTrackingMode)
-SMELT_GET(MTL::Buffer, MTLResourceOptions, resourceOptions)
+SMELT_MEMORY(MTL::Buffer)
 SMELT_GET(MTL::Buffer, NSUInteger, heapOffset)
 SMELT_GET(MTL::Buffer, NSUInteger, length)
 SMELT_GET(MTL::Buffer, void*, contents)
 SMELT_GET(MTL::Buffer, uint64_t, gpuAddress)
 SMELT_GET(MTL::Buffer, BOOL, isAliasable)
-- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state {
-  return static_cast<MTLPurgeableState>(
-      core<MTL::Buffer>(self)->setPurgeableState(static_cast<MTL::PurgeableState>(state)));
-}
 - (id<MTLHeap>)heap {
   Scope scope;
   return give(core<MTL::Buffer>(self)->heap());
@@ -47,11 +51,7 @@ SMELT_GET(MTL::Buffer, BOOL, isAliasable)
 @implementation SmeltMTLHeap
 SMELT_LABEL(MTL::Heap)
 SMELT_DEVICE(MTL::Heap)
-SMELT_GET(MTL::Heap, NSUInteger, allocatedSize)
-SMELT_GET(MTL::Heap, MTLStorageMode, storageMode)
-SMELT_GET(MTL::Heap, MTLCPUCacheMode, cpuCacheMode)
-SMELT_GET(MTL::Heap, MTLHazardTrackingMode, hazardTrackingMode)
-SMELT_GET(MTL::Heap, MTLResourceOptions, resourceOptions)
+SMELT_MEMORY(MTL::Heap)
 SMELT_GET(MTL::Heap, MTLHeapType, type)
 SMELT_GET(MTL::Heap, NSUInteger, size)
 SMELT_GET(MTL::Heap, NSUInteger, usedSize)
@@ -64,9 +64,6 @@ SMELT_GET(MTL::Heap, NSUInteger, currentAllocatedSize)
 }
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options offset:(NSUInteger)offset {
   return wrap(core<MTL::Heap>(self)->newBuffer(length, options, offset));
-}
-- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state {
-  return static_cast<MTLPurgeableState>(core<MTL::Heap>(self)->setPurgeableState(static_cast<MTL::PurgeableState>(state)));
 }
 @end
 

@@ -34,7 +34,11 @@ namespace {
 
 constexpr uint64_t kBatch = 100;        // mutants a process: a crash that was contained leaks
 constexpr unsigned kLostSeconds = 300;  // of the clock on the wall, for what waits and does not work
+#ifdef SMELT_SANITIZED
+constexpr rlim_t kMemory = RLIM_INFINITY;
+#else
 constexpr rlim_t kMemory = rlim_t{8} << 30;
+#endif
 
 struct Settings {
   double seconds = 10;
@@ -80,11 +84,8 @@ void write_tally(const Settings& settings, Tally& tally, uint64_t& findings) {
 /// The forked process. Ends after a batch, at `end`, by a signal, or with status 3 and a word in `tally.finding`.
 [[noreturn]] void work(const std::vector<Original>& originals, const Settings& settings, Clock::time_point end,
                        uint64_t left, Tally& tally) {
-  const rlimit no_core{0, 0};
-#ifndef SMELT_SANITIZED
-  const rlimit memory{kMemory, kMemory};
+  const rlimit memory{kMemory, kMemory}, no_core{0, 0};
   setrlimit(RLIMIT_AS, &memory);
-#endif
   setrlimit(RLIMIT_CORE, &no_core);
   const auto said = settings.keep / fmt::format("stderr-{}", tally.number);
   if (const int file = ::open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0644); file >= 0) ::dup2(file, 2);

@@ -25,6 +25,9 @@ std::string to_string(const Version& version);
 enum class Platform : uint8_t { none = 0, macos = 1, ios = 2, tvos = 3, watchos = 4, visionos = 5 };
 /// As Apple writes it: "macOS".
 std::string_view to_string(Platform platform);
+/// As the names of targets begin: "macos".
+std::string_view target_word(Platform platform);
+std::optional<Platform> platform_of_word(std::string_view word);
 
 enum class FunctionKind : uint8_t {
   kernel = 0,

@@ -39,7 +39,11 @@ namespace {
 constexpr int kHangSeconds = 10;        // of processor time
 constexpr unsigned kLostSeconds = 300;  // of the clock on the wall, for what waits and does not work
 constexpr uint64_t kBatch = 400;        // mutants a process: a crash that was contained leaks
+#ifdef SMELT_SANITIZED
+constexpr rlim_t kMemory = RLIM_INFINITY;
+#else
 constexpr rlim_t kMemory = rlim_t{6} << 30;
+#endif
 
 struct Settings {
   double seconds = 10;
@@ -120,11 +124,8 @@ double processor_seconds() {
 /// The forked process. Ends by itself after a batch or `seconds` of its time, by a signal, or with status 3 and a word
 /// in `progress.finding`.
 [[noreturn]] void work(const Mutator& mutator, const Settings& settings, double seconds, Progress& progress) {
-  const rlimit no_core{0, 0};
-#ifndef SMELT_SANITIZED
-  const rlimit memory{kMemory, kMemory};
+  const rlimit memory{kMemory, kMemory}, no_core{0, 0};
   setrlimit(RLIMIT_AS, &memory);
-#endif
   setrlimit(RLIMIT_CORE, &no_core);
   for (uint64_t i = 0; i < kBatch && processor_seconds() < seconds; ++i) {
     const Mutator::Mutant mutant = mutator.make(progress.number);
