@@ -6,6 +6,9 @@
 #include "input/reader.hpp"
 #include "llvm_support/deep_stack.hpp"
 
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
 #include <cstdlib>
 #include <random>
 
