@@ -12,10 +12,12 @@
 #include <string_view>
 
 #if defined(__APPLE__)
+#include <pthread.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #elif defined(__linux__)
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #endif
 
 namespace smelt::platform {
@@ -51,6 +53,16 @@ MemoryUse memory_use() {
   return read == 2 ? MemoryUse{mapped * page, resident * page} : MemoryUse{};
 #else
   return {};
+#endif
+}
+
+uint64_t thread_id() {
+#if defined(__APPLE__)
+  uint64_t number = 0;
+  ::pthread_threadid_np(::pthread_self(), &number);
+  return number;
+#else
+  return static_cast<uint64_t>(::syscall(SYS_gettid));
 #endif
 }
 

@@ -54,6 +54,18 @@ std::string quoted_for_make(std::string_view path) {
   return text;
 }
 
+std::string json_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : is_utf8(text) ? std::string(text) : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<uint8_t>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out += '"';
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/loader/encoder.hpp"
 
-#include "device/device_impl.hpp"
+#include "library_data.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -170,7 +170,20 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
     ++empty_dispatches_;
     return {};
   }
-  return run(pipeline, threads, group);
+  return tracing() ? run_traced(pipeline, threads, group) : run(pipeline, threads, group);
+}
+
+Result<void> Encoder::run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group) {
+  const auto start = TraceClock::now();
+  auto done = run(pipeline, threads, group);
+  const auto text = [](const Size3& size) { return fmt::format("{} x {} x {}", size.x, size.y, size.z); };
+  TraceFacts facts = trace_facts(*pipeline.facts().function);
+  facts.emplace_back("threads", text(threads));
+  facts.emplace_back("threads per threadgroup", text(group));
+  if (!trace_label_.empty()) facts.emplace_back("pass", trace_label_);
+  if (!done) facts.emplace_back("error", done.error().message);
+  trace_event(pipeline.name(), "dispatch", start, TraceClock::now(), facts);
+  return done;
 }
 
 Result<void> Encoder::dispatch_threadgroups(Size3 groups, Size3 group_size) {

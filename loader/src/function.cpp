@@ -27,6 +27,7 @@ uint32_t slot_mask(const schema::ArgumentView& argument) {
 void read_rows(const Library::Data& library, FunctionRows& function) {
   const schema::Package& package = library.package->data().package;
   function.package = &package;
+  function.library = library.name;
   const schema::FunctionView row = package.function(library.rows.functions.first + function.index);
   function.name = row.name;
   function.kind = row.kind;
@@ -76,6 +77,14 @@ void read_container_row(const Library::Data& library, FunctionRows& function) {
 }
 
 }  // namespace
+
+TraceFacts trace_facts(const FunctionRows& function) {
+  TraceFacts facts;
+  if (function.package == nullptr) return facts;
+  facts.emplace_back("library", function.library);
+  facts.emplace_back("package", to_hex(function.package->digest()));
+  return facts;
+}
 
 std::span<const ArgInfo> FunctionRows::args() const {
   std::call_once(args_once_, [this] {
@@ -206,9 +215,11 @@ Result<PipelineRef> Function::pipeline(const ConstantValues& constants) const {
   SMELT_TRY(PipelineOrder order, order_pipeline(library, data_->rows, constants));
   if (PipelineRef found = library.pipelines().find(order.index, order.constants_key)) return found;
   SMELT_TRY(const std::shared_ptr<OpenSlice> slice, open_slice(library, *order.slice));
+  const auto start = TraceClock::now();
   std::vector<PipelineRequest> requests;
   requests.push_back(std::move(order.request));
   auto pipelines = slice->make_pipelines(std::move(requests));
+  if (tracing()) trace_event(name(), "pipeline", start, TraceClock::now(), trace_facts(*data_->rows));
   if (!pipelines.front()) return tl::unexpected(std::move(pipelines.front()).error());
   return library.pipelines().add(order.index, order.constants_key, std::move(*pipelines.front()));
 }

@@ -172,12 +172,27 @@ class LibraryLoader {
   std::unique_ptr<Library::Data> data_;
 };
 
+namespace {
+
+void trace_load(TraceClock::time_point start, const Library& library) {
+  if (!tracing()) return;
+  trace_event(library.name().empty() ? "metallib" : library.name(), "load", start, TraceClock::now(),
+              {{"package", to_hex(library.digest())},
+               {"functions", std::to_string(library.function_names().size())},
+               {"target", library.target().name}});
+}
+
+}  // namespace
+
 Library::Library(std::unique_ptr<Data> data) : data_(std::move(data)) {}
 Library::~Library() = default;
 
 Result<LibraryRef> Library::load(const DeviceRef& device, const PackageRef& package, const LoadOptions& options) {
   if (!device || !package) return fail(Errc::invalid_argument, "load: no {} was given", device ? "package" : "device");
-  return LibraryLoader(device, options).from_package(package);
+  const auto start = TraceClock::now();
+  auto library = LibraryLoader(device, options).from_package(package);
+  if (library) trace_load(start, **library);
+  return library;
 }
 
 Result<LibraryRef> Library::load(const DeviceRef& device, OwnedBytes bytes, const LoadOptions& options) {
@@ -186,7 +201,10 @@ Result<LibraryRef> Library::load(const DeviceRef& device, OwnedBytes bytes, cons
     SMELT_TRY(const PackageRef package, Package::open(std::move(bytes)));
     return load(device, package, options);
   }
-  return LibraryLoader(device, options).from_metallib(std::move(bytes));
+  const auto start = TraceClock::now();
+  auto library = LibraryLoader(device, options).from_metallib(std::move(bytes));
+  if (library) trace_load(start, **library);
+  return library;
 }
 
 Result<LibraryRef> Library::load(const DeviceRef& device, ByteView bytes, const LoadOptions& options) {

@@ -2,6 +2,7 @@
 // What stands behind Library, Function and Package.
 #pragma once
 
+#include "smelt/base/trace.hpp"
 #include "smelt/loader/library.hpp"
 #include "smelt/schema/package.hpp"
 
@@ -35,6 +36,7 @@ struct FunctionRows {
   const schema::Package* package = nullptr;  ///< null for a plain metallib
   uint32_t index = 0;                        ///< in the library
   std::string_view name;
+  std::string_view library;  ///< its name; empty for a plain metallib
   FunctionKind kind = FunctionKind::kernel;
   Version metal;
   schema::Range arguments;  ///< rows of the package
@@ -55,6 +57,9 @@ struct FunctionRows {
   mutable std::vector<ArgInfo> args_;
 };
 using FunctionRowsRef = std::shared_ptr<const FunctionRows>;
+
+/// Where a function is from, for a trace.
+TraceFacts trace_facts(const FunctionRows& function);
 
 struct Library::Data {
   DeviceRef device;

@@ -97,7 +97,11 @@ class Preparation {
         error = std::move(open).error();
         continue;
       }
+      const auto start = TraceClock::now();
       auto pipelines = (*open)->make_pipelines(std::move(orders.requests));
+      if (tracing())
+        trace_event(fmt::format("{} kernels of {}", pipelines.size(), orders.library->name), "pipeline", start,
+                    TraceClock::now(), {{"library", std::string(orders.library->name)}});
       for (size_t k = 0; k < pipelines.size(); ++k) {
         if (pipelines[k]) {
           orders.library->pipelines().add(orders.indexes[k], {}, std::move(*pipelines[k]));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "caller.hpp"
 
+#include "smelt/base/trace.hpp"
+
 #include "Foundation/object.hpp"
-#include "trace.hpp"
 
 #include <condition_variable>
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "commands.hpp"
 
-#include "trace.hpp"
+#include "smelt/base/trace.hpp"
 
 #include <bit>
 #include <cstring>
@@ -61,43 +61,26 @@ Result<void> run_dispatch(const CommandList& list, const DispatchCommand& dispat
   return encoder.dispatch_threads(grid, sizes(dispatch.group), 3);
 }
 
-std::string text_of(const MTL::Size& size) {
-  return fmt::format("{} x {} x {}", size.width, size.height, size.depth);
-}
-
-void trace_command(const Command& command, const std::string& where, TraceClock::time_point start) {
-  TraceFacts facts = {{"pass", where}};
-  std::string name = "copy";
-  if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
-    name = dispatch->pipeline->pipeline->name();
-    if (dispatch->indirect != nullptr)
-      facts.emplace_back("threadgroups", "indirect");
-    else
-      facts.emplace_back(dispatch->counts_groups ? "threadgroups" : "threads", text_of(dispatch->grid));
-    facts.emplace_back("threads per threadgroup", text_of(dispatch->group));
-  } else if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    facts.emplace_back("bytes", std::to_string(copy->bytes));
-  } else {
-    name = "fill";
-    facts.emplace_back("bytes", std::to_string(std::get<FillCommand>(command).bytes));
-  }
-  trace_event(name, std::holds_alternative<DispatchCommand>(command) ? "dispatch" : "blit", start, TraceClock::now(),
-              facts);
+void trace_blit(const char* name, uint64_t bytes, const std::string& where, TraceClock::time_point start) {
+  trace_event(name, "blit", start, TraceClock::now(), {{"pass", where}, {"bytes", std::to_string(bytes)}});
 }
 
 }  // namespace
 
 Result<void> run_command(const CommandList& list, const Command& command, const std::string& where, Lane& lane) {
+  if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
+    if (tracing()) lane.encoder->set_trace_label(where);
+    return run_dispatch(list, *dispatch, *lane.encoder);
+  }
   const auto start = tracing() ? TraceClock::now() : TraceClock::time_point();
-  Result<void> done;
-  if (const auto* dispatch = std::get_if<DispatchCommand>(&command))
-    done = run_dispatch(list, *dispatch, *lane.encoder);
-  else if (const auto* copy = std::get_if<CopyCommand>(&command))
+  if (const auto* copy = std::get_if<CopyCommand>(&command)) {
     std::memmove(copy->destination, copy->source, copy->bytes);
-  else if (const auto* fill = std::get_if<FillCommand>(&command))
+    if (tracing()) trace_blit("copy", copy->bytes, where, start);
+  } else if (const auto* fill = std::get_if<FillCommand>(&command)) {
     std::memset(fill->at, fill->value, fill->bytes);
-  if (tracing()) trace_command(command, where, start);
-  return done;
+    if (tracing()) trace_blit("fill", fill->bytes, where, start);
+  }
+  return {};
 }
 
 }  // namespace smelt::metal

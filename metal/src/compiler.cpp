@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler.hpp"
 
+#include "smelt/base/trace.hpp"
 #include "smelt/compiler.h"
 
 #include "stored_code.hpp"
-#include "trace.hpp"
 
 #include <dlfcn.h>
 
@@ -61,7 +61,7 @@ const Result<CompilerLibrary>& compiler_library() {
   return library;
 }
 
-/// In the trace, "compile" is what a compiler made here and "store" what was found.
+/// In a trace; what the compiler makes it tells itself.
 std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string& name) {
   const auto start = TraceClock::now();
   auto found = find_stored(key);
@@ -69,9 +69,7 @@ std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string&
   return found;
 }
 
-Result<loader::OwnedBytes> compile(const std::string& name, const smelt_source& source,
-                                   const smelt_compile_options& options) {
-  const TraceSpan span(name, "compile", {});
+Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options) {
   const auto& library = compiler_library();
   if (!library) return tl::unexpected(library.error());
   smelt_compiled* compiled = nullptr;
@@ -94,14 +92,14 @@ smelt_compile_options default_options() {
   return options;
 }
 
-constexpr const char* kSourceEvent = "compile source";
+constexpr const char* kSourceName = "program_source";
 
 }  // namespace
 
 Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
   const std::optional<Digest> key = key_of(request);
   if (key)
-    if (auto found = recalled(*key, kSourceEvent)) return std::move(*found);
+    if (auto found = recalled(*key, kSourceName)) return std::move(*found);
   smelt_compile_options options = default_options();
   const char* const target = request.target.c_str();
   options.targets = &target;
@@ -116,7 +114,7 @@ Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
   }
   options.fast_math = request.fast_math ? 1 : 0;
   options.no_cpu = 1;
-  SMELT_TRY(auto made, compile(kSourceEvent, {"program_source", request.text.data(), request.text.size()}, options));
+  SMELT_TRY(auto made, compile({kSourceName, request.text.data(), request.text.size()}, options));
   if (key) keep_in_store(*key, made.bytes);
   return made;
 }
@@ -132,8 +130,7 @@ Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
   options.cpu_levels = &level;
   options.cpu_level_count = 1;
   options.checked = request.checked ? 1 : 0;
-  SMELT_TRY(auto made, compile(request.function,
-                               {request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
+  SMELT_TRY(auto made, compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
   keep_in_store(key, made.bytes);
   return made;
 }

@@ -3,7 +3,6 @@
 #include "holder.hpp"
 #include "library_object.hpp"
 #include "pipeline_object.hpp"
-#include "trace.hpp"
 #include "validation.hpp"
 
 #include <thread>
@@ -167,7 +166,6 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
                                                     MTL::PipelineOption options) {
   const PipelineValues& values = MTL::values_of(&descriptor);
   const FunctionObject& function = from(values.function.get());
-  const TraceSpan span(std::string(function.function->name()), "pipeline", {});
   if (&function.library->device != &device)
     return fail(Errc::invalid_argument, "function '{}' is of another device", function.function->name());
   if (values.indirect_commands)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "smelt/base/trace.hpp"
+
 #include "Metal/Metal.hpp"
 #include "holder.hpp"
 #include "queue_object.hpp"
 #include "sync_object.hpp"
-#include "trace.hpp"
 #include "validation.hpp"
 
 namespace smelt::metal {

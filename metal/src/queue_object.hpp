@@ -6,10 +6,11 @@
 // the command buffer before it, so command buffers of a queue complete in order.
 #pragma once
 
+#include "smelt/base/trace.hpp"
+
 #include "Metal/command.hpp"
 #include "caller.hpp"
 #include "commands.hpp"
-#include "trace.hpp"
 
 #include <deque>
 #include <unordered_set>

@@ -12,6 +12,7 @@
 #include "smelt/schema/package.hpp"
 
 #include "join_parts.hpp"
+#include "traces.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -126,8 +127,12 @@ class Parts {
       : plan_(plan), request_(request), levels_(levels), store_(store), progress_(progress) {
     for (size_t i = 0; i < plan.part_count(); ++i) keys_.push_back(kernel_key(plan.key(i), levels, request.checked));
     kernels_ = store.find(keys_);
-    for (size_t i = 0; i < kernels_.size(); ++i)
-      if (!kernels_[i]) missing_.push_back(i);
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      if (kernels_[i])
+        trace_part(kept_, *kernels_[i], true);
+      else
+        missing_.push_back(i);
+    }
   }
   /// Whatever was made until then.
   ~Parts() { keep(); }
@@ -145,7 +150,9 @@ class Parts {
     std::vector<size_t> left;
     const size_t wanted = missing_.size();
     SMELT_TRY_VOID(each_missing(threads, [&](size_t i) -> Result<void> {
+      const auto start = TraceClock::now();
       SMELT_TRY(auto made, make(plan_, missing_[i]));
+      if (made) trace_part(start, *made, false);
       const std::lock_guard guard(lock_);
       if (made)
         add(missing_[i], std::move(*made), request_.cpu ? "cpu code" : "kernels", wanted);
@@ -162,9 +169,11 @@ class Parts {
   Result<void> make_here(unsigned threads) {
     SMELT_TRY(std::vector<aot::Compiled> compiled, plan_.build(missing_));
     return each_missing(threads, [&](size_t i) -> Result<void> {
+      const auto start = TraceClock::now();
       KeptKernel made;
       made.warnings = std::move(compiled[i].warnings);
       SMELT_TRY(made.library, part_library(std::move(compiled[i]), request_, levels_));
+      trace_part(start, made, false);
       const std::lock_guard guard(lock_);
       add(missing_[i], std::move(made), request_.cpu ? "cpu code" : "", missing_.size());
       return {};

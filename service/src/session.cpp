@@ -16,6 +16,7 @@
 #include "library_file.hpp"
 #include "remake.hpp"
 #include "sandbox.hpp"
+#include "traces.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -248,7 +249,9 @@ Result<std::shared_ptr<remote::TieredStore>> Session::tiers() {
 }
 
 Result<CompileResult> Session::make(const Request& request, const Progress& progress) {
+  const auto start = TraceClock::now();
   auto made = find_or_compile(request, progress);
+  trace_result(start, source_names(request), made);
   if (!made) return made;
   const double milliseconds = static_cast<double>(made->took.count()) / 1e3;
   if (made->hit)
@@ -266,7 +269,9 @@ Result<std::optional<CompileResult>> Session::find(const Request& request) {
   if (!store) return std::nullopt;
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, extras(request, levels));
   auto made = state_->find(*store, raw);
-  if (made) made->took = since(start);
+  if (!made) return std::nullopt;
+  made->took = since(start);
+  trace_result(start, source_names(request), *made);
   return made;
 }
 
@@ -365,6 +370,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   if (store) {
     if (auto made = state_->find(*store, key)) {
       made->took = since(start);
+      trace_result(start, name, *made);
       return std::move(*made);
     }
   }
@@ -377,6 +383,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     made.owner = owner;
     made.key = key;
     made.took = since(start);
+    trace_result(start, name, made);
   } else {
     Request request;
     request.sources.push_back({std::string(name), file});

@@ -43,7 +43,7 @@ class Programs(unittest.TestCase):
         self.assertNotIn("libLLVM", second.stderr)
         named = {(event.get("cat"), event["name"]) for event in json.loads(trace.read_text())}
         self.assertFalse([name for category, name in named if category == "compile"])
-        self.assertIn(("store", "compile source"), named)
+        self.assertIn(("store", "program_source"), named)
         self.assertIn(("store", "sum"), named)
 
     def test_offline_says_what_is_missing(self) -> None:
@@ -54,7 +54,7 @@ class Programs(unittest.TestCase):
     def test_trace(self) -> None:
         events = json.loads((self.folder / "first.json").read_text())
         named = {(event.get("cat"), event["name"]): event for event in events}
-        self.assertIn(("compile", "compile source"), named)
+        self.assertIn(("compile", "program_source"), named)
         self.assertIn(("pipeline", "square"), named)
         dispatch = named["dispatch", "sum"]
         self.assertEqual(dispatch["args"]["pass"], "reduce / sums")

@@ -22,6 +22,9 @@ struct MemoryUse {
 };
 MemoryUse memory_use();
 
+/// The calling thread's number, as debuggers show it.
+uint64_t thread_id();
+
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
 int reserve_file(int fd, uint64_t bytes);

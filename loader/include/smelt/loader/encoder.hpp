@@ -44,6 +44,9 @@ class Encoder {
   /// The same with the grid as a count of whole threadgroups, each of which has all its threads.
   Result<void> dispatch_threadgroups(Size3 groups, Size3 group_size);
 
+  /// What dispatches belong to, in a trace (SMELT_TRACE); until it is replaced, also after reset().
+  void set_trace_label(std::string label) { trace_label_ = std::move(label); }
+
   /// Until everything dispatched has run.
   virtual Result<void> wait();
 
@@ -76,12 +79,14 @@ class Encoder {
  private:
   Result<void> check_slot(uint32_t index) const;
   tl::unexpected<Error> not_bound(const PipelineState& pipeline) const;
+  Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);
 
   DeviceRef device_;
   PipelineRef pipeline_;
   uint32_t bound_buffers_ = 0;  // bit i: slot i is bound
   uint32_t bound_threadgroups_ = 0;
   uint64_t empty_dispatches_ = 0;
+  std::string trace_label_;
 };
 
 }  // namespace smelt::loader
