@@ -110,6 +110,9 @@ struct GangVariant {
   bool is_one() const { return full.function == partial.function; }
 };
 
+/// On an alloca of a gang's function in which nothing outlives one instruction of the thread: no site comes in between.
+inline constexpr char kScratch[] = "smelt.scratch";
+
 struct LaneOptions {
   llvm::TargetMachine* target = nullptr;
   bool native_gather = false;  ///< hardware gather is worth using (x86-64-v4)

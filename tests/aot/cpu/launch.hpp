@@ -58,7 +58,8 @@ class LoadedSlice {
 
   const schema::CpuKernel* find(const std::string& name) const;
   /// Denormals are flushed and the scratch is guarded at both ends. With SMELT_CPU_TIMES=FILE the kernel runs again and
-  /// again, and its fastest time goes to the end of the file (bench/cpu_compile/compare_times.py).
+  /// again, and its fastest time goes to the end of the file (bench/cpu_compile/compare_times.py); with
+  /// SMELT_CPU_RESULTS=FILE, a digest of its buffers after the first run.
   void run(const std::string& name, const Launch& launch) const;
 
  private:

@@ -11,6 +11,7 @@
 // A kernel that never asks for a position has linear32 alone.
 #include "cpu/drivers/frame.hpp"
 #include "cpu/lower/lower.hpp"
+#include "cpu/memory_function.hpp"
 
 #include <set>
 
@@ -379,7 +380,8 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
   builder.CreateRetVoid();
   if (instructions <= kSmallKernel)
     for (llvm::Function& function : context.module)
-      if (function.hasLocalLinkage() && !function.hasFnAttribute(llvm::Attribute::Cold))
+      if (function.hasLocalLinkage() && !function.hasFnAttribute(llvm::Attribute::Cold) &&
+          !function.hasFnAttribute(kStaysCalled))
         function.removeFnAttr(llvm::Attribute::NoInline);
   const auto context_offset = static_cast<uint32_t>(llvm::alignTo(context.threadgroup_bytes, 64));
   make_entry(context, drivers.front().item(), choose, schema::CpuRangeKind::groups, context_offset, context_offset);

@@ -12,6 +12,7 @@
 // The function must have passed structurise() and check_supported() (legal.hpp).
 #pragma once
 
+#include "cpu/lanes/moves.hpp"
 #include "cpu/lanes/structure.hpp"
 #include "cpu/lower/collectives.hpp"
 
@@ -30,6 +31,7 @@ struct EmitOptions {
   unsigned lanes = 32;
   bool native_gather = false;        ///< use gather and scatter instructions; else one lane after another
   bool narrow_masked_moves = false;  ///< the target has masked loads and stores of 8 and 16 bits
+  bool calls = false;                ///< what moves.hpp does is called, not written in place
 };
 
 /// Where the scalars inside a thread's type lie in memory, and how many parts it has.
@@ -124,11 +126,13 @@ class Emitter {
   Parts vectorise_call(llvm::CallInst& call);
   Parts vectorise_address(llvm::GetElementPtrInst& address);
   Parts vectorise_bitcast(llvm::Instruction& instruction);
+  Parts taken_apart(llvm::Value* word, llvm::ArrayRef<LaneLayout::Field> fields);
+  llvm::Value* put_together(const Parts& from, llvm::Type* word);
   Parts vectorise_elements(llvm::Instruction& instruction);
   Parts one_by_one(llvm::CallInst& call);
   Parts reduce_components(llvm::IntrinsicInst& call);
 
-  // memory.cpp
+  // memory.cpp, memory_calls.cpp
   struct Access;
   void emit_alloca(llvm::AllocaInst& memory);
   void emit_load(llvm::LoadInst& load);
@@ -142,6 +146,14 @@ class Emitter {
   void store_one_by_one(const Access& access, const Parts& values);
   void store_own(const Access& access, llvm::Value* value);
   void store_uniform(llvm::StoreInst& store);
+  bool is_movable(const Access& access) const;
+  bool asks_itself(const Access& access) const;
+  Move move_of(const Access& access, unsigned stride) const;
+  llvm::SmallVector<llvm::Value*, 3> move_arguments(const Access& access, const Move& move, llvm::Value* rows);
+  llvm::AllocaInst* rows_of(const Move& move);
+  llvm::Value* row(const Move& move, llvm::Value* rows, unsigned number);
+  Parts load_by_call(const Access& access, unsigned stride);
+  void store_by_call(const Access& access, const Parts& values, unsigned stride);
   Parts guarded(llvm::Value* pointer, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
   llvm::Value* load_wide(llvm::Type* type, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);
   void store_wide(llvm::Value* value, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);

@@ -221,7 +221,34 @@ Parts Emitter::vectorise_address(llvm::GetElementPtrInst& address) {
   return {builder_.CreateGEP(address.getSourceElementType(), base, indices)};
 }
 
-// Between vectors of different element sizes, e.g. four bytes and a word: through one long vector in memory order.
+// The parts of a word in memory order, and a word of its parts.
+Parts Emitter::taken_apart(llvm::Value* word, llvm::ArrayRef<LaneLayout::Field> fields) {
+  const unsigned bits = fields.front().type->getScalarSizeInBits();
+  llvm::Type* whole = wide(builder_.getIntNTy(word->getType()->getScalarSizeInBits()));
+  word = builder_.CreateBitCast(word, whole);
+  Parts result;
+  for (unsigned i = 0; i < fields.size(); ++i) {
+    llvm::Value* shifted = i == 0 ? word : builder_.CreateLShr(word, uint64_t{i} * bits);
+    llvm::Value* part = builder_.CreateTrunc(shifted, wide(builder_.getIntNTy(bits)));
+    result.push_back(builder_.CreateBitCast(part, wide(fields[i].type)));
+  }
+  return result;
+}
+
+llvm::Value* Emitter::put_together(const Parts& from, llvm::Type* word) {
+  const unsigned bits = from.front()->getType()->getScalarSizeInBits();
+  llvm::Type* whole = wide(builder_.getIntNTy(word->getScalarSizeInBits()));
+  llvm::Value* result = nullptr;
+  for (unsigned i = 0; i < from.size(); ++i) {
+    llvm::Value* part = builder_.CreateBitCast(from[i], wide(builder_.getIntNTy(bits)));
+    part = builder_.CreateZExt(part, whole);
+    if (i > 0) part = builder_.CreateShl(part, uint64_t{i} * bits);
+    result = i == 0 ? part : builder_.CreateOr(result, part);
+  }
+  return builder_.CreateBitCast(result, wide(word));
+}
+
+// Between vectors of different element sizes: through one long vector in memory order.
 Parts Emitter::vectorise_bitcast(llvm::Instruction& instruction) {
   const Parts from = parts(instruction.getOperand(0));
   const LaneLayout to = layout_of(instruction.getType(), layout_);
@@ -231,6 +258,8 @@ Parts Emitter::vectorise_bitcast(llvm::Instruction& instruction) {
     for (llvm::Value* one : from) result.push_back(builder_.CreateBitCast(one, wide(to.fields.front().type)));
     return result;
   }
+  if (options_.calls && from.size() == 1) return taken_apart(from.front(), to.fields);
+  if (options_.calls && count == 1) return {put_together(from, to.fields.front().type)};
   llvm::Value* joined = from.size() == 1 ? from.front() : interleave(from, static_cast<unsigned>(from.size()));
   joined = builder_.CreateBitCast(joined, llvm::FixedVectorType::get(to.fields.front().type, options_.lanes * count));
   return count == 1 ? Parts{joined} : deinterleave(joined, count, count);

@@ -192,6 +192,7 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
   lanes::EmitOptions emit_options;
   emit_options.lanes = lane_count(layout);
   emit_options.native_gather = options_.native_gather;
+  emit_options.calls = kind == Gang::either;                  // the kernel is a large one
   emit_options.narrow_masked_moves = options_.native_gather;  // both came with AVX-512
   lanes::Emitter emitter(source, *gang.function, analysis, emit_options);
   if (layout == LaneLayout::linear32) {

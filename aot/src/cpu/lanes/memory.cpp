@@ -4,8 +4,10 @@
 // The address decides. The same for all lanes: one scalar access. Lanes side by side: one wide access, under the mask
 // where there is one. Lanes side by side with several elements each (float4, or float3 in its four places): one wide
 // access and shuffles. Anything else: lane after lane, or gather and scatter where the processor is good at them.
-#include "cpu/lanes/emit.hpp"
+// What takes many instructions is a call of a function (moves.hpp) in large kernels.
+#include "cpu/lanes/access.hpp"
 #include "cpu/lanes/prepare.hpp"
+#include "cpu/work_item.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Function.h"
@@ -21,17 +23,6 @@ constexpr unsigned kWidestLane = 8;
 
 }  // namespace
 
-struct Emitter::Access {
-  llvm::Value* pointer = nullptr;  // of the source
-  llvm::Type* type = nullptr;      // of one lane's value
-  LaneLayout layout;
-  llvm::Align align;
-  unsigned stride = 0;        // elements from one lane to the next, 0 if not a small whole number
-  bool whole_blocks = false;  // the unused places between lanes may be read too
-  Shape shape;
-  bool is_own = false;  // private memory at one index for all lanes: the places of lanes that are off are there too
-};
-
 llvm::AllocaInst* Emitter::memory(uint64_t bytes) {
   llvm::BasicBlock& entry = target_.getEntryBlock();
   llvm::IRBuilder<> top(&entry, entry.begin());
@@ -43,7 +34,9 @@ llvm::AllocaInst* Emitter::memory(uint64_t bytes) {
 llvm::AllocaInst* Emitter::scratch(unsigned number, uint64_t bytes) {
   const uint64_t rounded = std::bit_ceil(bytes);
   llvm::AllocaInst*& made = scratch_[rounded * 4 + number];
-  if (!made) made = memory(rounded);
+  if (made) return made;
+  made = memory(rounded);
+  made->setMetadata(kScratch, llvm::MDNode::get(context_, {}));
   return made;
 }
 
@@ -55,7 +48,7 @@ void Emitter::emit_alloca(llvm::AllocaInst& alloca) {
 }
 
 Emitter::Access Emitter::access_of(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type) {
-  Access access{pointer, type, layout_of(type, layout_), {}, 0, false, shape(pointer), false};
+  Access access{pointer, type, layout_of(type, layout_), {}, 0, false, shape(pointer), false, false};
   access.align = llvm::isa<llvm::LoadInst>(instruction) ? llvm::cast<llvm::LoadInst>(instruction).getAlign()
                                                         : llvm::cast<llvm::StoreInst>(instruction).getAlign();
   const auto bytes = static_cast<int64_t>(access.layout.element_bytes);
@@ -64,6 +57,7 @@ Emitter::Access Emitter::access_of(llvm::Instruction& instruction, llvm::Value* 
   if (access.shape.step % bytes != 0 || access.shape.step / bytes > kWidestLane) return access;
   access.stride = static_cast<unsigned>(access.shape.step / bytes);
   const auto* object = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
+  access.is_private = object != nullptr;
   access.is_own = access.stride == 1 && count == 1 && object != nullptr && object->getMetadata(kLaneStep) != nullptr &&
                   !guards_.contains(pointer);
   // An aligned block is in memory as a whole if a part of it is.
@@ -124,7 +118,7 @@ void Emitter::emit_load(llvm::LoadInst& load_instruction) {
   };
   // Masked loads of words are as fast as plain ones.
   const bool words = access.stride == 1 && access.layout.element_bytes >= 4 && access.layout.fields.size() == 1;
-  parts_[&load_instruction] = words || access.is_own ? all() : by_wholeness(all);
+  parts_[&load_instruction] = words || access.is_own || asks_itself(access) ? all() : by_wholeness(all);
 }
 
 Parts Emitter::load_adjacent(const Access& access) {
@@ -155,7 +149,9 @@ Parts Emitter::load_adjacent(const Access& access) {
     }
     return all;
   }
-  if (count > access.stride || (count < access.stride && !access.whole_blocks)) return load(access);
+  if (!access.is_block()) return load(access);
+  if (is_movable(access) && options_.calls && !(access.is_private && !mask()))
+    return load_by_call(access, access.stride);
   auto* type = llvm::FixedVectorType::get(element, options_.lanes * access.stride);
   if (mask() && access.layout.element_bytes < 4 && !options_.narrow_masked_moves) {
     if (here_ == Here::not_all) return load_one_by_one(access);
@@ -169,7 +165,7 @@ Parts Emitter::load_adjacent(const Access& access) {
 }
 
 Parts Emitter::load(const Access& access) {
-  const bool gathers = access.layout.element_bytes >= 4;
+  const bool gathers = access.layout.element_bytes >= 4 && (options_.native_gather || !options_.calls);
   // Taken apart by the code generator where the processor has no gather: fine without a mask, one branch a lane with.
   if (!gathers || (mask() && !options_.native_gather) || access.layout.fields.size() > 1) {
     return load_one_by_one(access);
@@ -182,6 +178,7 @@ Parts Emitter::load(const Access& access) {
 
 // Lane after lane into scratch memory, from which the parts are then read at once.
 Parts Emitter::load_one_by_one(const Access& access) {
+  if (is_movable(access) && options_.calls) return load_by_call(access, 0);
   const uint64_t bytes = layout_.getTypeAllocSize(access.type).getFixedValue();
   llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
   llvm::Value* values = scratch(1, bytes * options_.lanes);
@@ -220,7 +217,7 @@ void Emitter::emit_store(llvm::StoreInst& store_instruction) {
   llvm::Value* pointer = store_instruction.getPointerOperand();
   if (is_matrix_type(value->getType())) {
     llvm::Value* stored = matrix(value);
-    if (mask()) {
+    if (mask() && mask() != entry_mask_) {  // lanes that do not exist have nothing to keep
       llvm::Value* old = builder_.CreateAlignedLoad(value->getType(), scalar(pointer), store_instruction.getAlign());
       stored = blend_matrix(mask(), stored, old);
     }
@@ -239,11 +236,15 @@ void Emitter::emit_store(llvm::StoreInst& store_instruction) {
     store_one_by_one(access, values);
     return Parts();
   };
-  by_wholeness([&] {
+  const auto all = [&] {
     if (access.stride != 0) return guarded(pointer, adjacent, one_by_one);
     store(access, values);
     return Parts();
-  });
+  };
+  if (asks_itself(access))
+    all();
+  else
+    by_wholeness(all);
 }
 
 // Lanes that are off keep what they have; those that do not exist have nothing.
@@ -284,6 +285,8 @@ void Emitter::store_adjacent(const Access& access, const Parts& values) {
   const auto count = static_cast<unsigned>(values.size());
   llvm::Value* base = scalar(access.pointer);
   const bool narrow_elements = access.layout.element_bytes < 4 && !options_.narrow_masked_moves;
+  if (count > 1 && count <= access.stride && is_movable(access) && options_.calls && !(access.is_private && !mask()))
+    return store_by_call(access, values, access.stride);
   if (access.stride != count) {
     // Places between the lanes are not ours to write, and overlapping lanes must be written in order.
     if (count > access.stride || narrow_elements) return store_one_by_one(access, values);
@@ -309,12 +312,14 @@ void Emitter::store_adjacent(const Access& access, const Parts& values) {
 }
 
 void Emitter::store(const Access& access, const Parts& values) {
-  const bool scatters = access.layout.element_bytes >= 4 && values.size() == 1;
+  const bool scatters =
+      access.layout.element_bytes >= 4 && values.size() == 1 && (options_.native_gather || !options_.calls);
   if (!scatters || (mask() && !options_.native_gather)) return store_one_by_one(access, values);
   builder_.CreateMaskedScatter(values.front(), part(access.pointer), access.align, mask() ? mask() : all_on());
 }
 
 void Emitter::store_one_by_one(const Access& access, const Parts& values) {
+  if (is_movable(access) && options_.calls) return store_by_call(access, values, 0);
   llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
   llvm::Type* pointer_type = access.pointer->getType();
   builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));

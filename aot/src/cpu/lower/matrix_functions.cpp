@@ -3,7 +3,9 @@
 // eight lines.
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/matrix.hpp"
+#include "cpu/memory_function.hpp"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace smelt::aot::cpu {
@@ -19,16 +21,11 @@ const char* suffix_of(const llvm::Type* element) {
 
 /// `void (...)`, to be filled, whose last parameter is where the result goes.
 llvm::Function* make_function(llvm::Module& module, const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->setDoesNotThrow();
-  function->addFnAttr(llvm::Attribute::NoInline);
+  llvm::Function* function = make_memory_function(module, name, parameters);
   function->setOnlyAccessesArgMemory();
   for (llvm::Argument& argument : function->args()) {
     if (!argument.getType()->isPointerTy()) continue;
     const bool is_result = argument.getArgNo() + 1 == function->arg_size();
-    argument.addAttr(llvm::Attribute::NoAlias);
-    argument.addAttr(llvm::Attribute::NoCapture);
     argument.addAttr(is_result ? llvm::Attribute::WriteOnly : llvm::Attribute::ReadOnly);
   }
   return function;
@@ -185,18 +182,59 @@ llvm::Function* load_elements_function(llvm::Module& module, llvm::Type* element
   return function;
 }
 
+/// Floats from what `line` gives for each row.
+void store_floats(llvm::IRBuilderBase& b, Value* result, llvm::function_ref<Value*(unsigned)> line_of) {
+  for (unsigned row = 0; row < kSide; ++row) {
+    Value* line = line_of(row);
+    if (is_small_float(line->getType()->getScalarType())) line = emit_to_float(b, line);
+    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(b.getFloatTy(), result, row * kSide), llvm::Align(32));
+  }
+}
+
+/// `void (matrix, floats)`.
+llvm::Function* widen_function(llvm::Module& module, llvm::Type* element) {
+  const std::string name = std::string("smelt.widen_matrix") + suffix_of(element);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
+  llvm::Function* function = make_function(module, name, {pointer, pointer});
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  store_floats(b, function->getArg(1), [&](unsigned row) {
+    return b.CreateAlignedLoad(llvm::FixedVectorType::get(element, kSide),
+                               b.CreateConstInBoundsGEP1_64(element, function->getArg(0), row * kSide),
+                               element_alignment(element));
+  });
+  b.CreateRetVoid();
+  return function;
+}
+
+/// `void (source, step, result)`: row i lies at source + i * step elements.
+llvm::Function* load_rows_function(llvm::Module& module, llvm::Type* element) {
+  const std::string name = std::string("smelt.load_rows") + suffix_of(element);
+  if (llvm::Function* made = module.getFunction(name)) return made;
+  llvm::IRBuilder<> b(module.getContext());
+  llvm::Function* function = make_function(module, name, {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
+  const Place source{function->getArg(0), function->getArg(1), b.getInt64(1)};
+  for (unsigned i = 0; i < kSide; ++i) {
+    Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), emit_address(b, bits, source, i, 0),
+                                      element_alignment(element));
+    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(bits, function->getArg(2), i * kSide),
+                         llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
+  }
+  b.CreateRetVoid();
+  return function;
+}
+
 }  // namespace
 
 void emit_matrix_widened_to(llvm::IRBuilderBase& b, Value* matrix, Value* place, Value* result) {
-  llvm::Type* element = matrix->getType()->getScalarType();
-  for (unsigned row = 0; row < kSide; ++row) {
-    Value* line = place == nullptr ? emit_part(b, matrix, row * kSide, kSide)
-                                   : b.CreateAlignedLoad(llvm::FixedVectorType::get(element, kSide),
-                                                         b.CreateConstInBoundsGEP1_64(element, place, row * kSide),
-                                                         element_alignment(element));
-    if (is_small_float(element)) line = emit_to_float(b, line);
-    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(b.getFloatTy(), result, row * kSide), llvm::Align(32));
+  if (place != nullptr) {
+    llvm::Module& module = *b.GetInsertBlock()->getModule();
+    b.CreateCall(widen_function(module, matrix->getType()->getScalarType()), {place, result});
+    return;
   }
+  store_floats(b, result, [&](unsigned row) { return emit_part(b, matrix, row * kSide, kSide); });
 }
 
 void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, llvm::ArrayRef<Value*> operands,
@@ -204,18 +242,10 @@ void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, l
   llvm::Module& module = *b.GetInsertBlock()->getModule();
   llvm::Type* element = scalar_type(b, collective.element);
   const Place place = emit_place(b, element, operands);
-  if (is_one(place.column_step)) {
-    llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
-    for (unsigned i = 0; i < kSide; ++i) {
-      Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), emit_address(b, element, place, i, 0),
-                                        element_alignment(element));
-      b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(bits, result, i * kSide),
-                           llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
-    }
-    return;
-  }
   Value* base = b.CreateAddrSpaceCast(place.base, b.getPtrTy());
-  if (is_one(place.row_step))
+  if (is_one(place.column_step))
+    b.CreateCall(load_rows_function(module, element), {base, place.row_step, result});
+  else if (is_one(place.row_step))
     b.CreateCall(load_columns_function(module, element), {base, place.column_step, result});
   else
     b.CreateCall(load_elements_function(module, element), {base, place.row_step, place.column_step, result});

@@ -2,6 +2,7 @@
 #include "cpu/regions/live_values.hpp"
 
 #include "cpu/regions/uniformity.hpp"
+#include "cpu/work_item.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/InstIterator.h"
@@ -93,7 +94,7 @@ class Keeper {
 
   /// Some use of the memory may follow another one with a site in between.
   bool array_crosses(llvm::AllocaInst& array) {
-    if (continuations_.empty()) return false;
+    if (continuations_.empty() || array.hasMetadata(kScratch)) return false;
     std::set<llvm::BasicBlock*> blocks;
     llvm::SmallVector<llvm::Value*> work{&array};
     std::set<llvm::Value*> seen{&array};
