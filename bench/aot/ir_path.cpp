@@ -106,108 +106,98 @@ void run_command(const std::vector<std::string>& arguments) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
-  const std::string command = argc > 2 ? argv[2] : SMELT_BINARY_DIR "/bin/smelt";
-  std::vector<std::string> files(argv + std::min(argc, 3), argv + argc);
-  if (files.empty())
-    for (const char* folder : {SMELT_SOURCE_DIR "/examples", SMELT_SOURCE_DIR "/tests/aot/cpu/kernels",
-                               SMELT_SOURCE_DIR "/../shared/data/triton-3.6.0/hip-gfx1100"}) {
-      std::error_code error;
-      std::vector<std::string> here;
-      for (const auto& entry : fs::directory_iterator(folder, error))
-        if (entry.path().extension() == ".ll" || entry.path().extension() == ".llir") here.push_back(entry.path());
-      std::sort(here.begin(), here.end());
-      files.insert(files.end(), here.begin(), here.end());
+/// What is compiled: `count` kernels made of a few templates, each under a name of its own.
+class Kernels {
+ public:
+  Kernels(std::vector<Template> from, size_t count) : from_(std::move(from)) {
+    for (size_t i = 0; i < count; ++i) {
+      texts_.push_back(renamed(from_[i % from_.size()], i));
+      names_.push_back(fmt::format("k{}.ll", i));
     }
-  const std::vector<Template> from = templates(files);
-  if (from.empty()) return std::fprintf(stderr, "no input compiles\n"), 1;
-
-  std::vector<std::string> texts, names;
-  size_t bytes = 0;
-  for (size_t i = 0; i < count; ++i) {
-    texts.push_back(renamed(from[i % from.size()], i));
-    names.push_back(fmt::format("k{}.ll", i));
-    bytes += texts.back().size();
   }
-  fmt::print("{} kernels made of {} files, {:.1f} KB of text each on average; target macos14\n", count, from.size(),
-             static_cast<double>(bytes) / 1e3 / static_cast<double>(count));
-  // Kernels of one template share its metadata, so that they can be compiled in one call a template.
-  const auto options_of = [&](size_t which, unsigned threads) {
-    aot::CompileOptions options;
-    options.targets = {aot::default_target()};
-    options.metadata_json = from[which].metadata;
-    options.threads = threads;
-    return options;
-  };
-  const auto compile_all = [&](unsigned threads) {
-    for (size_t which = 0; which < from.size(); ++which) {
+
+  size_t count() const { return names_.size(); }
+  size_t templates() const { return from_.size(); }
+  size_t bytes() const {
+    size_t all = 0;
+    for (const std::string& text : texts_) all += text.size();
+    return all;
+  }
+
+  /// Kernels of one template share its metadata, so that they can be compiled in one call a template.
+  void compile_all(unsigned threads) const {
+    for (size_t which = 0; which < from_.size(); ++which) {
       std::vector<aot::Source> sources;
-      for (size_t i = which; i < count; i += from.size()) sources.push_back({names[i], as_bytes(texts[i])});
+      for (size_t i = which; i < count(); i += from_.size()) sources.push_back(source(i));
       if (sources.empty()) continue;
       if (auto made = aot::compile(sources, options_of(which, threads)); !made) {
         std::fprintf(stderr, "%s\n", made.error().message.c_str());
         std::exit(1);
       }
     }
-  };
-
-  // Peak memory first: a forked child starts with what its parent has touched.
-  const double peak1 = peak_mib([&] { compile_all(1); });
-  const double peak2 = peak_mib([&] { compile_all(2); });
-  const double peak_one = peak_mib([&] {
-    const aot::Source source{names[0], as_bytes(texts[0])};
-    bench::keep(aot::compile({&source, 1}, options_of(0, 1)));
-  });
-
-  std::vector<double> each;
-  for (size_t i = 0; i < std::min<size_t>(count, 500); ++i) {
-    const aot::Source source{names[i], as_bytes(texts[i])};
-    const aot::CompileOptions options = options_of(i % from.size(), 1);
-    each.push_back(bench::timed([&] { bench::keep(aot::compile({&source, 1}, options)); }) * 1e3);
   }
-  const double one = bench::timed([&] { compile_all(1); });
-  const double two = bench::timed([&] { compile_all(2); });
-
-  const fs::path folder = fs::temp_directory_path() / fmt::format("smelt-bench-{}", getpid());
-  fs::create_directories(folder);
-  const size_t processes = std::min<size_t>(count, 100);
-  for (size_t i = 0; i < processes; ++i)
-    if (!write_file((folder / names[i]).string(), as_bytes(texts[i]))) return 1;
-  const double spawned = bench::timed([&] {
-    for (size_t i = 0; i < processes; ++i) {
-      const std::string& metadata = from[i % from.size()].metadata;
-      std::vector<std::string> arguments{
-          command,   "compile",   (folder / names[i]).string(), "-o", (folder / "out.metallib").string(), "--target",
-          "macos14", "--no-store"};
-      if (!metadata.empty()) {
-        const std::string path = (folder / "metadata.json").string();
-        if (!write_file(path, as_bytes(metadata))) std::exit(1);
-        arguments.insert(arguments.end(), {"--metadata", path});
+  void compile_one(size_t i) const {
+    const aot::Source one = source(i);
+    bench::keep(aot::compile({&one, 1}, options_of(i % from_.size(), 1)));
+  }
+  /// Each of the first `processes` in a process of its own: seconds of all.
+  double spawn(const std::string& command, size_t processes) const {
+    const fs::path folder = fs::temp_directory_path() / fmt::format("smelt-bench-{}", getpid());
+    fs::create_directories(folder);
+    for (size_t i = 0; i < processes; ++i) write(folder / names_[i], texts_[i]);
+    const double seconds = bench::timed([&] {
+      for (size_t i = 0; i < processes; ++i) {
+        std::vector<std::string> arguments{
+            command,   "compile",   (folder / names_[i]).string(), "-o", (folder / "out.metallib").string(), "--target",
+            "macos14", "--no-store"};
+        if (const std::string& metadata = from_[i % from_.size()].metadata; !metadata.empty()) {
+          write(folder / "metadata.json", metadata);
+          arguments.insert(arguments.end(), {"--metadata", (folder / "metadata.json").string()});
+        }
+        run_command(arguments);
       }
-      run_command(arguments);
-    }
-  });
-  rusage children{};
-  getrusage(RUSAGE_CHILDREN, &children);
-  fs::remove_all(folder);
+    });
+    fs::remove_all(folder);
+    return seconds;
+  }
 
-  const double n = static_cast<double>(count);
-  const double per_process = spawned / static_cast<double>(processes);
-  fmt::print("\n{:46} {:>10} {:>12} {:>10}\n", "", "ms/kernel", "kernels/s", "ratio");
-  fmt::print("{:46} {:>10.2f} {:>12} {:>10}\n", "one call a kernel, median", bench::median(each), "", "");
-  fmt::print("{:46} {:>10.2f}\n", "one call a kernel, 90th percentile", bench::percentile(each, 0.9));
-  fmt::print("{:46} {:>10.2f} {:>12.0f} {:>10.2f}\n", "all in one call, 1 thread", one / n * 1e3, n / one, 1.0);
-  fmt::print("{:46} {:>10.2f} {:>12.0f} {:>10.2f}\n", "all in one call, 2 threads", two / n * 1e3, n / two, two / one);
-  fmt::print("{:46} {:>10.2f} {:>12.0f} {:>10.2f}\n", fmt::format("one process a kernel ({} run)", processes),
-             per_process * 1e3, 1 / per_process, per_process * n / one);
-  fmt::print("\npeak memory: {:.0f} MiB on 1 thread, {:.0f} MiB on 2; {:.0f} MiB for one kernel\n", peak1, peak2,
-             peak_one);
+ private:
+  aot::Source source(size_t i) const { return {names_[i], as_bytes(texts_[i])}; }
+  aot::CompileOptions options_of(size_t which, unsigned threads) const {
+    aot::CompileOptions options;
+    options.targets = {aot::default_target()};
+    options.metadata_json = from_[which].metadata;
+    options.threads = threads;
+    return options;
+  }
+  static void write(const fs::path& path, const std::string& text) {
+    if (write_file(path.string(), as_bytes(text))) return;
+    std::fprintf(stderr, "cannot write %s\n", path.c_str());
+    std::exit(1);
+  }
 
+  std::vector<Template> from_;
+  std::vector<std::string> texts_, names_;
+};
+
+/// IR that lies in the tree and beside it.
+std::vector<std::string> inputs_at_hand() {
+  std::vector<std::string> files;
+  for (const char* folder : {SMELT_SOURCE_DIR "/examples", SMELT_SOURCE_DIR "/tests/aot/cpu/kernels",
+                             SMELT_SOURCE_DIR "/../shared/data/triton-3.6.0/hip-gfx1100"}) {
+    std::error_code error;
+    std::vector<std::string> here;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".ll" || entry.path().extension() == ".llir") here.push_back(entry.path());
+    std::sort(here.begin(), here.end());
+    files.insert(files.end(), here.begin(), here.end());
+  }
+  return files;
+}
+
+void show_where_time_goes(const Kernels& kernels) {
   bench::Sampler sampler;
-  compile_all(1);
+  kernels.compile_all(1);
   const auto places = sampler.stop();
   size_t all = 0, parse = 0, ours = 0;
   for (const auto& [place, samples] : places) {
@@ -221,4 +211,43 @@ int main(int argc, char** argv) {
   fmt::print("our own code is {:.2f} of LLVM's parsing, {:.2f} of all LLVM\n",
              static_cast<double>(ours) / static_cast<double>(std::max<size_t>(parse, 1)),
              static_cast<double>(ours) / static_cast<double>(std::max<size_t>(all - ours, 1)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
+  const std::string command = argc > 2 ? argv[2] : SMELT_BINARY_DIR "/bin/smelt";
+  std::vector<std::string> files(argv + std::min(argc, 3), argv + argc);
+  if (files.empty()) files = inputs_at_hand();
+  std::vector<Template> from = templates(files);
+  if (from.empty()) return std::fprintf(stderr, "no input compiles\n"), 1;
+  const Kernels kernels(std::move(from), count);
+  fmt::print("{} kernels made of {} files, {:.1f} KB of text each on average; target macos14\n", count,
+             kernels.templates(), static_cast<double>(kernels.bytes()) / 1e3 / static_cast<double>(count));
+
+  // Peak memory first: a forked child starts with what its parent has touched.
+  const double peak1 = peak_mib([&] { kernels.compile_all(1); });
+  const double peak2 = peak_mib([&] { kernels.compile_all(2); });
+  const double peak_one = peak_mib([&] { kernels.compile_one(0); });
+
+  std::vector<double> each;
+  for (size_t i = 0; i < std::min<size_t>(count, 500); ++i)
+    each.push_back(bench::timed([&] { kernels.compile_one(i); }) * 1e3);
+  const double one = bench::timed([&] { kernels.compile_all(1); });
+  const double two = bench::timed([&] { kernels.compile_all(2); });
+  const size_t processes = std::min<size_t>(count, 100);
+  const double per_process = kernels.spawn(command, processes) / static_cast<double>(processes);
+
+  const double n = static_cast<double>(count);
+  fmt::print("\n{:46} {:>10} {:>12} {:>10}\n", "", "ms/kernel", "kernels/s", "ratio");
+  fmt::print("{:46} {:>10.2f} {:>12} {:>10}\n", "one call a kernel, median", bench::median(each), "", "");
+  fmt::print("{:46} {:>10.2f}\n", "one call a kernel, 90th percentile", bench::percentile(each, 0.9));
+  fmt::print("{:46} {:>10.2f} {:>12.0f} {:>10.2f}\n", "all in one call, 1 thread", one / n * 1e3, n / one, 1.0);
+  fmt::print("{:46} {:>10.2f} {:>12.0f} {:>10.2f}\n", "all in one call, 2 threads", two / n * 1e3, n / two, two / one);
+  fmt::print("{:46} {:>10.2f} {:>12.0f} {:>10.2f}\n", fmt::format("one process a kernel ({} run)", processes),
+             per_process * 1e3, 1 / per_process, per_process * n / one);
+  fmt::print("\npeak memory: {:.0f} MiB on 1 thread, {:.0f} MiB on 2; {:.0f} MiB for one kernel\n", peak1, peak2,
+             peak_one);
+  show_where_time_goes(kernels);
 }
