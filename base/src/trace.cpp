@@ -42,7 +42,7 @@ class TraceFile {
 
   void write(std::string_view event) {
     const std::lock_guard guard(mutex_);
-    // What fork() made has a trace of its own, or adds to this one by a file of its own: locks are the file's.
+    // A child of fork() opens the file anew: what it inherited shares its parent's lock, and %p is another file now.
     if (pid_ != ::getpid()) open();
     if (fd_ < 0) return;
     ::flock(fd_, LOCK_EX);

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace smelt::cli {
@@ -29,7 +31,7 @@ struct RequestRow {
   std::string name, error;
   bool found = false;
   double milliseconds = 0;
-  std::string kernels, kept;  // of what was compiled
+  std::optional<uint64_t> kernels, kept;  // of what was compiled
 };
 
 /// All launches of one kernel of one library.
@@ -55,6 +57,14 @@ double number_in(const Json& object, const char* key) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+/// Facts are text in a trace.
+std::optional<uint64_t> count_in(const Json& object, const char* key) {
+  const std::string text = text_in(object, key);
+  uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc() ? std::optional(count) : std::nullopt;
+}
+
 /// "1024 x 2 x 1" as a count; 0 when it is none.
 uint64_t product(const std::string& size) {
   unsigned long long x = 0, y = 0, z = 0;
@@ -71,8 +81,8 @@ class Reader {
     const Json& facts = args != event.end() && args->is_object() ? *args : none;
     if (category == "compile" || category == "store")
       summary_.requests.push_back({text_in(event, "name"), text_in(facts, "error"), category == "store",
-                                   number_in(event, "dur") / 1000, text_in(facts, "kernels"),
-                                   text_in(facts, "from the store")});
+                                   number_in(event, "dur") / 1000, count_in(facts, "kernels"),
+                                   count_in(facts, "from the store")});
     else if (category == "kernel")
       code_[text_in(event, "name")] = text_in(facts, "from");
     else if (category == "dispatch")
@@ -106,7 +116,7 @@ class Reader {
 
   Summary summary_;
   std::map<std::pair<std::string, std::string>, KernelRow> rows_;
-  std::map<std::string, std::string> code_;
+  std::map<std::string, std::string> code_;  // by name alone: a kernel is made before its package has a digest
 };
 
 Result<Summary> summary_of(const std::string& name) {
@@ -125,7 +135,7 @@ std::string table_of(const Summary& summary) {
   for (const RequestRow& row : summary.requests) {
     const char* const how = !row.error.empty() ? "failed  " : row.found ? "found   " : "compiled";
     fmt::format_to(to, "{} {:>10.1f} ms  {}", how, row.milliseconds, printable(row.name));
-    if (!row.kernels.empty()) fmt::format_to(to, ": {} kernels, {} from the store", row.kernels, row.kept);
+    if (row.kernels) fmt::format_to(to, ": {} kernels, {} from the store", *row.kernels, row.kept.value_or(0));
     if (!row.error.empty()) fmt::format_to(to, ": {}", printable(row.error));
     out += '\n';
   }
@@ -150,7 +160,7 @@ Json json_of(const Summary& summary) {
   for (const RequestRow& row : summary.requests) {
     Json one = {{"name", row.name}, {"found", row.found}, {"milliseconds", row.milliseconds}};
     if (!row.error.empty()) one["error"] = row.error;
-    if (!row.kernels.empty()) one["kernels"] = row.kernels;
+    if (row.kernels) one.update({{"kernels", *row.kernels}, {"from_store", row.kept.value_or(0)}});
     requests.push_back(std::move(one));
   }
   for (const KernelRow& row : summary.kernels)

@@ -61,7 +61,7 @@ const Result<CompilerLibrary>& compiler_library() {
   return library;
 }
 
-/// In a trace; what the compiler makes it tells itself.
+/// What the store has, which a trace tells; of what is compiled it is told by the compiler's library.
 std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string& name) {
   const auto start = TraceClock::now();
   auto found = find_stored(key);

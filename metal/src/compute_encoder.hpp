@@ -23,7 +23,7 @@ struct EncoderState {
   Step& pass() { return buffer->list.steps[step]; }
   void end(const MTL::CommandEncoder* encoder);
   /// Null, which was reported, when the fence cannot be used here.
-  FenceObject* usable(const char* call, const MTL::Fence* fence);
+  FenceObject* usable_fence(const char* call, const MTL::Fence* fence);
   void update_fence(const char* call, const MTL::Fence* fence);
   void wait_for_fence(const char* call, const MTL::Fence* fence);
   void note_use(uint64_t hazard, bool writes);

@@ -38,7 +38,7 @@ void EncoderState::end(const MTL::CommandEncoder* encoder) {
   if (buffer->open_encoder == encoder) buffer->open_encoder = nullptr;
 }
 
-FenceObject* EncoderState::usable(const char* call, const MTL::Fence* fence) {
+FenceObject* EncoderState::usable_fence(const char* call, const MTL::Fence* fence) {
   if (!may_encode(call)) return nullptr;
   if (fence == nullptr)
     buffer->reject(misuse(call, "fence is null"));
@@ -49,10 +49,10 @@ FenceObject* EncoderState::usable(const char* call, const MTL::Fence* fence) {
   return nullptr;
 }
 void EncoderState::update_fence(const char* call, const MTL::Fence* fence) {
-  if (FenceObject* const found = usable(call, fence)) pass().updates.push_back(NS::RetainPtr(found));
+  if (FenceObject* const found = usable_fence(call, fence)) pass().updates.push_back(NS::RetainPtr(found));
 }
 void EncoderState::wait_for_fence(const char* call, const MTL::Fence* fence) {
-  if (FenceObject* const found = usable(call, fence)) pass().waits.push_back(NS::RetainPtr(found));
+  if (FenceObject* const found = usable_fence(call, fence)) pass().waits.push_back(NS::RetainPtr(found));
 }
 
 void EncoderState::note_use(uint64_t hazard, bool writes) {

@@ -251,7 +251,7 @@ Result<std::shared_ptr<remote::TieredStore>> Session::tiers() {
 Result<CompileResult> Session::make(const Request& request, const Progress& progress) {
   const auto start = TraceClock::now();
   auto made = find_or_compile(request, progress);
-  trace_result(start, source_names(request), made);
+  if (tracing()) trace_result(start, source_names(request), made);
   if (!made) return made;
   const double milliseconds = static_cast<double>(made->took.count()) / 1e3;
   if (made->hit)
@@ -271,7 +271,7 @@ Result<std::optional<CompileResult>> Session::find(const Request& request) {
   auto made = state_->find(*store, raw);
   if (!made) return std::nullopt;
   made->took = since(start);
-  trace_result(start, source_names(request), *made);
+  if (tracing()) trace_result(start, source_names(request), *made);
   return made;
 }
 
@@ -370,7 +370,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   if (store) {
     if (auto made = state_->find(*store, key)) {
       made->took = since(start);
-      trace_result(start, name, *made);
+      if (tracing()) trace_result(start, name, *made);
       return std::move(*made);
     }
   }
@@ -383,7 +383,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     made.owner = owner;
     made.key = key;
     made.took = since(start);
-    trace_result(start, name, made);
+    if (tracing()) trace_result(start, name, made);
   } else {
     Request request;
     request.sources.push_back({std::string(name), file});

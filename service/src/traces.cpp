@@ -6,7 +6,6 @@
 namespace smelt::service {
 
 void trace_result(TraceClock::time_point start, std::string_view name, const Result<CompileResult>& result) {
-  if (!tracing()) return;
   if (!result) {
     trace_event(name, "compile", start, TraceClock::now(), {{"error", result.error().message}});
     return;

@@ -9,7 +9,8 @@
 
 namespace smelt::service {
 
-/// Of a request or file that was found ("store") or compiled ("compile"), or was not, which says why.
+/// Of a request or file that was found ("store") or compiled ("compile"), or was not, which says why. Asked only while
+/// tracing: a hit in the store puts nothing together for it.
 void trace_result(TraceClock::time_point start, std::string_view name, const Result<CompileResult>& result);
 /// The names of a request's sources.
 std::string source_names(const Request& request);

@@ -43,7 +43,7 @@ class TraceTest(CliTest):
         self.assertEqual([kernel[key] for key in ("name", "launches", "failed", "most_threads", "code")],
                          ["saxpy", 1, 0, "64 x 1 x 1", "compiler"])
         (request,) = found["requests"]
-        self.assertFalse(request["found"])
+        self.assertEqual((request["found"], request["kernels"], request["from_store"]), (False, 1, 0))
 
     def test_launches_add_up(self):
         def event(name, package, threads, duration, **more):

@@ -32,10 +32,9 @@ const std::vector<Target>& rows() {
         row(Platform::macos, 26, 8, {4, 0}, 9),
     };
     for (const Platform platform : {Platform::ios, Platform::tvos})
-      for (Target& target : std::vector<Target>{row(platform, 15, 4, {2, 4}, 6), row(platform, 16, 5, {3, 0}, 7),
-                                                row(platform, 17, 6, {3, 1}, 7), row(platform, 18, 7, {3, 2}, 7),
-                                                row(platform, 26, 8, {4, 0}, 9)})
-        made.push_back(std::move(target));
+      made.insert(made.end(),
+                  {row(platform, 15, 4, {2, 4}, 6), row(platform, 16, 5, {3, 0}, 7), row(platform, 17, 6, {3, 1}, 7),
+                   row(platform, 18, 7, {3, 2}, 7), row(platform, 26, 8, {4, 0}, 9)});
     return made;
   }();
   return all;

@@ -5,14 +5,14 @@
 using namespace smelt::kit;
 
 // What buffers and heaps say about their memory.
-#define SMELT_MEMORY(Class)                                                          \
-  SMELT_GET(Class, NSUInteger, allocatedSize)                                        \
-  SMELT_GET(Class, MTLCPUCacheMode, cpuCacheMode)                                    \
-  SMELT_GET(Class, MTLStorageMode, storageMode)                                      \
-  SMELT_GET(Class, MTLHazardTrackingMode, hazardTrackingMode)                        \
-  SMELT_GET(Class, MTLResourceOptions, resourceOptions)                              \
-  -(MTLPurgeableState)setPurgeableState : (MTLPurgeableState)state {                 \
-    return static_cast<MTLPurgeableState>(                                           \
+#define SMELT_MEMORY(Class)                                                             \
+  SMELT_GET(Class, NSUInteger, allocatedSize)                                           \
+  SMELT_GET(Class, MTLCPUCacheMode, cpuCacheMode)                                       \
+  SMELT_GET(Class, MTLStorageMode, storageMode)                                         \
+  SMELT_GET(Class, MTLHazardTrackingMode, hazardTrackingMode)                           \
+  SMELT_GET(Class, MTLResourceOptions, resourceOptions)                                 \
+  -(MTLPurgeableState)setPurgeableState : (MTLPurgeableState)state {                    \
+    return static_cast<MTLPurgeableState>(                                              \
         core<Class>(self)->setPurgeableState(static_cast<MTL::PurgeableState>(state))); \
   }
 

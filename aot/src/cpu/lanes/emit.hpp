@@ -146,7 +146,8 @@ class Emitter {
   void store_one_by_one(const Access& access, const Parts& values);
   void store_own(const Access& access, llvm::Value* value);
   void store_uniform(llvm::StoreInst& store);
-  bool is_movable(const Access& access) const;
+  bool is_called(const Access& access) const;
+  bool is_called_as_block(const Access& access) const;
   bool asks_itself(const Access& access) const;
   Move move_of(const Access& access, unsigned stride) const;
   llvm::SmallVector<llvm::Value*, 3> move_arguments(const Access& access, const Move& move, llvm::Value* rows);

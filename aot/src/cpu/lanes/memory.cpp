@@ -150,8 +150,7 @@ Parts Emitter::load_adjacent(const Access& access) {
     return all;
   }
   if (!access.is_block()) return load(access);
-  if (is_movable(access) && options_.calls && !(access.is_private && !mask()))
-    return load_by_call(access, access.stride);
+  if (is_called_as_block(access)) return load_by_call(access, access.stride);
   auto* type = llvm::FixedVectorType::get(element, options_.lanes * access.stride);
   if (mask() && access.layout.element_bytes < 4 && !options_.narrow_masked_moves) {
     if (here_ == Here::not_all) return load_one_by_one(access);
@@ -178,7 +177,7 @@ Parts Emitter::load(const Access& access) {
 
 // Lane after lane into scratch memory, from which the parts are then read at once.
 Parts Emitter::load_one_by_one(const Access& access) {
-  if (is_movable(access) && options_.calls) return load_by_call(access, 0);
+  if (is_called(access)) return load_by_call(access, 0);
   const uint64_t bytes = layout_.getTypeAllocSize(access.type).getFixedValue();
   llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
   llvm::Value* values = scratch(1, bytes * options_.lanes);
@@ -285,7 +284,7 @@ void Emitter::store_adjacent(const Access& access, const Parts& values) {
   const auto count = static_cast<unsigned>(values.size());
   llvm::Value* base = scalar(access.pointer);
   const bool narrow_elements = access.layout.element_bytes < 4 && !options_.narrow_masked_moves;
-  if (count > 1 && count <= access.stride && is_movable(access) && options_.calls && !(access.is_private && !mask()))
+  if (count > 1 && count <= access.stride && is_called_as_block(access))
     return store_by_call(access, values, access.stride);
   if (access.stride != count) {
     // Places between the lanes are not ours to write, and overlapping lanes must be written in order.
@@ -319,7 +318,7 @@ void Emitter::store(const Access& access, const Parts& values) {
 }
 
 void Emitter::store_one_by_one(const Access& access, const Parts& values) {
-  if (is_movable(access) && options_.calls) return store_by_call(access, values, 0);
+  if (is_called(access)) return store_by_call(access, values, 0);
   llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
   llvm::Type* pointer_type = access.pointer->getType();
   builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));

@@ -14,15 +14,20 @@ llvm::Align row_alignment(const Move& move) {
 
 }  // namespace
 
-bool Emitter::is_movable(const Access& access) const {
-  return access.layout.is_array && !access.layout.fields.front().type->isIntegerTy(1);
+bool Emitter::is_called(const Access& access) const {
+  return options_.calls && access.layout.is_array && !access.layout.fields.front().type->isIntegerTy(1);
+}
+
+// Where all lanes are on, arrays of the kernel's own are moved in place: they may become registers yet.
+bool Emitter::is_called_as_block(const Access& access) const {
+  return is_called(access) && (mask() != nullptr || !access.is_private);
 }
 
 // A function that looks whether all lanes are on.
 bool Emitter::asks_itself(const Access& access) const {
   const size_t count = access.layout.fields.size();
   const bool native = options_.native_gather && access.stride == 0 && count == 1 && access.layout.element_bytes >= 4;
-  return options_.calls && is_movable(access) && !native && !(access.stride == 1 && count == 1);
+  return is_called(access) && !native && !(access.stride == 1 && count == 1);
 }
 
 Move Emitter::move_of(const Access& access, unsigned stride) const {

@@ -141,21 +141,22 @@ llvm::SmallVector<Value*, 8> emit_transposed_lines(llvm::IRBuilderBase& b, llvm:
   return lines;
 }
 
-/// `void (source, step, result)`: column i lies at source + i * step elements.
-llvm::Function* load_columns_function(llvm::Module& module, llvm::Type* element) {
-  const std::string name = std::string("smelt.load_columns") + suffix_of(element);
+/// `void (source, step, result)`: line i, a row or a column of the matrix, lies at source + i * step elements.
+llvm::Function* load_lines_function(llvm::Module& module, llvm::Type* element, bool are_columns) {
+  const std::string name = std::string(are_columns ? "smelt.load_columns" : "smelt.load_rows") + suffix_of(element);
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function* function = make_function(module, name, {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
   // Of integers: the code generator takes vectors of bfloat apart.
   llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
+  const Place source{function->getArg(0), function->getArg(1), b.getInt64(1)};
   llvm::SmallVector<Value*, 8> lines;
   for (unsigned i = 0; i < kSide; ++i) {
-    Value* line = b.CreateGEP(bits, function->getArg(0), b.CreateMul(function->getArg(1), b.getInt64(i)));
+    Value* line = emit_address(b, bits, source, i, 0);
     lines.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), line, element_alignment(element)));
   }
-  lines = emit_transposed_lines(b, std::move(lines));
+  if (are_columns) lines = emit_transposed_lines(b, std::move(lines));
   for (unsigned i = 0; i < kSide; ++i)
     b.CreateAlignedStore(lines[i], b.CreateConstInBoundsGEP1_64(bits, function->getArg(2), i * kSide),
                          llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
@@ -207,25 +208,6 @@ llvm::Function* widen_function(llvm::Module& module, llvm::Type* element) {
   return function;
 }
 
-/// `void (source, step, result)`: row i lies at source + i * step elements.
-llvm::Function* load_rows_function(llvm::Module& module, llvm::Type* element) {
-  const std::string name = std::string("smelt.load_rows") + suffix_of(element);
-  if (llvm::Function* made = module.getFunction(name)) return made;
-  llvm::IRBuilder<> b(module.getContext());
-  llvm::Function* function = make_function(module, name, {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
-  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
-  llvm::Type* bits = b.getIntNTy(element->getScalarSizeInBits());
-  const Place source{function->getArg(0), function->getArg(1), b.getInt64(1)};
-  for (unsigned i = 0; i < kSide; ++i) {
-    Value* line = b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), emit_address(b, bits, source, i, 0),
-                                      element_alignment(element));
-    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(bits, function->getArg(2), i * kSide),
-                         llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
-  }
-  b.CreateRetVoid();
-  return function;
-}
-
 }  // namespace
 
 void emit_matrix_widened_to(llvm::IRBuilderBase& b, Value* matrix, Value* place, Value* result) {
@@ -244,9 +226,9 @@ void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, l
   const Place place = emit_place(b, element, operands);
   Value* base = b.CreateAddrSpaceCast(place.base, b.getPtrTy());
   if (is_one(place.column_step))
-    b.CreateCall(load_rows_function(module, element), {base, place.row_step, result});
+    b.CreateCall(load_lines_function(module, element, false), {base, place.row_step, result});
   else if (is_one(place.row_step))
-    b.CreateCall(load_columns_function(module, element), {base, place.column_step, result});
+    b.CreateCall(load_lines_function(module, element, true), {base, place.column_step, result});
   else
     b.CreateCall(load_elements_function(module, element), {base, place.row_step, place.column_step, result});
 }
