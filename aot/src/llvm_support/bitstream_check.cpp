@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/bitstream_check.hpp"
 
+#include "llvm_support/metadata_numbers.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,6 +22,7 @@ enum BlockId : uint64_t {
   kIdentification = 13,
   kValueSymbols = 14,
   kMetadata = 15,
+  kMetadataAttachments = 16,
   kTypes = 17,
 };
 enum AbbreviationId : uint64_t { kEndBlock = 0, kEnterSubblock = 1, kDefine = 2, kUnabbreviated = 3, kFirstOwn = 4 };
@@ -151,6 +154,10 @@ class Walk {
     if (id == kFunction && parent == kModule) function_starts_.insert(start & ~uint64_t{31});
     if (id == kValueSymbols && parent == kModule) symbols_starts_.insert(start & ~uint64_t{31});
 
+    const bool names_metadata = id == kMetadata || id == kMetadataAttachments;
+    if (id == kFunction && parent == kModule) metadata_.enter_function();
+    if (names_metadata) metadata_.enter_block(parent == kFunction);
+
     Abbreviations abbreviations;
     if (const auto known = block_info_.find(id); known != block_info_.end()) abbreviations = known->second;
     uint64_t described = ~uint64_t{0};  // inside BLOCKINFO: the block that is being described
@@ -160,6 +167,7 @@ class Walk {
       SMELT_TRY(const uint64_t what, bits_.fixed(static_cast<unsigned>(width)));
       if (what == kEndBlock) {
         SMELT_TRY_VOID(bits_.align());
+        if (names_metadata) SMELT_TRY_VOID(metadata_.check(at));
         if (bits_.at() == end) return {};
         return fail(Errc::corrupt, "bit {}: block {} ends {} bits before its length says", at, id, end - bits_.at());
       }
@@ -177,6 +185,8 @@ class Walk {
         continue;
       }
       Record record;
+      operands_.clear();
+      keeps_operands_ = names_metadata;
       if (what == kUnabbreviated) {
         SMELT_TRY(record, unabbreviated());
       } else if (what - kFirstOwn < abbreviations.size()) {
@@ -185,6 +195,8 @@ class Walk {
         return fail(Errc::corrupt, "bit {}: abbreviation {} is not defined in block {}", at, what, id);
       }
       ++facts.records;
+      if (id == kMetadata) metadata_.add(record.code, operands_);
+      if (id == kMetadataAttachments) metadata_.add_attachments(operands_);
       if (id == kBlockInfo && record.code == 1) {
         if (record.count < 1) return fail(Errc::corrupt, "bit {}: SETBID without a block", at);
         described = record.head[0];
@@ -297,6 +309,7 @@ class Walk {
 
   void note(Record& record, uint64_t value) {
     record.add(value);
+    if (keeps_operands_) operands_.push_back(value);
     if (identification_ && text_.size() < 256) text_ += static_cast<char>(value & 0x7F);
   }
 
@@ -334,6 +347,9 @@ class Walk {
   std::unordered_set<uint64_t> symbols_starts_;
   std::vector<uint64_t> function_targets_;
   uint64_t symbols_target_ = 0;
+  MetadataNumbers metadata_;
+  std::vector<uint64_t> operands_;  // of the record at hand, in blocks that name metadata
+  bool keeps_operands_ = false;
   std::string text_;
   bool identification_ = false;
   unsigned modules_ = 0;

@@ -6,7 +6,10 @@
 #include "llvm_support/bitstream_check.hpp"
 #include "llvm_support/deep_stack.hpp"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/Bitstream/BitstreamWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,6 +18,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 using namespace smelt;
 using namespace smelt::aot;
@@ -145,6 +149,58 @@ TEST_CASE("no prefix of bitcode is read, and none crashes") {
     }
   });
   CHECK(accepted < 4);
+}
+
+/// A module of metadata alone: `strings` of it, and a node with `operands`; a function with a node of its own and an
+/// attachment of number `attached`.
+Bytes metadata_module(uint64_t strings, std::vector<uint64_t> operands, std::vector<uint64_t> in_function,
+                      uint64_t attached) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::BitstreamWriter writer(bytes);
+  writer.Emit(0xDEC04342, 32);
+  writer.EnterSubblock(llvm::bitc::MODULE_BLOCK_ID, 3);
+  writer.EnterSubblock(llvm::bitc::METADATA_BLOCK_ID, 3);
+  for (uint64_t i = 0; i < strings; ++i) {
+    const uint64_t letter[] = {'a'};
+    writer.EmitRecord(llvm::bitc::METADATA_STRING_OLD, letter);
+  }
+  writer.EmitRecord(llvm::bitc::METADATA_NODE, operands);
+  writer.ExitBlock();
+  for (int function = 0; function < 2; ++function) {
+    writer.EnterSubblock(llvm::bitc::FUNCTION_BLOCK_ID, 4);
+    writer.EnterSubblock(llvm::bitc::METADATA_BLOCK_ID, 3);
+    writer.EmitRecord(llvm::bitc::METADATA_NODE, in_function);
+    writer.ExitBlock();
+    writer.EnterSubblock(llvm::bitc::METADATA_ATTACHMENT_ID, 3);
+    const uint64_t attachment[] = {0, 1, attached};
+    writer.EmitRecord(llvm::bitc::METADATA_ATTACHMENT, attachment);
+    writer.ExitBlock();
+    writer.ExitBlock();
+  }
+  writer.ExitBlock();
+  writer.FlushToWord();
+  return to_bytes(as_bytes(std::string_view(bytes.data(), bytes.size())));
+}
+
+TEST_CASE("metadata that does not exist is not named") {
+  // Operands of nodes are one more than the number, 0 is none: two strings and the node itself are 1, 2 and 3.
+  CHECK(check_bitstream(metadata_module(2, {0, 1, 2, 3}, {1, 4}, 3)));
+  struct Case {
+    std::vector<uint64_t> operands, in_function;
+    uint64_t attached;
+    std::string_view error;
+  };
+  const Case cases[] = {{{4}, {}, 0, "number 3 is named, there are 3"},
+                        {{~uint64_t{0}}, {}, 0, "number 18446744073709551614 is named, there are 3"},
+                        {{1}, {5}, 0, "number 4 is named, there are 4"},  // what another function has does not count
+                        {{1}, {1}, 4, "number 4 is named, there are 4"}};
+  for (const auto& [operands, in_function, attached, error] : cases) {
+    const auto facts = check_bitstream(metadata_module(2, operands, in_function, attached));
+    REQUIRE_FALSE(facts);
+    CHECK(facts.error().code == Errc::corrupt);
+    CAPTURE(facts.error().message);
+    CHECK(facts.error().message.find(error) != std::string::npos);
+  }
 }
 
 TEST_CASE("claims that the file cannot back are refused before LLVM sees them") {
