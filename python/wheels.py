@@ -28,12 +28,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What every Linux with the same C library has; all else is inside the wheel or named here.
 SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1",
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
-# TLS is never inside: a fault in it is mended by the distribution, not by a new wheel of ours.
-TLS = {"libcurl.so.4", "libssl.so.3", "libcrypto.so.3"}
-REQUIRED = {"smelt": set(), "smelt-remote": TLS, "smelt-compiler": {"libLLVM.so.19.1", "libclang-cpp.so.19.1"} | TLS}
+# What a machine must have. libcurl is not among it: remote/src/curl_library.cpp opens it when a remote is named. It is never inside: a fault
+# in TLS is mended by the distribution, not by a new wheel of ours.
+REQUIRED = {"smelt": set(), "smelt-remote": set(), "smelt-compiler": {"libLLVM.so.19.1", "libclang-cpp.so.19.1"}}
 COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compiler": "python-compiler"}
 MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
-SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Needs libcurl on the machine (Debian: libcurl4)",
+SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Opens the machine's libcurl (Debian: libcurl4)",
              "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
 OPENED = {"libhogweed.so.6", "libgmp.so.10"}  # by trust/src/ed25519.cpp, when a signature is looked at
 # What another wheel brings into smelt/_libs, for those that need that wheel.

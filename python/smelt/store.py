@@ -81,13 +81,12 @@ def _warn(text: str) -> None:
 
 
 def _remotes() -> Any:
-    """The store with servers behind it, which needs libcurl; imported for a store that has remotes."""
+    """The store with servers behind it; imported for a store that has remotes."""
     try:
         from . import _remote
     except ImportError as missing:
         raise StoreError(
-            f"remotes cannot be loaded ({missing}). They are a package of their own: pip install smelt-remote; it needs "
-            "libcurl (Debian: libcurl4)"
+            f"remotes cannot be loaded ({missing}). They are a package of their own: pip install smelt-remote"
         ) from missing
     return _remote
 

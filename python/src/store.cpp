@@ -2,8 +2,8 @@
 // smelt._store: the store for Python, and what it knows of compiled libraries without a compiler. A module of its own,
 // without LLVM: a compiler that only keeps its results with us (smelt.compat.triton) starts in milliseconds.
 //
-// Compiled a second time as smelt._remote, where finds and puts go through remote::TieredStore: libcurl brings two
-// dozen libraries along, which only those load who have remotes.
+// Compiled a second time as smelt._remote, where finds and puts go through remote::TieredStore: half of the code, which
+// only those load who have remotes.
 #include "smelt/cache/store.hpp"
 
 #include "smelt/cache/flight.hpp"

@@ -3,7 +3,7 @@
 
 #include "smelt/base/files.hpp"
 
-#include <curl/curl.h>
+#include "curl_library.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -68,7 +68,7 @@ std::string decoded(std::string_view text) {
   if (text.empty()) return {};  // which libcurl would take for "up to the end of the C string"
   int size = 0;
   const std::unique_ptr<char, decltype(&curl_free)> plain(
-      curl_easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size), &curl_free);
+      curl().easy_unescape(nullptr, text.data(), static_cast<int>(text.size()), &size), curl().free);
   return plain ? std::string(plain.get(), static_cast<size_t>(size)) : std::string(text);
 }
 
@@ -112,14 +112,15 @@ Result<void> set_options(Address& address, std::string_view query) {
 /// A piece of a parsed URL; empty when it has none.
 std::string piece(CURLU* url, CURLUPart part, unsigned flags = CURLU_URLDECODE) {
   char* text = nullptr;
-  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
-  const std::unique_ptr<char, decltype(&curl_free)> owned(text, &curl_free);
+  if (curl().url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl().free);
   return text;
 }
 
 Result<Address> parse(const std::string& text) {
-  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
-  const CURLUcode code = curl_url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME);
+  SMELT_TRY_VOID(curl_available());
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl().url(), curl().url_cleanup);
+  const CURLUcode code = curl().url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME);
   const std::string scheme = piece(url.get(), CURLUPART_SCHEME);
   const auto* known =
       std::find_if(std::begin(kSchemes), std::end(kSchemes), [&](const Scheme& one) { return one.name == scheme; });

@@ -4,7 +4,7 @@
 
 #include "smelt/remote/transport.hpp"
 
-#include <curl/curl.h>
+#include "curl_library.hpp"
 
 #include <memory>
 
@@ -14,7 +14,7 @@ using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 using Multi = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
 using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 
-/// A fresh handle; libcurl is initialised before the first.
+/// A fresh handle.
 Easy make_easy();
 
 /// Certificates, proxy, patience while connecting: the same for HTTP and for what else goes through a socket of curl's.

@@ -32,8 +32,8 @@ struct Request {
   Bytes received;
   bool too_long = false;
 
-  Easy easy{nullptr, &curl_easy_cleanup};
-  HeaderList headers{nullptr, &curl_slist_free_all};
+  Easy easy{nullptr, curl().easy_cleanup};
+  HeaderList headers{nullptr, curl().slist_free_all};
   Clock::time_point* progress = nullptr;
   std::optional<std::chrono::system_clock::time_point>* date = nullptr;
   char detail[CURL_ERROR_SIZE] = {};
@@ -43,7 +43,7 @@ size_t take_bytes(char* bytes, size_t, size_t count, void* to) {
   auto& request = *static_cast<Request*>(to);
   *request.progress = Clock::now();
   long status = 0;
-  curl_easy_getinfo(request.easy.get(), CURLINFO_RESPONSE_CODE, &status);
+  curl().easy_getinfo(request.easy.get(), CURLINFO_RESPONSE_CODE, &status);
   if (status / 100 != 2) return count;  // a page that explains an error: nobody reads it
   if (request.received.size() + count > request.most) {
     request.too_long = true;
@@ -59,9 +59,9 @@ size_t take_header(char* bytes, size_t, size_t count, void* to) {
   *request.progress = Clock::now();
   const std::string_view line(bytes, count);
   constexpr std::string_view kDate = "date:";
-  if (count > kDate.size() && curl_strnequal(bytes, kDate.data(), kDate.size()) == 1) {
+  if (count > kDate.size() && curl().strnequal(bytes, kDate.data(), kDate.size()) == 1) {
     const std::string text(line.substr(kDate.size()));
-    if (const time_t at = curl_getdate(text.c_str(), nullptr); at > 0)
+    if (const time_t at = curl().getdate(text.c_str(), nullptr); at > 0)
       *request.date = std::chrono::system_clock::from_time_t(at);
   }
   return count;
@@ -86,7 +86,7 @@ int rewind_bytes(void* of, curl_off_t to, int origin) {
 class HttpTransport : public Transport {
  public:
   HttpTransport(Address address, HttpTarget target)
-      : address_(std::move(address)), target_(std::move(target)), multi_(nullptr, &curl_multi_cleanup) {}
+      : address_(std::move(address)), target_(std::move(target)), multi_(nullptr, curl().multi_cleanup) {}
   ~HttpTransport() override {
     idle_.clear();
     multi_.reset();
@@ -151,11 +151,10 @@ class HttpTransport : public Transport {
   /// Runs them all, or until the first that says something about the server rather than about itself.
   std::optional<Trouble> run(std::span<Request> requests, const Patience& patience, unsigned& round_trips) {
     if (!multi_) {
-      idle_.push_back(make_easy());  // initialises libcurl, which a multi handle needs too
-      multi_.reset(curl_multi_init());
-      curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-      curl_multi_setopt(multi_.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, static_cast<long>(kStreams));
-      curl_multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(kConnections));
+      multi_.reset(curl().multi_init());
+      curl().multi_setopt(multi_.get(), CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+      curl().multi_setopt(multi_.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, static_cast<long>(kStreams));
+      curl().multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(kConnections));
     }
     std::optional<Trouble> trouble;
     const auto began = Clock::now();
@@ -165,12 +164,12 @@ class HttpTransport : public Transport {
     while (!trouble && (active > 0 || next < requests.size())) {
       for (; next < requests.size() && active < width_; ++next, ++active) start(requests[next], depth, patience);
       int running = 0;
-      curl_multi_perform(multi_.get(), &running);
+      curl().multi_perform(multi_.get(), &running);
       int left = 0;
-      while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+      while (const CURLMsg* message = curl().multi_info_read(multi_.get(), &left)) {
         if (message->msg != CURLMSG_DONE) continue;
         Request* request = nullptr;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);
+        curl().easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);
         depth = std::max(depth, request->depth + 1);
         round_trips = std::max(round_trips, request->depth);
         --active;
@@ -179,10 +178,10 @@ class HttpTransport : public Transport {
       }
       if (trouble || active == 0) continue;
       trouble = impatience(began, patience);
-      if (!trouble) curl_multi_poll(multi_.get(), nullptr, 0, 20, nullptr);
+      if (!trouble) curl().multi_poll(multi_.get(), nullptr, 0, 20, nullptr);
     }
     for (Request& request : requests)
-      if (!request.done && request.easy) curl_multi_remove_handle(multi_.get(), request.easy.get());
+      if (!request.done && request.easy) curl().multi_remove_handle(multi_.get(), request.easy.get());
     return trouble;
   }
 
@@ -207,7 +206,7 @@ class HttpTransport : public Transport {
     } else {
       request.easy = std::move(idle_.back());
       idle_.pop_back();
-      curl_easy_reset(request.easy.get());
+      curl().easy_reset(request.easy.get());
     }
     request.depth = depth;
     request.progress = &progress_;
@@ -215,83 +214,83 @@ class HttpTransport : public Transport {
     CURL* easy = request.easy.get();
     set_connection(easy, address_, patience);
     set_request(easy, request);
-    curl_multi_add_handle(multi_.get(), easy);
+    curl().multi_add_handle(multi_.get(), easy);
   }
 
   void set_request(CURL* easy, Request& request) {
     const std::string url = target_.base + "/" + to_path(request.name);
-    curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, &request);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request.detail);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl().easy_setopt(easy, CURLOPT_URL, url.c_str());
+    curl().easy_setopt(easy, CURLOPT_PRIVATE, &request);
+    curl().easy_setopt(easy, CURLOPT_ERRORBUFFER, request.detail);
+    curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     // Never from https to http, and credentials go to no other host (libcurl's default).
-    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, address_.tls ? "https" : "http,https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, request.method == Method::put ? 0L : 1L);
-    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 3L);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    curl().easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, address_.tls ? "https" : "http,https");
+    curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, request.method == Method::put ? 0L : 1L);
+    curl().easy_setopt(easy, CURLOPT_MAXREDIRS, 3L);
+    curl().easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     // With TLS: wait whether the first connection turns out to carry many requests.
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, address_.tls ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_CERTINFO, address_.tls && certificate_ends_.empty() ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &take_bytes);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &request);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, &request);
+    curl().easy_setopt(easy, CURLOPT_PIPEWAIT, address_.tls ? 1L : 0L);
+    curl().easy_setopt(easy, CURLOPT_CERTINFO, address_.tls && certificate_ends_.empty() ? 1L : 0L);
+    curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, &take_bytes);
+    curl().easy_setopt(easy, CURLOPT_WRITEDATA, &request);
+    curl().easy_setopt(easy, CURLOPT_HEADERFUNCTION, &take_header);
+    curl().easy_setopt(easy, CURLOPT_HEADERDATA, &request);
     set_credentials(easy);
     curl_slist* headers = nullptr;
-    for (const std::string& header : target_.headers) headers = curl_slist_append(headers, header.c_str());
-    if (request.method == Method::head) curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    for (const std::string& header : target_.headers) headers = curl().slist_append(headers, header.c_str());
+    if (request.method == Method::head) curl().easy_setopt(easy, CURLOPT_NOBODY, 1L);
     if (request.method == Method::put) {
-      curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-      curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-      curl_easy_setopt(easy, CURLOPT_READFUNCTION, &give_bytes);
-      curl_easy_setopt(easy, CURLOPT_READDATA, &request);
-      curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, &rewind_bytes);
-      curl_easy_setopt(easy, CURLOPT_SEEKDATA, &request);
-      headers = curl_slist_append(headers, "Content-Type: application/octet-stream");
-      headers = curl_slist_append(headers, "Expect:");
+      curl().easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+      curl().easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+      curl().easy_setopt(easy, CURLOPT_READFUNCTION, &give_bytes);
+      curl().easy_setopt(easy, CURLOPT_READDATA, &request);
+      curl().easy_setopt(easy, CURLOPT_SEEKFUNCTION, &rewind_bytes);
+      curl().easy_setopt(easy, CURLOPT_SEEKDATA, &request);
+      headers = curl().slist_append(headers, "Content-Type: application/octet-stream");
+      headers = curl().slist_append(headers, "Expect:");
     }
     if (!target_.sigv4.empty())
-      headers = curl_slist_append(headers,
-                                  fmt::format("x-amz-content-sha256: {}",
-                                              to_hex(sha256(request.method == Method::put ? request.body : ByteView())))
-                                      .c_str());
+      headers = curl().slist_append(
+          headers, fmt::format("x-amz-content-sha256: {}",
+                               to_hex(sha256(request.method == Method::put ? request.body : ByteView())))
+                       .c_str());
     request.headers.reset(headers);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    curl().easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
   }
 
   void set_credentials(CURL* easy) {
     if (!target_.bearer.empty()) {
-      curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, target_.bearer.c_str());
-      curl_easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+      curl().easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, target_.bearer.c_str());
+      curl().easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
     } else if (!target_.user_password.empty()) {
-      curl_easy_setopt(easy, CURLOPT_USERPWD, target_.user_password.c_str());
+      curl().easy_setopt(easy, CURLOPT_USERPWD, target_.user_password.c_str());
       if (target_.sigv4.empty())
-        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+        curl().easy_setopt(easy, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
       else
-        curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, target_.sigv4.c_str());
+        curl().easy_setopt(easy, CURLOPT_AWS_SIGV4, target_.sigv4.c_str());
     }
   }
 
   void finish(Request& request, CURLcode code) {
     CURL* easy = request.easy.get();
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &request.status);
+    curl().easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &request.status);
     long version = 0;
-    curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+    curl().easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
     if (version == CURL_HTTP_VERSION_2_0) width_ = kStreams;
     if (address_.tls && certificate_ends_.empty()) note_certificate(easy);
     curl_off_t retry = 0;
-    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
+    curl().easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
     retry_after_ = std::chrono::seconds(retry);
     request.code = code;
     request.done = true;
-    curl_multi_remove_handle(multi_.get(), easy);
+    curl().multi_remove_handle(multi_.get(), easy);
     idle_.push_back(std::move(request.easy));
     request.headers.reset();
   }
 
   void note_certificate(CURL* easy) {
     const curl_certinfo* info = nullptr;
-    if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &info) != CURLE_OK || !info || info->num_of_certs == 0) return;
+    if (curl().easy_getinfo(easy, CURLINFO_CERTINFO, &info) != CURLE_OK || !info || info->num_of_certs == 0) return;
     constexpr std::string_view kEnds = "Expire date:";
     for (const curl_slist* line = info->certinfo[0]; line; line = line->next)
       if (std::string_view(line->data).starts_with(kEnds)) certificate_ends_ = line->data + kEnds.size();

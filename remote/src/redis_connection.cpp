@@ -85,13 +85,13 @@ Result<void> RedisConnection::connect(const Patience& patience) {
   set_connection(easy, address_, patience);
   const int port = address_.port != 0 ? address_.port : 6379;
   const std::string url = fmt::format("{}://{}:{}", address_.tls ? "https" : "http", address_.host, port);
-  curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
-  curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
-  curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, detail.data());
-  const CURLcode code = curl_easy_perform(easy);
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, nullptr);
+  curl().easy_setopt(easy, CURLOPT_URL, url.c_str());
+  curl().easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+  curl().easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
+  curl().easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+  curl().easy_setopt(easy, CURLOPT_ERRORBUFFER, detail.data());
+  const CURLcode code = curl().easy_perform(easy);
+  curl().easy_setopt(easy, CURLOPT_ERRORBUFFER, nullptr);
   if (code == CURLE_OK) return {};
   close();
   return tl::unexpected(curl_error(address_, code, detail.data(), patience));
@@ -108,7 +108,7 @@ Result<void> RedisConnection::wait(bool to_write, Waiting& waiting) {
   if (now - waiting.began > waiting.patience.timeout)
     return late("not done within 'timeout'", waiting.patience.timeout);
   curl_socket_t socket = CURL_SOCKET_BAD;
-  curl_easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &socket);
+  curl().easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &socket);
   if (socket == CURL_SOCKET_BAD) return fail(Errc::io, "{}: the server closed the connection", address_.shown);
   pollfd ready{socket, static_cast<short>(to_write ? POLLOUT : POLLIN), 0};
   ::poll(&ready, 1, 20);
@@ -118,13 +118,13 @@ Result<void> RedisConnection::wait(bool to_write, Waiting& waiting) {
 Result<void> RedisConnection::send(std::string_view wire, Waiting& waiting) {
   while (!wire.empty()) {
     size_t sent = 0;
-    const CURLcode code = curl_easy_send(easy_.get(), wire.data(), wire.size(), &sent);
+    const CURLcode code = curl().easy_send(easy_.get(), wire.data(), wire.size(), &sent);
     wire.remove_prefix(sent);
     if (sent > 0) waiting.progress = Clock::now();
     if (code == CURLE_AGAIN) {
       SMELT_TRY_VOID(wait(true, waiting));
     } else if (code != CURLE_OK) {
-      return fail(Errc::io, "{}: sending: {}", address_.shown, curl_easy_strerror(code));
+      return fail(Errc::io, "{}: sending: {}", address_.shown, curl().easy_strerror(code));
     }
   }
   return {};
@@ -146,13 +146,13 @@ Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count,
       continue;
     }
     size_t got = 0;
-    const CURLcode code = curl_easy_recv(easy_.get(), buffer.data(), buffer.size(), &got);
+    const CURLcode code = curl().easy_recv(easy_.get(), buffer.data(), buffer.size(), &got);
     if (code == CURLE_AGAIN) {
       SMELT_TRY_VOID(wait(false, waiting));
       continue;
     }
     if (code != CURLE_OK || got == 0)
-      return fail(Errc::io, "{}: the connection was cut: {}", address_.shown, curl_easy_strerror(code));
+      return fail(Errc::io, "{}: the connection was cut: {}", address_.shown, curl().easy_strerror(code));
     waiting.progress = Clock::now();
     total += got;
     if (total > most)

@@ -29,7 +29,7 @@ void append_command(std::string& wire, const Command& command);
 
 class RedisConnection {
  public:
-  explicit RedisConnection(const Address& address) : address_(address), easy_(nullptr, &curl_easy_cleanup) {}
+  explicit RedisConnection(const Address& address) : address_(address), easy_(nullptr, curl().easy_cleanup) {}
 
   bool connected() const { return easy_ != nullptr; }
   void close();

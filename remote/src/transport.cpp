@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/remote/transport.hpp"
 
+#include "curl_library.hpp"
 #include "transports.hpp"
 
 namespace smelt::remote {
@@ -18,6 +19,7 @@ Result<void> Transport::give_back(const Lease&, const Patience&) {
 }
 
 Result<std::unique_ptr<Transport>> make_transport(const Address& address) {
+  if (address.kind != Kind::file) SMELT_TRY_VOID(curl_available());
   switch (address.kind) {
     case Kind::file:
       return make_file_transport(address);

@@ -3,6 +3,7 @@
 #include "smelt/base/digest.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/platform.hpp"
+#include "smelt/base/shared_library.hpp"
 
 #include "files.hpp"
 
@@ -86,3 +87,18 @@ TEST_CASE("what a process maps and what it holds are told apart") {
   ::munmap(mapping, kBytes);
 }
 #endif
+
+TEST_CASE("a library that is not there, or lacks a function, says so") {
+  SharedLibrary missing("libsmelt-of-nowhere.so.1");
+  CHECK_FALSE(static_cast<bool>(missing.find<int (*)()>("anything")));
+  CHECK(missing.trouble().find("libsmelt-of-nowhere.so.1") != std::string::npos);
+#ifdef __linux__
+  SharedLibrary found("libc.so.6");
+  const auto length = found.find<size_t (*)(const char*)>("strlen");
+  REQUIRE(static_cast<bool>(length));
+  CHECK(length("four") == 4);
+  CHECK(found.trouble().empty());
+  CHECK_FALSE(static_cast<bool>(found.find<int (*)()>("no_such_function")));
+  CHECK(found.trouble().find("no_such_function") != std::string::npos);
+#endif
+}

@@ -67,6 +67,17 @@ class RemoteTest(CliTest):
         _, said = self.compile()
         self.assertIn("compiled", said)
 
+    def test_libcurl_is_opened_for_remotes_alone(self):
+        broken = self.folder / "lib"
+        broken.mkdir()
+        (broken / "libcurl.so.4").write_bytes(b"")
+        self.machine("a", SMELT_REMOTE="", LD_LIBRARY_PATH=str(broken))
+        self.compile()
+        self.machine("b", LD_LIBRARY_PATH=str(broken))
+        said = self.fail_with(1, "remote", "check")
+        for word in ("remotes cannot be used here", "libcurl.so.4", "Debian: libcurl4", "toolchain_missing"):
+            self.assertIn(word, said)
+
     def test_push_and_pull_by_name(self):
         self.machine("a", SMELT_REMOTE="")
         out = self.folder / "out.smelt"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ed25519.hpp"
 
-#include <dlfcn.h>
+#include "smelt/base/shared_library.hpp"
 
 #include <string>
 
@@ -25,23 +25,14 @@ struct Functions {
   Functions() {
 #ifndef __APPLE__
     // In a wheel both lie beside us, where we look and libhogweed does not. That it fails is no matter then.
-    ::dlopen("libgmp.so.10", RTLD_NOW | RTLD_LOCAL);
+    const SharedLibrary numbers("libgmp.so.10");
 #endif
-    void* const library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);  // for the process's whole life
-    if (library) {
-      public_key = find<decltype(public_key)>(library, "nettle_ed25519_sha512_public_key");
-      sign = find<decltype(sign)>(library, "nettle_ed25519_sha512_sign");
-      verify = find<decltype(verify)>(library, "nettle_ed25519_sha512_verify");
-    }
-    if (public_key && sign && verify) return;
-    const char* const said = ::dlerror();
-    trouble = said ? said : kLibrary;
-    verify = nullptr;
-  }
-
-  template <class Function>
-  static Function find(void* library, const char* name) {
-    return reinterpret_cast<Function>(::dlsym(library, name));
+    SharedLibrary library(kLibrary);
+    public_key = library.find<decltype(public_key)>("nettle_ed25519_sha512_public_key");
+    sign = library.find<decltype(sign)>("nettle_ed25519_sha512_sign");
+    verify = library.find<decltype(verify)>("nettle_ed25519_sha512_verify");
+    trouble = library.trouble();
+    if (!trouble.empty()) verify = nullptr;
   }
 };
 
