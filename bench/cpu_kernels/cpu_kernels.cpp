@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Eight kernels as CPU slices, against the plain loop at -O3 and against PoCL, on 1 and 2 threads: ratios from one run.
 //
-//   bench_cpu_kernels [rounds]            one process for each number of threads
+//   bench_cpu_kernels [rounds]            all groups of rows: these, one process for each number of threads, ggml's
+//   kernels,
+//                                         Triton's, launches (run_groups.cpp)
 //   bench_cpu_kernels --threads N rounds [kernel]
 //   bench_cpu_kernels --packages rounds A.smelt B.smelt ...     the same kernels out of packages, made by two compilers
 //                                                               or with other options (compare_code.sh); one thread
 //
 // The three take turns in every round; a round is the fastest of a few launches. Ratios are of the fastest rounds and
 // of the medians: on a machine that does other work too, the first is the one that repeats. Results are compared first.
-#include "smelt/base/files.hpp"
-#include "smelt/loader/encoder.hpp"
-
 #include "bench.hpp"
+#include "built.hpp"
 #include "opencl.hpp"
 #include "plain.hpp"
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include "run_groups.hpp"
 
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <stdexcept>
 #include <thread>
 
 namespace smelt::bench {
@@ -34,12 +30,6 @@ constexpr size_t kRows = 512;
 constexpr size_t kColumns = 1024;
 constexpr size_t kMatrix = 512;
 constexpr size_t kGroup = 256;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 /// One more thread, which stays awake for a moment after its work and then sleeps: what is measured is loops, not
 /// waking (the fastest of several launches counts), and it is not in the way of the others' threads.
@@ -227,16 +217,6 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// Made by another program: PoCL brings an LLVM of its own, which does not share a process with ours.
-loader::LibraryRef build(const loader::DeviceRef& device) {
-  const auto file = std::filesystem::temp_directory_path() / fmt::format("smelt-bench-{}.smelt", ::getpid());
-  const std::string builder = std::filesystem::canonical("/proc/self/exe").string() + "_build";
-  if (std::system((builder + " " + file.string()).c_str()) != 0) throw std::runtime_error(builder + " failed");
-  const Bytes bytes = must(read_file(file));
-  std::filesystem::remove(file);
-  return must(loader::Library::load(device, bytes));
-}
-
 /// Largest difference relative to the largest value.
 double difference(const Case& one, const Vector& found, const Vector& wanted) {
   if (one.kind != Case::Kind::f32) return found == wanted ? 0 : INFINITY;
@@ -313,9 +293,7 @@ void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl,
 
 int run(unsigned threads, size_t rounds, std::string_view only) {
   ::setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(threads).c_str(), 1);
-  loader::DeviceOptions options;
-  options.threads = threads;
-  const auto device = must(loader::Device::open(loader::DeviceKind::cpu, options));
+  const auto device = cpu_device(threads);
   const loader::LibraryRef library = build(device);
   const std::unique_ptr<OpenCl> opencl = OpenCl::open();
   Halves halves(threads);
@@ -385,20 +363,6 @@ int compare_packages(size_t rounds, std::span<char*> files) {
   return 0;
 }
 
-int run_all(const std::string& rounds) {
-  for (const char* threads : {"1", "2"}) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::execl("/proc/self/exe", "bench_cpu_kernels", "--threads", threads, rounds.c_str(), nullptr);
-      ::_exit(127);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (status != 0) return 1;
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace smelt::bench
 
@@ -410,7 +374,7 @@ int main(int count, char** arguments) {
     if (count >= 4 && std::string_view(arguments[1]) == "--packages")
       return smelt::bench::compare_packages(std::stoul(arguments[2]),
                                             std::span(arguments, static_cast<size_t>(count)).subspan(3));
-    return smelt::bench::run_all(count > 1 ? arguments[1] : "15");
+    return smelt::bench::run_groups(count > 1 ? arguments[1] : "15");
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_cpu_kernels: {}\n", error.what());
     return 1;
