@@ -2,7 +2,7 @@
 // Writes the gang's function: the same blocks as the thread's function, every value in the form its shape asks for.
 //
 //   uniform, matrix   one scalar (or one row-major `<64 x T>`) for the gang: the instruction is copied
-//   linear            the value of lane 0, scalar; as a vector, lane 0 + step * lane, made where it is needed
+//   linear, spread    the value of lane 0, scalar; as a vector, lane 0 + each lane's offset, made where it is needed
 //   varying           *parts*: one `<lanes x T>` per scalar in the thread's type, so `<4 x float>` is four vectors
 //
 // Masks. Every block has one; null means that all lanes are on. A block is only entered with some lane on, which is why
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "cpu/lanes/moves.hpp"
+#include "cpu/lanes/pieces.hpp"
 #include "cpu/lanes/structure.hpp"
 #include "cpu/lower/collectives.hpp"
 
@@ -105,6 +106,7 @@ class Emitter {
   // values.cpp
   Shape shape(const llvm::Value* value) const { return analysis_.shapes->of(value); }
   llvm::Type* wide(llvm::Type* type) const { return llvm::FixedVectorType::get(type, options_.lanes); }
+  llvm::Value* offset_vector(llvm::Type* type, const Shape& form);
   llvm::Value* splat(llvm::Value* scalar);
   llvm::Value* scalar(llvm::Value* value);
   Parts parts(llvm::Value* value);
@@ -136,6 +138,8 @@ class Emitter {
   struct Access;
   void emit_alloca(llvm::AllocaInst& memory);
   void emit_load(llvm::LoadInst& load);
+  Parts load_otherwise(const Access& access);
+  void store_otherwise(const Access& access, const Parts& values);
   void emit_store(llvm::StoreInst& store);
   Access access_of(llvm::Instruction& instruction, llvm::Value* pointer, llvm::Type* type);
   Parts load(const Access& access);
@@ -155,6 +159,16 @@ class Emitter {
   llvm::Value* row(const Move& move, llvm::Value* rows, unsigned number);
   Parts load_by_call(const Access& access, unsigned stride);
   void store_by_call(const Access& access, const Parts& values, unsigned stride);
+  // memory_pieces.cpp
+  /// What `access` moves when all lanes are on, if that is worth while here.
+  std::optional<Pieces> pieces_to_move(const Access& access, bool loads) const;
+  bool uses_window(const Pieces& pieces, unsigned count) const;
+  Parts load_pieces(const Access& access, const Pieces& pieces);
+  Parts load_window(const Access& access, const Pieces& pieces);
+  void store_pieces(const Access& access, const Pieces& pieces, const Parts& values);
+  /// `fast` is made for no mask.
+  Parts where_all_are_on(llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
+
   Parts guarded(llvm::Value* pointer, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
   llvm::Value* load_wide(llvm::Type* type, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);
   void store_wide(llvm::Value* value, llvm::Value* pointer, llvm::Align align, llvm::Value* mask);

@@ -10,6 +10,8 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
+#include <algorithm>
+
 namespace smelt::aot::cpu::lanes {
 namespace {
 
@@ -82,7 +84,7 @@ void Emitter::emit(llvm::Instruction& instruction) {
     return;
   }
   emit_copy(instruction);
-  if (form.is_linear()) {
+  if (form.has_offsets()) {
     add_wrap_guards(instruction);
     if (form.guarded) {
       Parts result = vectorise(instruction);
@@ -99,7 +101,7 @@ void Emitter::emit_copy(llvm::Instruction& instruction) {
   }
   copy->dropUnknownNonDebugMetadata();
   // Lane 0's value is computed even if lane 0 is off: what the flags promise holds for lanes that are on.
-  if (shape(&instruction).is_linear()) copy->dropPoisonGeneratingFlags();
+  if (shape(&instruction).has_offsets()) copy->dropPoisonGeneratingFlags();
   builder_.Insert(copy);
   if (!instruction.getType()->isVoidTy()) scalars_[&instruction] = copy;
 }
@@ -119,14 +121,21 @@ void Emitter::add_wrap_guards(llvm::Instruction& instruction) {
   if (form.guarded && (is_signed || llvm::isa<llvm::ZExtInst>(instruction))) {
     llvm::Value* base = scalar(instruction.getOperand(0));
     const unsigned width = base->getType()->getIntegerBitWidth();
-    const auto distance = static_cast<uint64_t>(form.step < 0 ? -form.step : form.step) * (options_.lanes - 1);
-    const llvm::APInt span(width, distance);
+    uint64_t before = 0;
+    uint64_t behind = 0;  // lane 0
+    for (unsigned lane = 0; lane < options_.lanes; ++lane) {
+      const int64_t offset = form.offset(lane);
+      uint64_t& most = offset < 0 ? before : behind;
+      most = std::max(most, offset < 0 ? 0 - static_cast<uint64_t>(offset) : static_cast<uint64_t>(offset));
+    }
     const llvm::APInt top = is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width);
     const llvm::APInt bottom = is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt(width, 0);
     const auto below = is_signed ? llvm::ICmpInst::ICMP_SLE : llvm::ICmpInst::ICMP_ULE;
     const auto above = is_signed ? llvm::ICmpInst::ICMP_SGE : llvm::ICmpInst::ICMP_UGE;
-    guards.push_back(form.step > 0 ? builder_.CreateICmp(below, base, builder_.getInt(top - span))
-                                   : builder_.CreateICmp(above, base, builder_.getInt(bottom + span)));
+    if (behind != 0)
+      guards.push_back(builder_.CreateICmp(below, base, builder_.getInt(top - llvm::APInt(width, behind))));
+    if (before != 0)
+      guards.push_back(builder_.CreateICmp(above, base, builder_.getInt(bottom + llvm::APInt(width, before))));
   }
   if (!guards.empty()) guards_[&instruction] = guards;
 }

@@ -188,7 +188,7 @@ std::string LegalityCheck::check(llvm::Instruction& instruction) const {
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
     return form.is_varying() ? check_memory(*load, load->getPointerOperand(), load->getType()) : "";
   }
-  if (form.is_uniform() || form.is_linear()) return {};
+  if (form.is_uniform() || form.has_offsets()) return {};
   switch (instruction.getOpcode()) {
     case llvm::Instruction::GetElementPtr:
       if (instruction.getType()->isVectorTy()) return "a vector of addresses in one thread";

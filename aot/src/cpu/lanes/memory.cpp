@@ -113,8 +113,10 @@ void Emitter::store_wide(llvm::Value* value, llvm::Value* pointer, llvm::Align a
 void Emitter::emit_load(llvm::LoadInst& load_instruction) {
   const Access access = access_of(load_instruction, load_instruction.getPointerOperand(), load_instruction.getType());
   const auto all = [&] {
-    if (access.stride == 0) return load(access);
-    return guarded(access.pointer, [&] { return load_adjacent(access); }, [&] { return load_one_by_one(access); });
+    if (access.stride == 0 && !pieces_to_move(access, true)) return load_otherwise(access);
+    return guarded(
+        access.pointer, [&] { return access.stride == 0 ? load(access) : load_adjacent(access); },
+        [&] { return load_one_by_one(access); });
   };
   // Masked loads of words are as fast as plain ones.
   const bool words = access.stride == 1 && access.layout.element_bytes >= 4 && access.layout.fields.size() == 1;
@@ -164,6 +166,12 @@ Parts Emitter::load_adjacent(const Access& access) {
 }
 
 Parts Emitter::load(const Access& access) {
+  const auto pieces = pieces_to_move(access, true);
+  if (!pieces) return load_otherwise(access);
+  return where_all_are_on([&] { return load_pieces(access, *pieces); }, [&] { return load_otherwise(access); });
+}
+
+Parts Emitter::load_otherwise(const Access& access) {
   const bool gathers = access.layout.element_bytes >= 4 && (options_.native_gather || !options_.calls);
   // Taken apart by the code generator where the processor has no gather: fine without a mask, one branch a lane with.
   if (!gathers || (mask() && !options_.native_gather) || access.layout.fields.size() > 1) {
@@ -236,9 +244,15 @@ void Emitter::emit_store(llvm::StoreInst& store_instruction) {
     return Parts();
   };
   const auto all = [&] {
-    if (access.stride != 0) return guarded(pointer, adjacent, one_by_one);
-    store(access, values);
-    return Parts();
+    const auto apart = [&] {
+      store(access, values);
+      return Parts();
+    };
+    if (access.stride == 0 && !pieces_to_move(access, false)) {
+      store_otherwise(access, values);
+      return Parts();
+    }
+    return access.stride == 0 ? guarded(pointer, apart, one_by_one) : guarded(pointer, adjacent, one_by_one);
   };
   if (asks_itself(access))
     all();
@@ -287,6 +301,7 @@ void Emitter::store_adjacent(const Access& access, const Parts& values) {
   if (count > 1 && count <= access.stride && is_called_as_block(access))
     return store_by_call(access, values, access.stride);
   if (access.stride != count) {
+    if (count < access.stride && pieces_to_move(access, false)) return store(access, values);
     // Places between the lanes are not ours to write, and overlapping lanes must be written in order.
     if (count > access.stride || narrow_elements) return store_one_by_one(access, values);
     return store_wide(interleave(values, access.stride), base, access.align, spread_mask(access.stride, count));
@@ -311,6 +326,20 @@ void Emitter::store_adjacent(const Access& access, const Parts& values) {
 }
 
 void Emitter::store(const Access& access, const Parts& values) {
+  const auto pieces = pieces_to_move(access, false);
+  if (!pieces) return store_otherwise(access, values);
+  where_all_are_on(
+      [&] {
+        store_pieces(access, *pieces, values);
+        return Parts();
+      },
+      [&] {
+        store_otherwise(access, values);
+        return Parts();
+      });
+}
+
+void Emitter::store_otherwise(const Access& access, const Parts& values) {
   const bool scatters =
       access.layout.element_bytes >= 4 && values.size() == 1 && (options_.native_gather || !options_.calls);
   if (!scatters || (mask() && !options_.native_gather)) return store_one_by_one(access, values);

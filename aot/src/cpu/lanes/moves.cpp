@@ -22,6 +22,17 @@ using llvm::Value;
 using Vectors = llvm::SmallVector<Value*, 4>;
 
 constexpr unsigned kRegisterBits = 256;
+// Lanes with a pointer each whose elements are moved in words, at once.
+constexpr unsigned kWordLanes = 8;
+constexpr unsigned kMostWordBits = 64;
+
+/// Bits of the words that a lane's elements are moved in; 0 where that brings nothing.
+unsigned word_bits(const Move& move) {
+  if (move.stride != 0 || move.count < 2 || move.bits >= kMostWordBits) return 0;
+  const unsigned all = move.bits * move.count;
+  if (all <= kMostWordBits) return std::has_single_bit(all) ? all : 0;
+  return all % kMostWordBits == 0 ? kMostWordBits : 0;
+}
 
 Value* shuffled(llvm::IRBuilderBase& b, Value* left, Value* right, unsigned count, llvm::function_ref<int(int)> from) {
   llvm::SmallVector<int, 64> places;
@@ -118,6 +129,41 @@ class Mover {
   Value* place_in_row(Value* rows, unsigned row, Value* lane) {
     return b_.CreateInBoundsGEP(element_, element(rows, row * move_.lanes), lane);
   }
+  /// `kWordLanes` lanes from `lane` on, each with a pointer of its own: whole words between memory and registers.
+  void move_words(Value* pointers, Value* rows, Value* lane, bool loads) {
+    const unsigned bits = word_bits(move_);
+    const unsigned each = bits / move_.bits;
+    auto* words = llvm::FixedVectorType::get(b_.getIntNTy(bits), kWordLanes);
+    auto* elements = llvm::FixedVectorType::get(element_, kWordLanes);
+    const llvm::Align align = llvm::commonAlignment(llvm::Align(64), uint64_t{kWordLanes} * move_.bits / 8);
+    llvm::SmallVector<Value*, kWordLanes> lanes;
+    for (unsigned i = 0; i < kWordLanes; ++i)
+      lanes.push_back(lane_address(pointers, b_.CreateAdd(lane, b_.getInt64(i))));
+    Vectors words_of_lanes;
+    for (unsigned first = 0; first < move_.count; first += each) {
+      Value* together = loads ? llvm::PoisonValue::get(words) : llvm::Constant::getNullValue(words);
+      for (unsigned i = 0; i < kWordLanes && loads; ++i) {
+        Value* word = b_.CreateAlignedLoad(words->getElementType(), element(lanes[i], first), alignment());
+        together = b_.CreateInsertElement(together, word, i);
+      }
+      for (unsigned i = 0; i < each; ++i) {
+        Value* row = place_in_row(rows, first + i, lane);
+        const uint64_t shift = uint64_t{i} * move_.bits;
+        if (loads) {
+          b_.CreateAlignedStore(b_.CreateTrunc(b_.CreateLShr(together, shift), elements), row, align);
+        } else {
+          Value* widened = b_.CreateZExt(b_.CreateAlignedLoad(elements, row, align), words);
+          together = b_.CreateOr(together, b_.CreateShl(widened, shift));
+        }
+      }
+      words_of_lanes.push_back(together);
+    }
+    for (unsigned i = 0; i < kWordLanes && !loads; ++i)
+      for (unsigned word = 0; word < words_of_lanes.size(); ++word)
+        b_.CreateAlignedStore(b_.CreateExtractElement(words_of_lanes[word], i), element(lanes[i], word * each),
+                              alignment());
+  }
+
   llvm::Type* element_type() const { return element_; }
   llvm::Align alignment() const { return llvm::Align(step_); }
   llvm::Type* chunk_type() const { return llvm::FixedVectorType::get(element_, width_); }
@@ -162,13 +208,16 @@ class MoveFunction {
 
   void emit() {
     // A store may not touch the places between lanes.
-    if (move_.stride != 0 && (loads_ || move_.count == move_.stride)) {
+    const bool in_words = word_bits(move_) != 0;
+    if (in_words || (move_.stride != 0 && (loads_ || move_.count == move_.stride))) {
       llvm::BasicBlock* whole = b_.block("whole");
       llvm::BasicBlock* some = b_.block("some");
       const uint32_t all = move_.lanes == 32 ? ~uint32_t{0} : (uint32_t{1} << move_.lanes) - 1;
       b_.CreateCondBr(b_.CreateICmpEQ(function_.getArg(2), b_.getInt32(all)), whole, some);
       b_.SetInsertPoint(whole);
-      b_.loop(b_.getInt64(0), b_.getInt64(move_.lanes), mover_.width(), [&](Value* lane) { chunk(lane); });
+      b_.loop(b_.getInt64(0), b_.getInt64(move_.lanes), in_words ? kWordLanes : mover_.width(), [&](Value* lane) {
+        in_words ? mover_.move_words(function_.getArg(0), function_.getArg(1), lane, loads_) : chunk(lane);
+      });
       b_.CreateRetVoid();
       b_.SetInsertPoint(some);
     }
@@ -232,7 +281,7 @@ llvm::Function* function_of(llvm::Module& module, const Move& move, bool loads) 
   function->addFnAttr(kStaysCalled);
   if (move.stride != 0) {
     function->setOnlyAccessesArgMemory();
-  } else {
+  } else if (word_bits(move) == 0) {
     // Lane after lane needs no vector: the caller's stay where they are.
     function->setCallingConv(llvm::CallingConv::PreserveAll);
     function->addFnAttr(llvm::Attribute::NoImplicitFloat);

@@ -38,7 +38,7 @@ uint64_t width_limit(const llvm::Type* type) {
 }
 
 uint64_t limit_of(const Shape& shape, const llvm::Value* value) {
-  if (shape.is_linear()) return shape.limit;
+  if (shape.has_offsets()) return shape.limit;
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
   return constant && constant->getBitWidth() <= 64 ? constant->getZExtValue() : Shape::kNoLimit;
 }
@@ -89,6 +89,13 @@ Shape join(const Shape& a, const Shape& b) {
     return Shape::linear(a.step, a.limit == b.limit ? a.limit : Shape::kNoLimit, std::min(a.aligned, b.aligned),
                          a.guarded || b.guarded);
   }
+  if (a.is_spread() && b.is_spread() && a.offsets == b.offsets) {
+    Shape both = a;
+    if (a.limit != b.limit) both.limit = Shape::kNoLimit;
+    both.aligned = std::min(a.aligned, b.aligned);
+    both.guarded |= b.guarded;
+    return both;
+  }
   return Shape::varying();
 }
 
@@ -134,7 +141,7 @@ bool Shapes::divergent(const llvm::BasicBlock* block) const {
   }
   if (!condition) return false;
   const Shape shape = of(condition);
-  return shape.is_linear() || shape.is_varying();
+  return shape.has_offsets() || shape.is_varying();
 }
 
 bool Shapes::divergent(const LevelNode& node) const {
@@ -253,6 +260,7 @@ Shape Shapes::of_arithmetic(const llvm::Instruction& instruction) const {
   if (a.is_varying() || b.is_varying() || !instruction.getType()->isIntegerTy()) return Shape::varying();
   const llvm::Type* type = instruction.getType();
   const bool guarded = a.guarded || b.guarded;
+  if (a.is_spread() || b.is_spread()) return of_lanes(instruction, a, b);
   const auto aligned = [](const Shape& shape, const llvm::Value* value) -> unsigned {
     return shape.is_linear() ? shape.aligned : alignment_of(value);
   };
@@ -266,7 +274,7 @@ Shape Shapes::of_arithmetic(const llvm::Instruction& instruction) const {
   };
   switch (instruction.getOpcode()) {
     case llvm::Instruction::Or:
-      if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return Shape::varying();
+      if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return of_lanes(instruction, a, b);
       [[fallthrough]];
     case llvm::Instruction::Add:
       return Shape::linear(wrapping(uint64_t(a.step) + uint64_t(b.step)),
@@ -286,21 +294,132 @@ Shape Shapes::of_arithmetic(const llvm::Instruction& instruction) const {
                            std::min<unsigned>(63, a.aligned + static_cast<unsigned>(number)), guarded);
     case llvm::Instruction::LShr:
     case llvm::Instruction::UDiv: {
-      if (!small) return Shape::varying();
       const bool shift = instruction.getOpcode() == llvm::Instruction::LShr;
-      if (!shift && !std::has_single_bit(number)) return Shape::varying();
+      if (!small || (!shift && !std::has_single_bit(number))) return of_lanes(instruction, a, b);
       const unsigned bits = shift ? static_cast<unsigned>(number) : alignment_of(number);
-      return inside_block(bits) ? Shape::uniform() : Shape::varying();
+      return inside_block(bits) ? Shape::uniform() : of_lanes(instruction, a, b);
     }
     case llvm::Instruction::URem:
-      if (!small || !std::has_single_bit(number)) return Shape::varying();
-      return inside_block(alignment_of(number)) ? Shape::linear(a.step, number - 1, 63) : Shape::varying();
+      if (small && std::has_single_bit(number) && inside_block(alignment_of(number)))
+        return Shape::linear(a.step, number - 1, 63);
+      return of_lanes(instruction, a, b);
     case llvm::Instruction::And:
-      if (!small) return Shape::varying();
-      if (is_power_minus_one(number) && inside_block(static_cast<unsigned>(std::popcount(number)))) {
+      if (small && is_power_minus_one(number) && inside_block(static_cast<unsigned>(std::popcount(number))))
         return Shape::linear(a.step, number, 63);
-      }
-      return Shape::varying();
+      return of_lanes(instruction, a, b);
+    default:
+      return of_lanes(instruction, a, b);
+  }
+}
+
+Shape Shapes::spread(LaneOffsets offsets, const llvm::Type* type, uint64_t limit, unsigned aligned,
+                     bool guarded) const {
+  // Differences modulo the width, but where no lane wraps: there they are what they are.
+  if (limit == Shape::kNoLimit && type->isIntegerTy() && type->getIntegerBitWidth() < 64)
+    for (int64_t& offset : offsets) offset = in_width(Shape::linear(offset), type).step;
+  const auto is_step = [&](unsigned lane) { return uint64_t(offsets[lane]) == uint64_t(offsets[1]) * lane; };
+  bool linear = true;
+  for (unsigned lane = 0; lane < lanes_; ++lane) linear &= is_step(lane);
+  if (linear) return Shape::linear(offsets[1], limit, aligned, guarded);
+  Shape made{Shape::Kind::spread, guarded, static_cast<uint8_t>(aligned), 0, limit};
+  made.offsets = &*offsets_.insert(offsets).first;
+  return made;
+}
+
+// How far a lane may be from lane 0.
+uint64_t Shapes::reach(const Shape& shape) const {
+  uint64_t most = 0;
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    const int64_t offset = shape.offset(lane);
+    most = std::max(most, offset < 0 ? 0 - uint64_t(offset) : uint64_t(offset));
+  }
+  return most;
+}
+
+// Operations on linear and spread values, lane by lane.
+Shape Shapes::of_lanes(const llvm::Instruction& instruction, const Shape& a, const Shape& b) const {
+  const llvm::Type* type = instruction.getType();
+  const llvm::Value* left = instruction.getOperand(0);
+  const llvm::Value* right = instruction.getOperand(1);
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(right);
+  if (constant && constant->getBitWidth() > 64) return Shape::varying();
+  const uint64_t number = constant ? constant->getZExtValue() : 0;
+  const bool guarded = a.guarded || b.guarded;
+  const auto aligned = [](const Shape& shape, const llvm::Value* value) -> unsigned {
+    return shape.has_offsets() ? shape.aligned : alignment_of(value);
+  };
+  const auto each = [&](auto&& combine) {
+    LaneOffsets made{};
+    for (unsigned lane = 0; lane < lanes_; ++lane)
+      made[lane] = wrapping(combine(uint64_t(a.offset(lane)), uint64_t(b.offset(lane))));
+    return made;
+  };
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::Or:
+      if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) break;
+      [[fallthrough]];
+    case llvm::Instruction::Add:
+      return spread(each([](uint64_t x, uint64_t y) { return x + y; }), type,
+                    combine_limits(limit_of(a, left), limit_of(b, right), type, add_overflow),
+                    std::min(aligned(a, left), aligned(b, right)), guarded);
+    case llvm::Instruction::Sub:
+      return spread(each([](uint64_t x, uint64_t y) { return x - y; }), type, Shape::kNoLimit, 0, guarded);
+    case llvm::Instruction::Mul:
+      if (!constant) return Shape::varying();
+      return spread(each([&](uint64_t x, uint64_t) { return x * number; }), type,
+                    combine_limits(limit_of(a, left), number, type, multiply_overflow),
+                    std::min(63u, a.aligned + alignment_of(number)), guarded);
+    case llvm::Instruction::Shl:
+      if (!constant || number >= type->getIntegerBitWidth()) return Shape::varying();
+      return spread(each([&](uint64_t x, uint64_t) { return x << number; }), type,
+                    combine_limits(limit_of(a, left), uint64_t{1} << number, type, multiply_overflow),
+                    std::min<unsigned>(63, a.aligned + static_cast<unsigned>(number)), guarded);
+    default:
+      break;
+  }
+  return constant && a.has_offsets() ? of_bits(instruction, a, number) : Shape::varying();
+}
+
+// Where the base's low bits are 0 and the offsets lie in them, an operation by a constant works on each by itself.
+Shape Shapes::of_bits(const llvm::Instruction& instruction, const Shape& a, uint64_t number) const {
+  const llvm::Type* type = instruction.getType();
+  const unsigned width = type->getIntegerBitWidth();
+  if (a.guarded || width > 64) return Shape::varying();
+  const unsigned low = std::min<unsigned>(a.aligned, std::min(width, 63u));
+  for (unsigned lane = 0; lane < lanes_; ++lane)
+    if (a.offset(lane) < 0 || uint64_t(a.offset(lane)) >> low != 0) return Shape::varying();
+  const bool is_all = low >= width || (low == 63 && a.limit >> 63 == 0);  // the base is 0
+  const uint64_t limit = std::min(a.limit, width_limit(type));
+  const auto each = [&](auto&& combine) {
+    LaneOffsets made{};
+    for (unsigned lane = 0; lane < lanes_; ++lane) made[lane] = wrapping(combine(uint64_t(a.offset(lane))));
+    for (unsigned lane = lanes_; lane-- > 0;) made[lane] = wrapping(uint64_t(made[lane]) - uint64_t(made[0]));
+    return made;
+  };
+  const uint64_t low_bits = (uint64_t{1} << low) - 1;
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::And:
+      return spread(each([&](uint64_t x) { return x & number; }), type, std::min(a.limit, number),
+                    is_all || number <= low_bits ? 63 : low, false);
+    case llvm::Instruction::Or:
+      return spread(each([&](uint64_t x) { return x | (number & low_bits); }), type,
+                    is_all ? low_bits & width_limit(type) : Shape::kNoLimit, 0, false);
+    case llvm::Instruction::Xor:
+      return spread(each([&](uint64_t x) { return x ^ (number & low_bits); }), type,
+                    is_all ? low_bits & width_limit(type) : Shape::kNoLimit, 0, false);
+    case llvm::Instruction::LShr:
+      if (number > low) return Shape::varying();
+      return spread(each([&](uint64_t x) { return x >> number; }), type, limit >> number,
+                    is_all ? 63 : low - static_cast<unsigned>(number), false);
+    case llvm::Instruction::UDiv:
+      if (number == 0 || !(is_all || (std::has_single_bit(number) && alignment_of(number) <= low)))
+        return Shape::varying();
+      return spread(each([&](uint64_t x) { return x / number; }), type, limit / number,
+                    is_all ? 63 : low - alignment_of(number), false);
+    case llvm::Instruction::URem:
+      if (number == 0 || !(is_all || (std::has_single_bit(number) && alignment_of(number) <= low)))
+        return Shape::varying();
+      return spread(each([&](uint64_t x) { return x % number; }), type, number - 1, 63, false);
     default:
       return Shape::varying();
   }
@@ -308,21 +427,29 @@ Shape Shapes::of_arithmetic(const llvm::Instruction& instruction) const {
 
 Shape Shapes::of_cast(const llvm::Instruction& instruction) const {
   const Shape a = of(instruction.getOperand(0));
-  if (!a.is_linear()) return Shape::varying();
+  if (!a.has_offsets()) return Shape::varying();
   const llvm::Type* from = instruction.getOperand(0)->getType();
   const llvm::Type* to = instruction.getType();
-  const uint64_t span = static_cast<uint64_t>(a.step < 0 ? -a.step : a.step) * (lanes_ - 1);
+  const uint64_t span = reach(a);
+  const auto under_guard = [&] {
+    Shape made = a;
+    made.limit = Shape::kNoLimit;
+    made.guarded = true;
+    return made;
+  };
   switch (instruction.getOpcode()) {
     case llvm::Instruction::ZExt:
       if (a.guarded || from->isIntegerTy(1)) return Shape::varying();
       if (a.limit <= width_limit(from)) return a;
-      return span < width_limit(from) / 2 ? Shape::linear(a.step, Shape::kNoLimit, a.aligned, true) : Shape::varying();
+      return span < width_limit(from) / 2 ? under_guard() : Shape::varying();
     case llvm::Instruction::SExt:
       if (a.guarded || from->isIntegerTy(1)) return Shape::varying();
       if (a.limit <= width_limit(from) / 2) return a;
-      return span < width_limit(from) / 4 ? Shape::linear(a.step, Shape::kNoLimit, a.aligned, true) : Shape::varying();
+      return span < width_limit(from) / 4 ? under_guard() : Shape::varying();
     case llvm::Instruction::Trunc:
       if (to->isIntegerTy(1)) return Shape::varying();
+      if (a.is_spread())
+        return spread(*a.offsets, to, a.limit <= width_limit(to) ? a.limit : Shape::kNoLimit, a.aligned, a.guarded);
       return Shape::linear(a.step, a.limit <= width_limit(to) ? a.limit : Shape::kNoLimit, a.aligned, a.guarded);
     case llvm::Instruction::AddrSpaceCast:
     case llvm::Instruction::IntToPtr:
@@ -340,18 +467,23 @@ Shape Shapes::of_address(const llvm::Instruction& instruction) const {
   const auto& address = llvm::cast<llvm::GetElementPtrInst>(instruction);
   const Shape pointer = of(address.getPointerOperand());
   if (pointer.is_varying() || address.getType()->isVectorTy()) return Shape::varying();
-  uint64_t step = static_cast<uint64_t>(pointer.step);
+  LaneOffsets offsets{};
+  const auto add = [&](const Shape& shape, uint64_t bytes) {
+    for (unsigned lane = 0; lane < lanes_; ++lane)
+      offsets[lane] = wrapping(uint64_t(offsets[lane]) + uint64_t(shape.offset(lane)) * bytes);
+  };
+  add(pointer, 1);
   bool guarded = pointer.guarded;
   for (auto type = llvm::gep_type_begin(address), end = llvm::gep_type_end(address); type != end; ++type) {
     const Shape index = of(type.getOperand());
     if (index.is_varying()) return Shape::varying();
-    if (!index.is_linear()) continue;
+    if (!index.has_offsets()) continue;
     // A narrow index is sign-extended by the access itself, where no guard could be placed.
     if (type.isStruct() || type.getOperand()->getType()->getScalarSizeInBits() < 64) return Shape::varying();
-    step += static_cast<uint64_t>(index.step) * layout_.getTypeAllocSize(type.getIndexedType()).getFixedValue();
+    add(index, layout_.getTypeAllocSize(type.getIndexedType()).getFixedValue());
     guarded |= index.guarded;
   }
-  return Shape::linear(wrapping(step), Shape::kNoLimit, 0, guarded);
+  return spread(offsets, address.getType(), Shape::kNoLimit, 0, guarded);
 }
 
 Shape Shapes::compute(const llvm::Instruction& instruction) const {

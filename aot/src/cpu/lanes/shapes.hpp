@@ -3,6 +3,7 @@
 //
 //   uniform   the same in every lane that is on
 //   linear    lane l has base + step * l (modulo the type's width); pointers count bytes
+//   spread    lane l has base + a constant of its own: what masks, shifts and remainders make of a linear value
 //   matrix    a simdgroup matrix: one row-major value for the whole gang (lower/collectives.hpp)
 //   varying   anything
 //
@@ -17,8 +18,10 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <set>
 
 namespace llvm {
 class DataLayout;
@@ -30,25 +33,38 @@ class Value;
 
 namespace smelt::aot::cpu::lanes {
 
+/// What is added to lane 0's value in each lane; those that a gang does not have are 0.
+using LaneOffsets = std::array<int64_t, 32>;
+
 struct Shape {
-  enum class Kind : uint8_t { unknown, uniform, linear, matrix, varying };
+  enum class Kind : uint8_t { unknown, uniform, linear, spread, matrix, varying };
   static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
   Kind kind = Kind::unknown;
-  /// Linear only if no lane's value wraps when it is widened. That is tested at run time, at the memory access
-  /// (memory.hpp); everything but an address must use the vector form.
+  /// Linear or spread only if no lane's value wraps when it is widened. That is tested at run time, at the memory
+  /// access (memory.hpp); everything but an address must use the vector form.
   bool guarded = false;
-  /// Linear: the base is a multiple of 2^aligned.
+  /// Linear or spread: the base, lane 0's value, is a multiple of 2^aligned.
   uint8_t aligned = 0;
   int64_t step = 0;
-  /// Linear: no lane's value, as an unsigned number, is above this. Below 2^width it also says that no lane wraps.
+  /// Linear or spread: no lane's value, as an unsigned number, is above this. Below 2^width it also says that no lane
+  /// wraps.
   uint64_t limit = kNoLimit;
+  /// Spread: the constants, one object for equal ones; it belongs to the Shapes that made it.
+  const LaneOffsets* offsets = nullptr;
 
   bool operator==(const Shape&) const = default;
   bool is_uniform() const { return kind == Kind::uniform; }
   bool is_linear() const { return kind == Kind::linear; }
+  bool is_spread() const { return kind == Kind::spread; }
   bool is_varying() const { return kind == Kind::varying; }
   bool is_matrix() const { return kind == Kind::matrix; }
+
+  /// One scalar and a constant for each lane say it all: linear or spread.
+  bool has_offsets() const { return is_linear() || is_spread(); }
+  int64_t offset(unsigned lane) const {
+    return is_spread() ? (*offsets)[lane] : static_cast<int64_t>(static_cast<uint64_t>(step) * lane);
+  }
 
   static Shape uniform() { return {Kind::uniform}; }
   static Shape varying() { return {Kind::varying}; }
@@ -89,8 +105,13 @@ class Shapes {
   Shape of_phi(const llvm::PHINode& phi) const;
   Shape of_call(const llvm::Instruction& instruction) const;
   Shape of_arithmetic(const llvm::Instruction& instruction) const;
+  Shape of_lanes(const llvm::Instruction& instruction, const Shape& a, const Shape& b) const;
+  Shape of_bits(const llvm::Instruction& instruction, const Shape& a, uint64_t number) const;
   Shape of_cast(const llvm::Instruction& instruction) const;
   Shape of_address(const llvm::Instruction& instruction) const;
+  /// Uniform or linear where the offsets are those of one.
+  Shape spread(LaneOffsets offsets, const llvm::Type* type, uint64_t limit, unsigned aligned, bool guarded) const;
+  uint64_t reach(const Shape& shape) const;
   bool left_divergent_loop(const llvm::BasicBlock* from, const llvm::BasicBlock* to, const llvm::Value* value) const;
 
   llvm::Function& function_;
@@ -101,6 +122,7 @@ class Shapes {
   llvm::DenseMap<const llvm::Value*, Shape> shapes_;
   llvm::SmallPtrSet<const llvm::BasicBlock*, 16> joins_;
   llvm::SmallPtrSet<const llvm::Loop*, 8> divergent_loops_;
+  mutable std::set<LaneOffsets> offsets_;
 };
 
 }  // namespace smelt::aot::cpu::lanes

@@ -109,7 +109,7 @@ bool Specialiser::usually_agree(const Analysis& analysis, llvm::Value* condition
   if (llvm::isa<llvm::ICmpInst>(instruction)) {
     const Shape a = analysis.shapes->of(instruction->getOperand(0));
     const Shape b = analysis.shapes->of(instruction->getOperand(1));
-    return (a.is_linear() && !b.is_varying()) || (b.is_linear() && !a.is_varying());
+    return (a.has_offsets() && !b.is_varying()) || (b.has_offsets() && !a.is_varying());
   }
   if (!instruction->isBitwiseLogicOp() && !llvm::isa<llvm::SelectInst>(instruction)) return false;
   return llvm::all_of(instruction->operands(),

@@ -46,12 +46,16 @@ LaneLayout layout_of(llvm::Type* type, const llvm::DataLayout& layout) {
 }
 
 llvm::Value* Emitter::step_vector(llvm::Type* type, int64_t step) {
-  llvm::SmallVector<llvm::Constant*, 32> steps;
+  return offset_vector(type, Shape::linear(step));
+}
+
+llvm::Value* Emitter::offset_vector(llvm::Type* type, const Shape& form) {
+  llvm::SmallVector<llvm::Constant*, 32> offsets;
   for (unsigned lane = 0; lane < options_.lanes; ++lane) {
-    const auto offset = static_cast<uint64_t>(step) * lane;
-    steps.push_back(llvm::ConstantInt::get(type, llvm::APInt(64, offset).trunc(type->getIntegerBitWidth())));
+    const auto offset = static_cast<uint64_t>(form.offset(lane));
+    offsets.push_back(llvm::ConstantInt::get(type, llvm::APInt(64, offset).trunc(type->getIntegerBitWidth())));
   }
-  return llvm::ConstantVector::get(steps);
+  return llvm::ConstantVector::get(offsets);
 }
 
 llvm::Value* Emitter::splat(llvm::Value* scalar) {
@@ -90,11 +94,11 @@ Parts Emitter::parts(llvm::Value* value) {
   if (const auto made = made_here_.find(value); made != made_here_.end()) return made->second;
   llvm::Value* base = scalar(value);
   Parts result;
-  if (const Shape form = shape(value); form.is_linear()) {
+  if (const Shape form = shape(value); form.has_offsets()) {
     if (value->getType()->isPointerTy()) {
-      result.push_back(builder_.CreateGEP(builder_.getInt8Ty(), base, step_vector(builder_.getInt64Ty(), form.step)));
+      result.push_back(builder_.CreateGEP(builder_.getInt8Ty(), base, offset_vector(builder_.getInt64Ty(), form)));
     } else {
-      result.push_back(builder_.CreateAdd(splat(base), step_vector(value->getType(), form.step)));
+      result.push_back(builder_.CreateAdd(splat(base), offset_vector(value->getType(), form)));
     }
   } else if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType())) {
     for (unsigned i = 0; i < vector->getNumElements(); ++i) {

@@ -61,8 +61,13 @@ Place emit_place(llvm::IRBuilderBase& b, llvm::Type* element, llvm::ArrayRef<Val
   } else {
     // The origin is (column, row) of the memory, transposed or not.
     Value *pitch = operands[1], *transpose = operands[3], *one = b.getInt64(1);
-    place.row_step = b.CreateSelect(transpose, one, pitch);
-    place.column_step = b.CreateSelect(transpose, pitch, one);
+    // A builder folds a choice only where everything is constant, and a step of 1 has to be seen as one.
+    const auto choose = [&](Value* on, Value* off) {
+      const auto* known = llvm::dyn_cast<llvm::ConstantInt>(transpose);
+      return known == nullptr ? b.CreateSelect(transpose, on, off) : known->isOne() ? on : off;
+    };
+    place.row_step = choose(one, pitch);
+    place.column_step = choose(pitch, one);
     offset = b.CreateAdd(b.CreateMul(origin_y, pitch), origin_x);
   }
   place.base = b.CreateGEP(element, pointer, offset);

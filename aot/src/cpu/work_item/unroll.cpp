@@ -5,7 +5,9 @@
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 namespace smelt::aot::cpu {
@@ -16,8 +18,13 @@ constexpr const char* kSimplify =
     "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>,"
     "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
 
-/// Instructions of one thread up to which loops over matrices are unrolled as asked.
+/// Instructions of one thread up to which loops over matrices are unrolled as asked,
 constexpr unsigned kMostUnrolled = 1000;
+/// ... and loops over the thread's own arrays too.
+constexpr unsigned kMostWithArrays = 1500;
+
+/// Whose hints are followed.
+enum class Followed { none, matrices, matrices_and_arrays };
 
 bool has_matrix_operation(const llvm::Loop& loop) {
   for (const llvm::BasicBlock* block : loop.blocks())
@@ -29,15 +36,26 @@ bool has_matrix_operation(const llvm::Loop& loop) {
   return false;
 }
 
-/// `also_matrices`: of loops over matrices as well. Gives how many loops over matrices kept theirs.
-unsigned drop_hints(llvm::Function& function, bool also_matrices) {
+/// Such an array lies in memory, once for each lane, for as long as its indices are not constants.
+bool has_own_array(const llvm::Loop& loop) {
+  for (const llvm::BasicBlock* block : loop.blocks())
+    for (const llvm::Instruction& instruction : *block) {
+      const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+      if (pointer != nullptr && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0))) return true;
+    }
+  return false;
+}
+
+/// Gives how many loops kept theirs.
+unsigned drop_hints(llvm::Function& function, Followed followed) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   unsigned kept = 0;
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     llvm::MDNode* hints = loop->getLoopID();
     if (hints == nullptr || llvm::getBooleanLoopAttribute(loop, "llvm.loop.unroll.disable")) continue;
-    if (!also_matrices && has_matrix_operation(*loop))
+    if ((followed != Followed::none && has_matrix_operation(*loop)) ||
+        (followed == Followed::matrices_and_arrays && has_own_array(*loop)))
       ++kept;
     else
       loop->setLoopID(llvm::makePostTransformationMetadata(function.getContext(), hints, {"llvm.loop.unroll."}, {}));
@@ -45,17 +63,27 @@ unsigned drop_hints(llvm::Function& function, bool also_matrices) {
   return kept;
 }
 
+bool is_short(llvm::Function& function, Followed followed, unsigned most, llvm::TargetMachine& target) {
+  llvm::ValueToValueMapTy map;
+  llvm::Function* trial = llvm::CloneFunction(&function, map);
+  bool fits = true;
+  if (drop_hints(*trial, followed) != 0) {
+    run_passes(*trial, kSimplify, &target);
+    fits = trial->getInstructionCount() <= most;
+  }
+  trial->eraseFromParent();
+  return fits;
+}
+
 }  // namespace
 
 void simplify_and_unroll(llvm::Function& function, llvm::TargetMachine& target) {
-  if (drop_hints(function, false) != 0) {
-    llvm::ValueToValueMapTy map;
-    llvm::Function* trial = llvm::CloneFunction(&function, map);
-    run_passes(*trial, kSimplify, &target);
-    const bool is_long = trial->getInstructionCount() > kMostUnrolled;
-    trial->eraseFromParent();
-    if (is_long) drop_hints(function, true);
-  }
+  if (is_short(function, Followed::matrices_and_arrays, kMostWithArrays, target))
+    drop_hints(function, Followed::matrices_and_arrays);
+  else if (is_short(function, Followed::matrices, kMostUnrolled, target))
+    drop_hints(function, Followed::matrices);
+  else
+    drop_hints(function, Followed::none);
   run_passes(function, kSimplify, &target);
 }
 
