@@ -24,21 +24,6 @@ std::optional<llvm::SmallVector<int, 32>> constant_lanes(llvm::Value* sources) {
   return lanes;
 }
 
-// The two elements of a matrix that is nothing but them.
-std::optional<std::array<llvm::Value*, 2>> elements_put_together(llvm::Value* matrix) {
-  auto* last = llvm::dyn_cast<llvm::InsertElementInst>(matrix);
-  auto* first = last ? llvm::dyn_cast<llvm::InsertElementInst>(last->getOperand(0)) : nullptr;
-  if (!first) return std::nullopt;
-  std::array<llvm::Value*, 2> elements{};
-  for (llvm::InsertElementInst* insert : {first, last}) {
-    const auto* slot = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
-    if (!slot || slot->getValue().uge(2)) return std::nullopt;
-    elements[slot->getZExtValue()] = insert->getOperand(1);
-  }
-  if (!elements[0] || !elements[1]) return std::nullopt;
-  return elements;
-}
-
 }  // namespace
 
 void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective) {
@@ -283,115 +268,6 @@ void Emitter::emit_vote(llvm::CallInst& call, const Collective& collective) {
     vote = is_all ? builder_.CreateAnd(vote, other) : builder_.CreateOr(vote, other);
   }
   parts_[&call] = {vote};
-}
-
-void Emitter::set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made) {
-  auto* instruction = llvm::dyn_cast<llvm::Instruction>(made);
-  if (!instruction) return builder.SetInsertPoint(target_.getEntryBlock().getTerminator());
-  llvm::BasicBlock* block = instruction->getParent();
-  builder.SetInsertPoint(block, llvm::isa<llvm::PHINode>(instruction) ? block->getFirstInsertionPt()
-                                                                      : std::next(instruction->getIterator()));
-}
-
-llvm::AllocaInst* Emitter::in_memory(llvm::Value* matrix) {
-  llvm::AllocaInst*& place = in_memory_[matrix];
-  if (place) return place;
-  place = memory(layout_.getTypeStoreSize(matrix->getType()).getFixedValue());
-  llvm::IRBuilder<> builder(context_);
-  set_insert_point_behind(builder, matrix);
-  builder.CreateAlignedStore(matrix, place, place->getAlign());
-  return place;
-}
-
-llvm::AllocaInst* Emitter::floats_in_memory(llvm::Value* matrix) {
-  llvm::AllocaInst* plain = in_memory_.lookup(matrix);
-  if (plain && matrix->getType()->getScalarType()->isFloatTy()) return plain;
-  llvm::AllocaInst*& place = floats_in_memory_[matrix];
-  if (place) return place;
-  place = memory(64 * sizeof(float));
-  llvm::IRBuilder<> builder(context_);
-  set_insert_point_behind(builder, matrix);
-  emit_matrix_widened_to(builder, matrix, plain, place);
-  return place;
-}
-
-llvm::Value* Emitter::load_matrix(llvm::Type* type, const Collective& collective,
-                                  llvm::ArrayRef<llvm::Value*> operands) {
-  llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
-  emit_matrix_load_to(builder_, collective, operands, result);
-  llvm::Value* matrix = builder_.CreateAlignedLoad(type, result, result->getAlign());
-  in_memory_[matrix] = result;
-  return matrix;
-}
-
-llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices) {
-  llvm::SmallVector<llvm::Value*, 4> places;
-  for (llvm::Value* factor : matrices.take_front(2)) places.push_back(floats_in_memory(factor));
-  places.push_back(in_memory(matrices[2]));
-  llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
-  places.push_back(result);
-  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::rows), places);
-  llvm::Value* product = builder_.CreateAlignedLoad(type, result, result->getAlign());
-  in_memory_[product] = result;
-  return product;
-}
-
-bool Emitter::multiply_elements(llvm::CallInst& call, const Collective& collective) {
-  llvm::SmallVector<std::array<llvm::Value*, 2>, 3> operands;
-  for (llvm::Value* matrix : call.args()) {
-    const auto elements = elements_put_together(matrix);
-    if (!elements) return false;
-    operands.push_back(*elements);
-  }
-  if (!llvm::all_of(call.users(), [](llvm::User* user) { return llvm::isa<llvm::ExtractElementInst>(user); }))
-    return false;
-  llvm::SmallVector<llvm::Value*, 4> places;
-  const auto place = [&](unsigned number, llvm::Type* element) {
-    places.push_back(scratch(number, 2 * layout_.getTypeStoreSize(wide(element)).getFixedValue()));
-    return places.back();
-  };
-  const auto slot_of = [&](llvm::Value* base, llvm::Type* element, unsigned slot) {
-    return builder_.CreateConstInBoundsGEP1_64(element, base, slot * kSimdWidth);
-  };
-  for (unsigned i = 0; i < operands.size(); ++i) {
-    llvm::Type* element = call.getArgOperand(i)->getType()->getScalarType();
-    llvm::Value* base = place(i, element);
-    for (const unsigned slot : {0u, 1u}) {
-      llvm::Value* lanes = active_or(part(operands[i][slot]), llvm::Constant::getNullValue(wide(element)));
-      builder_.CreateAlignedStore(lanes, slot_of(base, element, slot), llvm::Align(64));
-    }
-  }
-  llvm::Type* element = call.getType()->getScalarType();
-  llvm::Value* result = place(3, element);
-  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::slots), places);
-  for (const unsigned slot : {0u, 1u})
-    slots_[&call].push_back(builder_.CreateAlignedLoad(wide(element), slot_of(result, element, slot), llvm::Align(64)));
-  return true;
-}
-
-void Emitter::emit_matrix_operation(llvm::CallInst& call, const Collective& collective) {
-  if (collective.kind == CollectiveKind::matrix_multiply_accumulate && multiply_elements(call, collective)) return;
-  llvm::SmallVector<llvm::Value*, 5> operands;
-  for (llvm::Value* operand : call.args()) {
-    operands.push_back(is_matrix_type(operand->getType()) ? matrix(operand) : of_first_lane(operand));
-  }
-  switch (collective.kind) {
-    case CollectiveKind::matrix_load:
-      scalars_[&call] = load_matrix(call.getType(), collective, operands);
-      return;
-    case CollectiveKind::matrix_store:
-      emit_matrix_store(builder_, collective, operands);
-      return;
-    case CollectiveKind::matrix_multiply_accumulate:
-      scalars_[&call] = multiply(call.getType(), collective, operands);
-      return;
-    case CollectiveKind::matrix_diagonal:
-      scalars_[&call] = emit_matrix_diagonal(builder_, operands[0]);
-      return;
-    default:
-      scalars_[&call] = emit_matrix_filled(builder_, operands[0]);
-      return;
-  }
 }
 
 }  // namespace smelt::aot::cpu::lanes

@@ -29,6 +29,7 @@ void Emitter::run() {
   builder_.CreateBr(first_[&source_.getEntryBlock()]);
   for (llvm::BasicBlock* block : order) emit_block(block);
   for (llvm::BasicBlock* block : order) connect_phis(block);
+  drop_unused_matrix_loads();
 }
 
 void Emitter::emit_block(llvm::BasicBlock* block) {

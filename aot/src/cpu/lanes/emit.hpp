@@ -23,6 +23,7 @@
 #include "llvm/IR/IRBuilder.h"
 
 #include <optional>
+#include <vector>
 
 namespace smelt::aot::cpu::lanes {
 
@@ -192,6 +193,7 @@ class Emitter {
   void emit_vote(llvm::CallInst& call, const Collective& collective);
   void emit_matrix_operation(llvm::CallInst& call, const Collective& collective);
   llvm::Value* load_matrix(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> operands);
+  void drop_unused_matrix_loads();
   llvm::Value* multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices);
   /// Where all operands are put together from elements and the result is taken apart: no matrix is ever made.
   bool multiply_elements(llvm::CallInst& call, const Collective& collective);
@@ -199,6 +201,13 @@ class Emitter {
   llvm::AllocaInst* in_memory(llvm::Value* matrix);
   llvm::AllocaInst* floats_in_memory(llvm::Value* matrix);
   void set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made);
+
+  struct MatrixLoad {
+    llvm::LoadInst* value = nullptr;  ///< of the copy that `call` makes
+    llvm::CallInst* call = nullptr;
+    Collective collective;
+    llvm::SmallVector<llvm::Value*, 5> operands;
+  };
 
   struct LoopState {
     llvm::PHINode* mask = nullptr;
@@ -236,6 +245,7 @@ class Emitter {
   llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;
   llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
   llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_, floats_in_memory_;
+  std::vector<MatrixLoad> matrix_loads_;             // of small floats
   llvm::DenseMap<const llvm::Value*, Parts> slots_;  // of products by multiply_elements: what lanes hold at 0 and 1
 };
 

@@ -22,6 +22,7 @@
 #include <string_view>
 
 namespace llvm {
+class CallInst;
 class Constant;
 class IRBuilderBase;
 class LLVMContext;
@@ -155,9 +156,10 @@ constexpr unsigned matrix_element(unsigned lane, unsigned slot) {
 /// (p, dims, strides, origin). Gives a row-major `<64 x T>`.
 llvm::Value* emit_matrix_load(llvm::IRBuilderBase& builder, const Collective& collective,
                               llvm::ArrayRef<llvm::Value*> operands);
-/// The same into memory, which does not overlap what is loaded.
-void emit_matrix_load_to(llvm::IRBuilderBase& builder, const Collective& collective,
-                         llvm::ArrayRef<llvm::Value*> operands, llvm::Value* result);
+/// The same into memory, which does not overlap what is loaded. `as_floats`: made floats on the way. The call that does
+/// it; null, and nothing done, for floats where neither rows nor columns lie in lines.
+llvm::CallInst* emit_matrix_load_to(llvm::IRBuilderBase& builder, const Collective& collective,
+                                    llvm::ArrayRef<llvm::Value*> operands, llvm::Value* result, bool as_floats = false);
 /// `operands` as in the call; the first is the row-major matrix.
 void emit_matrix_store(llvm::IRBuilderBase& builder, const Collective& collective,
                        llvm::ArrayRef<llvm::Value*> operands);

@@ -141,9 +141,19 @@ llvm::SmallVector<Value*, 8> emit_transposed_lines(llvm::IRBuilderBase& b, llvm:
   return lines;
 }
 
+/// Floats from what `line` gives for each row.
+void store_floats(llvm::IRBuilderBase& b, Value* result, llvm::function_ref<Value*(unsigned)> line_of) {
+  for (unsigned row = 0; row < kSide; ++row) {
+    Value* line = line_of(row);
+    if (is_small_float(line->getType()->getScalarType())) line = emit_to_float(b, line);
+    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(b.getFloatTy(), result, row * kSide), llvm::Align(32));
+  }
+}
+
 /// `void (source, step, result)`: line i, a row or a column of the matrix, lies at source + i * step elements.
-llvm::Function* load_lines_function(llvm::Module& module, llvm::Type* element, bool are_columns) {
-  const std::string name = std::string(are_columns ? "smelt.load_columns" : "smelt.load_rows") + suffix_of(element);
+llvm::Function* load_lines_function(llvm::Module& module, llvm::Type* element, bool are_columns, bool as_floats) {
+  const std::string name = std::string(are_columns ? "smelt.load_columns" : "smelt.load_rows") + suffix_of(element) +
+                           (as_floats ? ".as_floats" : "");
   if (llvm::Function* made = module.getFunction(name)) return made;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function* function = make_function(module, name, {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()});
@@ -157,7 +167,10 @@ llvm::Function* load_lines_function(llvm::Module& module, llvm::Type* element, b
     lines.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(bits, kSide), line, element_alignment(element)));
   }
   if (are_columns) lines = emit_transposed_lines(b, std::move(lines));
-  for (unsigned i = 0; i < kSide; ++i)
+  if (as_floats)
+    store_floats(b, function->getArg(2),
+                 [&](unsigned row) { return b.CreateBitCast(lines[row], llvm::FixedVectorType::get(element, kSide)); });
+  for (unsigned i = 0; i < kSide && !as_floats; ++i)
     b.CreateAlignedStore(lines[i], b.CreateConstInBoundsGEP1_64(bits, function->getArg(2), i * kSide),
                          llvm::Align(kSide * bits->getIntegerBitWidth() / 8));
   b.CreateRetVoid();
@@ -181,15 +194,6 @@ llvm::Function* load_elements_function(llvm::Module& module, llvm::Type* element
   }
   b.CreateRetVoid();
   return function;
-}
-
-/// Floats from what `line` gives for each row.
-void store_floats(llvm::IRBuilderBase& b, Value* result, llvm::function_ref<Value*(unsigned)> line_of) {
-  for (unsigned row = 0; row < kSide; ++row) {
-    Value* line = line_of(row);
-    if (is_small_float(line->getType()->getScalarType())) line = emit_to_float(b, line);
-    b.CreateAlignedStore(line, b.CreateConstInBoundsGEP1_64(b.getFloatTy(), result, row * kSide), llvm::Align(32));
-  }
 }
 
 /// `void (matrix, floats)`.
@@ -219,18 +223,18 @@ void emit_matrix_widened_to(llvm::IRBuilderBase& b, Value* matrix, Value* place,
   store_floats(b, result, [&](unsigned row) { return emit_part(b, matrix, row * kSide, kSide); });
 }
 
-void emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective, llvm::ArrayRef<Value*> operands,
-                         Value* result) {
+llvm::CallInst* emit_matrix_load_to(llvm::IRBuilderBase& b, const Collective& collective,
+                                    llvm::ArrayRef<Value*> operands, Value* result, bool as_floats) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
   llvm::Type* element = scalar_type(b, collective.element);
   const Place place = emit_place(b, element, operands);
   Value* base = b.CreateAddrSpaceCast(place.base, b.getPtrTy());
   if (is_one(place.column_step))
-    b.CreateCall(load_lines_function(module, element, false), {base, place.row_step, result});
-  else if (is_one(place.row_step))
-    b.CreateCall(load_lines_function(module, element, true), {base, place.column_step, result});
-  else
-    b.CreateCall(load_elements_function(module, element), {base, place.row_step, place.column_step, result});
+    return b.CreateCall(load_lines_function(module, element, false, as_floats), {base, place.row_step, result});
+  if (is_one(place.row_step))
+    return b.CreateCall(load_lines_function(module, element, true, as_floats), {base, place.column_step, result});
+  if (as_floats) return nullptr;
+  return b.CreateCall(load_elements_function(module, element), {base, place.row_step, place.column_step, result});
 }
 
 }  // namespace smelt::aot::cpu

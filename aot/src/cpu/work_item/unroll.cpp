@@ -20,7 +20,7 @@ constexpr const char* kSimplify =
 
 /// Instructions of one thread up to which loops over matrices are unrolled as asked,
 constexpr unsigned kMostUnrolled = 1000;
-/// ... and loops over the thread's own arrays too.
+/// ... and up to which loops over the thread's own arrays are too (mat-mat of ggml needs more than 700).
 constexpr unsigned kMostWithArrays = 1500;
 
 /// Whose hints are followed.

@@ -72,6 +72,104 @@ std::string move(const std::string& type, unsigned stride, unsigned align, bool 
                       flagged);
 }
 
+// Where a lane goes follows from its number alone: %at, in bytes, from %index (of which the low bits are known) or
+// %lane.
+struct Pattern {
+  const char* name;
+  const char* code;
+};
+const Pattern kPatterns[] = {
+    {"blocks of 18 bytes, two lanes each", R"(
+  %half = lshr i32 %lane, 1
+  %block = mul i32 %half, 18
+  %odd = and i32 %lane, 1
+  %inside = shl i32 %odd, 3
+  %sum = add i32 %block, %inside
+  %at = zext i32 %sum to i64)"},
+    {"a transposed tile", R"(
+  %row = and i32 %index, 7
+  %column = lshr i32 %index, 3
+  %rows = shl i32 %row, 6
+  %columns = shl i32 %column, 4
+  %sum = add i32 %rows, %columns
+  %at = zext i32 %sum to i64)"},
+    {"lanes that share a place", R"(
+  %quarter = lshr i32 %lane, 2
+  %sum = shl i32 %quarter, 4
+  %at = zext i32 %sum to i64)"},
+    {"crossed over", R"(
+  %other = xor i32 %lane, 21
+  %sum = shl i32 %other, 4
+  %at = zext i32 %sum to i64)"},
+    {"thirds", R"(
+  %row = udiv i32 %lane, 3
+  %column = urem i32 %lane, 3
+  %rows = mul i32 %row, 272
+  %columns = shl i32 %column, 5
+  %sum = add i32 %rows, %columns
+  %at = zext i32 %sum to i64)"},
+    {"far apart", R"(
+  %row = and i32 %lane, 3
+  %column = lshr i32 %lane, 2
+  %rows = mul i32 %row, 8192
+  %columns = shl i32 %column, 4
+  %set = or i32 %columns, 256
+  %sum = add i32 %rows, %set
+  %at = zext i32 %sum to i64)"},
+    {"16 bits, which wrap in some lanes", R"(
+  %half = lshr i32 %lane, 1
+  %short = trunc i32 %half to i16
+  %size = trunc i32 %width to i16
+  %near = sub i16 %size, 37
+  %wraps = add i16 %short, %near
+  %wide = zext i16 %wraps to i64
+  %small = and i64 %wide, 2047
+  %at = shl i64 %small, 4)"},
+    {"16 bits, which do not", R"(
+  %half = lshr i32 %lane, 1
+  %short = trunc i32 %half to i16
+  %size = trunc i32 %width to i16
+  %more = add i16 %short, %size
+  %wide = sext i16 %more to i64
+  %at = shl i64 %wide, 4)"},
+};
+struct Moved {
+  const char* type;
+  unsigned bytes;
+};
+const Moved kMoved[] = {{"i8", 1},        {"i16", 2},          {"float", 4},    {"i64", 8},
+                        {"<4 x i16>", 8}, {"<4 x float>", 16}, {"<3 x i16>", 8}};
+
+std::string patterned(const Pattern& pattern, const Moved& moved, bool loads, bool flagged) {
+  const std::string own = fmt::format(R"(
+  %place = mul i64 %i, 16
+  %mine = getelementptr i8, ptr addrspace(1) %buffer{}, i64 %place
+  %theirs = getelementptr i8, ptr addrspace(1) %buffer{}, i64 %at)",
+                                      loads ? 1 : 0, loads ? 0 : 1);
+  const unsigned align = moved.bytes > 2 ? 2 : moved.bytes;
+  const std::string work =
+      fmt::format(R"({}
+  %v = load {}, ptr addrspace(1) %{}, align {}
+  store {} %v, ptr addrspace(1) %{}, align {})",
+                  own, moved.type, loads ? "theirs" : "mine", align, moved.type, loads ? "mine" : "theirs", align);
+  std::string text = flagged_work(pattern.code, work, flagged);
+  const std::string from = "i32 %index, i32 %lid.x)";
+  text.replace(text.find(from), from.size(), "i32 %index, i32 %lane, i32 %size.x, i32 %lid.x)");
+  const std::string entry = "entry:\n";
+  // A scalar that is the same for all and that nobody knows.
+  return text.replace(text.find(entry), entry.size(), "entry:\n  %width = add i32 %size.x, 0\n");
+}
+
+TEST_CASE("lanes at constant distances load and store in pieces") {
+  for (const Pattern& pattern : kPatterns)
+    for (const Moved& moved : kMoved)
+      for (const bool loads : {true, false}) {
+        CAPTURE(pattern.name);
+        CAPTURE(moved.type);
+        check(patterned(pattern, moved, loads, /*flagged=*/(moved.bytes + loads) % 3 == 0));
+      }
+}
+
 }  // namespace
 
 TEST_CASE("values of every type, side by side and apart") {
