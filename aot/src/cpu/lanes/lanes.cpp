@@ -230,7 +230,7 @@ Result<GangVariant> Vectoriser::vectorise(LaneLayout layout) {
     SMELT_TRY(variant.partial, emit(*source, shapes, layout, Gang::partial));
   }
   // Only where all lanes exist can they all be on.
-  if (lanes::specialise(*source, shapes, lane_count(layout))) {
+  if (lanes::specialise(*source, shapes, lane_count(layout), /*spread=*/!one)) {
     SMELT_TRY_VOID(lanes::structurise(*source, shapes, lane_count(layout)));
   }
   SMELT_TRY(variant.full, emit(*source, shapes, layout, one ? Gang::either : Gang::full));

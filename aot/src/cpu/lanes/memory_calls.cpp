@@ -32,7 +32,7 @@ bool Emitter::asks_itself(const Access& access) const {
 
 Move Emitter::move_of(const Access& access, unsigned stride) const {
   return {static_cast<unsigned>(8 * access.layout.element_bytes), static_cast<unsigned>(access.layout.fields.size()),
-          stride, options_.lanes};
+          stride, options_.lanes, options_.narrow_masked_moves};  // AVX2 has too few registers to save
 }
 
 // What `memory` and `on` are for a function that moves what the access says.

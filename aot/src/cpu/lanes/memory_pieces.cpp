@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned kWindowBytes = 64;  // of a register
 constexpr unsigned kMostWindows = 8;
-constexpr size_t kMostInLargeKernels = 16;  // instructions cost more there to compile than they save
+// More cost more to compile in large kernels than they save.
+constexpr size_t kFewPieces = 16;
 
 /// Shuffles of what two registers hold, and what joins their results.
 size_t cost_of_window(const Pieces& pieces, unsigned count, unsigned lanes) {
@@ -27,12 +28,13 @@ size_t cost_of_window(const Pieces& pieces, unsigned count, unsigned lanes) {
 
 bool Emitter::uses_window(const Pieces& pieces, unsigned count) const {
   // Two registers' elements in any order are one instruction in AVX-512, for 16 bits and more.
-  return options_.narrow_masked_moves && pieces.element_bytes >= 2 &&
-         pieces.span() <= uint64_t{kWindowBytes} * kMostWindows &&
+  return pieces.element_bytes >= 2 && pieces.span() <= uint64_t{kWindowBytes} * kMostWindows &&
          cost_of_window(pieces, count, options_.lanes) < pieces.at.size();
 }
 
 std::optional<Pieces> Emitter::pieces_to_move(const Access& access, bool loads) const {
+  // AVX2 puts elements of 16 bits in order by dozens of instructions: twice the code, three times the time to make it.
+  if (!options_.narrow_masked_moves) return std::nullopt;
   if (!access.layout.is_array || !access.shape.has_offsets() || here_ == Here::not_all) return std::nullopt;
   const auto count = static_cast<unsigned>(access.layout.fields.size());
   llvm::Type* element = access.layout.fields.front().type;
@@ -48,7 +50,7 @@ std::optional<Pieces> Emitter::pieces_to_move(const Access& access, bool loads) 
   if (mask() && !one_by_one) return std::nullopt;
   // Lanes that are on in a gang that has not all of them are never all.
   if (mask() && entry_mask_ && !whole_) return std::nullopt;
-  const size_t most = std::max<size_t>(kMostInLargeKernels, size_t{options_.lanes} * count / 4);
+  const size_t most = std::max<size_t>(kFewPieces, size_t{options_.lanes} * count / 4);
   if (options_.calls && pieces->at.size() > most && !(loads && uses_window(*pieces, count))) return std::nullopt;
   return pieces;
 }

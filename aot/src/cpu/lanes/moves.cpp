@@ -28,7 +28,7 @@ constexpr unsigned kMostWordBits = 64;
 
 /// Bits of the words that a lane's elements are moved in; 0 where that brings nothing.
 unsigned word_bits(const Move& move) {
-  if (move.stride != 0 || move.count < 2 || move.bits >= kMostWordBits) return 0;
+  if (!move.words || move.stride != 0 || move.count < 2 || move.bits >= kMostWordBits) return 0;
   const unsigned all = move.bits * move.count;
   if (all <= kMostWordBits) return std::has_single_bit(all) ? all : 0;
   return all % kMostWordBits == 0 ? kMostWordBits : 0;

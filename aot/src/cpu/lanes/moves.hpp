@@ -15,6 +15,7 @@ struct Move {
   unsigned count = 0;   ///< elements of a lane, at least 1
   unsigned stride = 0;  ///< elements from a lane to the next, at least `count`; 0: each lane has a pointer of its own
   unsigned lanes = 0;   ///< 16 or 32
+  bool words = false;   ///< with stride 0: several elements at once, in registers that the caller then has to save
 };
 
 /// Calls a function that reads `count` elements of each lane whose bit in `on` is set into `count` rows of `lanes`

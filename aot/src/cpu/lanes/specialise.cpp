@@ -47,8 +47,8 @@ void copy_blocks(llvm::Function& function, llvm::ArrayRef<llvm::BasicBlock*> blo
 
 class Specialiser {
  public:
-  Specialiser(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes)
-      : function_(function), arguments_(arguments), lanes_(lanes) {}
+  Specialiser(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread)
+      : function_(function), arguments_(arguments), lanes_(lanes), spread_(spread) {}
 
   bool run();
 
@@ -62,6 +62,7 @@ class Specialiser {
   llvm::Function& function_;
   llvm::ArrayRef<Shape> arguments_;
   unsigned lanes_;
+  bool spread_;
 };
 
 bool can_copy(llvm::ArrayRef<llvm::BasicBlock*> blocks, size_t most) {
@@ -109,7 +110,8 @@ bool Specialiser::usually_agree(const Analysis& analysis, llvm::Value* condition
   if (llvm::isa<llvm::ICmpInst>(instruction)) {
     const Shape a = analysis.shapes->of(instruction->getOperand(0));
     const Shape b = analysis.shapes->of(instruction->getOperand(1));
-    return (a.has_offsets() && !b.is_varying()) || (b.has_offsets() && !a.is_varying());
+    const auto is_known = [&](const Shape& one) { return !one.is_varying() && (spread_ || !one.is_spread()); };
+    return (a.has_offsets() || b.has_offsets()) && is_known(a) && is_known(b);
   }
   if (!instruction->isBitwiseLogicOp() && !llvm::isa<llvm::SelectInst>(instruction)) return false;
   return llvm::all_of(instruction->operands(),
@@ -347,8 +349,8 @@ bool Specialiser::run() {
 
 }  // namespace
 
-bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes) {
-  return Specialiser(function, arguments, lanes).run();
+bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread) {
+  return Specialiser(function, arguments, lanes, spread).run();
 }
 
 }  // namespace smelt::aot::cpu::lanes

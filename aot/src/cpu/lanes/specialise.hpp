@@ -9,7 +9,7 @@
 //          The two are one loop in two halves: a lane's passes are divided between them, none is done twice.
 //   if     a copy of the arm runs if `smelt.lanes.all(enters)` holds, else the masked arm.
 //
-// Only conditions that compare a linear value with a uniform one are worth it: others part the lanes at once.
+// Only conditions that compare a linear or spread value with a uniform one are worth it: others part the lanes at once.
 #pragma once
 
 #include "cpu/lanes/shapes.hpp"
@@ -21,7 +21,7 @@ class Function;
 namespace smelt::aot::cpu::lanes {
 
 /// `function` must have passed structurise(), and is in that form afterwards. For gangs of which all lanes exist.
-/// True if something was copied.
-bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes);
+/// `spread`: conditions on spread values too, which large kernels have too many of. True if something was copied.
+bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread = true);
 
 }  // namespace smelt::aot::cpu::lanes

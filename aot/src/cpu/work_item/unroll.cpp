@@ -8,6 +8,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 namespace smelt::aot::cpu {
@@ -63,6 +64,12 @@ unsigned drop_hints(llvm::Function& function, Followed followed) {
   return kept;
 }
 
+/// With AVX2 an array of eight takes two times the registers that there are: what is spilled costs as much as the array
+/// did, and twice the time to compile.
+bool has_many_registers(const llvm::TargetMachine& target) {
+  return target.getTargetCPU() != "x86-64-v3";
+}
+
 bool is_short(llvm::Function& function, Followed followed, unsigned most, llvm::TargetMachine& target) {
   llvm::ValueToValueMapTy map;
   llvm::Function* trial = llvm::CloneFunction(&function, map);
@@ -78,7 +85,7 @@ bool is_short(llvm::Function& function, Followed followed, unsigned most, llvm::
 }  // namespace
 
 void simplify_and_unroll(llvm::Function& function, llvm::TargetMachine& target) {
-  if (is_short(function, Followed::matrices_and_arrays, kMostWithArrays, target))
+  if (has_many_registers(target) && is_short(function, Followed::matrices_and_arrays, kMostWithArrays, target))
     drop_hints(function, Followed::matrices_and_arrays);
   else if (is_short(function, Followed::matrices, kMostUnrolled, target))
     drop_hints(function, Followed::matrices);
