@@ -129,6 +129,9 @@ Result<void> write_output(CompileCommandOptions& options, const std::string& kin
     SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
     return write_file(options.output, as_bytes(text));
   }
+  if (request.options.cpu_only && (kind != "smelt" || !request.cpu))
+    return fail(Errc::invalid_argument, "--cpu-only: {}",
+                kind == "smelt" ? "--no-cpu is given too" : "only a .smelt package has CPU code");
   if (kind != "smelt") {
     if (request.options.targets.size() > 1)
       return fail(Errc::invalid_argument, "-o {}: a .{} is for one target, {} are named; write a .smelt",
@@ -238,6 +241,9 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap");
   verb.add_flag("--relaxed-atomics", with.relaxed_atomics,
                 "Use relaxed atomics where the target has no stronger order");
+  verb.add_flag("--cpu-only", with.cpu_only,
+                "Of LLVM IR: take double precision and all atomics of 64 bits, which no Apple GPU has; a kernel with "
+                "them gets CPU code alone");
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
   verb.add_flag(
       "--checked", request.checked,

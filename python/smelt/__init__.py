@@ -47,7 +47,7 @@ TYPE_CHECKING = False  # what type checkers take for true, without an import of 
 if TYPE_CHECKING:
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
     from ._loader import Buffer, Device, Kernel, Library
-    from ._package import Package, compile, open
+    from ._package import Package, compile, open, pack
     from .store import Entry, Key, Store
 
     Artifact = Package
@@ -65,6 +65,7 @@ _LATER = {
     "Artifact": "_package",
     "compile": "_package",
     "open": "_package",
+    "pack": "_package",
     "Buffer": "_loader",
     "Device": "_loader",
     "Kernel": "_loader",

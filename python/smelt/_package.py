@@ -208,6 +208,15 @@ def open(
     return Package(package, None, {name: value for name, value in options.items() if value is not None})
 
 
+def pack(packages: Sequence[Package]) -> Package:
+    """The libraries of several packages in one, as `smelt pack` joins them: slices of one library become one library. Packages
+    that were compiled in this process make one whose CPU code runs here too."""
+    packed = Package(_loader.pack([package._native for package in packages]))
+    if packages and all(package._made is not None for package in packages):
+        packed._options.setdefault("trust", "any")  # compiled here
+    return packed
+
+
 def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
     """Text of IR or MSL, bytes of anything, or a path: (name for messages, bytes)."""
     if isinstance(source, (bytes, memoryview)):
@@ -274,6 +283,7 @@ def compile(
     pack_scalars: bool = False,
     no_overlap: bool = False,
     relaxed_atomics: bool = False,
+    cpu_only: bool = False,
     checked: bool = False,
     name: str = "",
     version: str = "",
@@ -290,7 +300,8 @@ def compile(
     none is among the warnings, and with "required" (for this machine) an UnsupportedError. metadata: Triton's JSON
     beside a kernel. progress(stage, done, total) is called from any thread; when it returns False compiling ends.
     kernels: functions that are kernels besides those marked so. functions: make only these. include_folders,
-    definitions: of MSL, as -I and -D. store: None for the default, a folder or smelt.Store, False to work without one.
+    definitions: of MSL, as -I and -D. cpu_only: of IR, takes double precision and all atomics of 64 bits, which no Apple
+    GPU has; a kernel with them gets CPU code alone. store: None for the default, a folder or smelt.Store, False to work without one.
     timeout, max_memory: seconds that compiling may take, and bytes that the process may hold meanwhile; then it is a
     CancelledError. Kernels that were ready are kept in the store. sandbox: "auto" compiles Metal libraries in child
     processes that can open nothing, "always" LLVM IR too, "never" nothing; None is SMELT_SANDBOX, else auto.
@@ -302,6 +313,8 @@ def compile(
         targets = [from_environment] if from_environment else []
     required = cpu == "required"
     levels = [] if isinstance(cpu, bool) or required else [cpu] if isinstance(cpu, str) else list(cpu)
+    if cpu_only and not (bool(cpu) or levels):
+        raise ArgumentError("compile: cpu_only=True, and cpu=False wants no CPU code")
     if isinstance(language, str):
         from ._load import _metal_version
 
@@ -324,6 +337,7 @@ def compile(
         "pack_scalars": pack_scalars,
         "no_overlap": no_overlap,
         "relaxed_atomics": relaxed_atomics,
+        "cpu_only": cpu_only,
         "checked": checked,
         "name": name,
         "version": version,

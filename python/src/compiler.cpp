@@ -101,6 +101,7 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   with.pack_scalars = flag(options, "pack_scalars");
   with.buffers_do_not_overlap = flag(options, "no_overlap");
   with.relaxed_atomics = flag(options, "relaxed_atomics");
+  with.cpu_only = flag(options, "cpu_only");
   if (const auto language = optional_from<std::pair<uint16_t, uint16_t>>(options, "language"))
     with.language = aot::Version{language->first, language->second, 0};
   request.cpu = flag(options, "cpu", true);

@@ -95,6 +95,7 @@ class Package {
 
   const loader::OwnedBytes& bytes() const { return bytes_; }
   const loader::PackageRef& ref() const { return package_; }
+  const schema::Package& manifest() const { return manifest_; }
 
  private:
   loader::OwnedBytes bytes_;
@@ -124,6 +125,20 @@ py::object map_file(const py::object& file, const std::string& what) {
   }();
   const std::shared_ptr<const MappedFile> whole = unwrap(std::move(mapped));
   return memory_over(whole->bytes(), whole);
+}
+
+/// What `smelt pack` does.
+PackageObject pack(const std::vector<PackageObject>& packages) {
+  auto packed = [&]() -> Result<PackageObject> {
+    const py::gil_scoped_release released;
+    std::vector<schema::Package> manifests;
+    for (const PackageObject& package : packages) manifests.push_back(package->manifest());
+    SMELT_TRY(const std::vector<schema::Library> merged, schema::merge_packages(manifests));
+    SMELT_TRY(Bytes bytes, schema::write_package(merged));
+    auto owner = std::make_shared<const Bytes>(std::move(bytes));
+    return Package::open({*owner, owner});
+  }();
+  return unwrap(std::move(packed));
 }
 
 py::object load(const py::object& source, const loader::DeviceRef& device, const py::dict& options, bool as_upstream,
@@ -190,6 +205,7 @@ void bind_package(py::module_& module) {
         unwrap(std::move(checked));
       },
       "source"_a, "options"_a, "path"_a = "");
+  module.def("pack", &pack, "packages"_a);
   module.def("map_file", &map_file, "path"_a, "what"_a);
   module.def("is_metallib", [](const py::object& source) {
     const ByteView bytes = BorrowedBuffer::from(source, "library")->bytes();

@@ -49,6 +49,10 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
     schema::Presence presence;
     presence.metal = from.info.language;
     presence.air = from.info.air;
+    if (from.info.cpu_only) {
+      presence.missing = true;
+      presence.reason = "it is for the CPU alone: it computes in double precision or has atomics of 64 bits";
+    }
     slice.functions.push_back(std::move(presence));
   }
   slice.bytes = std::move(compiled.metallib);

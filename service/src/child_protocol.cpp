@@ -110,10 +110,10 @@ void write_request(Writer& out, const Request& request) {
   // its folders, definitions, headers and warnings told, nor that it is an object.
   [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, name, version, sandbox] = request;
   [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, math,
-                                debug_lines, pack_scalars, no_overlap, relaxed_atomics, language, include_folders,
-                                definitions, quote_folders, system_folders, undefinitions, forced_includes,
-                                warning_flags, object, functions, cache_folder, stop_after, threads, progress] =
-      options;
+                                debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, language,
+                                include_folders, definitions, quote_folders, system_folders, undefinitions,
+                                forced_includes, warning_flags, object, functions, cache_folder, stop_after, threads,
+                                progress] = options;
   out.list(sources, [&](const aot::Source& source) {
     out.text(source.name);
     out.blob(source.bytes);
@@ -125,7 +125,8 @@ void write_request(Writer& out, const Request& request) {
   out.maybe(threads_per_threadgroup, [&](uint32_t value) { out.number(value); });
   out.text(metadata);
   out.number(static_cast<uint64_t>(math.mode));
-  for (const bool flag : {math.fast_functions, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu, checked})
+  for (const bool flag :
+       {math.fast_functions, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, cpu, checked})
     out.number(flag);
   out.maybe(language, [&](const aot::Version& value) { write_version(out, value); });
   out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
@@ -147,9 +148,9 @@ Result<Request> read_request(Reader& in) {
   in.maybe([&] { request.options.threads_per_threadgroup = static_cast<uint32_t>(in.number()); });
   request.options.metadata_json = in.text();
   request.options.math.mode = static_cast<aot::MathMode>(std::min<uint64_t>(in.number(), 2));
-  for (bool* flag :
-       {&request.options.math.fast_functions, &request.options.debug_lines, &request.options.pack_scalars,
-        &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics, &request.cpu, &request.checked})
+  for (bool* flag : {&request.options.math.fast_functions, &request.options.debug_lines, &request.options.pack_scalars,
+                     &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics,
+                     &request.options.cpu_only, &request.cpu, &request.checked})
     *flag = in.number() != 0;
   in.maybe([&] { request.options.language = read_version(in); });
   in.list([&] {

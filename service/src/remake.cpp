@@ -34,6 +34,13 @@ Result<aot::CompiledTarget> read_functions(const schema::Library& library, const
   for (const schema::Function& wanted : library.functions) {
     const auto found = std::find_if(read.functions.begin(), read.functions.end(),
                                     [&](const metallib::Function& one) { return one.name == wanted.name; });
+    const bool is_missing = slice.functions[target.functions.size()].missing;
+    if (found == read.functions.end() && is_missing)
+      return fail(
+          Errc::unsupported,
+          "{}/{}: '{}' is for the CPU alone, so the package lacks what its code could be made from; compile the "
+          "source again",
+          library.name, slice.target, wanted.name);
     if (found == read.functions.end())
       return fail(Errc::corrupt, "{}/{}: the Metal library lacks the function '{}'", library.name, slice.target,
                   wanted.name);

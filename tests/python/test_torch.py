@@ -5,12 +5,14 @@ import pathlib
 import sys
 import types
 import unittest
+import unittest.mock
 import warnings
 
 import support
 from support import needs_numpy, numpy
 
 import smelt
+from smelt.compat import inductor
 from smelt.compat import torch as compat
 
 
@@ -108,6 +110,46 @@ class Patching(unittest.TestCase):
 
     def test_importable_without_torch(self):
         self.assertNotIn("torch", pathlib.Path(compat.__file__).read_text().split("def ")[0].split("import")[1:])
+
+
+class FromTheStore(unittest.TestCase):
+    """What a Mac's PyTorch would be asked, by a stand-in for it."""
+
+    SOURCE = "kernel void one(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }"
+
+    def asked(self, source, can_load=True, takes=True):
+        asked = []
+
+        def load(data):
+            asked.append(("load", data[:4]))
+            if not takes:
+                raise RuntimeError("Failed to load the library")
+            return "loaded"
+
+        fake = types.ModuleType("torch")
+        fake.mps = types.SimpleNamespace()
+        fake._C = types.SimpleNamespace(_mps_compileShader=lambda text: asked.append(("compile", text)) or "compiled")
+        if can_load:
+            fake._C._mps_loadMetalllib = load
+        before = sys.modules.get("torch")
+        sys.modules["torch"] = fake
+        self.addCleanup(lambda: sys.modules.pop("torch") if before is None else sys.modules.update(torch=before))
+        device = types.SimpleNamespace(target="macos15")
+        with unittest.mock.patch.object(compat, "_torch_with_mps", lambda: fake), unittest.mock.patch.object(compat._session, "device", lambda: device):
+            with inductor.use_store():
+                self.assertIs(fake._C._mps_compileShader, compat.compile_shader_from_store)
+                answer = fake._C._mps_compileShader(source)
+        self.assertEqual(fake._C._mps_compileShader("back"), "compiled")
+        return answer, asked[:-1]
+
+    def test_a_library_is_loaded(self):
+        self.assertEqual(self.asked(self.SOURCE), ("loaded", [("load", b"MTLB")]))
+
+    def test_torch_compiles_what_smelt_does_not(self):
+        bad = "kernel void f(device float* x) { undeclared; }"
+        self.assertEqual(self.asked(bad), ("compiled", [("compile", bad)]))
+        self.assertEqual(self.asked(self.SOURCE, can_load=False), ("compiled", [("compile", self.SOURCE)]))
+        self.assertEqual(self.asked(self.SOURCE, takes=False), ("compiled", [("load", b"MTLB"), ("compile", self.SOURCE)]))
 
 
 class RealTorch(unittest.TestCase):

@@ -32,6 +32,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(threadgroup_memory, kernel_ir),
     SMELT_PASS(constants_to_space2, kernel_ir),
     SMELT_PASS(infer_address_spaces, kernel_ir),
+    SMELT_PASS(cpu_only_operations, kernel_ir),
     SMELT_PASS(reject_double, kernel_ir),
     SMELT_PASS(memory_intrinsics, kernel_ir),
     SMELT_PASS(atomics, all),

@@ -3,6 +3,7 @@
 
 #include "air/entry.hpp"
 #include "air/stamp.hpp"
+#include "kernel_ir/cpu_only.hpp"
 #include "llvm_support/format.hpp"
 
 #include "llvm/IR/Constants.h"
@@ -149,6 +150,7 @@ Result<std::vector<KernelInfo>> reflect(const llvm::Module& module) {
       info.stage = std::string(stage);
       info.constants = constants;
       info.threadgroup_bytes = threadgroup_bytes(module);
+      info.cpu_only = kernel_ir::is_cpu_only(module);
       info.air = air_version(module).value_or(Version{});
       info.language = language_version(module).value_or(Version{});
       SMELT_TRY(info.arguments, read_arguments(*entry, *function));

@@ -190,6 +190,7 @@ void add_code_options(Hasher& hasher, const CompileOptions& options) {
   add_flag(hasher, "pack_scalars", options.pack_scalars);
   add_flag(hasher, "buffers_do_not_overlap", options.buffers_do_not_overlap);
   add_flag(hasher, "relaxed_atomics", options.relaxed_atomics);
+  if (options.cpu_only) add_flag(hasher, "cpu_only", true);
   add_flag(hasher, "language", options.language.has_value());
   add_version(hasher, options.language.value_or(Version{}));
 }

@@ -53,6 +53,7 @@ Result<Bytes> original_library(const Target& target, const Unit& unit) {
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
   std::vector<metallib::NewFunction> functions;
   for (const CompiledFunction& function : compiled.functions) {
+    if (function.info.cpu_only) continue;  // no Metal device is ever given it
     metallib::NewFunction added;
     added.name = function.info.name;
     added.type = type_of(function.info.stage);

@@ -117,6 +117,7 @@ air::LegaliseOptions legalise_options(const PlanState& plan) {
   result.pack_scalars = options.pack_scalars;
   result.buffers_do_not_overlap = options.buffers_do_not_overlap;
   result.relaxed_atomics = options.relaxed_atomics;
+  result.cpu_only = options.cpu_only;
   result.keep_debug = options.debug_lines;
   result.allow_undefined = options.object;
   return result;

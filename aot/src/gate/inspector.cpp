@@ -2,6 +2,7 @@
 #include "gate/inspector.hpp"
 
 #include "gate/lists.hpp"
+#include "kernel_ir/cpu_only.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
@@ -38,6 +39,9 @@ bool is_section_of_air(llvm::StringRef section) {
 }
 
 }  // namespace
+
+Inspector::Inspector(const llvm::Module& module, size_t most)
+    : module_(module), most_(most), is_cpu_only_(kernel_ir::is_cpu_only(module)) {}
 
 std::vector<Breach> Inspector::inspect() {
   inspect_module();
@@ -111,9 +115,9 @@ void Inspector::inspect_function(const llvm::Function& function) {
     if (!has_intrinsic(function.getIntrinsicID())) breach("an intrinsic that is not AIR's");
     return;  // its declaration is LLVM's own
   }
-  if (function.isDeclaration() && !function.getName().starts_with("air.") &&
-      !function.getName().starts_with("___metal_"))
-    breach("neither an air.* operation nor defined here", true);
+  const bool may_be_elsewhere = function.getName().starts_with("air.") || function.getName().starts_with("___metal_") ||
+                                (is_cpu_only_ && kernel_ir::is_cpu_only_operation(function));
+  if (function.isDeclaration() && !may_be_elsewhere) breach("neither an air.* operation nor defined here", true);
   if (const auto& what = foreign(function.getReturnType())) breach("returns " + *what);
   for (const llvm::Argument& argument : function.args())
     if (const auto& what = foreign(argument.getType()))

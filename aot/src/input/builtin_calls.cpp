@@ -63,6 +63,7 @@ void Replacement::finish(llvm::Value* value) {
 }
 
 std::string air_suffix(llvm::Type* type, bool is_signed, bool says_sign) {
+  if (type->isDoubleTy()) return "f64";  // AIR has none: for the CPU alone, or an error that says so
   const std::optional<air::AirType> known = air::air_type(type);
   if (!known || known->lanes > 4) return {};
   if (!known->is_integer() || !says_sign) return air::spell(*known);

@@ -2,6 +2,7 @@
 // Names and typed signatures of air.* against the table. The types are those of the bits: LLVM 19 cannot see a wrong
 // pointee.
 #include "air/intrinsics.hpp"
+#include "kernel_ir/cpu_only.hpp"
 #include "verify/checks.hpp"
 
 namespace smelt::aot::verify {
@@ -44,8 +45,10 @@ void check_operations(const RawModule& raw, Version version, bool made_by_apple,
     if (function.name.starts_with("air."))
       check_one(function, version, made_by_apple, findings);
     else if (!is_known_external(function.name) && !made_by_apple)
-      findings.error(Check::operation, fmt::format("declaration of {}", function.name),
-                     "neither an AIR operation nor defined in the module; the pipeline would not link");
+      findings.error(Check::operation, fmt::format("declaration of {}", function.name), "{}",
+                     llvm::StringRef(function.name).starts_with(kernel_ir::kCpuOnlyPrefix)
+                         ? "an operation of kernels for the CPU alone, which no Metal device has"
+                         : "neither an AIR operation nor defined in the module; the pipeline would not link");
   }
 }
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["check", "use_metal", "use_triton"]
+__all__ = ["check", "use_metal", "use_store", "use_triton"]
 
 
 @contextmanager
@@ -102,6 +102,25 @@ def use_metal() -> Iterator[None]:
     with _replaced(torch._C, _mps_compileShader=compat.compile_shader), _replaced(mps.MetalKernel, __init__=init):
         with _registered("mps", register):
             yield
+
+
+@contextmanager
+def use_store() -> Iterator[None]:
+    """On a Mac, for torch.compile of MPS tensors and torch.mps.compile_shader: Metal source is compiled by smelt, or found in its store, and
+    torch loads the library; what smelt does not compile is compiled by Metal as before. Nothing of Inductor's is changed. Off a Mac
+    the same calls run on the CPU. Not run on a Mac by us."""
+    import torch
+
+    from . import torch as compat
+
+    name = "_mps_compileShader"
+    if hasattr(torch._C, name):
+        compat._originals.setdefault(name, getattr(torch._C, name))
+    try:
+        with _replaced(torch._C, **{name: compat.compile_shader_from_store}):
+            yield
+    finally:
+        compat._originals.pop(name, None)
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import _load
-from .._package import Package, open as open_package
-from ..errors import SourceTypeError
+from .. import _load, _session
+from .._package import Package, compile as compile_package, open as open_package
+from ..errors import Error, SourceTypeError
 
 __all__ = [
     "_mps_loadMetalLib",
@@ -60,6 +60,22 @@ def compile_shader(source: str) -> Any:
     if torch is not None:
         return _upstream(torch, "compile_shader")(source)
     return _load.compile_shader(source, _as_upstream=True)
+
+
+def compile_shader_from_store(source: str) -> Any:
+    """torch._C._mps_compileShader, answered with a Metal library that smelt compiled or has in its store; torch loads it. What smelt does
+    not compile, and every source where torch cannot load a library (before 2.12), goes to torch's own compiler, whose errors are
+    then the ones that are told. Off a Mac this is compile_shader."""
+    torch = _torch_with_mps()
+    if torch is None:
+        return _load.compile_shader(source, _as_upstream=True)
+    if hasattr(torch._C, "_mps_loadMetalllib"):
+        try:
+            package = compile_package(source, targets=_session.device().target, cpu=False)
+            return _upstream(torch, "_mps_loadMetalllib")(package.metallib())
+        except (Error, RuntimeError):
+            pass  # the text, the target, a library that this system does not take: torch's own compiler knows better
+    return _upstream(torch, "_mps_compileShader")(source)
 
 
 def _from_bytes(data: bytes) -> Any:

@@ -29,6 +29,8 @@ void set_option(Case& one, std::string_view option) {
     one.options.math = aot::kFastMath;
   else if (option == "relaxed_atomics")
     one.options.relaxed_atomics = true;
+  else if (option == "cpu_only")
+    one.options.cpu_only = true;
   else if (option == "pack_scalars")
     one.options.pack_scalars = true;
   else if (option == "no_overlap")

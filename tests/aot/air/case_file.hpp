@@ -4,7 +4,8 @@
 //   ;;; name of the case
 //   ; target: macos14 ios26         targets to try, all with the same outcome (default macos14)
 //   ; stop: split_values            last pass to run (default: all)
-//   ; option: fast_math             also: relaxed_atomics pack_scalars no_overlap threadgroup_memory=N threads=N
+//   ; option: fast_math             also: relaxed_atomics cpu_only pack_scalars no_overlap threadgroup_memory=N
+//                                 threads=N
 //   ; expect: text                  must be in the result, in this order
 //   ; never: text                   must not
 //   ; error: text                   legalising must fail with a message that has this

@@ -93,6 +93,7 @@ TEST_CASE("what changes code changes both keys") {
       {"pack scalars", [](CompileOptions& o) { o.pack_scalars = true; }},
       {"overlap", [](CompileOptions& o) { o.buffers_do_not_overlap = true; }},
       {"atomics", [](CompileOptions& o) { o.relaxed_atomics = true; }},
+      {"for the CPU alone", [](CompileOptions& o) { o.cpu_only = true; }},
       {"language", [](CompileOptions& o) { o.language = Version{3, 0, 0}; }},
       {"threadgroup memory", [](CompileOptions& o) { o.threadgroup_memory = 0; }},
       {"more of it", [](CompileOptions& o) { o.threadgroup_memory = 64; }},

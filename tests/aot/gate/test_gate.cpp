@@ -122,6 +122,31 @@ TEST_CASE("a sound kernel passes and becomes code") {
   CHECK(refusal(text).empty());
 }
 
+TEST_CASE("operations for the CPU alone, where the module is marked so, as they are declared") {
+  const std::string body =
+      "  %v = load i64, ptr addrspace(1) %a\n  %w = call i64 @smelt.cpu.f64.sqrt(i64 %v)\n"
+      "  %o = call i64 @smelt.cpu.atomic.fadd.1(ptr addrspace(1) %a, i64 %w)";
+  const std::string declared =
+      "declare i64 @smelt.cpu.f64.sqrt(i64)\ndeclare i64 @smelt.cpu.atomic.fadd.1(ptr addrspace(1), i64)\n";
+  const std::string mark = "!smelt.cpu_only = !{!9}\n!9 = !{!\"no Apple GPU\"}\n";
+  CHECK(first_breach(kernel(body, declared + mark)).empty());
+  CHECK(refusal(kernel(body, declared + mark)).empty());
+  refuses("neither an air.* operation", kernel(body, declared));
+  refuses("neither an air.* operation",
+          kernel("  %w = call i64 @smelt.cpu.f64.system(i64 1)", "declare i64 @smelt.cpu.f64.system(i64)\n" + mark));
+  refuses("neither an air.* operation",
+          kernel("  %w = call i32 @smelt.cpu.f64.sqrt(i64 1)", "declare i32 @smelt.cpu.f64.sqrt(i64)\n" + mark));
+  refuses("neither an air.* operation", kernel("  call void @smelt.cpu.atomic.fadd.1(ptr addrspace(2) null)",
+                                               "declare void @smelt.cpu.atomic.fadd.1(ptr addrspace(2))\n" + mark));
+  // What is no operation of atomics, and a mask that is no constant, are no code.
+  CHECK(refusal(kernel("  %o = call i64 @smelt.cpu.atomic.launch.1(ptr addrspace(1) %a, i64 1)",
+                       "declare i64 @smelt.cpu.atomic.launch.1(ptr addrspace(1), i64)\n" + mark))
+            .find("not an operation") != std::string::npos);
+  CHECK(refusal(kernel("  %v = load i32, ptr addrspace(1) %a\n  %c = call i1 @smelt.cpu.f64.class(i64 0, i32 %v)",
+                       "declare i1 @smelt.cpu.f64.class(i64, i32)\n" + mark))
+            .find("not an operation") != std::string::npos);
+}
+
 TEST_CASE("of the intrinsics that LLVM knows, only the listed ones") {
   llvm::LLVMContext context;
   size_t refused = 0, passed = 0;

@@ -49,7 +49,10 @@ struct CompileOptions {
   bool pack_scalars = false;            ///< all scalar arguments in one buffer: one slot instead of one each
   bool buffers_do_not_overlap = false;  ///< the caller's promise
   bool relaxed_atomics = false;         ///< instead of an error where the target has no stronger order
-  std::optional<Version> language;      ///< Metal language version of source, and to stamp; the target's when empty
+  /// Of LLVM IR: double precision and all atomics of 64 bits, which no Apple GPU has. A kernel that uses them is in no
+  /// Metal library of the result, and has CPU code.
+  bool cpu_only = false;
+  std::optional<Version> language;  ///< Metal language version of source, and to stamp; the target's when empty
   /// Of Metal source: -I, -D ("NAME" or "NAME=VALUE").
   std::vector<std::string> include_folders, definitions;
   /// Likewise: -iquote (looked in for "..." alone, before the folders above).
@@ -73,7 +76,7 @@ struct CompileOptions {
 /// One finished entry point.
 struct CompiledFunction {
   KernelInfo info;
-  Bytes bitcode;  ///< "BC" C0 DE ..., without wrapper; what lies in the library
+  Bytes bitcode;  ///< "BC" C0 DE ..., without wrapper; what lies in the library, unless it is for the CPU alone
 };
 
 struct CompiledTarget {

@@ -62,6 +62,7 @@ struct KernelInfo {
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;        ///< of a threadgroup; 0: the kernel does not say
   uint64_t threadgroup_bytes = 0;  ///< static threadgroup memory
+  bool cpu_only = false;           ///< it does what no Apple GPU can (CompileOptions::cpu_only)
   Version air;
   Version language;
 

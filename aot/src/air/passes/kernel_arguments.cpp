@@ -34,9 +34,9 @@ Result<ParameterPlan> plan_for(const PassContext& context, const llvm::Argument&
   if (!type->isPointerTy()) {
     if (type->isTargetExtTy() || type->isTokenTy() || type->isMetadataTy())
       return fail(Errc::compile_failed, "{} has type {}, which cannot be bound", name(), text_of(*type));
-    if (wide_float_in(type))
-      return fail(Errc::compile_failed, "{} has type {}; no Apple GPU computes in double precision", name(),
-                  text_of(*type));
+    if (const llvm::Type* wide = wide_float_in(type); wide && !(wide->isDoubleTy() && context.options.cpu_only))
+      return fail(Errc::compile_failed, "{} has type {}; no Apple GPU computes in double precision{}", name(),
+                  text_of(*type), wide->isDoubleTy() ? " (--cpu-only compiles it for the CPU alone)" : "");
     return ParameterPlan{Form::by_value, type};
   }
   llvm::Type* pointee = argument.getParamByValType() ? argument.getParamByValType() : argument.getParamByRefType();

@@ -43,11 +43,12 @@ Result<void> constants_to_space2(PassContext&);    ///< constant tables -> space
 Result<void> infer_address_spaces(PassContext&);   ///< no generic pointers; SROA, InstCombine, EarlyCSE, SimplifyCFG
 
 // Operations. Kernel IR only.
-Result<void> reject_double(PassContext&);      ///< no Apple GPU has it
-Result<void> memory_intrinsics(PassContext&);  ///< memset and memmove that AIR lacks -> loops; lifetimes go
-Result<void> atomics(PassContext&);            ///< atomicrmw, cmpxchg, atomic load and store -> air.atomic.*
-Result<void> fences(PassContext&);             ///< fence -> air.atomic.fence or a neighbouring barrier
-Result<void> math_intrinsics(PassContext&);    ///< llvm.* and frem -> air.* or plain instructions
+Result<void> cpu_only_operations(PassContext&);  ///< with cpu_only: doubles and atomics of 64 bits -> smelt.cpu.*
+Result<void> reject_double(PassContext&);        ///< no Apple GPU has it
+Result<void> memory_intrinsics(PassContext&);    ///< memset and memmove that AIR lacks -> loops; lifetimes go
+Result<void> atomics(PassContext&);              ///< atomicrmw, cmpxchg, atomic load and store -> air.atomic.*
+Result<void> fences(PassContext&);               ///< fence -> air.atomic.fence or a neighbouring barrier
+Result<void> math_intrinsics(PassContext&);      ///< llvm.* and frem -> air.* or plain instructions
 
 // Types. Kernel IR only.
 Result<void> plain_memory(PassContext&);  ///< no i1, odd or wide types as memory: allocas, globals, GEPs, i1 loads

@@ -16,6 +16,7 @@ std::string scalar_name(const llvm::Type* type) {
   if (type->isHalfTy()) return "half";
   if (type->isBFloatTy()) return "bfloat";
   if (type->isFloatTy()) return "float";
+  if (type->isDoubleTy()) return "double";  // of kernels for the CPU alone
   if (!type->isIntegerTy()) return "struct";
   if (type->isIntegerTy(1)) return "bool";
   switch (memory_bits(type->getIntegerBitWidth())) {

@@ -2,6 +2,7 @@
 #include "cpu/lower/lower.hpp"
 
 #include "cpu/lower/convert.hpp"
+#include "cpu/lower/cpu_only.hpp"
 #include "cpu/lower/generic.hpp"
 #include "cpu/lower/operation.hpp"
 #include "cpu/runtime/runtime.hpp"
@@ -166,6 +167,7 @@ Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& opti
     if (function.isDeclaration()) continue;
     relax_float_assumptions(function);
     SMELT_TRY_VOID(lower_function(function));
+    SMELT_TRY_VOID(lower_cpu_only(function));
     SMELT_TRY_VOID(lower_generic(function, options.expand_memory));
   }
   for (llvm::Function& function : module) {

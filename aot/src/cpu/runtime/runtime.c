@@ -6,6 +6,10 @@
 // power.c uses log_parts, log1p_tail and log2_wide of logarithm.c.
 #include "arithmetic.c"
 #include "copy.c"
+// double_bits.c uses exp_times of double_exponential.c.
+#include "double_exponential.c"
+#include "double_bits.c"
+#include "double_trigonometric.c"
 #include "inverse.c"
 #include "power.c"
 #include "trigonometric.c"

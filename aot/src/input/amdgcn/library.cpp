@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // AMD's device library. Triton links its bodies before it writes a module; what other compilers leave as a call by name
-// is done here where AIR has the operation. __ocml_<function>_<f16|f32>, __ockl_get_<what>(dimension).
+// is done here where AIR has the operation, or CPU code for doubles. __ocml_<function>_<f16|f32|f64>,
+// __ockl_get_<what>(dimension).
 #include "input/amdgcn/site.hpp"
 
 #include "llvm/IR/Module.h"
@@ -64,6 +65,12 @@ constexpr MathRow kMath[] = {
     {"trunc", "trunc", 1},
 };
 
+/// More of double, which CPU code has (kernel_ir/cpu_only.hpp).
+constexpr MathRow kDoubleMath[] = {
+    {"cbrt", "cbrt", 1},   {"copysign", "copysign", 2}, {"erf", "erf", 1},     {"erfc", "erfc", 1},
+    {"expm1", "expm1", 1}, {"hypot", "hypot", 2},       {"log1p", "log1p", 1}, {"nextafter", "nextafter", 2},
+};
+
 struct PlaceRow {
   std::string_view ockl;
   std::string_view attribute;
@@ -89,19 +96,24 @@ bool lower_place(Replacement& to, llvm::StringRef name) {
 
 bool lower_math(Replacement& to, llvm::StringRef name) {
   if (!name.consume_front("__ocml_")) return false;
-  const bool is_half = name.consume_back("_f16");
-  if (!is_half && !name.consume_back("_f32")) return false;
-  llvm::Type* const type = is_half ? to.ir().getHalfTy() : to.ir().getFloatTy();
-  if (to.type() != type) return false;
-  for (const MathRow& row : kMath) {
-    if (name != llvm::StringRef(row.ocml) || to.call().arg_size() != row.operands) continue;
-    const llvm::SmallVector<llvm::Value*, 3> operands(to.call().args());
-    if (!std::all_of(operands.begin(), operands.end(), [&](const auto* value) { return value->getType() == type; }))
-      return false;
-    to.finish(to.air(fmt::format("air.{}.{}", row.air, is_half ? "f16" : "f32"), type, operands, false));
-    return true;
-  }
-  return false;
+  llvm::Type* const type = name.consume_back("_f16")   ? to.ir().getHalfTy()
+                           : name.consume_back("_f32") ? to.ir().getFloatTy()
+                           : name.consume_back("_f64") ? to.ir().getDoubleTy()
+                                                       : nullptr;
+  if (!type || to.type() != type) return false;
+  const auto find_in = [&](std::span<const MathRow> rows) -> const MathRow* {
+    for (const MathRow& row : rows)
+      if (name == llvm::StringRef(row.ocml) && to.call().arg_size() == row.operands) return &row;
+    return nullptr;
+  };
+  const MathRow* row = find_in(kMath);
+  if (!row && type->isDoubleTy()) row = find_in(kDoubleMath);
+  const llvm::SmallVector<llvm::Value*, 3> operands(to.call().args());
+  if (!row ||
+      !std::all_of(operands.begin(), operands.end(), [&](const auto* value) { return value->getType() == type; }))
+    return false;
+  to.finish(to.air(fmt::format("air.{}.{}", row->air, air_suffix(type, false, false)), type, operands, false));
+  return true;
 }
 
 /// __ockl_mul_hi_<i32|u32|i64|u64>: the upper half of the product.

@@ -18,8 +18,9 @@ Value* real(Site& site, double value) {
 /// Types that AIR's mathematics has.
 Result<void> check_real(Site& site) {
   const llvm::Type* const type = site.argument(0)->getType()->getScalarType();
-  if (type->isFloatTy() || type->isHalfTy()) return {};
-  return site.refuse("there are float and half only");
+  // double: for the CPU alone; elsewhere the legaliser refuses it
+  if (type->isFloatTy() || type->isHalfTy() || type->isDoubleTy()) return {};
+  return site.refuse("there are double, float and half only");
 }
 
 template <const char* const& operation>
@@ -45,6 +46,24 @@ Result<Value*> turns(Site& site, std::string_view operation) {
   SMELT_TRY_VOID(check_real(site));
   Value* const half_turns = site.ir().CreateFMul(site.argument(0), real(site, 2.0));
   return site.math(operation, {half_turns});
+}
+
+/// x - floor(x), below 1. AIR's own is of float and half.
+Result<Value*> fraction_above_floor(Site& site) {
+  if (!site.type()->isDoubleTy()) return renamed<kFract>(site);
+  llvm::IRBuilder<>& ir = site.ir();
+  Value* const x = site.argument(0);
+  Value* const rest = ir.CreateFSub(x, ir.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x));
+  Value* const below_one = real(site, 0x1.fffffffffffffp-1);
+  return ir.CreateSelect(ir.CreateFCmpOGT(rest, below_one), below_one, rest);
+}
+
+/// trig.preop(x, segment): 53 bits of 2/pi, from where x's exponent and the segment say.
+Result<Value*> bits_of_two_over_pi(Site& site) {
+  if (!site.type()->isDoubleTy()) return site.refuse("there is double only");
+  llvm::IRBuilder<>& ir = site.ir();
+  return site.air("air.trig_preop.f64", site.type(),
+                  {site.argument(0), ir.CreateZExtOrTrunc(site.argument(1), ir.getInt32Ty())}, false);
 }
 
 /// llvm.frexp's pair; infinities and NaN have themselves as fraction and 0 as exponent.
@@ -152,7 +171,8 @@ constexpr Row kMathRows[] = {
     {"rsq", renamed<kRsqrt>},
     {"exp2", renamed<kExp2>},
     {"log", renamed<kLog2>},
-    {"fract", renamed<kFract>},
+    {"fract", fraction_above_floor},
+    {"trig.preop", bits_of_two_over_pi},
     {"fmed3", renamed<kMedian>},
     {"rcp", reciprocal},
     {"sin", [](Site& site) { return turns(site, "sinpi"); }},

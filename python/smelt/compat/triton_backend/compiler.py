@@ -39,6 +39,11 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
     binary_ext = "smelt"
     supports_native_tensor_specialization = False
 
+    @property
+    def cpu_only(self) -> bool:
+        """Whether kernels may do what no Apple GPU can: double precision, all atomics of 64 bits."""
+        return os.environ.get("SMELT_TRITON_CPU_ONLY") == "1"
+
     @staticmethod
     def supports_target(target: base.GPUTarget) -> bool:
         return bool(target.backend == "smelt")
@@ -74,7 +79,8 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
 
     @functools.lru_cache
     def hash(self) -> str:
-        return f"smelt {smelt.__version__} for {default_target()} and {_session.device().target}, {self._amd.hash()}"
+        alone = ", for the CPU alone" if self.cpu_only else ""
+        return f"smelt {smelt.__version__} for {default_target()} and {_session.device().target}{alone}, {self._amd.hash()}"
 
     def add_stages(self, stages: dict[str, Any], options: Any, language: Any = base.Language.TRITON) -> None:
         self._amd.add_stages(stages, options, language)
@@ -122,8 +128,12 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         metadata["smelt_prints"] = formats_of(source) if PRINTS in source else None
         launch = {key: metadata[key] for key in _METADATA if key in metadata}
         launch.setdefault("warp_size", options.warp_size)
-        package = smelt.compile(source.encode(), targets=default_target(), cpu=True, metadata=launch, store=False)
+        package = smelt.compile(
+            source.encode(), targets=default_target(), cpu=True, metadata=launch, cpu_only=self.cpu_only, store=False
+        )
         for one in package.slices:
+            if not one["target"].startswith("cpu-"):
+                continue  # what is for the CPU alone is missing there
             for name, reason in one["missing"]:
                 raise RuntimeError(f"smelt: kernel {name} has no code for the CPU: {reason}")
         return bytes(package)

@@ -24,7 +24,7 @@ _SCALARS: dict[str, Any] = {
     "i1": ctypes.c_int8, "u1": ctypes.c_uint8,
     "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
     "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
-    "fp32": ctypes.c_float, "f32": ctypes.c_float,
+    "fp32": ctypes.c_float, "f32": ctypes.c_float, "fp64": ctypes.c_double, "f64": ctypes.c_double,
 }  # fmt: skip
 
 
@@ -217,7 +217,9 @@ class SmeltDriver(base.DriverBase):  # type: ignore[misc]
         made = _SCALARS.get(kind)
         if made is None:
             raise TypeError(f"smelt: an argument of type {kind} has no counterpart in Metal")
-        return "float" if made is ctypes.c_float else f"{'u' if kind[0] == 'u' else ''}int{8 * ctypes.sizeof(made)}_t"
+        if made in (ctypes.c_float, ctypes.c_double):
+            return "float" if made is ctypes.c_float else "double"
+        return f"{'u' if kind[0] == 'u' else ''}int{8 * ctypes.sizeof(made)}_t"
 
     def get_current_target(self) -> GPUTarget:
         return GPUTarget("smelt", os.environ.get("SMELT_TRITON_ARCH") or "gfx1100", _WARP)

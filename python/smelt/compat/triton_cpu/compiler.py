@@ -12,6 +12,8 @@ from ..triton_backend import compiler as ours
 
 
 class CpuBackend(ours.SmeltBackend):
+    cpu_only = True  # type: ignore[assignment]
+
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
         return bool(target.backend == "cpu")
