@@ -100,7 +100,7 @@ constexpr DoubleOperation kOperations[] = {
     {"uno", "bdd", Kind::comparison, CmpInst::FCMP_UNO},
 };
 
-llvm::Type* type_of(char letter, llvm::LLVMContext& context) {
+llvm::Type* letter_type(char letter, llvm::LLVMContext& context) {
   switch (letter) {
     case 'b':
       return llvm::Type::getInt1Ty(context);
@@ -139,10 +139,10 @@ const DoubleOperation* find_double_operation(llvm::StringRef name) {
   return found != std::end(kOperations) && found->name == name ? found : nullptr;
 }
 
-llvm::FunctionType* type_of(const DoubleOperation& operation, llvm::LLVMContext& context) {
+llvm::FunctionType* function_type(const DoubleOperation& operation, llvm::LLVMContext& context) {
   llvm::SmallVector<llvm::Type*, 3> operands;
-  for (const char letter : operation.types.drop_front()) operands.push_back(type_of(letter, context));
-  return llvm::FunctionType::get(type_of(operation.types[0], context), operands, false);
+  for (const char letter : operation.types.drop_front()) operands.push_back(letter_type(letter, context));
+  return llvm::FunctionType::get(letter_type(operation.types[0], context), operands, false);
 }
 
 bool is_cpu_only_operation(const llvm::Function& function) {
@@ -150,7 +150,7 @@ bool is_cpu_only_operation(const llvm::Function& function) {
   if (name.consume_front(kWideAtomicPrefix)) return is_wide_atomic(name, *function.getFunctionType());
   if (!name.consume_front(kDoublePrefix)) return false;
   const DoubleOperation* const operation = find_double_operation(name);
-  return operation && function.getFunctionType() == type_of(*operation, function.getContext());
+  return operation && function.getFunctionType() == function_type(*operation, function.getContext());
 }
 
 bool is_cpu_only(const llvm::Module& module) {

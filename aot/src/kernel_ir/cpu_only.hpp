@@ -55,8 +55,8 @@ struct DoubleOperation {
 
 /// By the name behind kDoublePrefix; null when there is none.
 const DoubleOperation* find_double_operation(llvm::StringRef name);
-/// The type of a letter's value, and of the function.
-llvm::FunctionType* type_of(const DoubleOperation& operation, llvm::LLVMContext& context);
+/// What the letters say.
+llvm::FunctionType* function_type(const DoubleOperation& operation, llvm::LLVMContext& context);
 
 /// Whether a declaration is one of these operations, with its type.
 bool is_cpu_only_operation(const llvm::Function& function);

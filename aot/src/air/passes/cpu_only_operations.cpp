@@ -180,7 +180,7 @@ class CpuOnlyLowering {
       bits.push_back(is_double(operand->getType()) ? b.CreateBitCast(operand, b.getInt64Ty()) : operand);
     Value* const call =
         b.CreateCall(function(fmt::format("{}{}", llvm::StringRef(kernel_ir::kDoublePrefix), operation.name),
-                              kernel_ir::type_of(operation, context_), true),
+                              kernel_ir::function_type(operation, context_), true),
                      bits);
     return operation.types[0] == 'd' ? b.CreateBitCast(call, b.getDoubleTy()) : call;
   }

@@ -80,7 +80,7 @@ llvm::AtomicRMWInst::BinOp rmw_operation(llvm::StringRef name) {
 
 /// Sequentially consistent, which costs nothing more where it is an exchange anyway. Threadgroup memory is one OS
 /// thread's, as in atomic.cpp.
-Result<Value*> atomic(llvm::IRBuilder<>& b, const llvm::CallInst& call, llvm::StringRef name) {
+Result<Value*> wide_atomic(llvm::IRBuilder<>& b, const llvm::CallInst& call, llvm::StringRef name) {
   const auto [operation, space] = name.rsplit('.');
   const auto scope = space == "3" ? llvm::SyncScope::SingleThread : llvm::SyncScope::System;
   constexpr auto kOrder = AtomicOrdering::SequentiallyConsistent;
@@ -121,7 +121,7 @@ Result<void> lower_cpu_only(llvm::Function& function) {
     llvm::StringRef name = call->getCalledFunction()->getName();
     Value* result = nullptr;
     if (name.consume_front(kernel_ir::kWideAtomicPrefix)) {
-      SMELT_TRY(result, atomic(b, *call, name));
+      SMELT_TRY(result, wide_atomic(b, *call, name));
     } else {
       name.consume_front(kernel_ir::kDoublePrefix);
       const kernel_ir::DoubleOperation& operation = *kernel_ir::find_double_operation(name);

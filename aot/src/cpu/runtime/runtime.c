@@ -6,8 +6,8 @@
 // power.c uses log_parts, log1p_tail and log2_wide of logarithm.c.
 #include "arithmetic.c"
 #include "copy.c"
-// double_bits.c uses exp_times of double_exponential.c.
 #include "double_exponential.c"
+// It uses exp_times of the one before.
 #include "double_bits.c"
 #include "double_trigonometric.c"
 #include "inverse.c"
