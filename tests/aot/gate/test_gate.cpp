@@ -147,6 +147,34 @@ TEST_CASE("operations for the CPU alone, where the module is marked so, as they 
             .find("not an operation") != std::string::npos);
 }
 
+TEST_CASE("atomics become code for AArch64 too") {
+  std::string body =
+      "  %e = alloca i32\n  store i32 1, ptr %e\n  %s = call i32 @air.atomic.global.cmpxchg.weak.i32(ptr addrspace(1) "
+      "%a, ptr %e, i32 7, i32 0, i32 0, i32 2, i1 true)\n  store i32 %s, ptr addrspace(1) %a\n"
+      "  %o = call i64 @smelt.cpu.atomic.cmpxchg.1(ptr addrspace(1) %a, i64 1, i64 2)\n"
+      "  %l = call i64 @smelt.cpu.atomic.load.1(ptr addrspace(1) %a)\n"
+      "  call void @smelt.cpu.atomic.store.1(ptr addrspace(1) %a, i64 %l)\n";
+  std::string outside =
+      "declare i32 @air.atomic.global.cmpxchg.weak.i32(ptr addrspace(1), ptr, i32, i32, i32, i32, i1)\n"
+      "declare i64 @smelt.cpu.atomic.cmpxchg.1(ptr addrspace(1), i64, i64)\n"
+      "declare i64 @smelt.cpu.atomic.load.1(ptr addrspace(1))\n"
+      "declare void @smelt.cpu.atomic.store.1(ptr addrspace(1), i64)\n!smelt.cpu_only = !{!9}\n!9 = !{}\n";
+  for (const char* name : {"add", "sub", "and", "or", "xor", "max", "min", "umax", "umin", "xchg", "fadd", "fmax"}) {
+    body += fmt::format("  %{0}.old = call i64 @smelt.cpu.atomic.{0}.1(ptr addrspace(1) %a, i64 3)\n", name);
+    outside += fmt::format("declare i64 @smelt.cpu.atomic.{}.1(ptr addrspace(1), i64)\n", name);
+  }
+  llvm::LLVMContext context;
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(*parse(kernel(body, outside), context), stream);
+  const AirModuleView view{"k", as_bytes(bitcode)};
+  for (const CpuLevel level : {CpuLevel::aarch64, CpuLevel::x86_64_v3}) {
+    const auto compiled = compile_cpu(std::span(&view, 1), {.level = level, .verify_ir = true});
+    REQUIRE(compiled);
+    if (!compiled->missing.empty()) FAIL_CHECK(compiled->missing[0].reason);
+  }
+}
+
 TEST_CASE("of the intrinsics that LLVM knows, only the listed ones") {
   llvm::LLVMContext context;
   size_t refused = 0, passed = 0;

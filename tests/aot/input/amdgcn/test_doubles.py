@@ -383,6 +383,7 @@ def main():
     text = module()
     options = {"targets": ["macos14", "macos26"], "metadata": METADATA, "cpu_only": True, "store": False}
     package = smelt.compile(text.encode(), cpu="required", **options)
+    assert smelt.compile(text.encode(), cpu=["x86-64-v3", "aarch64"], **options).warnings == []
     assert smelt.compile(text.encode(), cpu="required", **options).digest == package.digest
     run_all(package.load(), "as it is")
     run_all(smelt.compile(text.encode(), cpu="required", checked=True, **options).load(checked=True), "checked")
