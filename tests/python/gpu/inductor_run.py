@@ -236,7 +236,7 @@ class Pool:
     """Processes, so many at once, each with a time limit."""
 
     def __init__(self, options, out):
-        self.options, self.out, self.running = options, out, {}
+        self.options, self.out, self.running, self.again = options, out, {}, []
         self.kept = out / "results.jsonl"
         self.rows = [json.loads(line) for line in self.kept.read_text().splitlines()] if self.kept.exists() else []
         self.done = {self.key(row) for row in self.rows}
@@ -307,13 +307,16 @@ class Pool:
             folder.rename(self.out / "failed" / folder.name)
         if len(left) == 1:
             self.add({**place, "dtype": left[0], "verdict": otherwise, "status": status})
-        for text in left if len(left) > 1 else []:  # which of them it was
-            self.start(kind, way, name, [text])
+        elif left:  # which of them it was
+            self.again += [(kind, way, name, [text]) for text in left]
 
     def stop(self):
         """What still runs when the time is over has no row, and is run again next time."""
-        while self.running and time.monotonic() < self.end:
-            self.reap()
+        while (self.running or self.again) and time.monotonic() < self.end:
+            if self.again and len(self.running) < self.options.jobs:
+                self.start(*self.again.pop())
+            else:
+                self.reap()
         for pid in list(self.running):
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
