@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/base/metal.hpp"
 
+#include "smelt/base/argument_member.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@ constexpr std::string_view kArgumentKinds[] = {
     "buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table", "acceleration_structure",
     "other",  "builtin"};
 constexpr std::string_view kAccesses[] = {"none", "read", "write", "read_write", "sample"};
+constexpr std::string_view kMemberKinds[] = {"pointer", "constant", "other"};
 
 template <class Enum>
 std::string_view name_in(std::span<const std::string_view> names, Enum value) {
@@ -58,6 +61,9 @@ std::string_view to_string(ArgumentKind kind) {
 }
 std::string_view to_string(Access access) {
   return name_in(kAccesses, access);
+}
+std::string_view to_string(MemberKind kind) {
+  return name_in(kMemberKinds, kind);
 }
 
 }  // namespace smelt

@@ -49,19 +49,32 @@ Json code_json(const schema::CpuSlice& slice, const Instructions& instructions) 
   return rows;
 }
 
+Json member_json(const schema::MemberView& member) {
+  return {{"id", member.id},
+          {"kind", to_string(member.kind)},
+          {"type_name", member.type_name},
+          {"name", member.name},
+          {"count", member.count},
+          {"offset", member.offset},
+          {"size", member.size},
+          {"access", to_string(member.access)}};
+}
+
 Json package_argument_json(const schema::ArgumentView& argument) {
-  return {{"index", argument.index},
-          {"kind", to_string(argument.kind)},
-          {"type_name", argument.type_name},
-          {"name", argument.name},
-          {"location", argument.location},
-          {"count", argument.array_size},
-          {"access", to_string(argument.access)},
-          {"address_space", argument.address_space},
-          {"size", argument.size},
-          {"align", argument.align},
-          {"unused", argument.unused},
-          {"conditional", argument.conditional}};
+  Json json = {{"index", argument.index},
+               {"kind", to_string(argument.kind)},
+               {"type_name", argument.type_name},
+               {"name", argument.name},
+               {"location", argument.location},
+               {"count", argument.array_size},
+               {"access", to_string(argument.access)},
+               {"address_space", argument.address_space},
+               {"size", argument.size},
+               {"align", argument.align},
+               {"unused", argument.unused},
+               {"conditional", argument.conditional}};
+  for (const schema::MemberView& member : argument.members) json["members"].push_back(member_json(member));
+  return json;
 }
 
 Json package_function_json(const schema::Package& package, const schema::LibraryView& library, uint32_t index) {

@@ -11,9 +11,9 @@ namespace smelt::loader {
 namespace {
 
 ArgInfo to_info(const schema::ArgumentView& argument) {
-  return {argument.name,        argument.type_name,  argument.location,      argument.index,
-          argument.kind,        argument.access,     argument.address_space, argument.unused,
-          argument.conditional, argument.array_size, argument.size,          argument.align};
+  return {argument.name,   argument.type_name,     argument.location, argument.index,       argument.kind,
+          argument.access, argument.address_space, argument.unused,   argument.conditional, argument.array_size,
+          argument.size,   argument.align,         argument.members};
 }
 
 /// Slots 0..30 as bits; an argument that claims more is cut off, as nothing can be bound there.

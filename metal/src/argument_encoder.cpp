@@ -4,6 +4,8 @@
 #include "Metal/Metal.hpp"
 #include "constant_values.hpp"
 #include "holder.hpp"
+#include "library_object.hpp"
+#include "pipeline_object.hpp"
 #include "resource_object.hpp"
 #include "validation.hpp"
 
@@ -22,36 +24,87 @@ struct ArgumentValues {
   NS::UInteger alignment = 0;
 };
 
-/// One index of an argument buffer.
+/// Indexes of an argument buffer that follow each other: one, or the elements of an array.
 struct Member {
-  uint64_t offset = 0, bytes = 0;
-  bool is_pointer = false;
+  uint64_t offset = 0, bytes = 0;  // of the first element, and of each
+  MemberKind kind = MemberKind::constant;
+  uint64_t count = 1;
 };
+
+const char* word(MemberKind kind) {
+  return kind == MemberKind::pointer    ? "a buffer"
+         : kind == MemberKind::constant ? "a constant"
+                                        : "a texture, a sampler or the like, which are not here";
+}
 
 class ArgumentEncoderObject final : public MTL::ArgumentEncoder {
  public:
   std::string_view class_name() const override { return "MTLArgumentEncoder"; }
   DeviceObject* device_ = nullptr;
   Label label_;
-  std::map<uint64_t, Member> members;
+  std::map<uint64_t, Member> members;  // by their first index
   uint64_t bytes = 0, alignment_ = 8;
   std::byte* at = nullptr;  // the argument buffer, from where it is written
   NS::SharedPtr<BufferObject> buffer;
 
-  /// The member to be set; null, which is misuse, when it is not there or of the other kind.
-  const Member* member(const char* call, uint64_t index, bool is_pointer) const {
-    const auto found = members.find(index);
+  /// Where the member lies that is to be set; null, which is misuse, when it is not there or of another kind.
+  std::byte* place(const char* call, uint64_t index, MemberKind kind) const {
+    const auto next = members.upper_bound(index);
+    const auto found = next == members.begin() ? members.end() : std::prev(next);
     if (at == nullptr)
       misuse(call, "setArgumentBuffer was not called");
-    else if (found == members.end())
+    else if (found == members.end() || index - found->first >= found->second.count)
       misuse(call, "no argument has index {}", index);
-    else if (found->second.is_pointer != is_pointer)
-      misuse(call, "the argument at index {} is {}", index, is_pointer ? "a constant" : "a buffer");
+    else if (found->second.kind != kind)
+      misuse(call, "the argument at index {} is {}", index, word(found->second.kind));
     else
-      return &found->second;
+      return at + found->second.offset + (index - found->first) * found->second.bytes;
     return nullptr;
   }
 };
+
+constexpr const char* kForFunction = "-[MTLFunction newArgumentEncoderWithBufferIndex:]";
+
+/// The kernel's argument buffer at that index, after what is misuse has been said; null then. `function` keeps it.
+const loader::ArgInfo* find_argument_buffer(const loader::Function& function, NS::UInteger index) {
+  for (const loader::ArgInfo& argument : function.args()) {
+    const bool is_buffer = argument.kind == ArgumentKind::buffer || argument.kind == ArgumentKind::indirect_buffer;
+    if (!is_buffer || argument.index != index) continue;
+    if (argument.kind == ArgumentKind::buffer)
+      misuse(kForFunction, "kernel '{}': '{}' at index {} is no argument buffer: it holds no pointers and no [[id]]",
+             function.name(), argument.name, index);
+    else if (argument.members.empty())
+      misuse(kForFunction,
+             "kernel '{}': the library does not tell the members of '{}' at index {}; packages made before smelt told "
+             "them have to be made again",
+             function.name(), argument.name, index);
+    else
+      return &argument;
+    return nullptr;
+  }
+  misuse(kForFunction, "kernel '{}' has no buffer at index {}", function.name(), index);
+  return nullptr;
+}
+
+/// The structure as the kernel reads it. Null, which is misuse, for a library that contradicts itself.
+NS::SharedPtr<ArgumentEncoderObject> encoder_of(DeviceObject& device, std::string_view kernel,
+                                                const loader::ArgInfo& argument) {
+  auto encoder = NS::TransferPtr(new ArgumentEncoderObject);
+  encoder->device_ = &device;
+  encoder->bytes = argument.size;
+  encoder->alignment_ = std::max(argument.align, 1u);
+  for (const loader::MemberInfo& from : argument.members) {
+    const Member member{from.offset, from.size, from.kind, std::max(from.count, 1u)};
+    const bool fits = member.offset + member.bytes * member.count <= argument.size &&
+                      (member.kind != MemberKind::pointer || member.bytes == sizeof(uint64_t));
+    if (!fits || !encoder->members.emplace(from.id, member).second) {
+      misuse(kForFunction, "kernel '{}': member '{}' of '{}' has {} bytes at {}, index {}, in a structure of {}",
+             kernel, from.name, argument.name, from.size, from.offset, from.id, argument.size);
+      return {};
+    }
+  }
+  return encoder;
+}
 
 ArgumentEncoderObject& from(MTL::ArgumentEncoder* encoder) {
   return static_cast<ArgumentEncoderObject&>(*encoder);
@@ -94,13 +147,34 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
     const uint64_t alignment = std::max<uint64_t>(bytes, argument->constantBlockAlignment());
     encoder->alignment_ = std::max(encoder->alignment_, alignment);
     for (uint64_t i = 0; i < std::max<uint64_t>(1, argument->arrayLength()); ++i) {
-      const Member member{smelt::round_up(encoder->bytes, i == 0 ? alignment : bytes), bytes, is_pointer};
+      const Member member{smelt::round_up(encoder->bytes, i == 0 ? alignment : bytes), bytes,
+                          is_pointer ? smelt::MemberKind::pointer : smelt::MemberKind::constant};
       if (!encoder->members.emplace(argument->index() + i, member).second)
         return misuse(kCall, "index {} is there twice", argument->index() + i), nullptr;
       encoder->bytes = member.offset + bytes;
     }
   }
   encoder->bytes = smelt::round_up(encoder->bytes, encoder->alignment_);
+  ArgumentEncoder* const made = encoder.get();
+  encoder.detach();
+  return made;
+}
+
+ArgumentEncoder* Function::newArgumentEncoder(NS::UInteger bufferIndex) {
+  return newArgumentEncoder(bufferIndex, nullptr);
+}
+ArgumentEncoder* Function::newArgumentEncoder(NS::UInteger bufferIndex, const AutoreleasedArgument* reflection) {
+  const std::string name(from(this).function->name());
+  LibraryObject& library = *from(this).library;
+  // What the members are stands in the kernel's code, which the program is about to need anyway.
+  const auto function = library.with_code(name).and_then(
+      [&](const smelt::loader::LibraryRef& with_code) { return with_code->function(name); });
+  if (!function) return misuse(kForFunction, "{}", function.error().message), nullptr;
+  const smelt::loader::ArgInfo* const argument = find_argument_buffer(**function, bufferIndex);
+  if (argument == nullptr) return nullptr;
+  auto encoder = encoder_of(library.device, name, *argument);
+  if (!encoder) return nullptr;
+  if (reflection != nullptr) *const_cast<Argument**>(reflection) = argument_of(*argument);
   ArgumentEncoder* const made = encoder.get();
   encoder.detach();
   return made;
@@ -146,22 +220,20 @@ void ArgumentEncoder::setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteg
 void ArgumentEncoder::setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
   constexpr const char* kCall = "-[MTLArgumentEncoder setBuffer:offset:atIndex:]";
   ArgumentEncoderObject& encoder = from(this);
-  const Member* const member = encoder.member(kCall, index, true);
-  if (member == nullptr) return;
+  std::byte* const place = encoder.place(kCall, index, smelt::MemberKind::pointer);
+  if (place == nullptr) return;
   if (buffer != nullptr && offset > buffer->length()) {
     misuse(kCall, "offset {} at index {} is past the end of a buffer of {} bytes", offset, index, buffer->length());
     return;
   }
   const uint64_t address = buffer != nullptr ? buffer->gpuAddress() + offset : 0;
-  std::memcpy(encoder.at + member->offset, &address, sizeof(address));
+  std::memcpy(place, &address, sizeof(address));
 }
 void ArgumentEncoder::setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range) {
   for (NS::UInteger i = 0; i < range.length; ++i) setBuffer(buffers[i], offsets[i], range.location + i);
 }
 void* ArgumentEncoder::constantData(NS::UInteger index) {
-  ArgumentEncoderObject& encoder = from(this);
-  const Member* const member = encoder.member("-[MTLArgumentEncoder constantDataAtIndex:]", index, false);
-  return member != nullptr ? encoder.at + member->offset : nullptr;
+  return from(this).place("-[MTLArgumentEncoder constantDataAtIndex:]", index, smelt::MemberKind::constant);
 }
 
 }  // namespace MTL

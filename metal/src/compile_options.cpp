@@ -18,6 +18,7 @@ struct CompileValues {
   MTL::LibraryType type = MTL::LibraryTypeExecutable;
   MTL::LibraryOptimizationLevel optimisation = MTL::LibraryOptimizationLevelDefault;
   bool invariance = false;
+  bool logging = false;
   NS::UInteger threads = 0;
 };
 
@@ -35,6 +36,7 @@ SMELT_VALUE(CompileOptions, MathFloatingPointFunctions, mathFloatingPointFunctio
 SMELT_VALUE(CompileOptions, LibraryType, libraryType, setLibraryType, type)
 SMELT_VALUE(CompileOptions, LibraryOptimizationLevel, optimizationLevel, setOptimizationLevel, optimisation)
 SMELT_VALUE(CompileOptions, bool, preserveInvariance, setPreserveInvariance, invariance)
+SMELT_VALUE(CompileOptions, bool, enableLogging, setEnableLogging, logging)
 SMELT_VALUE(CompileOptions, NS::UInteger, maxTotalThreadsPerThreadgroup, setMaxTotalThreadsPerThreadgroup, threads)
 LanguageVersion CompileOptions::languageVersion() const {
   return values_of(this).language.value_or(LanguageVersion3_2);

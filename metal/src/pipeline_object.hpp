@@ -35,6 +35,9 @@ inline PipelineObject& from(const MTL::ComputePipelineState* state) {
 /// What a pipeline says about its arguments; belongs to the innermost pool.
 MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipeline);
 
+/// One of them, likewise.
+MTL::Argument* argument_of(const loader::ArgInfo& info);
+
 struct PipelineValues;
 /// The pipeline, owned by the caller. Errors as Metal's: in MTLLibraryErrorDomain.
 Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,

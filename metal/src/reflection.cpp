@@ -21,7 +21,9 @@ template <class Public>
 class ArgumentObject final : public Public {
  public:
   ArgumentFacts facts;
-  std::string_view class_name() const override { return "MTLBinding"; }
+  std::string_view class_name() const override {
+    return std::is_same_v<Public, MTL::Argument> ? "MTLArgument" : "MTLBinding";
+  }
 };
 using BufferObjectOf = ArgumentObject<MTL::BufferBinding>;
 using ThreadgroupObjectOf = ArgumentObject<MTL::ThreadgroupBinding>;
@@ -42,11 +44,27 @@ class ReflectionObject final : public MTL::ComputePipelineReflection {
 };
 
 template <class Object>
-NS::Object* made(const ArgumentFacts& facts) {
+Object* made(const ArgumentFacts& facts) {
   auto* object = new Object;
   object->facts = facts;
   object->autorelease();
   return object;
+}
+
+ArgumentFacts facts_from(const loader::ArgInfo& info, bool is_buffer) {
+  ArgumentFacts facts;
+  facts.name = info.name;
+  facts.is_threadgroup = !is_buffer;
+  facts.access = info.access;
+  facts.index = info.index;
+  facts.unused = info.unused;
+  facts.conditional = info.conditional;
+  facts.bytes = info.size;
+  facts.alignment = info.align;
+  facts.count = info.array_size;
+  facts.type = data_type_named(info.type_name);
+  if (facts.type == MTL::DataTypeNone && info.size != 0) facts.type = MTL::DataTypeStruct;
+  return facts;
 }
 
 MTL::BindingAccess access_of(const ArgumentFacts& facts) {
@@ -61,19 +79,11 @@ MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipel
   for (const loader::ArgInfo& info : pipeline.args()) {
     const bool is_buffer = info.kind == ArgumentKind::buffer || info.kind == ArgumentKind::indirect_buffer;
     if (!is_buffer && info.kind != ArgumentKind::threadgroup) continue;
-    ArgumentFacts facts;
-    facts.name = info.name;
-    facts.is_threadgroup = !is_buffer;
-    facts.access = info.access;
-    facts.index = info.index;
-    facts.unused = info.unused;
-    facts.conditional = info.conditional;
-    facts.bytes = info.size;
-    facts.alignment = info.align;
-    facts.count = info.array_size;
-    facts.type = data_type_named(info.type_name);
-    if (facts.type == MTL::DataTypeNone && info.size != 0) facts.type = MTL::DataTypeStruct;
-    bindings.push_back(is_buffer ? made<BufferObjectOf>(facts) : made<ThreadgroupObjectOf>(facts));
+    const ArgumentFacts facts = facts_from(info, is_buffer);
+    if (is_buffer)
+      bindings.push_back(made<BufferObjectOf>(facts));
+    else
+      bindings.push_back(made<ThreadgroupObjectOf>(facts));
     arguments.push_back(made<PlainObjectOf>(facts));
   }
   auto* reflection = new ReflectionObject;
@@ -81,6 +91,10 @@ MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipel
   reflection->arguments_ = NS::RetainPtr(array_of(arguments));
   reflection->autorelease();
   return reflection;
+}
+
+MTL::Argument* argument_of(const loader::ArgInfo& info) {
+  return made<PlainObjectOf>(facts_from(info, info.kind != ArgumentKind::threadgroup));
 }
 
 }  // namespace smelt::metal

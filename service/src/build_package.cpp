@@ -29,7 +29,8 @@ schema::Function manifest_function(const aot::KernelInfo& info) {
   for (const aot::ArgumentInfo& from : info.arguments) {
     if (from.kind == aot::ArgumentKind::builtin) continue;  // nothing is bound
     made.arguments.push_back({from.name, from.type_name, from.index, from.location, from.kind, from.access,
-                              from.address_space, from.unused, from.conditional, from.count, from.size, from.align});
+                              from.address_space, from.unused, from.conditional, from.count, from.size, from.align,
+                              from.members});
   }
   for (const aot::ConstantInfo& from : info.constants)
     made.constants.push_back({from.name, from.type_name, from.index, from.required});

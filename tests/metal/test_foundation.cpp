@@ -151,3 +151,19 @@ TEST_CASE("an object carries what is layered on it, and tells when it goes") {
   object.reset();
   CHECK(dropped == 1);
 }
+
+// As programs for several systems ask; the macro stands in for what GCC has not.
+TEST_CASE("the system calls itself macOS 15") {
+  bool here = false, older = false, newer = false, phone = false;
+  if (__builtin_available(macOS 15, iOS 18, tvOS 18, visionOS 2, *)) here = true;
+  if (__builtin_available(macOS 13.3, *)) older = true;
+  if (__builtin_available(macOS 26, iOS 26, *))
+    newer = true;
+  else
+    newer = false;
+  if (!__builtin_available(iOS 19.0, *)) phone = true;
+  CHECK(here);
+  CHECK(older);
+  CHECK_FALSE(newer);
+  CHECK(phone);
+}

@@ -157,6 +157,9 @@ TEST_CASE("compile options: macros, language, math") {
   options->setLanguageVersion(MTL::LanguageVersion3_0);
   options->setFastMathEnabled(false);
   CHECK(options->mathMode() == MTL::MathModeSafe);
+  CHECK_FALSE(options->enableLogging());
+  options->setEnableLogging(true);
+  CHECK(options->enableLogging());
   NS::Error* error = nullptr;
   const auto made = NS::TransferPtr(compiled(kSource, options.get(), &error));
   REQUIRE_MESSAGE(made, text(error));

@@ -217,6 +217,95 @@ TEST_CASE("argument buffers by encoder and by hand") {
   CHECK(values<float>(out.get()) == std::vector<float>{10.5, 20.5, 30.5});
 }
 
+namespace {
+
+/// A kernel with structures in its argument buffer, and one whose buffers are plain.
+const char* const kTables = R"(
+    struct Scale { float factor; float shift[2]; };
+    struct Lane { device float* out; Scale scale [[id(2)]]; };
+    struct Table {
+      uint width;
+      Lane lanes[2] [[id(3)]];
+      constant float* inputs[2] [[id(20)]];
+    };
+    kernel void spread(constant Table* tables [[buffer(1)]], uint2 at [[thread_position_in_grid]]) {
+      constant Table& table = tables[1];
+      constant Lane& lane = table.lanes[at.y];
+      if (at.x < table.width)
+        lane.out[at.x] = table.inputs[at.y][at.x] * lane.scale.factor + lane.scale.shift[0] - lane.scale.shift[1];
+    }
+    struct Plain { float a, b; };
+    kernel void plain(constant Plain& p [[buffer(0)]], device float* x [[buffer(1)]]) { x[0] = p.a + p.b; })";
+
+/// Sets a Table by its indexes, runs the kernel on it, and looks at what it has computed.
+void run_tables(MTL::Function* function, MTL::ArgumentEncoder* encoder) {
+  NS::Error* error = nullptr;
+  const auto state = NS::TransferPtr(device()->newComputePipelineState(function, &error));
+  REQUIRE_MESSAGE(state, text(error));
+  const auto first = buffer<float>({1, 2, 3}), second = buffer<float>({0, 10, 20, 30});
+  const auto out = buffer<float>({0, 0, 0}), other = buffer<float>({0, 0, 0});
+  const auto tables = NS::TransferPtr(device()->newBuffer(2 * encoder->encodedLength(), 0));
+  encoder->setArgumentBuffer(tables.get(), 0, 1);
+  *static_cast<uint32_t*>(encoder->constantData(0)) = 3;
+  encoder->setBuffer(out.get(), 0, 3);
+  const float scales[2][3] = {{2, 5, 1}, {3, 0, 7}};  // constants that follow each other are set at once
+  std::memcpy(encoder->constantData(5), scales[0], sizeof(scales[0]));
+  encoder->setBuffer(other.get(), 0, 8);
+  *static_cast<float*>(encoder->constantData(10)) = scales[1][0];
+  *static_cast<float*>(encoder->constantData(11)) = scales[1][1];
+  *static_cast<float*>(encoder->constantData(12)) = scales[1][2];
+  const MTL::Buffer* const inputs[] = {first.get(), second.get()};
+  const NS::UInteger offsets[] = {0, 4};
+  encoder->setBuffers(inputs, offsets, NS::Range::Make(20, 2));
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  MTL::CommandBuffer* const commands = queue->commandBuffer();
+  MTL::ComputeCommandEncoder* const compute = commands->computeCommandEncoder();
+  compute->setComputePipelineState(state.get());
+  compute->setBuffer(tables.get(), 0, 1);
+  compute->useResource(out.get(), MTL::ResourceUsageWrite);
+  compute->useResource(other.get(), MTL::ResourceUsageWrite);
+  compute->dispatchThreads(MTL::Size(4, 2, 1), MTL::Size(4, 1, 1));
+  compute->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  CHECK(values<float>(out.get()) == std::vector<float>{6, 8, 10});
+  CHECK(values<float>(other.get()) == std::vector<float>{23, 53, 83});
+}
+
+}  // namespace
+
+TEST_CASE("argument buffers by a function: structures and arrays inside, numbers, reflection") {
+  const Pool pool;
+  const auto function = NS::TransferPtr(library(kTables)->newFunction(text("spread")));
+  MTL::Argument* about = nullptr;
+  const auto encoder = NS::TransferPtr(function->newArgumentEncoder(1, &about));
+  REQUIRE(encoder);
+  CHECK(encoder->encodedLength() == 72);
+  CHECK(encoder->alignment() == 8);
+  CHECK(encoder->device() == device());
+  REQUIRE(about != nullptr);
+  CHECK(text(about->name()) == "tables");
+  CHECK(about->index() == 1);
+  CHECK(about->bufferDataSize() == 72);
+  CHECK(about->access() == MTL::BindingAccessReadOnly);
+  run_tables(function.get(), encoder.get());
+  const auto again = NS::TransferPtr(function->newArgumentEncoder(1));
+  REQUIRE(again);
+  // Misuse leaves the buffer alone.
+  const auto memory = NS::TransferPtr(device()->newBuffer(72, 0)), data = buffer<float>({1});
+  again->setArgumentBuffer(memory.get(), 0);
+  for (const NS::UInteger index : {1, 2, 4, 13, 19, 22}) {
+    CAPTURE(index);
+    again->setBuffer(data.get(), 0, index);
+    CHECK(again->constantData(index) == nullptr);
+  }
+  again->setBuffer(data.get(), 0, 5);
+  CHECK(again->constantData(8) == nullptr);
+  CHECK(values<uint64_t>(memory.get()) == std::vector<uint64_t>(9));
+  CHECK(function->newArgumentEncoder(0) == nullptr);
+  CHECK(NS::TransferPtr(library(kTables)->newFunction(text("plain")))->newArgumentEncoder(0) == nullptr);
+}
+
 TEST_CASE("a null buffer is a null pointer to the kernel") {
   const Pool pool;
   const auto state = pipeline(R"(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "air/reflect.hpp"
 
+#include "air/argument_members.hpp"
 #include "air/entry.hpp"
 #include "air/stamp.hpp"
 #include "kernel_ir/cpu_only.hpp"
@@ -76,6 +77,7 @@ ArgumentInfo info_of(const EntryArgument& argument, const llvm::Function& functi
   info.unused = argument.is_unused;
   info.conditional = argument.is_conditional;
   info.kind = kind_of(info.air_kind, info.address_space);
+  if (argument.fields && info.kind == ArgumentKind::indirect_buffer) info.members = read_members(*argument.fields);
   return info;
 }
 

@@ -3,7 +3,9 @@
 // metadata (docs/formats/air.md 1.6). Between the two they are text in the attribute kArgStructType, one line a member:
 //
 //   offset;size;count;type name;name
-//   offset;size;count;type name;name;id;space;const;target size;target align     of an argument buffer
+//   offset;size;count;type name;name;id;space;const;target size;target align;depth     of an argument buffer
+//
+// The members of a structure inside an argument buffer follow it, one deeper; their offsets and ids count from its own.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -23,11 +25,12 @@ struct StructField {
   unsigned space = 0;           ///< of a pointer's target; 0: no pointer
   bool is_const = false;        ///< the target
   uint64_t target_size = 0, target_align = 0;
+  unsigned depth = 0;  ///< structures round it
 };
 
 struct StructFields {
   std::vector<StructField> fields;
-  bool is_argument_buffer = false;  ///< a member is a pointer or has an [[id]]
+  bool is_argument_buffer = false;  ///< a member, at any depth, is a pointer or has an [[id]]
 };
 
 std::string to_text(const StructFields& fields);

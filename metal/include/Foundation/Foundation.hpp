@@ -3,6 +3,7 @@
 // libsmelt-metal.so, so NS_PRIVATE_IMPLEMENTATION, which metal-cpp wants defined in one file, may be defined or not.
 #pragma once
 
+#include "Foundation/available.hpp"
 #include "Foundation/collections.hpp"
 #include "Foundation/object.hpp"
 #include "Foundation/strings.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Argument buffers by descriptors. Since addresses are plain numbers on these devices, a program may as well write
-// gpuAddress() of its buffers into the structure that its kernel declares.
+// Argument buffers, by descriptors or as a function reads them. Since addresses are plain numbers on these devices, a
+// program may as well write gpuAddress() of its buffers into the structure that its kernel declares.
 #pragma once
 
 #include "Metal/types.hpp"
@@ -24,8 +24,9 @@ class SMELT_METAL_API ArgumentDescriptor : public NS::Copying<ArgumentDescriptor
   void setConstantBlockAlignment(NS::UInteger alignment);
 };
 
-/// Lays values out as a C structure of the descriptors in the order of their indexes: 8 bytes for a pointer, a
-/// constant's own size and alignment.
+/// Sets the members of an argument buffer by their [[id(n)]]. One made by a function has the layout of the structure
+/// that its kernel reads. One made of descriptors lays values out as a C structure in the order of their indexes: 8
+/// bytes for a pointer, a constant's own size and alignment.
 class SMELT_METAL_API ArgumentEncoder : public NS::Referencing<ArgumentEncoder> {
  public:
   Device* device() const;
@@ -37,7 +38,7 @@ class SMELT_METAL_API ArgumentEncoder : public NS::Referencing<ArgumentEncoder> 
   void setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteger startOffset, NS::UInteger arrayElement);
   void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index);
   void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range);
-  /// Where the constant's bytes go.
+  /// Where the constant's bytes go. Constants that follow each other lie as in the structure.
   void* constantData(NS::UInteger index);
 };
 

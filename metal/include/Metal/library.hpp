@@ -29,6 +29,9 @@ class SMELT_METAL_API CompileOptions : public NS::Copying<CompileOptions> {
   void setOptimizationLevel(LibraryOptimizationLevel level);
   bool preserveInvariance() const;
   void setPreserveInvariance(bool preserve);
+  /// Whether messages of kernels (os_log) may be read. Nothing reads them here.
+  bool enableLogging() const;
+  void setEnableLogging(bool enabled);
   NS::UInteger maxTotalThreadsPerThreadgroup() const;
   void setMaxTotalThreadsPerThreadgroup(NS::UInteger count);
 };
@@ -81,6 +84,11 @@ class SMELT_METAL_API Function : public NS::Referencing<Function> {
   FunctionOptions options() const;
   /// By name.
   NS::Dictionary* functionConstantsDictionary() const;
+  /// For the kernel's argument buffer at [[buffer(bufferIndex)]], laid out as the kernel reads it. Null, which is
+  /// misuse, when there is none.
+  ArgumentEncoder* newArgumentEncoder(NS::UInteger bufferIndex);
+  /// `reflection`, if not null, gets what the pipeline says about that argument.
+  ArgumentEncoder* newArgumentEncoder(NS::UInteger bufferIndex, const AutoreleasedArgument* reflection);
 };
 
 class SMELT_METAL_API Library : public NS::Referencing<Library> {

@@ -73,6 +73,7 @@ SMELT_GET_SET(MTL::CompileOptions, MTLLibraryType, libraryType, setLibraryType, 
 SMELT_GET_SET(MTL::CompileOptions, MTLLibraryOptimizationLevel, optimizationLevel, setOptimizationLevel,
               MTL::LibraryOptimizationLevel)
 SMELT_GET_SET(MTL::CompileOptions, BOOL, preserveInvariance, setPreserveInvariance, bool)
+SMELT_GET_SET(MTL::CompileOptions, BOOL, enableLogging, setEnableLogging, bool)
 SMELT_GET_SET(MTL::CompileOptions, NSUInteger, maxTotalThreadsPerThreadgroup, setMaxTotalThreadsPerThreadgroup,
               NSUInteger)
 @end
@@ -150,6 +151,24 @@ SMELT_LIST(MTL::LinkedFunctions, privateFunctions, setPrivateFunctions)
   Scope scope;
   return array(core<MTL::ComputePipelineReflection>(self)->bindings());
 }
+- (NSArray*)arguments {
+  Scope scope;
+  return array(core<MTL::ComputePipelineReflection>(self)->arguments());
+}
+@end
+
+@implementation MTLArgument
+SMELT_GET_TEXT(MTL::Argument, name)
+SMELT_GET(MTL::Argument, MTLArgumentType, type)
+SMELT_GET(MTL::Argument, MTLBindingAccess, access)
+SMELT_GET(MTL::Argument, NSUInteger, index)
+SMELT_GET(MTL::Argument, BOOL, isActive)
+SMELT_GET(MTL::Argument, NSUInteger, bufferAlignment)
+SMELT_GET(MTL::Argument, NSUInteger, bufferDataSize)
+SMELT_GET(MTL::Argument, MTLDataType, bufferDataType)
+SMELT_GET(MTL::Argument, NSUInteger, threadgroupMemoryAlignment)
+SMELT_GET(MTL::Argument, NSUInteger, threadgroupMemoryDataSize)
+SMELT_GET(MTL::Argument, NSUInteger, arrayLength)
 @end
 
 @implementation MTLComputePipelineDescriptor

@@ -68,6 +68,17 @@ SMELT_GET(MTL::Function, MTLFunctionOptions, options)
   Scope scope;
   return dictionary(core<MTL::Function>(self)->functionConstantsDictionary());
 }
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index {
+  return wrap(core<MTL::Function>(self)->newArgumentEncoder(index));
+}
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index
+                                                 reflection:(MTLAutoreleasedArgument*)reflection {
+  Scope scope;
+  MTL::AutoreleasedArgument about = nullptr;
+  id made = wrap(core<MTL::Function>(self)->newArgumentEncoder(index, &about));
+  if (reflection) *reflection = give(about);
+  return made;
+}
 @end
 
 @interface SmeltMTLComputePipelineState : SmeltMetalObject <MTLComputePipelineState>

@@ -72,6 +72,9 @@ Result<Library> Package::copy_library(uint32_t index) const {
       const ArgumentView a = argument(from.arguments.first + k);
       to.arguments.push_back({std::string(a.name), std::string(a.type_name), a.index, a.location, a.kind, a.access,
                               a.address_space, a.unused, a.conditional, a.array_size, a.size, a.align});
+      for (const MemberView& m : a.members)
+        to.arguments.back().members.push_back(
+            {std::string(m.name), std::string(m.type_name), m.id, m.count, m.offset, m.size, m.kind, m.access});
     }
     for (uint32_t k = 0; k < from.constants.count; ++k) {
       const ConstantView c = constant(from.constants.first + k);

@@ -135,8 +135,10 @@ class PackageReader {
                       take_table<ConstantRow>(package_.constants_, counts.constants) &&
                       take_table<SliceRow>(package_.slices_, counts.slices) &&
                       take_table<PresenceRow>(package_.presences_, counts.presences) &&
-                      take_table<AttachmentRow>(package_.attachments_, counts.attachments);
-    if (!fits || counts.text_bytes != manifest_.size() - at_ || counts.zero != 0)
+                      take_table<AttachmentRow>(package_.attachments_, counts.attachments) &&
+                      take_table<MemberRow>(package_.members_, counts.members);
+    if (!fits || counts.text_bytes != manifest_.size() - at_ ||
+        (counts.members != 0 && package_.format_ < kPackageMembers))
       return corrupt("the manifest's tables and {} bytes of text do not fill its {} bytes", uint32_t{counts.text_bytes},
                      manifest_.size());
     package_.text_ = as_text(manifest_.subspan(at_));
@@ -229,12 +231,30 @@ class PackageReader {
         return corrupt("argument '{}' has kind {}, access {}, flags {}", package_.text(row.name), row.kind, row.access,
                        row.flags);
     }
+    SMELT_TRY_VOID(check_members());
     for (uint32_t i = 0; i < package_.constants_.count; ++i) {
       const auto row = package_.row<ConstantRow>(package_.constants_, i);
       SMELT_TRY_VOID(check_text(row.name, "constant name", true));
       SMELT_TRY_VOID(check_text(row.type_name, "constant type", false));
       if (row.required > 1)
         return corrupt("constant '{}' is required {} times", package_.text(row.name), uint32_t{row.required});
+    }
+    return {};
+  }
+
+  Result<void> check_members() {
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < package_.members_.count; ++i) {
+      const auto row = package_.row<MemberRow>(package_.members_, i);
+      SMELT_TRY_VOID(check_text(row.name, "member name", true));
+      SMELT_TRY_VOID(check_text(row.type_name, "member type", true));
+      const std::string_view name = package_.text(row.name);
+      if (row.argument >= package_.arguments_.count || row.argument < before)
+        return corrupt("member '{}' is of argument {} of {}, after one of {}", name, uint32_t{row.argument},
+                       package_.arguments_.count, before);
+      before = row.argument;
+      if (row.kind > uint8_t(MemberKind::other) || row.access > uint8_t(Access::sample) || row.zero != 0)
+        return corrupt("member '{}' has kind {}, access {}", name, row.kind, row.access);
     }
     return {};
   }
@@ -386,7 +406,27 @@ ArgumentView Package::argument(uint32_t index) const {
   argument.array_size = at.array_size;
   argument.size = at.size;
   argument.align = at.align;
+  argument.members = members_of(index);
   return argument;
+}
+
+std::vector<MemberView> Package::members_of(uint32_t argument) const {
+  uint32_t low = 0, high = members_.count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (row<MemberRow>(members_, middle).argument < argument)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  std::vector<MemberView> found;
+  for (; low < members_.count; ++low) {
+    const auto at = row<MemberRow>(members_, low);
+    if (at.argument != argument) break;
+    found.push_back({text(at.name), text(at.type_name), at.id, at.count, at.offset, at.size, MemberKind(at.kind),
+                     Access(at.access)});
+  }
+  return found;
 }
 
 ConstantView Package::constant(uint32_t index) const {

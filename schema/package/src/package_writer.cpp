@@ -157,6 +157,9 @@ class PackageWriter {
     row.array_size = argument.array_size;
     row.size = argument.size;
     row.align = argument.align;
+    for (const Member& member : argument.members)
+      members_.push_back({text_.add(member.name), text_.add(member.type_name), uint32_t(arguments_.size()), member.id,
+                          member.count, member.offset, member.size, uint8_t(member.kind), uint8_t(member.access), 0u});
     arguments_.push_back(row);
   }
 
@@ -199,7 +202,8 @@ class PackageWriter {
 
   Result<Bytes> lay_out() {
     // 32-bit counts and text: far beyond any real library, but a wrap would be a silent wrong file.
-    const uint64_t most = std::max({arguments_.size(), presences_.size(), functions_.size(), text_.view().size()});
+    const uint64_t most =
+        std::max({arguments_.size(), presences_.size(), functions_.size(), members_.size(), text_.view().size()});
     if (most > std::numeric_limits<uint32_t>::max())
       return fail(Errc::invalid_argument, "writing a package: {} rows or bytes of text are too many", most);
 
@@ -207,7 +211,8 @@ class PackageWriter {
                                  tags_.size() * sizeof(TagRow) + functions_.size() * sizeof(FunctionRow) +
                                  arguments_.size() * sizeof(ArgumentRow) + constants_.size() * sizeof(ConstantRow) +
                                  slices_.size() * sizeof(SliceRow) + presences_.size() * sizeof(PresenceRow) +
-                                 attachments_.size() * sizeof(AttachmentRow) + text_.view().size();
+                                 attachments_.size() * sizeof(AttachmentRow) + members_.size() * sizeof(MemberRow) +
+                                 text_.view().size();
     const uint64_t manifest_end = sizeof(PackageHeader) + manifest_size;
     const uint64_t parts_offset = round_up<uint64_t>(manifest_end, kPartAlignment);
     for (SliceRow& row : slices_) row.offset = row.offset + parts_offset;
@@ -218,7 +223,7 @@ class PackageWriter {
                                 uint32_t(functions_.size()),   uint32_t(arguments_.size()),
                                 uint32_t(constants_.size()),   uint32_t(slices_.size()),
                                 uint32_t(presences_.size()),   uint32_t(attachments_.size()),
-                                uint32_t(text_.view().size()), 0u};
+                                uint32_t(text_.view().size()), uint32_t(members_.size())};
     put_rows(manifest, std::vector{counts});
     put_rows(manifest, libraries_);
     put_rows(manifest, tags_);
@@ -228,12 +233,13 @@ class PackageWriter {
     put_rows(manifest, slices_);
     put_rows(manifest, presences_);
     put_rows(manifest, attachments_);
+    put_rows(manifest, members_);
     manifest.put_text(text_.view());
 
     PackageHeader header{};
     header.magic = kPackageMagic;
-    header.format = kPackageFormat;
-    header.oldest = kPackageOldestReader;
+    // A reader of format 1 would take the table for text; without one the file is as it always was.
+    header.format = header.oldest = members_.empty() ? kPackageMembers - 1 : kPackageMembers;
     header.size = parts_offset + parts_.view().size();
     header.manifest_offset = sizeof(PackageHeader);
     header.manifest_size = manifest_size;
@@ -261,6 +267,7 @@ class PackageWriter {
   std::vector<SliceRow> slices_;
   std::vector<PresenceRow> presences_;
   std::vector<AttachmentRow> attachments_;
+  std::vector<MemberRow> members_;
 };
 
 }  // namespace

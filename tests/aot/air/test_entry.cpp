@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry metadata: what is written is what is read, and what is malformed is nothing.
+#include "air/argument_members.hpp"
 #include "air/entry.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
@@ -81,6 +82,67 @@ TEST_CASE("the most threads are said once") {
   CHECK(air::max_threads_of(*twice) == 64);
   CHECK(twice->getNumOperands() == 4);
   CHECK(air::function_of(*twice) == module->getFunction("k"));
+}
+
+namespace {
+
+/// The members of the structure that is node 0 of the module's list "test".
+std::vector<MemberInfo> members_in(const std::string& nodes) {
+  llvm::LLVMContext context;
+  const auto module = parse(("!test = !{!0}\n" + nodes).c_str(), context);
+  return air::read_members(*module->getNamedMetadata("test")->getOperand(0));
+}
+
+const char* const kPointer =
+    "!8 = !{i32 0, !\"air.buffer\", !\"air.location_index\", i32 2, i32 1, !\"air.read\", !\"air.address_space\", i32 "
+    "1,"
+    " !\"air.arg_type_size\", i32 4, !\"air.arg_type_align_size\", i32 4, !\"air.arg_type_name\", !\"uint\","
+    " !\"air.arg_name\", !\"next\"}\n"
+    "!9 = !{i32 1, !\"air.indirect_constant\", !\"air.location_index\", i32 40, i32 1, !\"air.arg_type_name\", "
+    "!\"uint\","
+    " !\"air.arg_name\", !\"value\"}\n";
+
+}  // namespace
+
+// As Apple's compiler spells them: a structure inside stands before its numbers, and ids add up.
+TEST_CASE("members of an argument buffer, of structures inside structures") {
+  using smelt::Access;
+  using smelt::MemberKind;
+  const auto members =
+      members_in(std::string("!0 = !{!\"air.struct_type_info\", !1, i32 64, i32 16, i32 2, !\"deep\", !\"d\","
+                             " !\"air.indirect_argument\", i32 30,"
+                             " i32 96, i32 4, i32 3, !\"uint\", !\"value\", !\"air.indirect_argument\", !9}\n"
+                             "!1 = !{!\"air.struct_type_info\", !2, i32 0, i32 16, i32 0, !\"inner\", !\"mid\","
+                             " !\"air.indirect_argument\", i32 0}\n"
+                             "!2 = !{i32 8, i32 8, i32 0, !\"uint\", !\"next\", !\"air.indirect_argument\", !8}\n") +
+                 kPointer);
+  const std::vector<MemberInfo> expected = {{"d[0].mid.next", "uint", 32, 0, 72, 8, MemberKind::pointer, Access::read},
+                                            {"d[1].mid.next", "uint", 35, 0, 88, 8, MemberKind::pointer, Access::read},
+                                            {"value", "uint", 40, 3, 96, 4, MemberKind::constant, Access::none}};
+  CHECK(members == expected);
+}
+
+TEST_CASE("members that are malformed, too many, or inside themselves are none") {
+  const std::string field = "i32 0, i32 8, i32 0, !\"uint\", !\"x\", !\"air.indirect_argument\", !8";
+  CHECK(members_in("!0 = !{" + field + "}\n" + kPointer).size() == 1);
+  CHECK(members_in(std::string("!0 = !{i32 0, i32 8, i32 0, !\"uint\"}\n") + kPointer).empty());
+  CHECK(members_in(std::string("!0 = !{!\"air.indirect_argument\", !8}\n") + kPointer).empty());
+  CHECK(members_in("!0 = !{!\"air.struct_type_info\", i32 1, " + field + "}\n" + kPointer).empty());
+  CHECK(members_in(std::string("!0 = !{i32 -1, i32 8, i32 0, !\"uint\", !\"x\", !\"air.indirect_argument\", !8}\n") +
+                   kPointer)
+            .empty());
+  const std::string inside = "!\"air.struct_type_info\", !1, i32 0, i32 8, i32 ";
+  CHECK(members_in("!0 = !{" + inside + "4000000, !\"S\", !\"s\"}\n!1 = !{" + field + "}\n" + kPointer).empty());
+  CHECK(members_in("!0 = !{" + inside + "4000000, !\"S\", !\"s\"}\n!1 = !{}\n").empty());
+  CHECK(members_in("!0 = !{" + inside + "0, !\"S\", !\"s\"}\n!1 = distinct !{" + inside + "0, !\"S\", !\"s\"}\n")
+            .empty());
+  std::string doubling = "!0 = !{!1}\n";
+  for (int i = 0; i < 30; ++i) {
+    const std::string next =
+        "!\"air.struct_type_info\", !" + std::to_string(i + 1) + ", i32 0, i32 8, i32 0, !\"S\", !\"s\"";
+    doubling = (i == 0 ? "" : doubling) + "!" + std::to_string(i) + " = !{" + next + ", " + next + "}\n";
+  }
+  CHECK(members_in(doubling + "!30 = !{}\n").empty());
 }
 
 TEST_CASE("entry points are found in lists and by attribute, and taken out") {

@@ -113,6 +113,71 @@ kernel void spread(constant Arguments& arguments [[buffer(0)]], constant Link* l
   CHECK(info.arguments[0].kind == aot::ArgumentKind::indirect_buffer);
   CHECK(info.arguments[0].size == 32);
   CHECK(info.arguments[1].kind == aot::ArgumentKind::indirect_buffer);
+  using aot::MemberInfo;
+  const std::vector<MemberInfo> members = {
+      {"outputs", "float", 4, 2, 0, 8, MemberKind::pointer, Access::read_write},
+      {"input", "float", 6, 0, 16, 8, MemberKind::pointer, Access::read},
+      {"width", "int", 9, 0, 24, 4, MemberKind::constant, Access::none},
+  };
+  CHECK(info.arguments[0].members == members);
+}
+
+TEST_CASE("an argument buffer with structures inside, alone and in arrays: members are numbered and placed through") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Scale { float factor; float shift[2]; };
+struct Lane { device float* out; Scale scale [[id(2)]]; };
+struct Arguments {
+  uint width;
+  Lane lanes[2] [[id(3)]];
+  constant float* input;
+};
+kernel void spread(constant Arguments& arguments [[buffer(0)]], uint2 at [[thread_position_in_grid]]) {
+  constant Lane& lane = arguments.lanes[at.y];
+  if (at.x < arguments.width)
+    lane.out[at.x] = arguments.input[at.x] * lane.scale.factor + lane.scale.shift[0] - lane.scale.shift[1];
+}
+)");
+  struct Lane {
+    float* out;
+    float factor, shift[2];
+  };
+  struct Arguments {
+    uint32_t width;
+    Lane lanes[2];
+    float* input;
+  };
+  std::vector<float> first(4), second(4), input = ramp(4);
+  std::vector<Arguments> arguments = {{3, {{first.data(), 2, {5, 1}}, {second.data(), 3, {0, 7}}}, input.data()}};
+  source.run("spread", Launch{.grid = {4, 2, 1}, .group = {4, 1, 1}}.bind(0, arguments));
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(first[i] == (i < 3 ? 2 * input[i] + 4 : 0));
+    CHECK(second[i] == (i < 3 ? 3 * input[i] - 7 : 0));
+  }
+  using aot::MemberInfo;
+  const std::vector<MemberInfo> members = {
+      {"width", "uint", 0, 0, 0, 4, MemberKind::constant, Access::none},
+      {"lanes[0].out", "float", 3, 0, 8, 8, MemberKind::pointer, Access::read_write},
+      {"lanes[0].scale.factor", "float", 5, 0, 16, 4, MemberKind::constant, Access::none},
+      {"lanes[0].scale.shift", "float", 6, 2, 20, 4, MemberKind::constant, Access::none},
+      {"lanes[1].out", "float", 8, 0, 32, 8, MemberKind::pointer, Access::read_write},
+      {"lanes[1].scale.factor", "float", 10, 0, 40, 4, MemberKind::constant, Access::none},
+      {"lanes[1].scale.shift", "float", 11, 2, 44, 4, MemberKind::constant, Access::none},
+      {"input", "float", 13, 0, 56, 8, MemberKind::pointer, Access::read},
+  };
+  const aot::KernelInfo& info = source.info("spread");
+  CHECK(info.arguments[0].kind == aot::ArgumentKind::indirect_buffer);
+  CHECK(info.arguments[0].size == sizeof(Arguments));
+  CHECK(info.arguments[0].members == members);
+  CHECK(info.arguments[0].fields.size() == 3);
+}
+
+TEST_CASE("a structure that doubles with each level is refused, not written out") {
+  std::string text = "struct S0 { device float* p; };\n";
+  for (int i = 1; i < 24; ++i) text += fmt::format("struct S{0} {{ S{1} a, b; }};\n", i, i - 1);
+  text += "kernel void k(constant S23& s [[buffer(0)]]) {}\n";
+  CHECK(msl_error(text).find("an argument buffer of more than 16384 members is not supported") != std::string::npos);
 }
 
 TEST_CASE("tables as parameters: two dimensions in threadgroup memory, a constant array's data()") {

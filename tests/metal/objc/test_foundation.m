@@ -2,6 +2,8 @@
 // The part of Foundation that programs for Metal use.
 #include <locale.h>
 #include <stdlib.h>
+#include <mach/vm_page_size.h>
+#include <sys/sysctl.h>
 
 #import <Foundation/Foundation.h>
 
@@ -153,6 +155,16 @@ static void test_system(void) {
   vm_address_t at = 0;
   CHECK(vm_allocate(mach_task_self(), &at, 100000, VM_FLAGS_ANYWHERE) == KERN_SUCCESS && *(int*)(at + 99992) == 0);
   CHECK(vm_deallocate(mach_task_self(), at, 100000) == KERN_SUCCESS);
+  size_t memory = 0, size = sizeof memory;
+  CHECK(sysctlbyname("hw.memsize", &memory, &size, NULL, 0) == 0 && size == 8 && memory > (1u << 20));
+  int processors = 0;
+  size = 0;
+  CHECK(sysctlbyname("hw.ncpu", NULL, &size, NULL, 0) == 0 && size == sizeof processors);
+  CHECK(sysctlbyname("hw.ncpu", &processors, &size, NULL, 0) == 0 && processors >= 1);
+  size = 2;
+  CHECK(sysctlbyname("hw.ncpu", &processors, &size, NULL, 0) == -1 && errno == ENOMEM);
+  CHECK(sysctlbyname("hw.nothing", &memory, &size, NULL, 0) == -1 && errno == ENOENT);
+  CHECK(sysctlbyname("hw.ncpu", NULL, NULL, &processors, sizeof processors) == -1 && errno == EPERM);
 }
 
 int main(void) {

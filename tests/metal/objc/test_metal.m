@@ -23,6 +23,38 @@ static id<MTLLibrary> library_of(id<MTLDevice> device) {
   return library;
 }
 
+static void test_argument_buffer(id<MTLDevice> device) {
+  NSString* text = @"struct Scale { float by; float to; };\n"
+                    "struct Table { device float* x; Scale scale [[id(4)]]; };\n"
+                    "kernel void scale(constant Table& t [[buffer(2)]], uint i [[thread_position_in_grid]])\n"
+                    "{ t.x[i] = t.x[i] * t.scale.by + t.scale.to; }\n";
+  NSError* error = nil;
+  id<MTLFunction> function = [[device newLibraryWithSource:text options:nil error:&error] newFunctionWithName:@"scale"];
+  CHECK(function && !error);
+  MTLAutoreleasedArgument about = nil;
+  id<MTLArgumentEncoder> encoder = [function newArgumentEncoderWithBufferIndex:2 reflection:&about];
+  CHECK(encoder.encodedLength == 16 && [about.name isEqual:@"t"] && about.index == 2 && about.isActive &&
+        about.type == MTLArgumentTypeBuffer && about.bufferDataType == MTLDataTypeStruct);
+  float numbers[] = {1, 2, 3};
+  id<MTLBuffer> x = [device newBufferWithBytes:numbers length:sizeof numbers options:MTLResourceStorageModeShared];
+  id<MTLBuffer> table = [device newBufferWithLength:encoder.encodedLength options:MTLResourceStorageModeShared];
+  [encoder setArgumentBuffer:table offset:0];
+  [encoder setBuffer:x offset:0 atIndex:0];
+  *(float*)[encoder constantDataAtIndex:4] = 10;
+  *(float*)[encoder constantDataAtIndex:5] = 0.5f;
+  id<MTLCommandBuffer> buffer = [[device newCommandQueue] commandBuffer];
+  id<MTLComputeCommandEncoder> compute = [buffer computeCommandEncoder];
+  [compute setComputePipelineState:[device newComputePipelineStateWithFunction:function error:&error]];
+  [compute setBuffer:table offset:0 atIndex:2];
+  [compute useResource:x usage:MTLResourceUsageRead | MTLResourceUsageWrite];
+  [compute dispatchThreads:MTLSizeMake(3, 1, 1) threadsPerThreadgroup:MTLSizeMake(3, 1, 1)];
+  [compute endEncoding];
+  [buffer commit];
+  [buffer waitUntilCompleted];
+  float* y = x.contents;
+  CHECK(y[0] == 10.5f && y[1] == 20.5f && y[2] == 30.5f);
+}
+
 static void test_numbers(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLLibrary> library) {
   CHECK([[NSSet setWithArray:library.functionNames] isEqual:[NSSet setWithArray:@[ @"saxpy", @"add" ]]]);
   CHECK([library newFunctionWithName:@"nothing"] == nil);
@@ -169,6 +201,7 @@ int main(void) {
     id<MTLCommandQueue> queue = [device newCommandQueue];
     id<MTLLibrary> library = library_of(device);
     test_numbers(device, queue, library);
+    test_argument_buffer(device);
     test_constants(device, queue, library);
     test_lifetimes(device, queue);
     test_errors(device);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "smelt/aot/target.hpp"
+#include "smelt/base/argument_member.hpp"
 #include "smelt/base/bytes.hpp"
 
 #include <cstdint>
@@ -15,6 +16,7 @@ namespace smelt::aot {
 
 using smelt::ArgumentKind;
 using ArgumentAccess = smelt::Access;
+using MemberInfo = BasicMember<std::string>;
 
 /// A member of the structure behind a buffer. Of a pointer, `type_name` is its target's.
 struct FieldInfo {
@@ -43,6 +45,7 @@ struct ArgumentInfo {
   bool conditional = false;  ///< exists only when a function constant is true
   std::vector<FieldInfo>
       fields;  ///< of a structure whose metadata lists its members; those of nested ones are left out
+  std::vector<MemberInfo> members;  ///< of an argument buffer, as in the metadata; empty when there are too many
 
   bool operator==(const ArgumentInfo&) const = default;
 };

@@ -90,11 +90,22 @@ llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructFie
   return write_argument(context, member);
 }
 
-llvm::MDNode* struct_node(llvm::LLVMContext& context, const kernel_ir::StructFields& members) {
+/// The members from `at` on that are as deep as the first, and what is inside them; `at` ends behind them. A structure
+/// inside stands before its own numbers, and has its first id where others have a node.
+llvm::MDNode* struct_node(llvm::LLVMContext& context, const kernel_ir::StructFields& members, size_t& at) {
   NodeBuilder node(context);
-  for (const kernel_ir::StructField& field : members.fields) {
+  const unsigned depth = members.fields[at].depth;
+  while (at < members.fields.size() && members.fields[at].depth == depth) {
+    const kernel_ir::StructField& field = members.fields[at++];
+    const bool is_structure = at < members.fields.size() && members.fields[at].depth > depth;
+    if (is_structure) node.text("air.struct_type_info").metadata(struct_node(context, members, at));
     node.number(field.offset).number(field.size).number(field.count).text(field.type_name).text(field.name);
-    if (members.is_argument_buffer) node.text("air.indirect_argument").metadata(member_node(context, field));
+    if (!members.is_argument_buffer) continue;
+    node.text("air.indirect_argument");
+    if (is_structure)
+      node.number(field.id);
+    else
+      node.metadata(member_node(context, field));
   }
   return node.finish();
 }
@@ -139,7 +150,8 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
   node.slots = {slot, 1};
   node.access = access == "read" ? ArgumentAccess::read : ArgumentAccess::read_write;
   if (context.target.air >= kFirstAddressSpace) node.address_space = space;
-  if (!members.fields.empty()) node.fields = struct_node(llvm_context, members);
+  size_t first = 0;
+  if (!members.fields.empty()) node.fields = struct_node(llvm_context, members, first);
   if (type_name != "void" && align != 0) node.type_size = {size, align};
   finish_argument(node, argument, type_name);
   return write_argument(llvm_context, node);

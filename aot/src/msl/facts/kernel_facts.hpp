@@ -26,7 +26,7 @@ struct ParameterFact {
   std::optional<unsigned> slot;  ///< always set in the end for buffers and threadgroup memory
   std::string condition;         ///< symbol of the function constant that decides whether the argument exists
   std::vector<kernel_ir::StructField> fields;
-  bool is_argument_buffer = false;  ///< a member is a pointer or has an [[id]]
+  bool is_argument_buffer = false;  ///< a member, at any depth, is a pointer or has an [[id]]
   std::string builtin;              ///< "thread_position_in_grid"
   unsigned lanes = 1;               ///< of the hardware value
   unsigned bits = 32;               ///< of a lane

@@ -2,12 +2,12 @@
 #include "msl/facts/read_facts.hpp"
 
 #include "air/limits.hpp"
+#include "msl/facts/annotations.hpp"
+#include "msl/facts/struct_members.hpp"
 #include "msl/syntax/attributes.hpp"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/DeclTemplate.h"
-#include "clang/AST/RecordLayout.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Sema/Sema.h"
 
@@ -20,17 +20,6 @@ namespace smelt::aot::msl {
 namespace {
 
 using clang::AnnotateAttr;
-
-llvm::StringRef metal_attribute(const AnnotateAttr& attribute) {
-  llvm::StringRef name = attribute.getAnnotation();
-  return name.consume_front("msl.") ? name : llvm::StringRef();
-}
-
-const AnnotateAttr* find(const clang::Decl& decl, llvm::StringRef name) {
-  for (const auto* attribute : decl.specific_attrs<AnnotateAttr>())
-    if (metal_attribute(*attribute) == name) return attribute;
-  return nullptr;
-}
 
 std::string_view view(llvm::StringRef text) {
   return {text.data(), text.size()};
@@ -48,14 +37,15 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (function->isInvalidDecl()) return true;
     if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
     for (const char* stage : {"kernel", "vertex", "fragment"})
-      if (find(*function, stage) != nullptr) {
+      if (find_annotation(*function, stage) != nullptr) {
         kernels.push_back(function);
         break;
       }
     return true;
   }
   bool VisitVarDecl(clang::VarDecl* variable) {
-    if (!variable->isInvalidDecl() && variable->hasGlobalStorage() && find(*variable, "function_constant") != nullptr)
+    if (!variable->isInvalidDecl() && variable->hasGlobalStorage() &&
+        find_annotation(*variable, "function_constant") != nullptr)
       constants.push_back(variable);
     return true;
   }
@@ -86,14 +76,6 @@ class Reader {
     engine.Report(at, id) << fmt::format(format, std::forward<Args>(args)...);
   }
 
-  std::optional<int64_t> number(const AnnotateAttr& attribute) {
-    if (attribute.args_size() == 0) return std::nullopt;
-    const clang::Expr* value = *attribute.args_begin();
-    clang::Expr::EvalResult result;
-    if (value->isValueDependent() || !value->EvaluateAsInt(result, context_)) return std::nullopt;
-    return result.Val.getInt().tryExtValue();
-  }
-
   std::string text(const AnnotateAttr& attribute) {
     if (attribute.args_size() == 0) return {};
     const clang::Expr* value = (*attribute.args_begin())->IgnoreParenImpCasts();
@@ -105,8 +87,8 @@ class Reader {
 
   void read_constant(const clang::VarDecl& variable, Facts& facts) {
     if (variable.getDescribedVarTemplate() != nullptr || variable.getType()->isDependentType()) return;
-    const AnnotateAttr& attribute = *find(variable, "function_constant");
-    const auto index = number(attribute);
+    const AnnotateAttr& attribute = *find_annotation(variable, "function_constant");
+    const auto index = number_of(attribute, context_);
     if (!index || *index < 0 || *index > 65535)
       return error(attribute.getLocation(), "'function_constant' attribute requires an index from 0 to 65535");
     const clang::QualType type = variable.getType();
@@ -136,12 +118,12 @@ class Reader {
   void read_kernel(const clang::FunctionDecl& function, Facts& facts) {
     const clang::SourceLocation at = function.getLocation();
     for (const char* stage : {"vertex", "fragment"})
-      if (find(function, stage) != nullptr)
+      if (find_annotation(function, stage) != nullptr)
         return error(at, "'{}' is a {} function; graphics stages are not supported, only kernels are",
                      view(function.getName()), stage);
     KernelSource source{&function, {}};
     source.fact.name = function.getQualifiedNameAsString();
-    const AnnotateAttr* host_name = find(function, "host_name");
+    const AnnotateAttr* host_name = find_annotation(function, "host_name");
     if (host_name != nullptr) {
       source.fact.name = text(*host_name);
       if (source.fact.name.empty())
@@ -155,7 +137,7 @@ class Reader {
       error(at, "kernel '{}' cannot be a member function", view(function.getName()));
     if (function.getName() == "main" && host_name == nullptr) error(at, "function cannot be called 'main' in Metal");
     for (const char* name : {"max_total_threads_per_threadgroup", "required_threads_per_threadgroup"}) {
-      const AnnotateAttr* limit = find(function, name);
+      const AnnotateAttr* limit = find_annotation(function, name);
       if (limit == nullptr) continue;
       uint64_t threads = 1;
       for (const clang::Expr* value : limit->args()) {
@@ -232,17 +214,6 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
-  /// The name of a library type that is not for compute alone: textures, samplers, tables.
-  static std::string beyond(clang::QualType type) {
-    const auto* record = type->getAsCXXRecordDecl();
-    if (record == nullptr) return {};
-    const llvm::StringRef name = record->getName();
-    for (const char* prefix : {"texture", "depth", "sampler", "visible_function_table", "intersection_function_table",
-                               "acceleration_structure", "tensor", "command_buffer", "imageblock"})
-      if (name.starts_with(prefix)) return name.str();
-    return {};
-  }
-
   void read_buffer(const clang::ParmVarDecl& parameter, const AnnotateAttr* resource, ParameterFact fact,
                    KernelFact& kernel) {
     const clang::QualType type = parameter.getType();
@@ -281,91 +252,17 @@ class Reader {
         return error(at, "parameter '{}' points to the incomplete type '{}'", fact.name, fact.type_name);
       fact.size = static_cast<uint64_t>(context_.getTypeSizeInChars(pointee).getQuantity());
       fact.align = static_cast<uint64_t>(context_.getTypeAlignInChars(pointee).getQuantity());
-      if (!read_fields(parameter, pointee, fact)) return;
+      if (const auto trouble = read_members(context_, pointee, fact))
+        return error(trouble->at.isValid() ? trouble->at : at, "{}", trouble->text);
     }
     if (resource != nullptr) {
-      const auto slot = number(*resource);
+      const auto slot = number_of(*resource, context_);
       if (!slot || *slot < 0 || *slot >= air::kMostBuffers)
         return error(resource->getLocation(), "'{}' attribute parameter is out of bounds: must be between 0 and {}",
                      kind, air::kMostBuffers - 1);
       fact.slot = static_cast<unsigned>(*slot);
     }
     kernel.parameters.push_back(std::move(fact));
-  }
-
-  bool read_fields(const clang::ParmVarDecl& parameter, clang::QualType pointee, ParameterFact& fact) {
-    const auto* record = pointee->getAsCXXRecordDecl();
-    if (record == nullptr || record->isUnion() || is_library(*record)) return true;
-    const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
-    uint64_t next_id = 0;
-    for (const clang::FieldDecl* field : record->fields()) {
-      kernel_ir::StructField made;
-      made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
-      made.name = field->getNameAsString();
-      const clang::QualType type = element_of(field->getType(), made.count);
-      if (!beyond(type).empty()) {
-        error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' is a '{}', which is not supported",
-              fact.name, made.name, fact.type_name, beyond(type));
-        return false;
-      }
-      const AnnotateAttr* id = find(*field, "id");
-      if (id != nullptr) {
-        const auto value = number(*id);
-        if (!value || *value < static_cast<int64_t>(next_id) || *value > UINT32_MAX) {
-          error(id->getLocation(), "'id' attribute of '{}' must be a number that is not below {}", made.name, next_id);
-          return false;
-        }
-        made.id = static_cast<uint64_t>(*value);
-      } else {
-        made.id = next_id;
-      }
-      next_id = made.id + std::max<uint64_t>(made.count, 1);
-      made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
-      if (type->isPointerType() || type->isReferenceType()) {
-        if (!read_target(parameter, type->getPointeeType(), fact, made)) return false;
-      } else {
-        made.type_name = metal_name(type, context_);
-      }
-      fact.is_argument_buffer |= id != nullptr || made.space != 0;
-      fact.fields.push_back(std::move(made));
-    }
-    return true;
-  }
-
-  /// The element of an array, Metal's or C's, and how many there are; `type` itself when it is none. An array of the
-  /// library that holds no pointers is a struct to AIR.
-  clang::QualType element_of(clang::QualType type, uint64_t& count) {
-    if (const auto* array = context_.getAsConstantArrayType(type)) {
-      count = array->getSize().getLimitedValue();
-      return array->getElementType();
-    }
-    const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
-    if (special == nullptr || special->getName() != "array" || !is_library(*special)) return type;
-    const clang::QualType element = special->getTemplateArgs()[0].getAsType();
-    if (!element->isPointerType()) return type;
-    count = special->getTemplateArgs()[1].getAsIntegral().getLimitedValue();
-    return element;
-  }
-
-  bool read_target(const clang::ParmVarDecl& parameter, clang::QualType target, const ParameterFact& fact,
-                   kernel_ir::StructField& field) {
-    field.space = space_of(target);
-    if (field.space != 1 && field.space != 2) {
-      error(parameter.getLocation(), "parameter '{}': member '{}' of '{}' must point to device or constant memory",
-            fact.name, field.name, fact.type_name);
-      return false;
-    }
-    field.is_const = target.isConstQualified();
-    field.type_name = metal_name(target, context_);
-    if (target->isVoidType() || target->isIncompleteType() || target->isFunctionType()) return true;
-    field.target_size = static_cast<uint64_t>(context_.getTypeSizeInChars(target).getQuantity());
-    field.target_align = static_cast<uint64_t>(context_.getTypeAlignInChars(target).getQuantity());
-    return true;
-  }
-
-  static bool is_library(const clang::CXXRecordDecl& record) {
-    const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(record.getDeclContext()->getEnclosingNamespaceContext());
-    return space != nullptr && space->getName() == "metal" && space->getParent()->isTranslationUnit();
   }
 
   /// Explicit indices first; the others take, in order, the first that nobody has.

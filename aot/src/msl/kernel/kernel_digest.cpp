@@ -12,9 +12,9 @@ void add(Hasher& hasher, const std::optional<unsigned>& value) {
 }
 
 void add(Hasher& hasher, const kernel_ir::StructField& fact) {
-  const auto& [offset, size, count, type_name, name, id, space, is_const, target_size, target_align] = fact;
+  const auto& [offset, size, count, type_name, name, id, space, is_const, target_size, target_align, depth] = fact;
   for (const uint64_t number :
-       {offset, size, count, id, uint64_t{space}, uint64_t{is_const}, target_size, target_align})
+       {offset, size, count, id, uint64_t{space}, uint64_t{is_const}, target_size, target_align, uint64_t{depth}})
     hasher.field(number);
   for (const std::string& text : {type_name, name}) hasher.field(text);
 }

@@ -3,6 +3,7 @@
 // Facts: docs/reference/cpp.md.
 #pragma once
 
+#include "smelt/base/argument_member.hpp"
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/metal.hpp"
@@ -57,6 +58,9 @@ struct Size3 {
   bool operator==(const Size3&) const = default;
 };
 
+/// Text lies where that of its argument does.
+using MemberInfo = BasicMember<std::string_view>;
+
 /// One bindable argument of a kernel. Text lies in the library's bytes and lives as long as the function or library.
 struct ArgInfo {
   std::string_view name;
@@ -71,6 +75,7 @@ struct ArgInfo {
   uint32_t array_size = 1;
   uint32_t size = 0;  ///< bytes of the pointee type; 0 when unknown
   uint32_t align = 0;
+  std::vector<MemberInfo> members = {};  ///< of an argument buffer, where the package lists them
 };
 
 /// One function constant of a kernel.

@@ -89,6 +89,22 @@ typedef MTLBindingAccess MTLArgumentAccess;
 #define MTLArgumentAccessReadWrite MTLBindingAccessReadWrite
 #define MTLArgumentAccessWriteOnly MTLBindingAccessWriteOnly
 
+/** The older form of a binding. */
+@interface MTLArgument : SmeltMetalObject
+@property(readonly) NSString* name;
+@property(readonly) MTLArgumentType type;
+@property(readonly) MTLBindingAccess access;
+@property(readonly) NSUInteger index;
+@property(readonly, getter=isActive) BOOL active;
+@property(readonly) NSUInteger bufferAlignment;
+@property(readonly) NSUInteger bufferDataSize;
+@property(readonly) MTLDataType bufferDataType;
+@property(readonly) NSUInteger threadgroupMemoryAlignment;
+@property(readonly) NSUInteger threadgroupMemoryDataSize;
+@property(readonly) NSUInteger arrayLength;
+@end
+typedef MTLArgument* __autoreleasing MTLAutoreleasedArgument;
+
 @protocol MTLBinding <NSObject>
 @property(readonly) NSString* name;
 @property(readonly) MTLBindingType type;

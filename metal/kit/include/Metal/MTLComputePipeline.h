@@ -10,6 +10,8 @@
 @interface MTLComputePipelineReflection : SmeltMetalObject
 /** MTLBufferBinding and MTLThreadgroupBinding. */
 @property(readonly) NSArray<id<MTLBinding>>* bindings;
+/** The same as MTLArgument. */
+@property(readonly) NSArray<MTLArgument*>* arguments;
 @end
 typedef MTLComputePipelineReflection* __autoreleasing MTLAutoreleasedComputePipelineReflection;
 

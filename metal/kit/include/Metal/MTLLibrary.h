@@ -3,6 +3,7 @@
 #ifndef SMELT_METAL_MTLLIBRARY_H
 #define SMELT_METAL_MTLLIBRARY_H
 
+#import <Metal/MTLArgumentEncoder.h>
 #import <Metal/MTLFunctionDescriptor.h>
 
 typedef NS_ENUM(NSUInteger, MTLLanguageVersion) {
@@ -67,6 +68,7 @@ MTL_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 @property MTLLibraryType libraryType;
 @property MTLLibraryOptimizationLevel optimizationLevel;
 @property BOOL preserveInvariance;
+@property BOOL enableLogging;
 @property NSUInteger maxTotalThreadsPerThreadgroup;
 @end
 
@@ -84,6 +86,10 @@ MTL_EXPORT NSErrorDomain const MTLLibraryErrorDomain;
 @property(readonly) NSString* name;
 @property(readonly) MTLFunctionOptions options;
 @property(readonly) NSDictionary<NSString*, MTLFunctionConstant*>* functionConstantsDictionary;
+/** For the kernel's argument buffer at [[buffer(index)]], laid out as the kernel reads it. */
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index;
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index
+                                                 reflection:(MTLAutoreleasedArgument*)reflection;
 @end
 
 @protocol MTLLibrary <NSObject>

@@ -4,6 +4,7 @@
 // Facts about arguments and constants come from the AIR metadata (docs/formats/air.md 1.5 to 1.7).
 #pragma once
 
+#include "smelt/base/argument_member.hpp"
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/metal.hpp"
@@ -38,6 +39,7 @@ struct BasicArgument {
   uint32_t array_size = 1;    ///< slots it takes
   uint32_t size = 0;          ///< bytes of the pointee type; 0 when unknown (void*)
   uint32_t align = 0;
+  std::vector<BasicMember<Text>> members = {};  ///< of an argument buffer
   bool operator==(const BasicArgument&) const = default;
 };
 
@@ -76,6 +78,7 @@ struct BasicSlice {
   bool checked = false;  ///< bounds-checked CPU code
 };
 
+using Member = BasicMember<std::string>;
 using Argument = BasicArgument<std::string>;
 using Constant = BasicConstant<std::string>;
 using Presence = BasicPresence<std::string>;

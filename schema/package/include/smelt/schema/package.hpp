@@ -20,6 +20,7 @@ struct Range {
 };
 
 // What a reader hands out: values whose text and bytes lie in the package's own bytes.
+using MemberView = BasicMember<std::string_view>;
 using ArgumentView = BasicArgument<std::string_view>;
 using ConstantView = BasicConstant<std::string_view>;
 using PresenceView = BasicPresence<std::string_view>;
@@ -109,12 +110,13 @@ class Package {
   Row row(const Table& table, uint32_t index) const;
   template <class Ref>
   std::string_view text(const Ref& ref) const;
+  std::vector<MemberView> members_of(uint32_t argument) const;
 
   ByteView bytes_;
   std::string_view signatures_;  ///< lines
   Digest digest_;
   uint16_t format_ = 0;
-  Table libraries_, tags_, functions_, arguments_, constants_, slices_, presences_, attachments_;
+  Table libraries_, tags_, functions_, arguments_, constants_, slices_, presences_, attachments_, members_;
   std::string_view text_;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bytes of a package (.smelt). Layout only: reader and writer meet here and nowhere else.
 //
-// Package, format 1. Integers are little-endian; offsets count from byte 0 of the file.
+// Package, formats 1 and 2. Integers are little-endian; offsets count from byte 0 of the file.
 //
 //   at  size  field
 //    0     4  magic          "SMLT"
-//    4     2  format         1
+//    4     2  format         2 when a kernel takes an argument buffer whose members are listed, else 1
 //    6     2  oldest         lowest reader that may open this file
 //    8     8  size           of the whole file; one byte shorter or longer is corrupt
 //   16   8+8  manifest       offset (112), size
@@ -29,7 +29,7 @@
 //    4     4  size           of this block, to the end of the file; at most 8192
 //    8        lines          one a signature: NAME:BASE64 LF, over package_statement()
 //
-// History: 1 first release.
+// History: 1 first release. 2 a table of members, behind that of attachments; a file without members is of format 1.
 #pragma once
 
 #include "smelt/base/bytes.hpp"
@@ -37,9 +37,9 @@
 namespace smelt::schema {
 
 inline constexpr uint32_t kPackageMagic = 0x544c4d53;  // "SMLT"
-inline constexpr uint16_t kPackageFormat = 1;          ///< what we write
+inline constexpr uint16_t kPackageFormat = 2;          ///< newest that we write
+inline constexpr uint16_t kPackageMembers = 2;         ///< first that has members
 inline constexpr uint16_t kPackageOldestRead = 1;      ///< lowest format that we still open
-inline constexpr uint16_t kPackageOldestReader = 1;    ///< lowest reader that may open what we write
 inline constexpr size_t kPartAlignment = 64;
 inline constexpr uint32_t kSignaturesMagic = 0x47534d53;  // "SMSG"
 inline constexpr size_t kMostSignatureBytes = 8192;
@@ -92,7 +92,7 @@ struct ManifestHeader {
   le32 presences;
   le32 attachments;
   le32 text_bytes;
-  le32 zero;
+  le32 members;  ///< 0 in format 1
 };
 static_assert(sizeof(ManifestHeader) == 40);
 
@@ -139,6 +139,21 @@ struct ArgumentRow {
   le32 align;
 };
 static_assert(sizeof(ArgumentRow) == 40);
+
+/// Rows of one argument lie together, and arguments with members in order.
+struct MemberRow {
+  TextRef name;
+  TextRef type_name;
+  le32 argument;  ///< its row
+  le32 id;
+  le32 count;
+  le32 offset;
+  le32 size;
+  uint8_t kind;
+  uint8_t access;
+  le16 zero;
+};
+static_assert(sizeof(MemberRow) == 40);
 
 struct ConstantRow {
   TextRef name;

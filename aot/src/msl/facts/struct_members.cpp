@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "msl/facts/struct_members.hpp"
+
+#include "msl/facts/annotations.hpp"
+#include "msl/facts/read_facts.hpp"
+
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecordLayout.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace smelt::aot::msl {
+namespace {
+
+bool is_library(const clang::CXXRecordDecl& record) {
+  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(record.getDeclContext()->getEnclosingNamespaceContext());
+  return space != nullptr && space->getName() == "metal" && space->getParent()->isTranslationUnit();
+}
+
+/// The structure of the user's that a type is; null for any other type.
+const clang::CXXRecordDecl* structure(clang::QualType type) {
+  const auto* record = type->getAsCXXRecordDecl();
+  const bool counts = record != nullptr && !record->isUnion() && !is_library(*record) && !record->isInvalidDecl();
+  return counts ? record : nullptr;
+}
+
+class MemberReader {
+ public:
+  MemberReader(const clang::ASTContext& context, ParameterFact& fact) : context_(context), fact_(fact) {}
+
+  /// Whether a member of `record`, or of a structure inside, is a pointer or has an [[id]].
+  bool is_argument_buffer(const clang::CXXRecordDecl& record) {
+    if (!seen_.insert(&record).second) return false;
+    for (const clang::FieldDecl* field : record.fields()) {
+      uint64_t count = 0;
+      const clang::QualType type = element_of(field->getType(), count);
+      if (type->isPointerType() || type->isReferenceType() || find_annotation(*field, "id") != nullptr) return true;
+      if (const auto* inner = structure(type); inner != nullptr && is_argument_buffer(*inner)) return true;
+    }
+    return false;
+  }
+
+  /// The members of `record`, and of an argument buffer what is inside them; returns how many ids they take.
+  uint64_t read(const clang::CXXRecordDecl& record, unsigned depth) {
+    const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(&record);
+    uint64_t next_id = 0;
+    for (const clang::FieldDecl* field : record.fields()) {
+      kernel_ir::StructField made;
+      made.depth = depth;
+      made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
+      made.name = field->getNameAsString();
+      const clang::QualType type = element_of(field->getType(), made.count);
+      if (!beyond(type).empty())
+        return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is a '{}', which is not supported", fact_.name,
+                                    made.name, metal_name(context_.getRecordType(&record), context_), beyond(type)));
+      made.id = next_id;
+      if (const clang::AnnotateAttr* id = find_annotation(*field, "id"); id != nullptr && !read_id(*id, made)) return 0;
+      made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
+      if (type->isPointerType() || type->isReferenceType()) {
+        if (!read_target(type->getPointeeType(), made)) return 0;
+      } else {
+        made.type_name = metal_name(type, context_);
+      }
+      next_id = made.id + std::max<uint64_t>(made.count, 1) * read_inside(type, std::move(made));
+      if (trouble_) return 0;
+    }
+    return next_id;
+  }
+
+  std::optional<MemberTrouble> trouble() { return std::move(trouble_); }
+
+ private:
+  uint64_t stop(clang::SourceLocation at, std::string text) {
+    trouble_ = {at, std::move(text)};
+    return 0;
+  }
+
+  bool read_id(const clang::AnnotateAttr& id, kernel_ir::StructField& made) {
+    const auto value = number_of(id, context_);
+    if (!value || *value < static_cast<int64_t>(made.id) || *value > UINT32_MAX) {
+      stop(id.getLocation(),
+           fmt::format("'id' attribute of '{}' must be a number that is not below {}", made.name, made.id));
+      return false;
+    }
+    made.id = static_cast<uint64_t>(*value);
+    return true;
+  }
+
+  /// Adds the member, and those of a structure; returns the ids of one element.
+  uint64_t read_inside(clang::QualType type, kernel_ir::StructField made) {
+    const unsigned depth = made.depth;
+    fact_.fields.push_back(std::move(made));
+    const clang::CXXRecordDecl* const inner = fact_.is_argument_buffer ? structure(type) : nullptr;
+    if (inner == nullptr || inner->field_empty()) return 1;
+    // Structures of structures double with each level, in a source of a few lines.
+    if (fact_.fields.size() > kMostMembers)
+      return stop({}, fmt::format("parameter '{}': an argument buffer of more than {} members is not supported",
+                                  fact_.name, kMostMembers));
+    return read(*inner, depth + 1);
+  }
+
+  /// The element of an array, Metal's or C's, and how many there are; `type` itself when it is none. An array of the
+  /// library that holds no pointers is a struct to AIR.
+  clang::QualType element_of(clang::QualType type, uint64_t& count) {
+    if (const auto* array = context_.getAsConstantArrayType(type)) {
+      count = array->getSize().getLimitedValue();
+      return array->getElementType();
+    }
+    const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (special == nullptr || special->getName() != "array" || !is_library(*special)) return type;
+    const clang::QualType element = special->getTemplateArgs()[0].getAsType();
+    if (!element->isPointerType()) return type;
+    count = special->getTemplateArgs()[1].getAsIntegral().getLimitedValue();
+    return element;
+  }
+
+  bool read_target(clang::QualType target, kernel_ir::StructField& field) {
+    field.space = space_of(target);
+    if (field.space != 1 && field.space != 2) {
+      stop({}, fmt::format("parameter '{}': member '{}' of '{}' must point to device or constant memory", fact_.name,
+                           field.name, fact_.type_name));
+      return false;
+    }
+    field.is_const = target.isConstQualified();
+    field.type_name = metal_name(target, context_);
+    if (target->isVoidType() || target->isIncompleteType() || target->isFunctionType()) return true;
+    field.target_size = static_cast<uint64_t>(context_.getTypeSizeInChars(target).getQuantity());
+    field.target_align = static_cast<uint64_t>(context_.getTypeAlignInChars(target).getQuantity());
+    return true;
+  }
+
+  static constexpr size_t kMostMembers = 16384;
+
+  const clang::ASTContext& context_;
+  ParameterFact& fact_;
+  std::set<const clang::CXXRecordDecl*> seen_;
+  std::optional<MemberTrouble> trouble_;
+};
+
+}  // namespace
+
+std::string beyond(clang::QualType type) {
+  const auto* record = type->getAsCXXRecordDecl();
+  if (record == nullptr) return {};
+  const llvm::StringRef name = record->getName();
+  for (const char* prefix : {"texture", "depth", "sampler", "visible_function_table", "intersection_function_table",
+                             "acceleration_structure", "tensor", "command_buffer", "imageblock"})
+    if (name.starts_with(prefix)) return name.str();
+  return {};
+}
+
+std::optional<MemberTrouble> read_members(const clang::ASTContext& context, clang::QualType pointee,
+                                          ParameterFact& fact) {
+  const clang::CXXRecordDecl* const record = structure(pointee);
+  if (record == nullptr) return std::nullopt;
+  MemberReader reader(context, fact);
+  fact.is_argument_buffer = reader.is_argument_buffer(*record);
+  reader.read(*record, 0);
+  return reader.trouble();
+}
+
+}  // namespace smelt::aot::msl
