@@ -165,6 +165,19 @@ class MetalTest(ToolTest):
             self.assertIn(line, macros.splitlines())
         self.assertIn("x[i] += 3;", self.succeed("metal", "-E", "scale.metal"))
         self.assertIn("<stdin>:1:10: error: 'no.h' file not found", self.fail_with(1, "metal", "-E", "-x", "metal", "-", stdin='#include "no.h"\n'))
+        # As scripts ask that put a source and its headers into one text.
+        (self.folder / "outer.h").write_text('#include "inner.h"\n#define TWICE(x) (2 * x) // of a macro\n')
+        (self.folder / "inner.h").write_text("// of inner.h\n")
+        source = '#include "outer.h"\n#include "inner.h"\nint a = TWICE(1); // of the source\n'
+        for word, macros_too in (("-C", False), ("-CC", True)):
+            found = self.call("metal", "-x", "metal", "-E", "-P", word, "-H", "-w", "-", stdin=source)
+            headers = [line.split(" ") for line in found.stderr.splitlines()]
+            self.assertEqual([found.returncode, [(dots, os.path.basename(path)) for dots, path in headers]],
+                             [0, [(".", "outer.h"), ("..", "inner.h"), (".", "inner.h")]])
+            self.assertIn("// of inner.h", found.stdout)
+            self.assertIn("// of the source", found.stdout)
+            self.assertEqual("of a macro" in found.stdout, macros_too)
+        self.assertIn("warning: -H counts with -E alone", self.call("metal", "-H", "-c", "fill.metal").stderr)
         # The last word about a name counts.
         for words, value in ((("-DA=1", "-UA"), "A"), (("-UA", "-DA=1"), "1"), (("-DA=1", "-D", "A=2"), "2"), (("-U__METAL__", "-DA=__METAL__"), "__METAL__")):
             self.assertEqual(self.succeed("metal", *words, "-E", "-P", "-x", "metal", "-", stdin="A\n").strip(), value)

@@ -30,6 +30,7 @@ struct Job {
   std::string output;
   aot::CompileOptions options;
   aot::PreprocessOptions preprocess;
+  bool shows_headers = false;
   Wanted wanted;
   bool dry_run = false, verbose = false;
   Record record = Record::no;
@@ -136,8 +137,14 @@ bool take_compile_option(Job& job, const Argument& argument) {
     case Use::comments:
       job.preprocess.comments = true;
       return true;
+    case Use::macro_comments:
+      job.preprocess.comments = job.preprocess.macro_comments = true;
+      return true;
     case Use::macros:
       job.preprocess.macros = true;
+      return true;
+    case Use::show_headers:
+      job.shows_headers = true;
       return true;
     default:
       return false;
@@ -251,8 +258,10 @@ Result<void> compile_one(const Job& job, const aot::Source& source, const std::s
                          Messages& messages) {
   if (job.stop == Stop::rule) return write_rule(job, source, output);
   if (job.stop == Stop::preprocess) {
-    SMELT_TRY(const std::string text, aot::preprocess(source, job.options, job.preprocess));
-    SMELT_TRY_VOID(write_file(output, as_bytes(text)));
+    SMELT_TRY(const aot::Preprocessed made, aot::preprocess(source, job.options, job.preprocess));
+    if (job.shows_headers)
+      for (const std::string& header : made.headers) messages.note(header);
+    SMELT_TRY_VOID(write_file(output, as_bytes(made.text)));
     return job.writes_rule ? write_rule(job, source, output) : Result<void>();
   }
   SMELT_TRY(service::BuiltFile object, open_session()->object(source, job.wanted.target, job.options));
@@ -276,6 +285,7 @@ Result<void> run_job(const Job& job, Messages& messages) {
   if (job.inputs.empty()) return fail(Errc::invalid_argument, "no input files");
   if (job.inputs.size() > 1 && !job.output.empty() && job.stop != Stop::link && job.stop != Stop::syntax)
     return fail(Errc::invalid_argument, "cannot specify -o when generating multiple output files");
+  if (job.shows_headers && job.stop != Stop::preprocess) messages.warning("-H counts with -E alone");
   LinkInputs objects;
   bool failed = false;
   for (const Input& input : job.inputs) {

@@ -67,9 +67,16 @@ Result<Bytes> write_archive(std::span<const ArchiveMember> members);
 struct PreprocessOptions {
   bool line_markers = true;  ///< "# 12 "file.h""
   bool comments = false;
-  bool macros = false;  ///< the #define lines that hold at the end, instead of the text
+  bool macro_comments = false;  ///< those of #define lines too
+  bool macros = false;          ///< the #define lines that hold at the end, instead of the text
+};
+struct Preprocessed {
+  std::string text;
+  /// Each header when it was entered, in that order: its path behind as many dots as there are files round it, and a
+  /// space.
+  std::vector<std::string> headers;
 };
 /// Metal source after the preprocessor. Errors as of compile().
-Result<std::string> preprocess(const Source& source, const CompileOptions& options, const PreprocessOptions& with);
+Result<Preprocessed> preprocess(const Source& source, const CompileOptions& options, const PreprocessOptions& with);
 
 }  // namespace smelt::aot
