@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What CPU code costs to make: processor time by phase and bytes of code, kernel by kernel, on one thread.
 //
-//   bench_cpu_compile [--level L=x86-64-v3] [--every N=16] [--all] [--made] [--regions] [--passes] [NAME...]
+//   bench_cpu_compile [--level L=x86-64-v3] [--effort E=balanced] [--every N=16] [--all] [--made] [--source FOLDER]
+//                     [--regions] [--passes] [NAME...]
 //
 // Of Apple-built ggml (llama.rn, scripts/fetch-corpus): the kernels named, else six large and common ones and every
 // N-th; --all takes every one and prints the sums. Then kernels that are made here, unless names are given (--made:
 // these alone): a small one, 20 each of precise::sin, log2 and sqrt, and 16 to 128 simdgroup multiplies in a row.
+// --source: every kernel of the Metal source files in a folder instead.
 // Processor time of the thread, since machines are shared. No rival: nobody else takes this input. --regions: by that
 // method (cpu-code.md) instead of the one that each kernel goes by. --passes: what each of LLVM's passes took of all
 // kernels together, at the end.
@@ -78,6 +80,16 @@ void measure(const Kernel& kernel, const aot::CpuOptions& options, bool quiet, S
   std::fflush(stdout);
 }
 
+void measure_all(const std::vector<Kernel>& kernels, const aot::CpuOptions& options, bool quiet) {
+  Sums sums;
+  for (const Kernel& kernel : kernels) measure(kernel, options, quiet, sums);
+  std::sort(sums.each.begin(), sums.each.end());
+  if (sums.kernels != 0)
+    std::printf("%zu kernels (%zu missing): %.1f s, %.1f MB, median %.1f ms, slowest %.2f s (%s)\n", sums.kernels,
+                sums.missing, sums.seconds, 1e-6 * static_cast<double>(sums.bytes), 1e3 * sums.each[sums.kernels / 2],
+                sums.slowest, sums.slowest_name.c_str());
+}
+
 /// What tinygrad makes of unrolled tensor cores: `count` products that take turns with eight operands.
 std::string multiplies(unsigned count) {
   std::string source = R"(#include <metal_stdlib>
@@ -135,6 +147,27 @@ std::vector<Kernel> made_here() {
       continue;
     }
     kernels.push_back({name, compiled->targets.at(0).functions.at(0).bitcode});
+  }
+  return kernels;
+}
+
+/// Of every Metal source file in a folder, in the order of their names.
+std::vector<Kernel> of_folder(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".metal") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<Kernel> kernels;
+  for (const fs::path& file : files) {
+    const auto text = read_file(file.string());
+    const aot::Source source{file.string(), text ? ByteView(*text) : ByteView()};
+    const auto compiled = aot::compile(std::span(&source, 1));
+    if (!compiled) {
+      std::fprintf(stderr, "bench_cpu_compile: %s\n", compiled.error().message.c_str());
+      continue;
+    }
+    for (const aot::CompiledFunction& made : compiled->targets.at(0).functions)
+      kernels.push_back({made.info.name, made.bitcode});
   }
   return kernels;
 }
@@ -207,6 +240,7 @@ int run(int count, char** arguments) {
   aot::CpuOptions options;
   size_t step = 16;
   bool made = false;
+  std::string folder;
   std::optional<llvm::TimePassesHandler> passes;
   std::vector<std::string> names;
   for (int i = 1; i < count; ++i) {
@@ -215,6 +249,12 @@ int run(int count, char** arguments) {
       const auto level = aot::parse_cpu_level(arguments[++i]);
       if (!level) return 2;
       options.level = *level;
+    } else if (word == "--effort" && i + 1 < count) {
+      const auto effort = aot::parse_cpu_effort(arguments[++i]);
+      if (!effort) return 2;
+      options.effort = *effort;
+    } else if (word == "--source" && i + 1 < count) {
+      folder = arguments[++i];
     } else if (word == "--every" && i + 1 < count) {
       step = std::max(1ul, std::strtoul(arguments[++i], nullptr, 10));
     } else if (word == "--all") {
@@ -232,16 +272,9 @@ int run(int count, char** arguments) {
   }
   std::printf("%-50s %8s %8s %8s %8s %8s %9s %6s %7s  %s\n", "processor milliseconds", "total", "item", "drive",
               "optimise", "generate", "bytes", "AIR", "per AIR", "method");
-  if (!made) {
-    Sums sums;
-    for (const Kernel& kernel : of_ggml(names, step)) measure(kernel, options, step == 1 && names.empty(), sums);
-    std::sort(sums.each.begin(), sums.each.end());
-    if (sums.kernels != 0)
-      std::printf("%zu kernels (%zu missing): %.1f s, %.1f MB, median %.1f ms, slowest %.2f s (%s)\n", sums.kernels,
-                  sums.missing, sums.seconds, 1e-6 * static_cast<double>(sums.bytes), 1e3 * sums.each[sums.kernels / 2],
-                  sums.slowest, sums.slowest_name.c_str());
-  }
-  if (names.empty()) {
+  if (!folder.empty()) measure_all(of_folder(folder), options, false);
+  if (!made && folder.empty()) measure_all(of_ggml(names, step), options, step == 1 && names.empty());
+  if (names.empty() && folder.empty()) {
     Sums sums;
     for (const Kernel& kernel : made_here()) measure(kernel, options, false, sums);
   }

@@ -216,6 +216,10 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   add_parsed<aot::CpuLevel>(
       verb, "--cpu", aot::parse_cpu_level, [&request](aot::CpuLevel level) { request.levels.push_back(level); },
       "Level of CPU code to add: x86-64-v3, x86-64-v4 or aarch64; may be repeated (default: this machine's)");
+  add_parsed<aot::CpuEffort>(
+      verb, "--cpu-effort", aot::parse_cpu_effort, [&request](aot::CpuEffort effort) { request.effort = effort; },
+      "Time that CPU code may take to make: fast, balanced (default) or best")
+      ->envname("SMELT_CPU_EFFORT");
   add_parsed<aot::Version>(
       verb, "--std", parse_language, [&with](aot::Version version) { with.language = version; },
       "Metal language version of the source: metal2.4 ... metal4.0 (default: the target's)");

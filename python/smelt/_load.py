@@ -38,7 +38,7 @@ def _metal_version(metal: object) -> tuple[int, int] | None:
 
 
 def _stored_cpu_code(
-    file: bytes | memoryview, level: str, checked: bool, store: _session.StoreLike
+    file: bytes | memoryview, level: str, checked: bool, effort: str, store: _session.StoreLike
 ) -> memoryview | None:
     """What the store has for the CPU, found without the compiler."""
     if store is False:
@@ -46,10 +46,18 @@ def _stored_cpu_code(
     from . import _store
 
     try:
-        entry = _session.store(store).get(_store.cpu_code_key(file, level, checked))
+        entry = _session.store(store).get(_store.cpu_code_key(file, level, checked, effort))
     except (StoreError, OSError):
         return None  # the compiler's session says what is wrong with the store, and works without it
     return entry.view("library.smelt") if entry is not None and "library.smelt" in entry else None
+
+
+def _effort(asked: str | None) -> str | None:
+    effort = asked or os.environ.get("SMELT_CPU_EFFORT") or None
+    if effort not in (None, "fast", "balanced", "best"):
+        where = "cpu_effort" if asked else "SMELT_CPU_EFFORT"
+        raise ArgumentError(f"{where}: effort {effort!r} is not known; known are fast, balanced, best")
+    return effort
 
 
 def _words(keys: str | Iterable[str]) -> str | None:
@@ -62,12 +70,13 @@ def _load(
     as_upstream: bool,
     store: _session.StoreLike,
     what: str,
+    effort: str | None,
     **options: object,
 ) -> _loader.Library:
     options = {name: value for name, value in options.items() if value is not None}
     on = _session.device(device)
     if isinstance(source, Package):
-        return load_package(source, on, options, store, as_upstream)
+        return load_package(source, on, options, store, as_upstream, effort)
     path = ""
     name = "metallib"
     if isinstance(source, str) and type(source) is not str:
@@ -89,15 +98,20 @@ def _load(
         )
     if on.kind == "cpu" and _loader.is_metallib(source):
         _loader.check_expected(source, options, path)
-        return _with_code_made_here(source, name, on, options, store, as_upstream, path)
+        return _with_code_made_here(source, name, on, options, store, as_upstream, path, effort)
     try:
         return _loader.load(source, on, options, as_upstream, path)
     except TrustError as refused:  # its CPU code alone
-        return _with_code_made_here(source, name, on, options, store, as_upstream, path, refused)
+        return _with_code_made_here(source, name, on, options, store, as_upstream, path, effort, refused)
 
 
 def load_package(
-    package: Package, on: _loader.Device, options: dict[str, object], store: _session.StoreLike, as_upstream: bool
+    package: Package,
+    on: _loader.Device,
+    options: dict[str, object],
+    store: _session.StoreLike,
+    as_upstream: bool,
+    effort: str | None = None,
 ) -> _loader.Library:
     options = {**package._options, **options}
     if package._made is not None:
@@ -105,7 +119,8 @@ def load_package(
     try:
         return package._native.load(on, options, as_upstream)
     except TrustError as refused:
-        return _with_code_made_here(package._native.view(), "package", on, options, store, as_upstream, "", refused)
+        view = package._native.view()
+        return _with_code_made_here(view, "package", on, options, store, as_upstream, "", effort, refused)
 
 
 def _with_code_made_here(
@@ -116,15 +131,17 @@ def _with_code_made_here(
     store: _session.StoreLike,
     as_upstream: bool,
     path: str,
+    effort: str | None,
     refused: TrustError | None = None,
 ) -> _loader.Library:
     """For a Metal library, which has no CPU code, and for a package whose own may not run."""
     level = on.target.removeprefix("cpu-")
     checked = bool(options.get("checked"))
-    code = _stored_cpu_code(source, level, checked, store)
+    effort = _effort(effort) or "balanced"
+    code = _stored_cpu_code(source, level, checked, effort, store)
     if code is None:
         try:
-            code = _session.session(store).cpu_code(source, name, level, checked).view()
+            code = _session.session(store).cpu_code(source, name, level, checked, effort).view()
         except ToolchainError as missing:
             if refused is None:
                 raise
@@ -155,6 +172,7 @@ def load_metallib(
     checked: bool = False,
     allow_empty: bool = False,
     store: _session.StoreLike = None,
+    cpu_effort: str | None = None,
 ) -> _loader.Library:
     """Kernels by name, from a Metal library or a package. Bad bytes fail here; pipelines are built when a kernel is
     first read.
@@ -164,10 +182,11 @@ def load_metallib(
     files of them, or of the environment's); None: SMELT_TRUST, else "local". native=False: none of a package's CPU code
     runs. What may not run is made here from the package's Metal library. metal: take only slices of exactly this Metal
     version. library: which one, when a package holds several. checked: CPU code that bounds
-    every access. store: where CPU code of plain Metal libraries is kept (False: nowhere).
+    every access. store: where CPU code of plain Metal libraries is kept (False: nowhere). cpu_effort: time that CPU code made here may take, "fast", "balanced" or
+    "best"; None is SMELT_CPU_EFFORT, else balanced.
     """
     return _load(
-        source, device, False, store, "load_metallib",
+        source, device, False, store, "load_metallib", cpu_effort,
         verify=verify, expect=expect, trust=trust, trusted_keys=_words(trusted_keys), native=native,
         metal=_metal_version(metal), library=library, checked=checked,
         allow_empty=allow_empty,
@@ -183,14 +202,16 @@ def compile_shader(
     store: _session.StoreLike = None,
     timeout: float | None = None,
     filename: str = "source.metal",
+    cpu_effort: str | None = None,
     _as_upstream: bool = False,
 ) -> _loader.Library:
     """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
-    that compiling may take; then it is a CancelledError. filename: what messages call the text."""
+    that compiling may take; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
+    load_metallib."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
-    options = {"fast_math": fast_math, "checked": checked, "timeout": timeout}
+    options = {"fast_math": fast_math, "checked": checked, "timeout": timeout, "effort": _effort(cpu_effort)}
     try:
         made = _session.session(store).make([(filename, source.encode())], options, None)
     except SourceTypeError as error:

@@ -291,6 +291,7 @@ def compile(
     timeout: float | None = None,
     max_memory: int | None = None,
     sandbox: str | None = None,
+    cpu_effort: str | None = None,
     filename: str | Sequence[str] | None = None,
 ) -> Package:
     """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
@@ -305,6 +306,8 @@ def compile(
     timeout, max_memory: seconds that compiling may take, and bytes that the process may hold meanwhile; then it is a
     CancelledError. Kernels that were ready are kept in the store. sandbox: "auto" compiles Metal libraries in child
     processes that can open nothing, "always" LLVM IR too, "never" nothing; None is SMELT_SANDBOX, else auto.
+    cpu_effort: time that CPU code may take to make, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else
+    balanced.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
@@ -344,6 +347,7 @@ def compile(
         "timeout": timeout,
         "max_memory": max_memory,
         "sandbox": sandbox,
+        "effort": cpu_effort,
     }
     named = _renamed([_source(one, index) for index, one in enumerate(sources)], filename)
     made = _session.session(store).make(named, options, progress)

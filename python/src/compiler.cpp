@@ -76,6 +76,11 @@ bool flag(const py::dict& options, const char* name, bool otherwise = false) {
   return optional_from<bool>(options, name).value_or(otherwise);
 }
 
+aot::CpuEffort effort_from(const std::optional<std::string>& word) {
+  if (word) return unwrap(aot::parse_cpu_effort(*word));
+  return unwrap(service::effort_from_environment()).value_or(aot::CpuEffort::balanced);
+}
+
 RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& sources, const py::dict& options) {
   RequestFrom from;
   service::Request& request = from.request;
@@ -106,6 +111,7 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
     with.language = aot::Version{language->first, language->second, 0};
   request.cpu = flag(options, "cpu", true);
   request.checked = flag(options, "checked");
+  request.effort = effort_from(optional_from<std::string>(options, "effort"));
   for (const std::string& level :
        optional_from<std::vector<std::string>>(options, "levels").value_or(std::vector<std::string>()))
     request.levels.push_back(unwrap(aot::parse_cpu_level(level)));
@@ -179,14 +185,16 @@ service::CompileResult make(const std::shared_ptr<Session>& session,
 }
 
 service::CompileResult cpu_code(const std::shared_ptr<Session>& session, const py::object& file,
-                                const std::string& name, const std::string& level, bool checked) {
+                                const std::string& name, const std::string& level, bool checked,
+                                const std::optional<std::string>& effort) {
   const auto borrowed = BorrowedBuffer::from(file, name);
   const aot::CpuLevel of = unwrap(aot::parse_cpu_level(level));
+  const aot::CpuEffort with = effort_from(effort);
   const auto cancel = std::make_shared<std::atomic<bool>>(false);
   auto made = run_interruptibly<service::CompileResult>(
-      [session, borrowed, name, of, checked, limits = aot::Limits{.cancel = cancel}] {
+      [session, borrowed, name, of, checked, with, limits = aot::Limits{.cancel = cancel}] {
         const aot::Limited limited(limits);
-        return session->cpu_code(borrowed->bytes(), name, of, checked);
+        return session->cpu_code(borrowed->bytes(), name, of, checked, {}, with);
       },
       cancel);
   rethrow_signals();
@@ -228,7 +236,7 @@ PYBIND11_MODULE(_compiler, module) {
       .def(py::init(&open_session), "store"_a = "", py::kw_only(), "use_store"_a = true, "offline"_a = false,
            "read_only"_a = false, "threads"_a = 0, "warn"_a = py::none(), "remotes"_a = py::none())
       .def("make", &make, "sources"_a, "options"_a, "progress"_a = py::none())
-      .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a);
+      .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a, "effort"_a = py::none());
   module.def("target_facts", &target_facts);
 }
 

@@ -430,9 +430,13 @@ PYBIND11_MODULE(SMELT_STORE_MODULE, module) {
     }();
     return unwrap(std::move(path));
   });
-  module.def("cpu_code_key", [](const py::object& metallib, const std::string& level, bool checked) {
-    return to_hex(service::cpu_code_key(BorrowedBuffer::from(metallib, "metallib")->bytes(), level, checked));
-  });
+  module.def(
+      "cpu_code_key",
+      [](const py::object& metallib, const std::string& level, bool checked, const std::string& effort) {
+        return to_hex(
+            service::cpu_code_key(BorrowedBuffer::from(metallib, "metallib")->bytes(), level, checked, effort));
+      },
+      "metallib"_a, "level"_a, "checked"_a, "effort"_a = "balanced");
   module.def("sha256", [](const py::args& fields) {
     // Length-prefixed, so that ("ab", "c") and ("a", "bc") differ.
     Hasher hasher;

@@ -76,6 +76,12 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
   if (from.fast_math != 0) with.math = aot::kFastMath;
   with.debug_lines = from.debug_lines != 0;
   request.checked = from.checked != 0;
+  if (from.cpu_effort != nullptr) {
+    SMELT_TRY(request.effort, aot::parse_cpu_effort(from.cpu_effort));
+  } else {
+    SMELT_TRY(const auto effort, service::effort_from_environment());
+    request.effort = effort.value_or(request.effort);
+  }
   request.cpu = from.no_cpu == 0;
   return request;
 }

@@ -62,10 +62,11 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
 
 }  // namespace
 
-Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel level, bool checked) {
+Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& code) {
+  const auto [level, checked, effort] = code;
   std::vector<aot::AirModuleView> modules;
   for (const aot::CompiledFunction& made : from.functions) modules.push_back({made.info.name, made.bitcode});
-  SMELT_TRY(auto compiled, aot::compile_cpu(modules, {.level = level, .checked = checked}));
+  SMELT_TRY(auto compiled, aot::compile_cpu(modules, {.level = level, .effort = effort, .checked = checked}));
   schema::Slice slice;
   slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked ? "-checked" : "");
   slice.kind = schema::SliceKind::cpu;
@@ -105,7 +106,7 @@ Result<schema::Library> part_library(aot::Compiled part, const Request& request,
   for (const aot::CompiledFunction& made : newest->functions) library.functions.push_back(manifest_function(made.info));
   std::vector<schema::Slice> native;
   for (const aot::CpuLevel level : levels) {
-    SMELT_TRY(auto slice, cpu_slice(*newest, level, request.checked));
+    SMELT_TRY(auto slice, cpu_slice(*newest, {level, request.checked, request.effort}));
     native.push_back(std::move(slice));
   }
   for (aot::CompiledTarget& target : part.targets) library.slices.push_back(metallib_slice(target));
@@ -130,7 +131,8 @@ class Parts {
   Parts(const aot::Plan& plan, const Request& request, const std::vector<aot::CpuLevel>& levels,
         const KernelStore& store, const Progress& progress)
       : plan_(plan), request_(request), levels_(levels), store_(store), progress_(progress) {
-    for (size_t i = 0; i < plan.part_count(); ++i) keys_.push_back(kernel_key(plan.key(i), levels, request.checked));
+    for (size_t i = 0; i < plan.part_count(); ++i)
+      keys_.push_back(kernel_key(plan.key(i), levels, request.checked, request.effort));
     kernels_ = store.find(keys_);
     for (size_t i = 0; i < kernels_.size(); ++i) {
       if (kernels_[i])

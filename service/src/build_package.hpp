@@ -7,6 +7,7 @@
 #include "smelt/service/session.hpp"
 
 #include "kernel_store.hpp"
+#include "remake.hpp"
 
 #include <functional>
 #include <optional>
@@ -33,6 +34,6 @@ Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request);
 schema::Function manifest_function(const aot::KernelInfo& info);
 
 /// CPU code made from a target's finished AIR (its `metallib` is not looked at).
-Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, aot::CpuLevel level, bool checked);
+Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& code);
 
 }  // namespace smelt::service

@@ -108,7 +108,7 @@ aot::Target read_target(Reader& in) {
 void write_request(Writer& out, const Request& request) {
   // All of both, so that a new member is not forgotten here. Metal source is not compiled in a child, so neither are
   // its folders, definitions, headers and warnings told, nor that it is an object.
-  [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, name, version, sandbox] = request;
+  [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, effort, name, version, sandbox] = request;
   [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, math,
                                 debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, language,
                                 include_folders, definitions, quote_folders, system_folders, undefinitions,
@@ -130,6 +130,7 @@ void write_request(Writer& out, const Request& request) {
     out.number(flag);
   out.maybe(language, [&](const aot::Version& value) { write_version(out, value); });
   out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
+  out.text(aot::to_string(effort));
   out.text(name);
   out.text(version);
 }
@@ -160,6 +161,11 @@ Result<Request> read_request(Reader& in) {
     else
       names = tl::unexpected(level.error());
   });
+  const auto effort = aot::parse_cpu_effort(in.text());
+  if (effort)
+    request.effort = *effort;
+  else if (names)
+    names = tl::unexpected(effort.error());
   request.name = in.text();
   request.version = in.text();
   if (!names) return tl::unexpected(std::move(names).error());
@@ -179,6 +185,7 @@ Bytes write_job(const ChildJob& job) {
   out.maybe(job.wanted, [&](const CpuCode& code) {
     out.text(aot::to_string(code.level));
     out.number(code.checked);
+    out.text(aot::to_string(code.effort));
   });
   return out.take();
 }
@@ -202,10 +209,12 @@ Result<ChildJob> read_job(ByteView bytes) {
   in.maybe([&] { job.package = to_bytes(in.blob()); });
   in.maybe([&] {
     const auto level = aot::parse_cpu_level(in.text());
-    if (level)
-      job.wanted = CpuCode{*level, in.number() != 0};
+    const bool checked = in.number() != 0;
+    const auto effort = aot::parse_cpu_effort(in.text());
+    if (level && effort)
+      job.wanted = CpuCode{*level, checked, *effort};
     else
-      parts = tl::unexpected(level.error());
+      parts = tl::unexpected(level ? effort.error() : level.error());
   });
   SMELT_TRY_VOID(parts);
   SMELT_TRY_VOID(in.finish());

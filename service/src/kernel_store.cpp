@@ -20,11 +20,12 @@ Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
 
 }  // namespace
 
-Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked) {
+Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked, aot::CpuEffort effort) {
   Hasher hasher;
   hasher.field("kernel 1");
   hasher.field(ByteView(part.bytes));
   hasher.field(uint64_t{checked});
+  hasher.field(aot::to_string(effort));
   hasher.field(uint64_t{levels.size()});
   for (const aot::CpuLevel level : levels) hasher.field(aot::to_string(level));
   return hasher.finish();

@@ -21,7 +21,7 @@ struct KeptKernel {
 };
 
 /// The part's key with what counts besides: the CPU code that goes with it.
-Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked);
+Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked, aot::CpuEffort effort);
 
 /// Made without a store it finds nothing and keeps nothing. Borrows the store. Trouble with it is warned of and goes no
 /// further.

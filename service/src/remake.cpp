@@ -77,7 +77,7 @@ Result<schema::Library> remake_library(schema::Library library, std::optional<Cp
   library.slices = std::move(metallibs);
   if (wanted) codes = {*wanted};
   for (const CpuCode& code : codes) {
-    SMELT_TRY(auto made, cpu_slice(target, code.level, code.checked));
+    SMELT_TRY(auto made, cpu_slice(target, code));
     library.slices.push_back(std::move(made));
   }
   return library;

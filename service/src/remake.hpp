@@ -14,10 +14,11 @@
 
 namespace smelt::service {
 
-/// CPU code of a package: the level, and whether it checks every access.
+/// CPU code of a package: the level, whether it checks every access, and how much time it may take to make.
 struct CpuCode {
   aot::CpuLevel level;
   bool checked = false;
+  aot::CpuEffort effort = aot::CpuEffort::balanced;
 };
 
 /// The same libraries and targets; CPU code, and what the package says about its functions, are made anew from the AIR

@@ -30,9 +30,13 @@ namespace {
 std::vector<aot::FingerprintField> extras(const Request& request, const std::vector<aot::CpuLevel>& levels) {
   // All of a request, so that a new member is not forgotten here. Sources and options are aot's; `cpu` is in the
   // levels.
-  [[maybe_unused]] const auto& [sources, options, cpu, wanted_levels, checked, name, version, sandbox] = request;
-  std::vector<aot::FingerprintField> fields{
-      {"package", "1"}, {"checked", checked ? "1" : "0"}, {"name", name}, {"version", version}};
+  [[maybe_unused]] const auto& [sources, options, cpu, wanted_levels, checked, effort, name, version, sandbox] =
+      request;
+  std::vector<aot::FingerprintField> fields{{"package", "1"},
+                                            {"checked", checked ? "1" : "0"},
+                                            {"name", name},
+                                            {"version", version},
+                                            {"effort", std::string(aot::to_string(effort))}};
   for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
   return fields;
 }
@@ -212,6 +216,14 @@ Result<Sandbox> parse_sandbox(std::string_view word) {
   return fail(Errc::invalid_argument, "'{}': want auto, always or never", word);
 }
 
+Result<std::optional<aot::CpuEffort>> effort_from_environment() {
+  const char* const word = std::getenv("SMELT_CPU_EFFORT");
+  if (word == nullptr || *word == 0) return std::optional<aot::CpuEffort>();
+  auto effort = aot::parse_cpu_effort(word);
+  if (!effort) return tl::unexpected(std::move(effort).error().in("SMELT_CPU_EFFORT"));
+  return std::optional(*effort);
+}
+
 std::filesystem::path default_store_folder() {
   return cache::default_store_folder();
 }
@@ -363,9 +375,9 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
 }
 
 Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
-                                        const Progress& progress) {
+                                        const Progress& progress, aot::CpuEffort effort) {
   const auto start = std::chrono::steady_clock::now();
-  const Digest key = cpu_code_key(file, aot::to_string(level), checked);
+  const Digest key = cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort));
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   if (store) {
     if (auto made = state_->find(*store, key)) {
@@ -376,7 +388,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   }
   CompileResult made;
   if (schema::Package::looks_like(file)) {
-    auto package = state_->remake(file, CpuCode{level, checked});
+    auto package = state_->remake(file, CpuCode{level, checked, effort});
     if (!package) return tl::unexpected(std::move(package).error().in(name));
     const auto owner = std::make_shared<const Bytes>(std::move(*package));
     made.package = *owner;
@@ -389,6 +401,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     request.sources.push_back({std::string(name), file});
     request.checked = checked;
     request.levels = {level};
+    request.effort = effort;
     SMELT_TRY(made, make(request, progress));
   }
   if (store) state_->publish(*store, {key}, made.package, {});

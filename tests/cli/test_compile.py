@@ -172,6 +172,25 @@ class CompileTest(CliTest):
         for words in (["-o", self.folder / "big.metallib"], ["-o", out, "--no-cpu"]):
             self.assertEqual(smelt("compile", SAXPY, *words, "--require-cpu").returncode, 2)
 
+    def test_effort_is_part_of_the_key_and_changes_code_alone(self):
+        source = self.folder / "sum.metal"
+        source.write_text(
+            "kernel void sum(device int* x, uint i [[thread_position_in_threadgroup]]) "
+            "{ int s = 0; for (uint k = 0; k <= i; ++k) s += x[64 + k]; x[i] = s; }\n"
+        )
+        made = {}
+        for effort in ("fast", "balanced", "best", None):
+            out = self.folder / f"{effort}.smelt"
+            said = smelt("compile", source, "-o", out, "-v", *(["--cpu-effort", effort] if effort else []))
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn(b"compiled" if effort else b"hit", said.stderr)  # None is balanced
+            made[effort] = out.read_bytes()
+            run = ("run", out, "sum", "--threads", "64", "--group", "64", f"i32[128]={self.folder / 'x.npy'}")
+            self.succeed(*run, "--device", "cpu")
+        self.assertEqual(made["balanced"], made[None])
+        self.assertLess(len(made["fast"]), len(made["balanced"]))
+        self.assertEqual(smelt("compile", source, "-o", self.folder / "x.smelt", "--cpu-effort", "most").returncode, 2)
+
     def test_wrong_questions(self):
         out = self.folder / "x.smelt"
         for arguments in (

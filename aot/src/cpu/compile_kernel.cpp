@@ -76,6 +76,11 @@ bool converts_halves(const llvm::Function& function) {
   });
 }
 
+bool has_atomics(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function),
+                      [](const llvm::Instruction& instruction) { return instruction.isAtomic(); });
+}
+
 class KernelCompiler {
  public:
   KernelCompiler(const AirModuleView& view, const CpuOptions& options, bool list)
@@ -102,7 +107,7 @@ class KernelCompiler {
     llvm::Function& entry = *module_->getFunction(kEntryName);
     if (list_) adopt_locations(*module_);
     inline_array_holders(*module_, entry);
-    optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted);
+    optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted, options_.effort);
     SMELT_TRY(const uint32_t fixed_bytes,
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
                                 driven.bytes_per_thread));
@@ -166,7 +171,7 @@ class KernelCompiler {
     const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes};
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (host-vectorizer.md 5).
-    const bool straight = item.grid_only && !has_loop(*item.function) && !converts_halves(*item.function);
+    const bool straight = is_straight(item);
     const bool lanes = options_.method == CpuMethod::lanes || (options_.method == CpuMethod::automatic && !straight);
     if (lanes && !options_.checked) return drive_by_lanes(context, item);
     if (options_.method == CpuMethod::loop && !item.grid_only)
@@ -175,11 +180,20 @@ class KernelCompiler {
     return drive_threads(context, item);
   }
 
+  bool is_straight(const WorkItem& item) const {
+    if (!item.threads_are_alone() || has_loop(*item.function)) return false;
+    // Lanes add up what they give one address, a threadgroup's own for example.
+    if (!item.grid_only && has_atomics(*item.function)) return false;
+    return options_.effort == CpuEffort::fast || !converts_halves(*item.function);
+  }
+
   Result<DrivenKernel> drive_by_lanes(const DriverContext& context, const WorkItem& item) {
     LaneOptions lanes;
     lanes.target = target_.get();
     lanes.native_gather = options_.level == CpuLevel::x86_64_v4;
     lanes.verify = options_.verify_ir;
+    lanes.one_layout = options_.effort == CpuEffort::fast;
+    if (lanes.one_layout) lanes.one_function_from = 0;
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
     SMELT_TRY_VOID(check("vectorising"));
     const bool in_step = barriers_are_uniform(item, Uniformity(item), true);

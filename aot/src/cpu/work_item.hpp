@@ -97,7 +97,11 @@ struct WorkItem {
   std::vector<WorkParameter> parameters;
   bool grid_only =
       false;  ///< no barrier, collective, threadgroup memory or per-group builtin: runs over boxes of threads
+  bool has_barriers = false;     ///< of the threadgroup
   bool has_collectives = false;  ///< simdgroup or quadgroup sites, or simdgroup builtins: lanes must be simdgroup lanes
+
+  /// No thread waits for another or looks at its values.
+  bool threads_are_alone() const { return !has_barriers && !has_collectives; }
 };
 
 /// One layout of a vectorised kernel. `full` and `partial` number their sites alike; a gang is full or partial for a
@@ -121,6 +125,8 @@ struct LaneOptions {
   /// Instructions of a thread from which on a layout is one function: code and the time that it takes to make are
   /// halved then, for a test of whether all lanes exist where memory is accessed.
   size_t one_function_from = 600;
+  /// One layout, whatever the group's shape: row32 where no gang waits for another, else linear32.
+  bool one_layout = false;
 };
 
 /// Functions of gangs from a function of a thread: row32, row16 and linear32 as host-vectorizer.md 2 says (grid_only:

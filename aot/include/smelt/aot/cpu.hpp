@@ -26,8 +26,20 @@ Result<CpuLevel> host_cpu_level();
 /// falling back to regions; a plain loop for the others.
 enum class CpuMethod : uint8_t { automatic, loop, regions, lanes };
 
+/// How much time goes into a kernel's code. What results may differ in: docs/design/cpu-code.md, 5.
+enum class CpuEffort : uint8_t {
+  fast,      ///< ready soonest: for a kernel that somebody waits for
+  balanced,  ///< large kernels take a shorter way
+  best,      ///< no kernel does
+};
+
+/// "fast", "balanced", "best". An unknown word lists the known ones.
+Result<CpuEffort> parse_cpu_effort(std::string_view word);
+std::string_view to_string(CpuEffort effort);
+
 struct CpuOptions {
   CpuLevel level = CpuLevel::x86_64_v3;
+  CpuEffort effort = CpuEffort::balanced;
   CpuMethod method = CpuMethod::automatic;
   bool checked = false;    ///< bound every access; faults go to smelt_cpu_dispatch::fault
   unsigned threads = 1;    ///< kernels compiled at once; the bytes do not depend on it

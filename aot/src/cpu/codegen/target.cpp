@@ -51,6 +51,17 @@ std::string_view to_string(CpuLevel level) {
   return row_of(level).name;
 }
 
+Result<CpuEffort> parse_cpu_effort(std::string_view word) {
+  for (const CpuEffort effort : {CpuEffort::fast, CpuEffort::balanced, CpuEffort::best})
+    if (word == to_string(effort)) return effort;
+  return fail(Errc::invalid_argument, "effort '{}' is not known; known are fast, balanced, best", word);
+}
+
+std::string_view to_string(CpuEffort effort) {
+  constexpr std::string_view kWords[] = {"fast", "balanced", "best"};
+  return kWords[static_cast<size_t>(effort)];
+}
+
 Result<CpuLevel> host_cpu_level() {
 #if defined(__aarch64__)
   return CpuLevel::aarch64;
@@ -125,7 +136,8 @@ namespace {
 constexpr unsigned kLargeModule = 6000;
 
 /// What of the default O3 changes such code, each kind of work once or twice: half the time, and code of the same size.
-constexpr const char* kLargePipeline =
+/// Of code that is wanted soon it is all: nothing is unrolled, and LLVM makes no vectors.
+constexpr const char* kShortPipeline =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "jump-threading,correlated-propagation,simplifycfg,reassociate,loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
     "loop(indvars),gvn,dse,instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
@@ -141,15 +153,16 @@ void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransf
 
 }  // namespace
 
-void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors) {
+void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors, CpuEffort effort) {
   llvm::PipelineTuningOptions tuning;
   tuning.SLPVectorization = vectors == Vectors::wanted;
   llvm::PassBuilder builder(&target, tuning);
   Analyses analyses(builder);
   llvm::ModulePassManager passes;
-  if (vectors == Vectors::wanted || module.getInstructionCount() <= kLargeModule)
+  const bool large = vectors == Vectors::made && module.getInstructionCount() > kLargeModule;
+  if (effort == CpuEffort::best || (effort == CpuEffort::balanced && !large))
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
-  else if (auto error = builder.parsePassPipeline(passes, kLargePipeline))
+  else if (auto error = builder.parsePassPipeline(passes, kShortPipeline))
     llvm::report_fatal_error(std::move(error), false);  // of a literal
   passes.run(module, analyses.module);
   for (llvm::Function& function : module) {

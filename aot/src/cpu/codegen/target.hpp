@@ -26,8 +26,8 @@ enum class Vectors : uint8_t { wanted, made };
 
 /// Default O3; then what is left of memory intrinsics becomes loops where the code generator would call a library.
 /// Where vectors are made already, LLVM's vectoriser of straight code finds nothing in long blocks, slowly; and large
-/// modules take a shorter way, on which loops stay as they are.
-void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors);
+/// modules take a shorter way, on which loops stay as they are, unless the effort is `best`. With `fast` all take it.
+void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors, CpuEffort effort);
 
 /// The module as an ELF object.
 Result<Bytes> emit_object(llvm::Module& module, llvm::TargetMachine& target);

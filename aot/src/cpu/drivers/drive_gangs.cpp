@@ -350,7 +350,8 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
     instructions += drivers.back().instruction_count();
     groups[layout] = drivers.back().make_group(in_step).function();
   }
-  if (!groups.contains(LaneLayout::linear32)) return fail(Errc::unsupported, "the vectoriser made no linear32 variant");
+  if (groups.size() > 1 && !groups.contains(LaneLayout::linear32))
+    return fail(Errc::unsupported, "the vectoriser made no linear32 variant");
 
   const Frame choose(context, drivers.front().item(), llvm::Type::getVoidTy(ir), 3, "smelt.group");
   FlowBuilder builder(choose.entry());
@@ -373,10 +374,10 @@ Result<DrivenKernel> drive_gangs(const DriverContext& context, std::vector<GangV
               [&] { run(LaneLayout::linear32); });
         });
   };
-  if (groups.contains(LaneLayout::row32))
-    run_rows_or_linear();
+  if (groups.size() == 1)
+    run(groups.begin()->first);
   else
-    run(LaneLayout::linear32);
+    run_rows_or_linear();
   builder.CreateRetVoid();
   if (instructions <= kSmallKernel)
     for (llvm::Function& function : context.module)

@@ -241,7 +241,7 @@ Result<GangVariant> Vectoriser::vectorise(LaneLayout layout) {
 }
 
 /// Layouts differ in the positions of threads: a kernel that only counts them needs one.
-std::vector<LaneLayout> layouts_for(const WorkItem& scalar) {
+std::vector<LaneLayout> layouts_for(const WorkItem& scalar, bool one) {
   if (scalar.grid_only) return {LaneLayout::row32};
   bool has_positions = false;
   for (unsigned i = 0; i < scalar.parameters.size(); ++i) {
@@ -251,6 +251,8 @@ std::vector<LaneLayout> layouts_for(const WorkItem& scalar) {
                      parameter.builtin == Builtin::thread_position_in_threadgroup;
   }
   if (!has_positions) return {LaneLayout::linear32};
+  // What gangs keep while they wait has no room for gangs of a few threads, which narrow rows are.
+  if (one) return {scalar.threads_are_alone() ? LaneLayout::row32 : LaneLayout::linear32};
   if (scalar.has_collectives) return {LaneLayout::row32, LaneLayout::linear32};
   return {LaneLayout::row32, LaneLayout::row16, LaneLayout::linear32};
 }
@@ -261,7 +263,7 @@ Result<std::vector<GangVariant>> vectorise_lanes(llvm::Module& module, const Wor
                                                  const LaneOptions& options) {
   Vectoriser vectoriser(module, scalar, options);
   std::vector<GangVariant> variants;
-  for (LaneLayout layout : layouts_for(scalar)) {
+  for (LaneLayout layout : layouts_for(scalar, options.one_layout)) {
     Result<GangVariant> variant = vectoriser.vectorise(layout);
     if (!variant) {
       vectoriser.forget();

@@ -311,6 +311,7 @@ void describe_sites(WorkItem& item) {
         collectives = true;
       }
     }
+  item.has_barriers = barriers;
   item.has_collectives = collectives || uses_group_builtins(function, item, true);
   item.grid_only = !barriers && !collectives && !uses_group_builtins(function, item, false) &&
                    !is_used(function, item, WorkParameter::Kind::threadgroup_memory) &&

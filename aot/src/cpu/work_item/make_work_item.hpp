@@ -27,8 +27,8 @@ struct PrepareOptions {
 Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options);
 
-/// Sets grid_only and has_collectives from what the function does now; numbers its threadgroup barriers in reverse
-/// post-order (metadata !smelt.site).
+/// Sets grid_only, has_barriers and has_collectives from what the function does now; numbers its threadgroup barriers
+/// in reverse post-order (metadata !smelt.site).
 void describe_sites(WorkItem& item);
 
 inline constexpr char kSiteMetadata[] = "smelt.site";

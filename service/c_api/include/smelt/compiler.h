@@ -75,6 +75,7 @@ typedef struct smelt_compile_options {
   uint64_t memory_bytes;           /* that the process may hold meanwhile; 0: no limit */
   smelt_compile_progress progress; /* may be null */
   void* progress_context;
+  const char* cpu_effort; /* time for CPU code: "fast", "balanced", "best"; null: $SMELT_CPU_EFFORT, else "balanced" */
 } smelt_compile_options;
 
 /* All sources as one library. Null options: defaults. */

@@ -43,16 +43,20 @@ enum class Sandbox : uint8_t {
 /// "auto", "always", "never".
 Result<Sandbox> parse_sandbox(std::string_view word);
 
+/// What $SMELT_CPU_EFFORT says of CPU code for which the caller names no effort; nothing when it is not set.
+Result<std::optional<aot::CpuEffort>> effort_from_environment();
+
 /// What to build: metallibs for the options' targets, and CPU code made from them.
 struct Request {
   std::vector<aot::Source> sources;  ///< bytes are borrowed during the call
   aot::CompileOptions options;       ///< `threads` and `progress` here are ignored: the session's count
   bool cpu = true;
-  std::vector<aot::CpuLevel> levels;  ///< of CPU code; empty: what this machine can run
-  bool checked = false;               ///< CPU code that bounds every access
-  std::string name;                   ///< name of the library in its package; empty: that of its first kernel
-  std::string version;                ///< "2.1.0"; may be empty
-  std::optional<Sandbox> sandbox;     ///< nothing: $SMELT_SANDBOX, else automatic. Changes no bytes
+  std::vector<aot::CpuLevel> levels;                 ///< of CPU code; empty: what this machine can run
+  bool checked = false;                              ///< CPU code that bounds every access
+  aot::CpuEffort effort = aot::CpuEffort::balanced;  ///< how much time CPU code may take to make
+  std::string name;                ///< name of the library in its package; empty: that of its first kernel
+  std::string version;             ///< "2.1.0"; may be empty
+  std::optional<Sandbox> sandbox;  ///< nothing: $SMELT_SANDBOX, else automatic. Changes no bytes
 };
 
 /// What a request gives: a package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the
@@ -132,7 +136,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// made here from its Metal libraries, which must pass `smelt verify`. Made once and kept under cpu_code_key
   /// (stored.hpp), so that programs without a compiler find it too. `name` is for messages.
   Result<CompileResult> cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
-                                 const Progress& progress = {});
+                                 const Progress& progress = {}, aot::CpuEffort effort = aot::CpuEffort::balanced);
 
   /// A file's bytes on a device. When that is the CPU, a plain metallib is given its CPU code first (cpu_code), and so
   /// is a package whose own the options do not let run (native, policy). All else goes straight to the loader.

@@ -16,9 +16,9 @@ namespace smelt::service {
 /// The part of an entry that holds its package.
 constexpr std::string_view kPackagePart = "library.smelt";
 
-/// What the CPU code of a plain Metal library is filed under: its bytes, the level ("x86-64-v3"), and the compiler that
-/// was built together with this, so that code of another one is a miss.
-Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked);
+/// What the CPU code of a plain Metal library is filed under: its bytes, the level ("x86-64-v3"), the effort ("fast",
+/// "balanced", "best"), and the compiler that was built together with this, so that code of another one is a miss.
+Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked, std::string_view effort = "balanced");
 
 /// Keys in hex, NAME@VERSION or NAME to the keys they stand for: of several versions the newest.
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names);
