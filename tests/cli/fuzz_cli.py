@@ -382,8 +382,11 @@ def run_in(world, words, environment, stdin):
         out, err = process.communicate()
     left = world.files() - before if process.returncode != 0 and not waited else set()
     if "SMELT_STORE" in environment:  # a store is made where it is asked for, whatever comes of the command
-        left = {name for name in left if not any(part in name for part in ("CACHEDIR.TAG", "store", "index", "locks"))}
-    touched = world.seen_beside() != world.before
+        own = ("CACHEDIR.TAG", "store", "index", "locks", "reserve")
+        left = {name for name in left if not any(part in name for part in own)}
+    seen = world.seen_beside()
+    touched = seen != world.before and environment.get("SMELT_STORE") != ""  # the default store, in HOME, is asked for
+    world.before = seen  # what one command does there is not the next one's
     return Outcome(process.returncode, out, err, waited and not may_wait, waited and may_wait, left, touched)
 
 
@@ -411,12 +414,13 @@ def judge(words, outcome):
         return "touched what lies beside its folder"
     if verb != "toolchain-tool" and outcome.code not in (0, 1, 2):
         return f"exit {outcome.code}"
-    if CONTROL.search(said) or any("\udc80" <= c <= "\udcff" for c in said):
+    asked_for_colour = any(word.startswith("-fdiagnostics-color") for word in words)
+    if (CONTROL.search(said) and not asked_for_colour) or any("\udc80" <= c <= "\udcff" for c in said):
         return "a control byte on stderr"
     text_out = not BINARY_OUT & set(words) and "-" not in words and not any(word.endswith("=-") for word in words)
     if text_out and CONTROL.search(outcome.out.decode(errors="replace")):
         return "a control byte on stdout"
-    if outcome.left:
+    if outcome.left and verb != "diff":  # which says by its exit code that there are differences
         return f"left a file: {sorted(outcome.left)[0]}"
     if verb != "toolchain-tool":
         errors = [line for line in said.splitlines() if line.startswith("smelt: error:")]

@@ -286,6 +286,10 @@ class MetalTest(ToolTest):
         self.write(bad_metal="nonsense\n")
         self.call("metal", "-MMD", "-c", "bad.metal", "-o", "bad.air")
         self.assertFalse((self.folder / "bad.d").exists())
+        self.call("metal", "-MMD", "scale.metal", "bad.metal", "-o", "both.metallib")
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith("both")], [])
+        self.succeed("metal", "-MMD", "scale.metal", "-o", "both.metallib")
+        self.assertTrue((self.folder / "both.d").read_text().startswith("both.metallib:"))
 
     def test_jobs_are_shown(self):
         said = self.call("metal", "-###", "scale.metal", "-o", "a b.metallib")

@@ -221,8 +221,13 @@ std::string default_output(const Job& job, const Input& input) {
   return stem == "-" ? "-" : stem + (job.stop == Stop::text ? ".ll" : ".air");
 }
 
+/// A file of dependencies, for make and its kin.
+struct RuleFile {
+  std::string path, text;
+};
+
 /// The rule of one source, whose object is `output`.
-Result<void> write_rule(const Job& job, const aot::Source& source, const std::string& output) {
+Result<RuleFile> rule_of(const Job& job, const aot::Source& source, const std::string& output) {
   Rule rule = job.rule;
   const std::string stem = std::filesystem::path(source.name).stem().string();
   const std::string object = job.stop == Stop::rule || output == "-" ? stem + ".air" : output;
@@ -238,7 +243,12 @@ Result<void> write_rule(const Job& job, const aot::Source& source, const std::st
   std::string path = job.rule_file;
   if (path.empty() && job.stop == Stop::rule) path = job.output.empty() ? "-" : job.output;
   if (path.empty()) path = std::filesystem::path(object).replace_extension(".d").string();
-  return write_file(path, as_bytes(to_text(rule)));
+  return RuleFile{path, to_text(rule)};
+}
+
+Result<void> write_rule(const Job& job, const aot::Source& source, const std::string& output) {
+  SMELT_TRY(const RuleFile rule, rule_of(job, source, output));
+  return write_file(rule.path, as_bytes(rule.text));
 }
 
 /// The object with its source and the files that it includes.
@@ -253,8 +263,15 @@ Result<Bytes> record_sources(const Job& job, const aot::Source& source, const st
   return with_sources(std::move(object), archive);
 }
 
+/// What there is to link, and what is written when it is linked: a rule beside an output that is not there would make
+/// the build believe it is up to date.
+struct Linkable {
+  LinkInputs objects;
+  std::vector<RuleFile> rules;
+};
+
 /// Everything but linking, for one source.
-Result<void> compile_one(const Job& job, const aot::Source& source, const std::string& output, LinkInputs& objects,
+Result<void> compile_one(const Job& job, const aot::Source& source, const std::string& output, Linkable& linkable,
                          Messages& messages) {
   if (job.stop == Stop::rule) return write_rule(job, source, output);
   if (job.stop == Stop::preprocess) {
@@ -275,10 +292,12 @@ Result<void> compile_one(const Job& job, const aot::Source& source, const std::s
   } else if (job.stop == Stop::object) {
     SMELT_TRY_VOID(write_file(output, object.bytes));
   } else if (job.stop == Stop::link) {
-    SMELT_TRY_VOID(objects.add(source.name, std::move(object.bytes)));
+    SMELT_TRY_VOID(linkable.objects.add(source.name, std::move(object.bytes)));
   }
-  // Last: a rule beside an object that is not there would make the build believe it is up to date.
-  return job.writes_rule ? write_rule(job, source, output) : Result<void>();
+  if (!job.writes_rule) return {};
+  if (job.stop != Stop::link) return write_rule(job, source, output);
+  SMELT_TRY(linkable.rules.emplace_back(), rule_of(job, source, output));
+  return {};
 }
 
 Result<void> run_job(const Job& job, Messages& messages) {
@@ -286,7 +305,7 @@ Result<void> run_job(const Job& job, Messages& messages) {
   if (job.inputs.size() > 1 && !job.output.empty() && job.stop != Stop::link && job.stop != Stop::syntax)
     return fail(Errc::invalid_argument, "cannot specify -o when generating multiple output files");
   if (job.shows_headers && job.stop != Stop::preprocess) messages.warning("-H counts with -E alone");
-  LinkInputs objects;
+  Linkable linkable;
   bool failed = false;
   for (const Input& input : job.inputs) {
     // What cannot be read or compiled is told, and the rest goes on, as with Clang.
@@ -301,10 +320,11 @@ Result<void> run_job(const Job& job, Messages& messages) {
           messages.warning(fmt::format("{}: linker input is not used, since nothing is linked", name));
           return {};
         }
-        return input.path == "-" ? objects.add(name, std::move(*bytes)) : objects.add_file(input.path);
+        return input.path == "-" ? linkable.objects.add(name, std::move(*bytes))
+                                 : linkable.objects.add_file(input.path);
       }
       const std::string output = job.output.empty() ? default_output(job, input) : job.output;
-      return compile_one(job, {name, *bytes}, output, objects, messages);
+      return compile_one(job, {name, *bytes}, output, linkable, messages);
     }();
     if (done) continue;
     messages.error(done.error());
@@ -313,7 +333,9 @@ Result<void> run_job(const Job& job, Messages& messages) {
   if (failed || job.stop != Stop::link) return {};
   LinkOutput output{.command = job.command, .has_sources = job.record != Record::flat};
   if (!job.output.empty()) output.file = job.output;
-  return link_files(objects, job.wanted, output, messages);
+  SMELT_TRY_VOID(link_files(linkable.objects, job.wanted, output, messages));
+  for (const RuleFile& rule : linkable.rules) SMELT_TRY_VOID(write_file(rule.path, as_bytes(rule.text)));
+  return {};
 }
 
 /// What --version and their kin print; true: that was all.
