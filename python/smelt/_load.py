@@ -70,7 +70,7 @@ def _load(
     as_upstream: bool,
     store: _session.StoreLike,
     what: str,
-    effort: str | None,
+    effort: str | None = None,
     **options: object,
 ) -> _loader.Library:
     options = {name: value for name, value in options.items() if value is not None}

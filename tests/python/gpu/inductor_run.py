@@ -27,6 +27,7 @@ import time
 import traceback
 
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # the processes are what runs at once
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # the processes are forked, and what they run is for the CPU
 
 import torch  # noqa: E402
 import torch._inductor.compile_fx  # noqa: E402, F401  (once, before the forks)
