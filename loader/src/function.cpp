@@ -70,7 +70,7 @@ void read_container_row(const Library::Data& library, FunctionRows& function) {
     function.constants.push_back({constant.name, constant.type_name, constant.index, false});
   if (!library.slices.empty())
     function.slice = library.slices.front().get();
-  else
+  else if (!library.on_demand)
     function.missing =
         "a metallib holds no CPU code; make a package of it: smelt compile X.metallib -o X.smelt, or on a Mac use the "
         "metal device";
@@ -159,6 +159,7 @@ Result<void> check_usable(const Library::Data& library, const FunctionRows& func
   if (function.kind != FunctionKind::kernel)
     return fail(Errc::function_kind, "function '{}' is a {} function; only kernels can be dispatched", function.name,
                 to_string(function.kind));
+  if (library.on_demand) return {};
   if (function.slice == nullptr)
     return fail(Errc::unsupported, "kernel '{}' has no code for device {}: {}", function.name, device.name(),
                 function.missing);
@@ -191,6 +192,7 @@ Result<PipelineOrder> order_pipeline(const Library::Data& library, const Functio
   facts.limits_estimated = library.device->limits_estimated();
   facts.needed_buffers = function.needed_buffers;
   facts.needed_threadgroups = function.needed_threadgroups;
+  facts.tier = library.options.tier;
   return order;
 }
 
@@ -206,9 +208,21 @@ Result<std::shared_ptr<OpenSlice>> open_slice(const Library::Data& library, Usab
   return slice.open;
 }
 
+Result<FunctionRef> Function::with_code() const {
+  const Library::Data& library = data_->library->data();
+  if (!library.on_demand) return shared_from_this();
+  SMELT_TRY_VOID(usable());
+  SMELT_TRY(const LibraryRef made, library.on_demand->library_of(data_->rows->index));
+  return made->function(name());
+}
+
 Result<PipelineRef> Function::pipeline(const ConstantValues& constants) const {
   SMELT_TRY_VOID(usable());
   const Library::Data& library = data_->library->data();
+  if (library.on_demand) {
+    SMELT_TRY(const FunctionRef function, with_code());
+    return function->pipeline(constants);
+  }
   // The common case costs no more than a look.
   if (data_->rows->constants.empty() && constants.empty())
     if (PipelineRef found = library.pipelines().find(data_->rows->index, {})) return found;

@@ -113,6 +113,7 @@ class LibraryLoader {
     slice.bytes = bytes.bytes;
     if (data_->device->kind() == DeviceKind::cpu) {
       SMELT_TRY_VOID(check_empty("the metallib"));
+      if (data_->options.code_source) return on_demand(bytes);
       if (!data_->options.allow_no_code && !data_->names.empty())
         return fail(Errc::unsupported_platform,
                     "the metallib is for {} and holds no CPU code, so none of its {} functions can run on device {}. "
@@ -127,6 +128,17 @@ class LibraryLoader {
   }
 
  private:
+  Result<LibraryRef> on_demand(const OwnedBytes& bytes) {
+    data_->on_demand = std::make_unique<OnDemand>(data_->device, data_->options, bytes, data_->names.size());
+    data_->target = {data_->device->target().name + (data_->options.checked ? "-checked" : ""), {}, {}, {}, {}, 0};
+    const std::string& target = data_->container.target.name;
+    data_->report.notes.push_back({target, false, Errc::unsupported_platform,
+                                   fmt::format("{}: holds no CPU code; it is made for each kernel when it is first "
+                                               "wanted",
+                                               target)});
+    return LibraryRef(new Library(std::move(data_)));
+  }
+
   Result<LibraryRef> finish(std::vector<SliceFacts> slices, const std::vector<uint32_t>& presences,
                             std::string_view what, const std::optional<std::string>& untrusted = {}) {
     SMELT_TRY_VOID(check_empty(what));
@@ -258,6 +270,7 @@ PipelineScope& Library::Data::pipelines() const {
     key += as_text(content_digest().bytes);
     for (const auto& slice : slices) key += as_text(slice->facts.hash.bytes);
     key += name;
+    if (options.tier) key += options.tier->effort + (options.tier->better ? " until better" : " for good");
     scope = scope_of(key, names.size());
   });
   return *scope;

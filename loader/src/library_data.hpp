@@ -8,6 +8,7 @@
 
 #include "container.hpp"
 #include "device/device_impl.hpp"
+#include "on_demand.hpp"
 #include "pipeline_cache.hpp"
 
 #include <mutex>
@@ -67,7 +68,8 @@ struct Library::Data {
   ByteView bytes;
   PackageRef package;  ///< null for a plain metallib
   schema::LibraryView rows;
-  ContainerInfo container;  ///< plain metallib
+  ContainerInfo container;              ///< plain metallib
+  std::unique_ptr<OnDemand> on_demand;  ///< of a plain metallib whose code is made when it is needed; else null
   LoadOptions options;
   std::string_view name;
   Target target;

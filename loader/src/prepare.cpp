@@ -15,7 +15,12 @@ namespace {
 struct Wanted {
   const Library::Data* library;
   FunctionRowsRef function;
+  bool named = false;  ///< by the caller: that it cannot be built is an error
 };
+
+bool needs_values(const FunctionRows& function) {
+  return std::any_of(function.constants.begin(), function.constants.end(), [](const auto& c) { return c.required; });
+}
 
 using Progress = std::function<bool(size_t done, size_t total)>;
 
@@ -27,9 +32,11 @@ class Preparation {
   Result<size_t> run() {
     if (wanted_.empty()) return 0;
     const unsigned processors = std::max(1u, wanted_.front().library->impl().build_threads());
-    const size_t most = std::min<uint64_t>(processors, 1 + code_bytes() / kBytesWorthAThread);
+    const bool compiles = std::any_of(wanted_.begin(), wanted_.end(),
+                                      [](const Wanted& one) { return one.library->on_demand != nullptr; });
+    const size_t most = compiles ? processors : std::min<uint64_t>(processors, 1 + code_bytes() / kBytesWorthAThread);
     // Small enough to share, to report and to use memory again that is warm, large enough that kernels share theirs.
-    batch_ = std::clamp<size_t>(wanted_.size() / (4 * most), 16, 128);
+    batch_ = compiles ? 1 : std::clamp<size_t>(wanted_.size() / (4 * most), 16, 128);
     const size_t threads = std::min<size_t>((wanted_.size() + batch_ - 1) / batch_, most);
     // Each share takes batches until none is left.
     SMELT_TRY_VOID(run_tasks(threads, static_cast<unsigned>(threads), [this](size_t) -> Result<void> {
@@ -62,6 +69,7 @@ class Preparation {
       const std::lock_guard lock(mutex_);
       made_ += made;
       done_ += end - begin;
+      if (error && error->code == Errc::cancelled) stopped_ = true;
       if (error && !error_) error_ = std::move(error);
       if (progress_ && !stopped_ && !progress_(done_, wanted_.size())) stopped_ = true;
     }
@@ -76,7 +84,16 @@ class Preparation {
     };
     size_t made = 0;
     std::map<UsableSlice*, Orders> by_slice;
-    for (const auto& [library, function] : batch) {
+    for (const Wanted& one : batch) {
+      const auto& [library, function, named] = one;
+      if (library->on_demand) {
+        auto built = build_on_demand(one);
+        if (built)
+          made += *built ? 1 : 0;
+        else if (!error)
+          error = std::move(built).error();
+        continue;
+      }
       if (library->pipelines().find(function->index, {})) {
         ++made;
         continue;
@@ -114,6 +131,15 @@ class Preparation {
     return made;
   }
 
+  /// Makes the kernel's code and its pipeline. What only that shows leaves a kernel out here, as what the manifest says
+  /// leaves those of packages out: false.
+  static Result<bool> build_on_demand(const Wanted& one) {
+    SMELT_TRY(const LibraryRef library, one.library->on_demand->library_of(one.function->index));
+    SMELT_TRY(const FunctionRef function, library->function(one.function->name));
+    if (!one.named && (!function->usable() || needs_values(*function->data().rows))) return false;
+    return function->pipeline().map([](const PipelineRef&) { return true; });
+  }
+
   const std::vector<Wanted> wanted_;
   const Progress& progress_;
   size_t batch_ = 1;
@@ -130,8 +156,8 @@ Result<void> want_all(const Library::Data& library, std::vector<Wanted>& wanted)
   wanted.reserve(wanted.size() + library.names.size());
   for (uint32_t i = 0; i < library.names.size(); ++i) {
     FunctionRowsRef rows = read_function(library, i);
-    if (rows->kind != FunctionKind::kernel || rows->slice == nullptr) continue;
-    if (std::any_of(rows->constants.begin(), rows->constants.end(), [](const auto& c) { return c.required; })) continue;
+    if (rows->kind != FunctionKind::kernel || (rows->slice == nullptr && !library.on_demand)) continue;
+    if (needs_values(*rows)) continue;
     SMELT_TRY_VOID(check_usable(library, *rows));
     wanted.push_back({&library, std::move(rows)});
   }
@@ -148,7 +174,7 @@ Result<size_t> Library::prepare(std::span<const std::string_view> names, const P
     SMELT_TRY(const FunctionRef named, function(name));
     SMELT_TRY_VOID(check_usable(*data_, *named->data().rows));
     SMELT_TRY_VOID(bind_constants(name, named->constants(), {}));
-    wanted.push_back({data_.get(), named->data().rows});
+    wanted.push_back({data_.get(), named->data().rows, true});
   }
   return Preparation(std::move(wanted), progress).run();
 }

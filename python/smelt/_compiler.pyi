@@ -36,7 +36,17 @@ class Session:
         progress: Callable[[str, int, int], object] | None = None,
     ) -> CompileResult: ...
     def cpu_code(
-        self, metallib: _Buffer, name: str, level: str, checked: bool, effort: str | None = None
+        self,
+        metallib: _Buffer,
+        name: str,
+        level: str,
+        checked: bool,
+        effort: str | None = None,
+        *,
+        sandbox: str | None = None,
+        timeout: float | None = None,
+        background: bool = False,
     ) -> CompileResult: ...
 
+def end_background() -> None: ...
 def target_facts(name: str) -> dict[str, Any]: ...

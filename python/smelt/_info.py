@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._on_demand import OnDemand
     from ._package import Package
 
 
@@ -33,12 +34,15 @@ class LibraryInfo:
     slice_report: str
     has_reflection: bool
     file: memoryview = field(repr=False)
+    _code: OnDemand | None = field(repr=False, default=None)
 
     @property
     def package(self) -> Package:
-        """The package that the library was loaded from: also what compile_shader made, and what was made for a plain
-        Metal library on the CPU. InvalidLibraryError when it was a plain Metal library."""
+        """The package that the library was loaded from. Of compile_shader and of a plain Metal library on the CPU: all of
+        it with its CPU code, compiled now. Elsewhere InvalidLibraryError when it was a plain Metal library."""
         from . import _loader
         from ._package import Package
 
+        if self._code is not None:
+            return Package(_loader.Package(self._code.package()))
         return Package(_loader.Package(self.file))

@@ -37,21 +37,6 @@ def _metal_version(metal: object) -> tuple[int, int] | None:
     raise ArgumentError(f"metal: want a version such as '3.1', got {metal!r}")
 
 
-def _stored_cpu_code(
-    file: bytes | memoryview, level: str, checked: bool, effort: str, store: _session.StoreLike
-) -> memoryview | None:
-    """What the store has for the CPU, found without the compiler."""
-    if store is False:
-        return None
-    from . import _store
-
-    try:
-        entry = _session.store(store).get(_store.cpu_code_key(file, level, checked, effort))
-    except (StoreError, OSError):
-        return None  # the compiler's session says what is wrong with the store, and works without it
-    return entry.view("library.smelt") if entry is not None and "library.smelt" in entry else None
-
-
 def _effort(asked: str | None) -> str | None:
     effort = asked or os.environ.get("SMELT_CPU_EFFORT") or None
     if effort not in (None, "fast", "balanced", "best"):
@@ -97,8 +82,7 @@ def _load(
             f"got {type(source).__name__}"
         )
     if on.kind == "cpu" and _loader.is_metallib(source):
-        _loader.check_expected(source, options, path)
-        return _with_code_made_here(source, name, on, options, store, as_upstream, path, effort)
+        return _on_demand(source, name, on, options, store, as_upstream, path, effort)
     try:
         return _loader.load(source, on, options, as_upstream, path)
     except TrustError as refused:  # its CPU code alone
@@ -123,6 +107,32 @@ def load_package(
         return _with_code_made_here(view, "package", on, options, store, as_upstream, "", effort, refused)
 
 
+def _on_demand(
+    metallib: bytes | memoryview,
+    name: str,
+    on: _loader.Device,
+    options: dict[str, object],
+    store: _session.StoreLike,
+    as_upstream: bool,
+    path: str,
+    effort: str | None,
+    package: Callable[[str], memoryview] | None = None,
+    sandbox: str | None = None,
+    timeout: float | None = None,
+) -> _loader.Library:
+    """A Metal library on the CPU: the code of its kernels is made when they are first read."""
+    from ._on_demand import OnDemand
+
+    level = on.target.removeprefix("cpu-")
+    checked = bool(options.get("checked"))
+
+    def whole(effort: str) -> memoryview:
+        return _session.session(store).cpu_code(metallib, name, level, checked, effort).view()
+
+    code = OnDemand(level, checked, store, _effort(effort), package or whole, sandbox, timeout)
+    return _loader.load(metallib, on, options, as_upstream, path, code)
+
+
 def _with_code_made_here(
     source: bytes | memoryview,
     name: str,
@@ -132,19 +142,21 @@ def _with_code_made_here(
     as_upstream: bool,
     path: str,
     effort: str | None,
-    refused: TrustError | None = None,
+    refused: TrustError,
 ) -> _loader.Library:
-    """For a Metal library, which has no CPU code, and for a package whose own may not run."""
+    """For a package whose own CPU code may not run."""
+    from ._on_demand import stored
+
     level = on.target.removeprefix("cpu-")
     checked = bool(options.get("checked"))
     effort = _effort(effort) or "balanced"
-    code = _stored_cpu_code(source, level, checked, effort, store)
-    if code is None:
+    found = stored(source, level, checked, (effort,), store)
+    if found is not None:
+        code = found[0]
+    else:
         try:
             code = _session.session(store).cpu_code(source, name, level, checked, effort).view()
         except ToolchainError as missing:
-            if refused is None:
-                raise
             raise TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
     kept = {key: value for key, value in options.items() if key not in ("expect", "trusted_keys")}
     return _loader.load(code, on, {**kept, "native": True, "trust": "any"}, as_upstream, path)
@@ -182,8 +194,9 @@ def load_metallib(
     files of them, or of the environment's); None: SMELT_TRUST, else "local". native=False: none of a package's CPU code
     runs. What may not run is made here from the package's Metal library. metal: take only slices of exactly this Metal
     version. library: which one, when a package holds several. checked: CPU code that bounds
-    every access. store: where CPU code of plain Metal libraries is kept (False: nowhere). cpu_effort: time that CPU code made here may take, "fast", "balanced" or
-    "best"; None is SMELT_CPU_EFFORT, else balanced.
+    every access. store: where CPU code of plain Metal libraries is kept (False: nowhere). cpu_effort: time that CPU code made here may
+    take, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else fast for the kernels of a plain Metal library until
+    they have run for a while (kernel.effort says which), and balanced for packages.
     """
     return _load(
         source, device, False, store, "load_metallib", cpu_effort,
@@ -206,14 +219,19 @@ def compile_shader(
     _as_upstream: bool = False,
 ) -> _loader.Library:
     """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
-    that compiling may take; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
+    that compiling may take, and CPU code of each kernel; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
     load_metallib."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
-    options = {"fast_math": fast_math, "checked": checked, "timeout": timeout, "effort": _effort(cpu_effort)}
+    text = [(filename, source.encode())]
+    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False}
+    on_cpu = on.kind == "cpu"
+    effort = _effort(cpu_effort)
+    if not on_cpu:
+        options.update(checked=checked, effort=effort, cpu=True)
     try:
-        made = _session.session(store).make([(filename, source.encode())], options, None)
+        made = _session.session(store).make(text, options, None)
     except SourceTypeError as error:
         raise ToolchainError(
             f"compile_shader: no MSL yet: this build of smelt does not compile Metal Shading Language text. "
@@ -221,7 +239,18 @@ def compile_shader(
         ) from None
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
-    return _loader.load(made.view(), on, {"checked": checked, "trust": "any"}, _as_upstream)
+    if not on_cpu:
+        return _loader.load(made.view(), on, {"checked": checked, "trust": "any"}, _as_upstream)
+    package = _loader.Package(made.view())
+    metallib = package.metallib(package.slices()[0]["target"])
+
+    def whole(effort: str) -> memoryview:
+        return _session.session(store).make(text, {**options, "cpu": True, "checked": checked, "effort": effort}).view()
+
+    # The library is the compiler's own, so nobody has to be kept from it.
+    return _on_demand(
+        metallib, filename, on, {"checked": checked}, store, _as_upstream, "", effort, whole, "never", timeout
+    )
 
 
 def info(library: _loader.Library) -> LibraryInfo:
@@ -240,6 +269,7 @@ def info(library: _loader.Library) -> LibraryInfo:
         slice_report=facts["slice_report"],
         has_reflection=facts["has_reflection"],
         file=facts["file"],
+        _code=facts["code"],
     )
 
 

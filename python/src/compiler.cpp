@@ -146,13 +146,18 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
   return Session::open(std::move(options));
 }
 
-aot::Limits limits_from(const py::dict& options, const std::shared_ptr<std::atomic<bool>>& cancel) {
+aot::Limits limits_from(const std::optional<double>& timeout) {
   aot::Limits limits;
-  limits.cancel = cancel;
-  if (const auto timeout = optional_from<double>(options, "timeout")) {
+  if (timeout) {
     limits.time = unwrap(limit_from_seconds(*timeout, "timeout"));
     if (*timeout == 0) raise(Errc::invalid_argument, "timeout: want seconds, got 0; None is no limit");
   }
+  return limits;
+}
+
+aot::Limits limits_from(const py::dict& options, const std::shared_ptr<std::atomic<bool>>& cancel) {
+  aot::Limits limits = limits_from(optional_from<double>(options, "timeout"));
+  limits.cancel = cancel;
   limits.memory_bytes = optional_from<uint64_t>(options, "max_memory").value_or(0);
   return limits;
 }
@@ -184,17 +189,39 @@ service::CompileResult make(const std::shared_ptr<Session>& session,
   return unwrap(std::move(made));
 }
 
+/// Ends what is compiled in the background.
+const std::shared_ptr<std::atomic<bool>>& background_ends() {
+  static const auto* const flag = new auto(std::make_shared<std::atomic<bool>>(false));
+  return *flag;
+}
+
+/// The kernel has code, so what takes much longer than that is not worth it.
+constexpr std::chrono::seconds kMostBackground{120};
+
 service::CompileResult cpu_code(const std::shared_ptr<Session>& session, const py::object& file,
                                 const std::string& name, const std::string& level, bool checked,
-                                const std::optional<std::string>& effort) {
+                                const std::optional<std::string>& effort, const std::optional<std::string>& sandbox,
+                                const std::optional<double>& timeout, bool background) {
   const auto borrowed = BorrowedBuffer::from(file, name);
   const aot::CpuLevel of = unwrap(aot::parse_cpu_level(level));
   const aot::CpuEffort with = effort_from(effort);
-  const auto cancel = std::make_shared<std::atomic<bool>>(false);
+  std::optional<service::Sandbox> mode;
+  if (sandbox) mode = unwrap(service::parse_sandbox(*sandbox));
+  // What the store has needs no thread.
+  auto found = [&] {
+    const py::gil_scoped_release released;
+    return session->find_cpu_code(borrowed->bytes(), name, of, checked, with);
+  }();
+  if (auto hit = unwrap(std::move(found))) return std::move(*hit);
+  const auto cancel = background ? background_ends() : std::make_shared<std::atomic<bool>>(false);
+  aot::Limits limits = limits_from(timeout);
+  if (background) limits.time = kMostBackground;
+  limits.cancel = cancel;
   auto made = run_interruptibly<service::CompileResult>(
-      [session, borrowed, name, of, checked, with, limits = aot::Limits{.cancel = cancel}] {
+      [session, borrowed, name, of, checked, with, mode, background, limits] {
+        if (background) let_others_go_first();
         const aot::Limited limited(limits);
-        return session->cpu_code(borrowed->bytes(), name, of, checked, {}, with);
+        return session->cpu_code(borrowed->bytes(), name, of, checked, {}, with, mode);
       },
       cancel);
   rethrow_signals();
@@ -217,6 +244,7 @@ py::dict target_facts(const std::string& name) {
 PYBIND11_MODULE(_compiler, module) {
   // Sessions live as long as the process: what they still have to send goes now.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    background_ends()->store(true);
     const py::gil_scoped_release released;
     join_abandoned();
     remote::end_all();
@@ -236,7 +264,9 @@ PYBIND11_MODULE(_compiler, module) {
       .def(py::init(&open_session), "store"_a = "", py::kw_only(), "use_store"_a = true, "offline"_a = false,
            "read_only"_a = false, "threads"_a = 0, "warn"_a = py::none(), "remotes"_a = py::none())
       .def("make", &make, "sources"_a, "options"_a, "progress"_a = py::none())
-      .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a, "effort"_a = py::none());
+      .def("cpu_code", &cpu_code, "metallib"_a, "name"_a, "level"_a, "checked"_a, "effort"_a = py::none(),
+           py::kw_only(), "sandbox"_a = py::none(), "timeout"_a = py::none(), "background"_a = false);
+  module.def("end_background", [] { background_ends()->store(true); });
   module.def("target_facts", &target_facts);
 }
 

@@ -418,6 +418,12 @@ void bind_kernel(py::module_& module) {
                              [](const Kernel& self) { return self.pipeline().thread_execution_width(); })
       .def_property_readonly("limits_estimated", [](const Kernel& self) { return self.pipeline().limits_estimated(); })
       .def_property_readonly("name", [](const Kernel& self) { return self.pipeline().name(); })
+      .def_property_readonly("effort",
+                             [text](const Kernel& self) -> py::object {
+                               const std::string_view effort = self.pipeline().effort();
+                               if (effort.empty()) return py::none();
+                               return text(effort);
+                             })
       .def_property_readonly(
           "args",
           [text](const Kernel& self) {

@@ -67,7 +67,9 @@ void bind_library(py::module_& module);
 void bind_device(py::module_& module);
 void bind_package(py::module_& module);
 
-/// A handle for Python. `file` is what the library was loaded from; `as_upstream` goes on to its kernels.
-py::object library_object(loader::LibraryRef library, loader::OwnedBytes file, bool as_upstream);
+/// A handle for Python. `file` is what the library was loaded from; `as_upstream` goes on to its kernels; `code` is
+/// what makes their CPU code, or None.
+py::object library_object(loader::LibraryRef library, loader::OwnedBytes file, bool as_upstream,
+                          py::object code = py::none());
 
 }  // namespace smelt::python

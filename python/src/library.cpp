@@ -4,6 +4,7 @@
 #include "smelt/loader/library.hpp"
 
 #include "buffers.hpp"
+#include "code_source.hpp"
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
@@ -25,32 +26,40 @@ bool is_dunder(std::string_view name) {
 
 class Library {
  public:
-  Library(LibraryRef library, loader::OwnedBytes file, bool as_upstream)
-      : library_(std::move(library)), file_(std::move(file)), as_upstream_(as_upstream) {}
+  Library(LibraryRef library, loader::OwnedBytes file, bool as_upstream, py::object code)
+      : library_(std::move(library)), file_(std::move(file)), as_upstream_(as_upstream), code_(std::move(code)) {}
 
   /// The same handle for the same name, always: pipelines are built at the first reading.
   py::object kernel(const std::string& name) {
     if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second;
+    const py::object made = build(name, {});
+    return kernels_.emplace(name, made).first->second;  // another thread may have been first; its handle stays
+  }
+
+  py::object build(const std::string& name, const loader::ConstantValues& constants) const {
+    SourceErrors errors;
     const auto built = [&]() -> Result<std::pair<loader::FunctionRef, loader::PipelineRef>> {
       const py::gil_scoped_release released;
-      SMELT_TRY(auto function, library_->function(name));
-      SMELT_TRY(auto pipeline, function->pipeline());
+      SMELT_TRY(const auto named, library_->function(name));
+      SMELT_TRY(auto function, named->with_code());
+      SMELT_TRY(auto pipeline, function->pipeline(constants));
       return std::pair(std::move(function), std::move(pipeline));
     }();
+    errors.rethrow();
     if (!built) raise(built.error());
-    const py::object made = py::cast(std::make_shared<Kernel>(built->first, built->second, as_upstream_));
-    return kernels_.emplace(name, made).first->second;  // another thread may have been first; its handle stays
+    return py::cast(std::make_shared<Kernel>(built->first, built->second, as_upstream_));
   }
 
   const LibraryRef& ref() const { return library_; }
   /// What it was loaded from.
   const loader::OwnedBytes& file() const { return file_; }
-  bool as_upstream() const { return as_upstream_; }
+  const py::object& code() const { return code_; }
 
  private:
   LibraryRef library_;
   loader::OwnedBytes file_;
   bool as_upstream_;
+  py::object code_;
   std::unordered_map<std::string, py::object> kernels_;
 };
 
@@ -90,15 +99,7 @@ loader::ConstantValues constants_from(const py::dict& from) {
 }
 
 py::object specialize(const Library& library, const std::string& name, const py::dict& constants) {
-  const loader::ConstantValues values = constants_from(constants);
-  const auto built = [&]() -> Result<std::pair<loader::FunctionRef, loader::PipelineRef>> {
-    const py::gil_scoped_release released;
-    SMELT_TRY(auto function, library.ref()->function(name));
-    SMELT_TRY(auto pipeline, function->pipeline(values));
-    return std::pair(std::move(function), std::move(pipeline));
-  }();
-  if (!built) raise(built.error());
-  return py::cast(std::make_shared<Kernel>(built->first, built->second, library.as_upstream()));
+  return library.build(name, constants_from(constants));
 }
 
 /// `work(report)` without the GIL, where `report(done, total)` calls `progress`; what that throws is thrown on.
@@ -117,10 +118,12 @@ size_t with_progress(const py::object& progress, Work&& work) {
         return false;
       }
     };
+  SourceErrors errors;
   auto prepared = [&] {
     const py::gil_scoped_release released;
     return work(report);
   }();
+  errors.rethrow();
   if (thrown) throw std::move(*thrown);
   return unwrap(std::move(prepared));
 }
@@ -146,7 +149,7 @@ py::dict info(const Library& library) {
   return py::dict("functions"_a = functions, "target"_a = of.target().name, "digest"_a = to_hex(of.digest()),
                   "name"_a = text(of.name()), "device"_a = text(of.device()->name()), "slices"_a = slices,
                   "slice_report"_a = of.slice_report().text(), "has_reflection"_a = of.has_reflection(),
-                  "file"_a = memory_over(library.file().bytes, library.file().owner));
+                  "file"_a = memory_over(library.file().bytes, library.file().owner), "code"_a = library.code());
 }
 
 py::dict function_info(const Library& library, const std::string& name) {
@@ -200,8 +203,8 @@ loader::LoadOptions load_options(const py::dict& from) {
   return options;
 }
 
-py::object library_object(LibraryRef library, loader::OwnedBytes file, bool as_upstream) {
-  return py::cast(std::make_shared<Library>(std::move(library), std::move(file), as_upstream));
+py::object library_object(LibraryRef library, loader::OwnedBytes file, bool as_upstream, py::object code) {
+  return py::cast(std::make_shared<Library>(std::move(library), std::move(file), as_upstream, std::move(code)));
 }
 
 void bind_library(py::module_& module) {

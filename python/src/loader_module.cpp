@@ -5,6 +5,7 @@
 
 #include "addressed.hpp"
 #include "buffers.hpp"
+#include "code_source.hpp"
 #include "kernel.hpp"
 
 PYBIND11_MODULE(_loader, module) {
@@ -12,6 +13,7 @@ PYBIND11_MODULE(_loader, module) {
   module.attr("version") = smelt_version();
   smelt::python::bind_memory(module);
   smelt::python::bind_addressed(module);
+  smelt::python::bind_code_source(module);
   smelt::python::bind_device(module);
   smelt::python::bind_kernel(module);
   smelt::python::bind_library(module);

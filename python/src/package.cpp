@@ -6,6 +6,7 @@
 #include "smelt/loader/library.hpp"
 
 #include "buffers.hpp"
+#include "code_source.hpp"
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
@@ -142,15 +143,16 @@ PackageObject pack(const std::vector<PackageObject>& packages) {
 }
 
 py::object load(const py::object& source, const loader::DeviceRef& device, const py::dict& options, bool as_upstream,
-                const std::string& path) {
-  const loader::LoadOptions with = load_options(options);
+                const std::string& path, const py::object& code) {
+  loader::LoadOptions with = load_options(options);
+  if (!code.is_none()) with.code_source = code_source(code, with.checked);
   auto borrowed = BorrowedBuffer::from(source, "library");
   auto loaded = [&] {
     const py::gil_scoped_release released;
     return loader::Library::load(device, loader::OwnedBytes{borrowed->bytes(), borrowed}, with);
   }();
   if (!loaded && !path.empty()) raise(std::move(loaded).error().in(path));
-  return library_object(unwrap(std::move(loaded)), {borrowed->bytes(), borrowed}, as_upstream);
+  return library_object(unwrap(std::move(loaded)), {borrowed->bytes(), borrowed}, as_upstream, code);
 }
 
 py::object load_package(const Package& package, const loader::DeviceRef& device, const py::dict& options,
@@ -195,7 +197,8 @@ void bind_package(py::module_& module) {
              unwrap(std::move(written));
            })
       .def_property_readonly("digest", [](const Package& package) { return to_hex(package.ref()->digest()); });
-  module.def("load", &load, "source"_a, "device"_a, "options"_a, "as_upstream"_a = false, "path"_a = "");
+  module.def("load", &load, "source"_a, "device"_a, "options"_a, "as_upstream"_a = false, "path"_a = "",
+             "code"_a = py::none());
   module.def(
       "check_expected",
       [](const py::object& source, const py::dict& options, const std::string& path) {

@@ -136,6 +136,7 @@ Result<Built> compile_within(const ChildJob& job) {
     const auto seconds = static_cast<rlim_t>((job->time.count() / 1000 + 1) * std::max(job->threads, 1u));
     limit(RLIMIT_CPU, seconds, seconds + 1);
     answer_shortage(*job);
+    if (job->nice != 0) ::setpriority(PRIO_PROCESS, 0, static_cast<int>(job->nice));
     limit(RLIMIT_AS, mapped + job->memory_bytes, mapped + job->memory_bytes);
     if (seccomp_load(filter) != 0) ::_exit(122);
     answer = write_outcome(compile_within(*job));

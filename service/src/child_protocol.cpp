@@ -180,6 +180,7 @@ Bytes write_job(const ChildJob& job) {
   out.number(job.threads);
   out.number(static_cast<uint64_t>(job.time.count()));
   out.number(job.memory_bytes);
+  out.number(job.nice);
   out.maybe(job.request, [&](const Request& request) { write_request(out, request); });
   out.maybe(job.package, [&](const Bytes& package) { out.blob(package); });
   out.maybe(job.wanted, [&](const CpuCode& code) {
@@ -198,6 +199,7 @@ Result<ChildJob> read_job(ByteView bytes) {
   job.threads = static_cast<unsigned>(in.number());
   job.time = std::chrono::milliseconds(in.number());
   job.memory_bytes = in.number();
+  job.nice = static_cast<unsigned>(std::min<uint64_t>(in.number(), 19));
   Result<void> parts;
   in.maybe([&] {
     auto request = read_request(in);

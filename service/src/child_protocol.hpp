@@ -19,6 +19,7 @@ struct ChildJob {
   unsigned threads = 1;
   std::chrono::milliseconds time{0};  ///< that it may take
   uint64_t memory_bytes = 0;          ///< that the child may have
+  unsigned nice = 0;                  ///< how much it lets others go first, 0 to 19; as the thread that asks
 };
 
 Bytes write_job(const ChildJob& job);

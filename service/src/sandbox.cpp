@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -301,6 +302,7 @@ Result<Built> run_in_child(ChildJob job) {
   const aot::Limits* limits = aot::current_limits();
   job.time = aot::time_left().value_or(kMostTime);
   job.memory_bytes = limits != nullptr && limits->memory_bytes != 0 ? limits->memory_bytes : kMostMemory;
+  job.nice = static_cast<unsigned>(std::max(0, ::getpriority(PRIO_PROCESS, 0)));  // on Linux the thread's
   SMELT_TRY(auto ends, socket_pair(SOCK_STREAM));
   SMELT_TRY_VOID(helper().serve(ends[1].get()));
   ends[1].close();

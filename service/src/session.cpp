@@ -374,18 +374,26 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
   });
 }
 
+Result<std::optional<CompileResult>> Session::find_cpu_code(ByteView file, std::string_view name, aot::CpuLevel level,
+                                                            bool checked, aot::CpuEffort effort) {
+  const auto start = std::chrono::steady_clock::now();
+  SMELT_TRY(remote::TieredStore* const store, state_->open_store());
+  if (!store) return std::nullopt;
+  auto made = state_->find(*store, cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort)));
+  if (!made) return std::nullopt;
+  made->took = since(start);
+  if (tracing()) trace_result(start, name, *made);
+  return made;
+}
+
 Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
-                                        const Progress& progress, aot::CpuEffort effort) {
+                                        const Progress& progress, aot::CpuEffort effort,
+                                        std::optional<Sandbox> sandbox) {
   const auto start = std::chrono::steady_clock::now();
   const Digest key = cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort));
+  SMELT_TRY(auto found, find_cpu_code(file, name, level, checked, effort));
+  if (found) return std::move(*found);
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
-  if (store) {
-    if (auto made = state_->find(*store, key)) {
-      made->took = since(start);
-      if (tracing()) trace_result(start, name, *made);
-      return std::move(*made);
-    }
-  }
   CompileResult made;
   if (schema::Package::looks_like(file)) {
     auto package = state_->remake(file, CpuCode{level, checked, effort});
@@ -402,6 +410,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     request.checked = checked;
     request.levels = {level};
     request.effort = effort;
+    request.sandbox = sandbox;
     SMELT_TRY(made, make(request, progress));
   }
   if (store) state_->publish(*store, {key}, made.package, {});

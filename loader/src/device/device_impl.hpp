@@ -44,6 +44,8 @@ class OpenSlice {
   virtual ~OpenSlice() = default;
   /// One result per request, in order. The requests of one call may share memory.
   virtual std::vector<Result<PipelineRef>> make_pipelines(std::vector<PipelineRequest> requests) = 0;
+  /// Gives a pipeline of the same device the code that this slice has for its kernel.
+  virtual Result<void> replace_code(const PipelineState& pipeline, std::string_view effort);
 };
 
 class DeviceImpl : public Device {

@@ -13,6 +13,9 @@
 
 namespace smelt::loader {
 
+class CodeSource;
+struct CodeTier;
+
 /// How much is checked at load. Whatever is chosen, native code is hashed before it is made executable.
 enum class Verify : uint8_t {
   none,       ///< only what reading needs
@@ -33,6 +36,11 @@ struct LoadOptions {
   std::optional<Digest> expect;  ///< content digest the file must have, from an index that is trusted
   std::string library;           ///< which library of a package; needed when it holds several
   bool checked = false;          ///< choose bounds-checked CPU code
+  /// Makes the CPU code of a plain metallib, kernel by kernel when a pipeline is first wanted (code_source.hpp). Null:
+  /// a plain metallib on the CPU is an error.
+  std::shared_ptr<CodeSource> code_source;
+  /// CPU: what the code of this package is, and who is told when it runs often. Null: nobody.
+  std::shared_ptr<const CodeTier> tier;
 };
 
 /// Whether a file is the one that `options.expect` names; `digest_mismatch` says which it is. Loading checks it by
@@ -118,12 +126,13 @@ class Library : public std::enable_shared_from_this<Library> {
   /// Content digest of the bytes that were loaded.
   const Digest& digest() const;
   const SliceReport& slice_report() const;
-  /// Whether args() and constants() are known: packages say, a plain metallib off a Mac does not.
+  /// Whether args() and constants() are known: packages say, a plain metallib off a Mac does not (with_code() does).
   bool has_reflection() const;
 
   /// Builds the pipelines of `names` (all kernels when empty), several at a time. `progress(done, total)` is called
   /// from this thread or workers, one call at a time; returning false stops after what is under way. The first
-  /// failure is returned once all others are done. Returns how many pipelines were built or found.
+  /// failure is returned once all others are done. Returns how many pipelines were built or found. With a code_source
+  /// their code is made first.
   Result<size_t> prepare(std::span<const std::string_view> names = {},
                          const std::function<bool(size_t done, size_t total)>& progress = {}) const;
 
@@ -154,8 +163,12 @@ class Function : public std::enable_shared_from_this<Function> {
   std::span<const ArgInfo> args() const;
   std::span<const ConstantInfo> constants() const;
   const LibraryRef& library() const;
-  /// Whether its pipeline can be built on the library's device; the error says why not.
+  /// Whether its pipeline can be built on the library's device; the error says why not. Where its code is still to be
+  /// made, that may yet be an error.
   Result<void> usable() const;
+  /// The function in the library that has its code: itself, or where a code_source makes it, that of the kernel's own
+  /// package, which knows args() and constants(). Errors: those of making the code, which pipeline() has, too.
+  Result<FunctionRef> with_code() const;
   /// Built once per process for the same content and constants; two threads that ask get the same one.
   /// Errors: function_kind, constant_missing, constant_unknown, constant_type, unsupported, digest_mismatch,
   /// pipeline_failed.
@@ -172,7 +185,8 @@ class Function : public std::enable_shared_from_this<Function> {
 
 struct FunctionRows;
 
-/// Ready to dispatch. Immutable, thread-safe; keeps its code and what the text of args() lies in.
+/// Ready to dispatch. Thread-safe; immutable but for its code (replace_code); keeps that and what the text of args()
+/// lies in.
 class PipelineState {
  public:
   virtual ~PipelineState();
@@ -188,6 +202,9 @@ class PipelineState {
   /// The only group size it runs with, if it says so.
   const std::optional<Size3>& required_group() const { return facts_.required_group; }
   bool limits_estimated() const { return facts_.limits_estimated; }
+  /// How much time went into the CPU code that launches run now, where the loading program said so ("fast"); may change
+  /// while the pipeline lives.
+  virtual std::string_view effort() const { return {}; }
 
   struct Facts {
     std::string name;
@@ -198,8 +215,9 @@ class PipelineState {
     uint64_t threadgroup_bytes = 0;
     std::optional<Size3> required_group;
     bool limits_estimated = true;
-    uint32_t needed_buffers = 0;       ///< bit i: [[buffer(i)]] must be bound
-    uint32_t needed_threadgroups = 0;  ///< bit i: [[threadgroup(i)]] must have a length
+    uint32_t needed_buffers = 0;           ///< bit i: [[buffer(i)]] must be bound
+    uint32_t needed_threadgroups = 0;      ///< bit i: [[threadgroup(i)]] must have a length
+    std::shared_ptr<const CodeTier> tier;  ///< of the code that it begins with; may be null
   };
   const Facts& facts() const { return facts_; }
 

@@ -2,6 +2,7 @@
 #include "cpu_device.hpp"
 
 #include "smelt/base/seconds.hpp"
+#include "smelt/loader/code_source.hpp"
 
 #include <unistd.h>
 
@@ -37,26 +38,40 @@ class CpuSliceCode final : public OpenSlice {
     std::vector<Prepared> prepared;
     std::vector<CodeBlob> blobs;
     for (size_t i = 0; i < requests.size(); ++i) {
-      auto one = prepare(requests[i]);
+      auto one = prepare(requests[i].facts.name, requests[i].constants);
       if (!one) {
         pipelines[i] = tl::unexpected(std::move(one).error());
         continue;
       }
       one->request = i;
-      const schema::CpuKernel& kernel = *one->kernel;
-      blobs.push_back({kernel.name, bytes_.subspan(kernel.code_offset, kernel.code_bytes), kernel.code_digest});
+      blobs.push_back(blob_of(*one->kernel));
       prepared.push_back(std::move(*one));
     }
     auto places = load_code(blobs);
     for (size_t i = 0; i < prepared.size(); ++i) {
       PipelineRequest& request = requests[prepared[i].request];
-      if (places[i])
-        pipelines[prepared[i].request] = std::make_shared<const CpuPipeline>(
-            std::move(request.facts), *prepared[i].kernel, std::move(*places[i]), std::move(prepared[i].constants));
-      else
+      if (!places[i]) {
         pipelines[prepared[i].request] = tl::unexpected(std::move(places[i]).error());
+        continue;
+      }
+      auto code =
+          std::make_unique<const CpuCode>(*prepared[i].kernel, std::move(*places[i]), std::move(prepared[i].constants),
+                                          request.facts.tier ? request.facts.tier->effort : std::string());
+      pipelines[prepared[i].request] =
+          std::make_shared<const CpuPipeline>(std::move(request.facts), std::move(request.constants), std::move(code));
     }
     return pipelines;
+  }
+
+  Result<void> replace_code(const PipelineState& state, std::string_view effort) override {
+    const auto& pipeline = static_cast<const CpuPipeline&>(state);
+    SMELT_TRY(Prepared prepared, prepare(pipeline.name(), pipeline.given_constants()));
+    const CodeBlob blob = blob_of(*prepared.kernel);
+    auto places = load_code(std::span(&blob, 1));
+    SMELT_TRY(CodePlace place, std::move(places.front()));
+    pipeline.replace(std::make_unique<const CpuCode>(*prepared.kernel, std::move(place), std::move(prepared.constants),
+                                                     std::string(effort)));
+    return {};
   }
 
  private:
@@ -66,14 +81,18 @@ class CpuSliceCode final : public OpenSlice {
     Bytes constants;
   };
 
-  Result<Prepared> prepare(const PipelineRequest& request) const {
-    const schema::CpuKernel* const kernel = find(request.facts.name);
+  CodeBlob blob_of(const schema::CpuKernel& kernel) const {
+    return {kernel.name, bytes_.subspan(kernel.code_offset, kernel.code_bytes), kernel.code_digest};
+  }
+
+  Result<Prepared> prepare(std::string_view name, const std::vector<BoundConstant>& constants) const {
+    const schema::CpuKernel* const kernel = find(name);
     if (kernel == nullptr)
       return fail(Errc::corrupt, "kernel '{}': the manifest says that the CPU slice holds it, the slice does not",
-                  request.facts.name);
+                  name);
     Prepared prepared;
     prepared.kernel = kernel;
-    SMELT_TRY(prepared.constants, lay_out(*prepared.kernel, request.constants));
+    SMELT_TRY(prepared.constants, lay_out(*prepared.kernel, constants));
     return prepared;
   }
 
@@ -197,16 +216,37 @@ Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
   return std::make_unique<CpuEncoder>(std::static_pointer_cast<CpuDevice>(shared_from_this()));
 }
 
-CpuPipeline::CpuPipeline(Facts facts, const schema::CpuKernel& kernel, CodePlace code, Bytes block)
-    : PipelineState(std::move(facts)),
-      entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
+CpuCode::CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes block, std::string made_with)
+    : entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
       range(kernel.range),
-      checked(kernel.checked),
       fixed_bytes(kernel.fixed_bytes),
       bytes_per_thread(kernel.bytes_per_thread),
       constants(std::move(block)),
       private_buffers(kernel.private_buffers),
-      code_(std::move(code.region)) {}
+      effort(std::move(made_with)),
+      region(std::move(code.region)) {}
+
+CpuPipeline::CpuPipeline(Facts facts, std::vector<BoundConstant> constants, std::unique_ptr<const CpuCode> code)
+    : PipelineState(std::move(facts)),
+      code_(code.get()),
+      until_better_(this->facts().tier ? this->facts().tier->better_after.count() : 0),
+      constants_(std::move(constants)) {
+  all_.push_back(std::move(code));
+}
+
+void CpuPipeline::replace(std::unique_ptr<const CpuCode> code) const {
+  const std::lock_guard lock(mutex_);
+  code_.store(code.get(), std::memory_order_release);
+  all_.push_back(std::move(code));
+}
+
+void CpuPipeline::ran_for(float nanoseconds) const {
+  const CodeTier* const tier = facts().tier.get();
+  if (tier == nullptr || !tier->better) return;
+  const auto some = static_cast<int64_t>(nanoseconds);
+  const int64_t left = until_better_.fetch_sub(some, std::memory_order_relaxed);
+  if (left > 0 && left <= some) tier->better(shared_from_this());  // who passes 0 is one
+}
 
 Result<DeviceRef> open_cpu_device(const DeviceOptions& options) {
   CpuLevel level = host_cpu_level();

@@ -45,22 +45,42 @@ class CpuDevice final : public DeviceImpl {
   std::mutex log_mutex_;
 };
 
-class CpuPipeline final : public PipelineState {
- public:
-  CpuPipeline(Facts facts, const schema::CpuKernel& kernel, CodePlace code, Bytes constants);
+/// What a launch runs.
+struct CpuCode {
+  CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes constants, std::string effort);
 
   smelt_cpu_entry entry;
   schema::CpuRangeKind range;
-  bool checked;
   uint64_t fixed_bytes;
   uint64_t bytes_per_thread;
   Bytes constants;  ///< the block that the code reads; of constants_bytes
   std::vector<schema::CpuPrivateBuffer> private_buffers;
+  std::string effort;
+  std::shared_ptr<const CodeRegion> region;  ///< keeps `entry`
+};
+
+class CpuPipeline final : public PipelineState, public std::enable_shared_from_this<CpuPipeline> {
+ public:
+  CpuPipeline(Facts facts, std::vector<BoundConstant> constants, std::unique_ptr<const CpuCode> code);
+
+  /// Asked once by each launch. Lives as long as the pipeline.
+  const CpuCode& code() const { return *code_.load(std::memory_order_acquire); }
+  std::string_view effort() const override { return code().effort; }
+  void replace(std::unique_ptr<const CpuCode> code) const;
+  const std::vector<BoundConstant>& given_constants() const { return constants_; }
+
+  /// Launches took so long. Tells the tier when it was long enough; called without a lock.
+  void ran_for(float nanoseconds) const;
+
   /// Nanoseconds that one thread took in earlier launches; 0 before the first. Decides how a grid is cut.
   mutable std::atomic<float> thread_cost{0};
 
  private:
-  std::shared_ptr<const CodeRegion> code_;
+  mutable std::atomic<const CpuCode*> code_;
+  mutable std::atomic<int64_t> until_better_;  // nanoseconds; not looked at without a tier that wants to know
+  const std::vector<BoundConstant> constants_;
+  mutable std::mutex mutex_;                                 // guards what follows
+  mutable std::vector<std::unique_ptr<const CpuCode>> all_;  // launches may be in any of them
 };
 
 class CpuEncoder final : public Encoder {
@@ -70,9 +90,10 @@ class CpuEncoder final : public Encoder {
  private:
   Result<void> run(const PipelineState& pipeline, const Size3& threads, const Size3& group) override;
   bool takes_memory() const override { return true; }
+  /// `took`: nanoseconds that this launch stands for in what its pipeline has run; 0 when nobody looked at the clock.
+  Result<void> launch(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, float& took);
 
   CpuDevice& cpu_;
-  unsigned launches_ = 0;
 };
 
 }  // namespace smelt::loader

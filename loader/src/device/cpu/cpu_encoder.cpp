@@ -25,12 +25,19 @@ constexpr float kGuessedCost = 4.0f;   // ns per thread, before anything is know
 constexpr uint64_t kChunksPerThread = 8;
 constexpr float kLongestChunk = 20e6f;             // ns: so often a launch can be ended
 constexpr uint64_t kProbeChunks = 1024;            // of a kernel's first launch, whose cost nobody knows
+constexpr uint32_t kSampled = 16;                  // of so many launches that are short, one looks at the clock
 constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
 
 /// Memory of one OS thread for the kernels that it runs; grows to the largest and stays.
 class Scratch {
  public:
   ~Scratch() { ::operator delete(at_, std::align_val_t(kScratchAlignment)); }
+  /// Of this thread's launches about every kSampled-th, at no pattern that kernels could fall into step with.
+  bool sampled() {
+    random_ = random_ * 1664525 + 1013904223;
+    return random_ < UINT32_MAX / kSampled;
+  }
+
   void* at_least(uint64_t bytes) {
     if (bytes > size_ || at_ == nullptr) {
       bytes = std::max<uint64_t>(bytes, kScratchAlignment);
@@ -45,6 +52,7 @@ class Scratch {
  private:
   void* at_ = nullptr;
   uint64_t size_ = 0;
+  uint32_t random_ = 1;
 };
 thread_local Scratch scratch_of_thread;
 
@@ -112,10 +120,11 @@ struct PrivateCopy {
 
 class Launch final : public Pool::Job {
  public:
-  Launch(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, const Tiling& tiling, uint64_t scratch_bytes,
-         double threads_per_item, unsigned threads, bool privatise, Ending& ending)
+  Launch(const CpuPipeline& pipeline, const CpuCode& code, const smelt_cpu_dispatch& dispatch, const Tiling& tiling,
+         uint64_t scratch_bytes, double threads_per_item, unsigned threads, bool privatise, Ending& ending)
       : Job(tiling.count()),
         pipeline_(pipeline),
+        code_(code),
         dispatch_(dispatch),
         tiling_(tiling),
         scratch_bytes_(scratch_bytes),
@@ -131,7 +140,7 @@ class Launch final : public Pool::Job {
   void merge() {
     for (const PrivateCopy& worker : private_)
       for (size_t i = 0; i < worker.copies.size(); ++i) {
-        const schema::CpuPrivateBuffer& buffer = pipeline_.private_buffers[i];
+        const schema::CpuPrivateBuffer& buffer = code_.private_buffers[i];
         merge_private(buffer.operation,
                       {static_cast<std::byte*>(dispatch_.buffers[buffer.buffer]), worker.copies[i].size()},
                       worker.copies[i]);
@@ -158,7 +167,7 @@ class Launch final : public Pool::Job {
     double items = 0;
     for (;;) {
       const smelt_cpu_range box = tiling_.box(chunk);
-      pipeline_.entry(&dispatch, &box, scratch);
+      code_.entry(&dispatch, &box, scratch);
       items += volume(box);
       if (until == Until::one_chunk) break;
       if (worker == 0) ending_.look();
@@ -173,9 +182,9 @@ class Launch final : public Pool::Job {
   void make_private(unsigned worker, smelt_cpu_dispatch& dispatch) {
     PrivateCopy& copy = private_[worker];
     std::copy_n(dispatch.buffers, copy.addresses.size(), copy.addresses.begin());
-    copy.copies.resize(pipeline_.private_buffers.size());
+    copy.copies.resize(code_.private_buffers.size());
     for (size_t i = 0; i < copy.copies.size(); ++i) {
-      const schema::CpuPrivateBuffer& buffer = pipeline_.private_buffers[i];
+      const schema::CpuPrivateBuffer& buffer = code_.private_buffers[i];
       copy.copies[i].resize(dispatch.buffer_bytes[buffer.buffer]);
       fill_neutral(buffer.operation, copy.copies[i]);
       copy.addresses[buffer.buffer] = copy.copies[i].data();
@@ -185,6 +194,7 @@ class Launch final : public Pool::Job {
   }
 
   const CpuPipeline& pipeline_;
+  const CpuCode& code_;
   const smelt_cpu_dispatch& dispatch_;
   const Tiling& tiling_;
   const uint64_t scratch_bytes_;
@@ -196,9 +206,9 @@ class Launch final : public Pool::Job {
 };
 
 /// Whether each worker may have its own copy: small, bound, and no other argument looks at the same memory.
-bool can_privatise(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, double threads) {
-  if (pipeline.private_buffers.empty()) return false;
-  for (const schema::CpuPrivateBuffer& buffer : pipeline.private_buffers) {
+bool can_privatise(const CpuCode& code, const smelt_cpu_dispatch& dispatch, double threads) {
+  if (code.private_buffers.empty()) return false;
+  for (const schema::CpuPrivateBuffer& buffer : code.private_buffers) {
     const auto low = reinterpret_cast<uintptr_t>(dispatch.buffers[buffer.buffer]);
     const uint64_t bytes = dispatch.buffer_bytes[buffer.buffer];
     if (low == 0 || low % sizeof(uint32_t) != 0 || bytes > kMostPrivateBytes) return false;
@@ -323,14 +333,21 @@ CpuEncoder::CpuEncoder(std::shared_ptr<CpuDevice> device) : Encoder(device), cpu
 
 Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, const Size3& group) {
   const auto& pipeline = static_cast<const CpuPipeline&>(state);
+  float took = 0;
+  auto done = launch(pipeline, threads, group, took);
+  if (took > 0) pipeline.ran_for(took);
+  return done;
+}
 
+Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, float& took) {
+  const CpuCode& code = pipeline.code();
   smelt_cpu_dispatch dispatch;
   smelt_cpu_fault fault{};
   SMELT_TRY(const uint64_t group_threads, cut_grid(pipeline, threads, group, dispatch));
   dispatch.buffers = addresses_.data();
   dispatch.buffer_bytes = lengths_.data();
   dispatch.threadgroup_bytes = threadgroup_lengths_.data();
-  dispatch.constants = pipeline.constants.data();
+  dispatch.constants = code.constants.data();
   dispatch.fault = &fault;
   LogContext log_context{&cpu_, &pipeline};
   const smelt_cpu_services services{&log_context, receive_log};
@@ -339,7 +356,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
 
   std::array<uint32_t, kSlots> threadgroup_offsets{};
   uint64_t scratch_bytes =
-      round_up(pipeline.fixed_bytes + pipeline.bytes_per_thread * dispatch.nominal_threads, kScratchAlignment);
+      round_up(code.fixed_bytes + code.bytes_per_thread * dispatch.nominal_threads, kScratchAlignment);
   for (uint32_t mask = threadgroups_in_use(); mask != 0; mask &= mask - 1) {
     const auto slot = static_cast<size_t>(std::countr_zero(mask));
     threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
@@ -350,7 +367,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
                 pipeline.name(), scratch_bytes, kMostScratch);
   dispatch.threadgroup_offsets = threadgroup_offsets.data();
 
-  const bool by_thread = pipeline.range == schema::CpuRangeKind::threads;
+  const bool by_thread = code.range == schema::CpuRangeKind::threads;
   const double all_threads = double(threads.x) * double(threads.y) * double(threads.z);
   const std::array<uint32_t, 3> extent = by_thread
                                              ? std::array{dispatch.grid[0], dispatch.grid[1], dispatch.grid[2]}
@@ -359,7 +376,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   float expected = (cost == 0 ? kGuessedCost : cost) * static_cast<float>(all_threads);
 
   // Copies spare one worker its locks, too.
-  const bool privatise = expected >= kWorthWaking && can_privatise(pipeline, dispatch, all_threads);
+  const bool privatise = expected >= kWorthWaking && can_privatise(code, dispatch, all_threads);
 
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
   const FloatMode mode;
@@ -368,12 +385,14 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     void* const scratch = scratch_of_thread.at_least(scratch_bytes);
     if (scratch == nullptr) return no_scratch(pipeline, scratch_bytes);
     const smelt_cpu_range box{{0, 0, 0}, {extent[0], extent[1], extent[2]}};
-    if (cost == 0 || (++launches_ & 15) == 0) {
+    if (const bool sampled = scratch_of_thread.sampled(); sampled || cost == 0) {
       const auto start = std::chrono::steady_clock::now();
-      pipeline.entry(&dispatch, &box, scratch);
-      learn(pipeline, nanoseconds_since(start), all_threads);
+      code.entry(&dispatch, &box, scratch);
+      const float nanoseconds = nanoseconds_since(start);
+      learn(pipeline, nanoseconds, all_threads);
+      took = sampled ? nanoseconds * kSampled : nanoseconds;
     } else {
-      pipeline.entry(&dispatch, &box, scratch);
+      code.entry(&dispatch, &box, scratch);
     }
   } else {
     const unsigned limit = cpu_.pool().threads();
@@ -381,8 +400,9 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     const auto wanted = probing ? kProbeChunks : static_cast<uint64_t>(std::min(expected / kChunkTime, most));
     const Tiling tiling(extent, std::max<uint64_t>(wanted, 2), by_thread ? 64 : 1);
     Ending ending(cpu_);
-    Launch launch(pipeline, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit, privatise,
-                  ending);
+    const auto start = std::chrono::steady_clock::now();
+    Launch launch(pipeline, code, dispatch, tiling, scratch_bytes, by_thread ? 1.0 : double(group_threads), limit,
+                  privatise, ending);
     if (probing) {
       launch.probe();
       expected = pipeline.thread_cost.load(std::memory_order_relaxed) * static_cast<float>(all_threads);
@@ -392,6 +412,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
     else
       cpu_.pool().run(launch, limit);
     launch.merge();
+    took = nanoseconds_since(start);
     if (launch.out_of_memory()) return no_scratch(pipeline, scratch_bytes);
     if (launch.broken_off()) return ending.error(pipeline);
   }

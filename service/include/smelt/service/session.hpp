@@ -134,9 +134,15 @@ class Session : public std::enable_shared_from_this<Session> {
 
   /// A plain metallib as a package with CPU code beside it, or a package whose CPU code is not to be used with code
   /// made here from its Metal libraries, which must pass `smelt verify`. Made once and kept under cpu_code_key
-  /// (stored.hpp), so that programs without a compiler find it too. `name` is for messages.
+  /// (stored.hpp), so that programs without a compiler find it too. `name` is for messages. `sandbox` as in Request; of
+  /// packages it is the environment's.
   Result<CompileResult> cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
-                                 const Progress& progress = {}, aot::CpuEffort effort = aot::CpuEffort::balanced);
+                                 const Progress& progress = {}, aot::CpuEffort effort = aot::CpuEffort::balanced,
+                                 std::optional<Sandbox> sandbox = {});
+
+  /// What the store or a remote has of that: quick, nothing is compiled.
+  Result<std::optional<CompileResult>> find_cpu_code(ByteView file, std::string_view name, aot::CpuLevel level,
+                                                     bool checked, aot::CpuEffort effort = aot::CpuEffort::balanced);
 
   /// A file's bytes on a device. When that is the CPU, a plain metallib is given its CPU code first (cpu_code), and so
   /// is a package whose own the options do not let run (native, policy). All else goes straight to the loader.

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How long the first call of a small kernel takes that nobody has seen: from a Metal library's bytes, and from Metal
+source, to the result. Each trial is another kernel, in a process that has compiled one before and a store of its own.
+
+    PYTHONPATH=build/release/python bench/cpu_compile/first_call.py [--trials N] [--effort WORD] [--sandbox MODE]
+
+The module `array` is what is passed, so nothing but Python is needed."""
+
+import argparse
+import array
+import os
+import statistics
+import tempfile
+import time
+
+SOURCE = """#include <metal_stdlib>
+using namespace metal;
+kernel void saxpy(device const float* x, device float* y, constant float& a, uint i [[thread_position_in_grid]]) {{
+  y[i] = fma(a, x[i], y[i]) + {number}.0f;
+}}
+"""
+
+
+def milliseconds(work):
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--effort", help="fast, balanced or best; default: what is done where nobody says")
+    parser.add_argument("--sandbox", help="auto, always or never (SMELT_SANDBOX)")
+    options = parser.parse_args()
+    if options.sandbox:
+        os.environ["SMELT_SANDBOX"] = options.sandbox
+
+    with tempfile.TemporaryDirectory() as store:
+        os.environ["SMELT_STORE"] = store
+        import smelt
+
+        x, y = array.array("f", [1.0] * 1024), array.array("f", [2.0] * 1024)
+        given = {} if options.effort is None else {"cpu_effort": options.effort}
+
+        def call(library):
+            library.saxpy(x, y, 2.0)
+
+        def from_source(number):
+            source = SOURCE.format(number=number)
+            return milliseconds(lambda: call(smelt.compile_shader(source, **given)))
+
+        def from_metallib(number):
+            source = SOURCE.format(number=number)
+            metallib = smelt.compile(source, targets=["macos14"], cpu=False, store=False).metallib()
+            return milliseconds(lambda: call(smelt.load_metallib(metallib, **given)))
+
+        for what, trial, first in (("Metal library", from_metallib, 1), ("Metal source", from_source, 100_001)):
+            cold = trial(first)
+            took = [trial(first + 1 + i) for i in range(options.trials)]
+            print(
+                f"{what:14} to result: first of the process {cold:6.1f} ms; then median {statistics.median(took):5.1f} ms "
+                f"(least {min(took):.1f}, most {max(took):.1f}) of {len(took)}"
+            )
+
+
+if __name__ == "__main__":
+    main()
