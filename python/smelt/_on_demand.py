@@ -7,17 +7,13 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import time
-from _thread import allocate_lock, start_new_thread
 
-from . import _session
-from .errors import StoreError
+from . import _loader, _session
+from .errors import CancelledError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from . import _loader
 
     Bytes = bytes | memoryview
 
@@ -72,17 +68,17 @@ class OnDemand:
             code = self._compile(name, metallib, effort, False)
         return code, effort, self._effort is None and effort == "fast" and _replaces()
 
-    def better(self, pipeline: _loader.RunningPipeline, name: str, metallib: memoryview) -> None:
-        _later(self, pipeline, name, metallib)
-
     def package(self) -> memoryview:
         return self._package(self._effort or "balanced")
 
     def improve(self, pipeline: _loader.RunningPipeline, name: str, metallib: memoryview) -> None:
+        """Called by the thread that makes better code. What it raises is told and goes no further."""
         pipeline.replace(self._compile(name, metallib, "balanced", True), "balanced")
 
     def _compile(self, name: str, metallib: memoryview, effort: str, background: bool) -> memoryview:
-        session = _session.session(self._store)
+        session = _session.session(self._store)  # which may have to import the compiler
+        if background and _ends:
+            raise CancelledError("the interpreter ends")
         return session.cpu_code(
             metallib, name, self._level, self._checked, effort,
             sandbox=self._sandbox, timeout=self._timeout, background=background,
@@ -93,78 +89,19 @@ def _replaces() -> bool:
     return os.environ.get("SMELT_CPU_REPLACE", "") != "0" and os.environ.get("SMELT_OFFLINE", "") in ("", "0")
 
 
-# The thread that makes better code. It lives while there is something to do.
-_lock = allocate_lock()
-_waiting: list[tuple[OnDemand, _loader.RunningPipeline, str, memoryview]] = []
-_works = allocate_lock()  # held while the thread lives
-_alive = False
 _ends = False
-
-
-def _later(source: OnDemand, pipeline: _loader.RunningPipeline, name: str, metallib: memoryview) -> None:
-    global _alive
-    with _lock:
-        if _ends:
-            return
-        _waiting.append((source, pipeline, name, metallib))
-        if _alive:
-            return
-        _alive = True
-    try:
-        start_new_thread(_work, ())
-    except RuntimeError:  # no thread to be had: the next kernel that runs often asks again
-        with _lock:
-            _alive = False
-
-
-def _work() -> None:
-    global _alive
-    with _works:
-        while True:
-            with _lock:
-                if _ends or not _waiting:
-                    _alive = False
-                    return
-                source, pipeline, name, metallib = _waiting.pop(0)
-            try:
-                source.improve(pipeline, name, metallib)
-            except BaseException as error:  # noqa: BLE001  nobody waits for this: the kernel keeps its code
-                pipeline.stays(str(error))
-                if os.environ.get("SMELT_LOG") in ("debug", "info"):
-                    print(f"smelt: kernel '{name}' keeps its first code: {error}", file=sys.stderr)
-            del source, pipeline, metallib
 
 
 def _end() -> None:
     """Nothing of the compiler may run when the interpreter goes down."""
     global _ends
-    with _lock:
-        _ends = True
-        _waiting.clear()
-        alive = _alive
-    if not alive:
-        return
+    _ends = True
     compiler = sys.modules.get("smelt._compiler")
     if compiler is not None:
         compiler.end_background()
-    while True:  # until the thread has seen it, which may not have begun
-        with _works, _lock:
-            if not _alive:
-                return
-        time.sleep(0.001)
+    _loader.end_improving()
 
 
-def _after_fork() -> None:
-    # The thread is the parent's; so is what it was about to do.
-    global _lock, _works, _alive
-    _lock = allocate_lock()
-    _works = allocate_lock()
-    _alive = False
-    _left_behind.append(list(_waiting))
-    _waiting.clear()
-
-
-_left_behind: list[object] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=_loader.forget_improving)
 atexit.register(_end)

@@ -14,8 +14,9 @@ namespace smelt::python {
 namespace py = pybind11;
 
 /// `source.code(name, metallib)` gives a package's bytes, the effort that went into it, and whether better code may
-/// take its place; then `source.better(pipeline, name, metallib)` is called once when the kernel has run for long.
-/// `checked` is the library's.
+/// take its place; then `source.improve(pipeline, name, metallib)` is called once when the kernel has run for long, by
+/// a thread of its own: it makes that code and gives it to `pipeline.replace(package, effort)`. `checked` is the
+/// library's.
 std::shared_ptr<loader::CodeSource> code_source(py::object source, bool checked);
 
 /// While it lives, what a code source throws on this thread is kept, to be thrown on as it was: a KeyboardInterrupt, a

@@ -335,7 +335,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   const auto& pipeline = static_cast<const CpuPipeline&>(state);
   float took = 0;
   auto done = launch(pipeline, threads, group, took);
-  if (took > 0) pipeline.ran_for(took);
+  if (done && took > 0) pipeline.ran_for(took);
   return done;
 }
 
