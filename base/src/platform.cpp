@@ -16,6 +16,7 @@
 #include <sys/mount.h>
 #include <sys/param.h>
 #elif defined(__linux__)
+#include <sys/resource.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #endif
@@ -63,6 +64,14 @@ uint64_t thread_id() {
   return number;
 #else
   return static_cast<uint64_t>(::syscall(SYS_gettid));
+#endif
+}
+
+void lower_priority() {
+#if defined(__APPLE__)
+  ::pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0);
+#elif defined(__linux__)
+  ::setpriority(PRIO_PROCESS, 0, 19);  // of one thread, as Linux has it
 #endif
 }
 

@@ -6,6 +6,8 @@
 
 #include "library_data.hpp"
 
+#include <cstdlib>
+
 namespace smelt::loader {
 
 OnDemand::OnDemand(DeviceRef device, const LoadOptions& options, OwnedBytes from, size_t count)
@@ -67,6 +69,16 @@ Result<void> replace_code(const PipelineState& pipeline, const Library& better, 
     trace_event(pipeline.name(), "replace", start, TraceClock::now(), facts);
   }
   return {};
+}
+
+void tell_kept(const PipelineState& pipeline, std::string_view reason) {
+  if (tracing()) {
+    const auto now = TraceClock::now();
+    trace_event(pipeline.name(), "replace", now, now, {{"error", std::string(reason)}});
+  }
+  const char* const level = std::getenv("SMELT_LOG");
+  if (level != nullptr && (std::string_view(level) == "info" || std::string_view(level) == "debug"))
+    fmt::print(stderr, "smelt: kernel '{}' keeps its first code: {}\n", pipeline.name(), reason);
 }
 
 std::chrono::nanoseconds worth_after(size_t code_bytes) {

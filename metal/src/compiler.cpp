@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler.hpp"
 
+#include "smelt/base/background.hpp"
 #include "smelt/base/shared_library.hpp"
 #include "smelt/base/trace.hpp"
 #include "smelt/compiler.h"
 
 #include "stored_code.hpp"
+
+#include <cstdlib>
 
 namespace smelt::metal {
 namespace {
@@ -17,7 +20,9 @@ struct CompilerLibrary {
   decltype(&smelt_compiled_get_info) get_info = nullptr;
   decltype(&smelt_compiled_release) release = nullptr;
   decltype(&smelt_last_error) last_error = nullptr;
+  decltype(&smelt_compiler_cancel) cancel = nullptr;
   smelt_compiler* compiler = nullptr;
+  smelt_compiler* background = nullptr;  ///< for compiled_in_background: one that can be cancelled by itself
 
   Error error(smelt_status status) const {
     smelt_error_info info{};
@@ -41,9 +46,12 @@ Result<CompilerLibrary> open_library() {
   loaded.get_info = library.find<decltype(loaded.get_info)>("smelt_compiled_get_info");
   loaded.release = library.find<decltype(loaded.release)>("smelt_compiled_release");
   loaded.last_error = library.find<decltype(loaded.last_error)>("smelt_last_error");
+  loaded.cancel = library.find<decltype(loaded.cancel)>("smelt_compiler_cancel");
   if (!library.trouble().empty())
     return fail(Errc::toolchain_missing, "{} of this version is needed to compile: {}", kName, library.trouble());
   if (const smelt_status status = loaded.open(nullptr, &loaded.compiler); status != SMELT_OK)
+    return tl::unexpected(loaded.error(status));
+  if (const smelt_status status = loaded.open(nullptr, &loaded.background); status != SMELT_OK)
     return tl::unexpected(loaded.error(status));
   return loaded;
 }
@@ -62,12 +70,13 @@ std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string&
   return found;
 }
 
-Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options) {
+Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options,
+                                   bool in_background = false) {
   const auto& library = compiler_library();
   if (!library) return tl::unexpected(library.error());
   smelt_compiled* compiled = nullptr;
-  if (const smelt_status status = library->compile(library->compiler, &source, 1, &options, &compiled);
-      status != SMELT_OK)
+  smelt_compiler* const compiler = in_background ? library->background : library->compiler;
+  if (const smelt_status status = library->compile(compiler, &source, 1, &options, &compiled); status != SMELT_OK)
     return tl::unexpected(library->error(status));
   const std::shared_ptr<const void> owner(compiled, [release = library->release](const void* handle) {
     release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
@@ -112,9 +121,9 @@ Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
   return made;
 }
 
-Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
-  const Digest key = key_of(request);
-  if (auto found = recalled(key, request.function)) return std::move(*found);
+namespace {
+
+Result<loader::OwnedBytes> make_kernel(const KernelRequest& request, bool in_background) {
   smelt_compile_options options = default_options();
   const char* const function = request.function.c_str();
   options.functions = &function;
@@ -123,9 +132,39 @@ Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
   options.cpu_levels = &level;
   options.cpu_level_count = 1;
   options.checked = request.checked ? 1 : 0;
-  SMELT_TRY(auto made, compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
-  keep_in_store(key, made.bytes);
+  options.cpu_effort = request.effort.c_str();
+  // The kernel has code, so what takes much longer than that is not worth it.
+  if (in_background) options.timeout = 120;
+  const smelt_source source{request.function.c_str(), request.metallib.data(), request.metallib.size()};
+  SMELT_TRY(auto made, compile(source, options, in_background));
+  keep_in_store(key_of(request), made.bytes);
   return made;
+}
+
+/// At the end of the process, before the compiler's library is taken down.
+void end_background() {
+  if (const auto& library = compiler_library()) library->cancel(library->background);
+  Background::of_process().end();
+}
+
+}  // namespace
+
+std::optional<loader::OwnedBytes> stored_kernel(const KernelRequest& request) {
+  return recalled(key_of(request), request.function);
+}
+
+Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
+  if (auto found = stored_kernel(request)) return std::move(*found);
+  return make_kernel(request, false);
+}
+
+Result<loader::OwnedBytes> compiled_in_background(const KernelRequest& request) {
+  if (auto found = stored_kernel(request)) return std::move(*found);
+  if (const auto& library = compiler_library(); !library) return tl::unexpected(library.error());
+  // Only now, so that it is called before what the compiler's library has to do at the end.
+  static const bool ended_in_time = std::atexit(end_background) == 0;
+  if (!ended_in_time) return fail(Errc::io, "nothing is made in the background: atexit() takes no more");
+  return make_kernel(request, true);
 }
 
 }  // namespace smelt::metal

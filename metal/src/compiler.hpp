@@ -19,13 +19,14 @@ struct SourceRequest {
   bool fast_math = true;
 };
 
-/// One kernel of a Metal library for this CPU.
+/// One kernel of a Metal library for this CPU. The metallib is borrowed.
 struct KernelRequest {
   ByteView metallib;
   Digest digest;  ///< of the metallib
   std::string function;
   std::string level;  ///< "x86-64-v3"
   bool checked = false;
+  std::string effort = "balanced";  ///< "fast", ...: time that its code may take to make
 };
 
 /// The source's package, without CPU code: found in the store, else compiled and kept there. `not_cached` when it is
@@ -34,5 +35,9 @@ Result<loader::OwnedBytes> compiled_source(const SourceRequest& request);
 
 /// A package with the CPU code of that kernel alone; likewise.
 Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request);
+/// Found in the store, or nothing.
+std::optional<loader::OwnedBytes> stored_kernel(const KernelRequest& request);
+/// The same as compiled_kernel on a thread that nobody waits for, which the end of the process ends: `cancelled`.
+Result<loader::OwnedBytes> compiled_in_background(const KernelRequest& request);
 
 }  // namespace smelt::metal

@@ -7,6 +7,7 @@
 #include "binary_archive.hpp"
 #include "compile_options.hpp"
 #include "compiler.hpp"
+#include "kernel_code.hpp"
 #include "library_object.hpp"
 #include "settings.hpp"
 #include "validation.hpp"
@@ -26,13 +27,6 @@ loader::LoadOptions options_for(const DeviceObject& device) {
   options.checked = device.checked;
   options.allow_empty = true;
   return options;
-}
-
-/// Of code that was made here.
-Result<loader::LibraryRef> load_own(const DeviceObject& device, const loader::OwnedBytes& package) {
-  loader::LoadOptions options = options_for(device);
-  options.policy = trust::Policy::all();
-  return loader::Library::load(device.loader, package, options);
 }
 
 Result<NS::SharedPtr<LibraryObject>> load_metallib(DeviceObject& device, const loader::OwnedBytes& metallib) {
@@ -117,7 +111,9 @@ std::nullptr_t library_error(NS::Error** out, const Error& error) {
 
 std::optional<KernelRequest> LibraryObject::request_for(const std::string& kernel) const {
   if (metallib_.bytes.empty()) return std::nullopt;
-  return KernelRequest{metallib_.bytes, library->digest(), kernel, device.level, device.checked};
+  const std::string asked = asked_effort();
+  return KernelRequest{metallib_.bytes, library->digest(), kernel,
+                       device.level,    device.checked,    asked.empty() ? "balanced" : asked};
 }
 
 Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, const NS::Array* archives, bool only) {
@@ -133,10 +129,7 @@ Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, c
     if (!kept) kept = std::make_shared<Slot>();
     slot = kept;
   }
-  std::call_once(slot->once, [&] {
-    slot->library = compiled_kernel(*request).and_then(
-        [&](const loader::OwnedBytes& package) { return load_own(device, package); });
-  });
+  std::call_once(slot->once, [&] { slot->library = library_of(device, *request, metallib_.owner); });
   return slot->library;
 }
 

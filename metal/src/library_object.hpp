@@ -26,7 +26,8 @@ class LibraryObject final : public MTL::Library {
   /// the first call. `archives`, of BinaryArchive, may be null; `only` there: else `not_cached`.
   Result<loader::LibraryRef> with_code(const std::string& kernel, const NS::Array* archives = nullptr,
                                        bool only = false);
-  /// What that asks the compiler for; nothing when the library brings its code.
+  /// What that asks the compiler for, with the effort of code that is made ahead; nothing when the library brings its
+  /// code.
   std::optional<KernelRequest> request_for(const std::string& kernel) const;
 
   DeviceObject& device;

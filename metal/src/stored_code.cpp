@@ -63,7 +63,7 @@ std::optional<Digest> key_of(const SourceRequest& request) {
 
 Digest key_of(const KernelRequest& request) {
   KeyText text;
-  text.add("one kernel of a metallib 1").add(to_hex(request.digest)).add(request.function);
+  text.add("one kernel of a metallib 2").add(to_hex(request.digest)).add(request.function).add(request.effort);
   return text.key(request.level, request.checked);
 }
 

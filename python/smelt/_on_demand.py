@@ -102,6 +102,4 @@ def _end() -> None:
     _loader.end_improving()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_loader.forget_improving)
 atexit.register(_end)

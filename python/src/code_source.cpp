@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "code_source.hpp"
 
-#include "smelt/base/trace.hpp"
+#include "smelt/base/background.hpp"
 #include "smelt/loader/library.hpp"
 
 #include "buffers.hpp"
 #include "errors.hpp"
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <deque>
-#include <mutex>
-#include <string_view>
-#include <system_error>
-#include <thread>
 
 namespace smelt::python {
 namespace {
@@ -72,90 +63,25 @@ class RunningPipeline {
   bool checked_;
 };
 
-/// The thread that has better code made, one kernel after the other. It lives while there is something to do.
-class Improver {
- public:
-  struct Item {
-    Shared source;
-    loader::PipelineRef pipeline;
-    std::string name;
-    loader::OwnedBytes metallib;
-    bool checked = false;
-  };
-
-  /// Called by whoever launches a kernel, with or without the GIL, which is not needed.
-  void add(Item item) {
-    const std::lock_guard lock(mutex_);
-    if (ends_) return;
-    waiting_.push_back(std::move(item));
-    if (works_) return;
-    if (thread_.joinable()) thread_.join();  // it has ended
-    try {
-      thread_ = std::thread([this] { work(); });
-      works_ = true;
-    } catch (const std::system_error&) {
-      // No thread to be had: what waits is taken along by the next.
-    }
-  }
-
-  /// Without the GIL. What is being made is to be ended by its maker.
-  void end() {
-    std::deque<Item> left;
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-      left.swap(waiting_);
-    }
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  void work() {
-    for (;;) {
-      std::optional<Item> item;
-      {
-        const std::lock_guard lock(mutex_);
-        if (waiting_.empty()) {
-          works_ = false;
-          return;
-        }
-        item = std::move(waiting_.front());
-        waiting_.pop_front();
-      }
-      improve(*item);
-    }
-  }
-
-  static void improve(const Item& item) {
-    if (!Py_IsInitialized()) return;
-    const py::gil_scoped_acquire gil;
-    try {
-      item.source->attr("improve")(RunningPipeline(item.pipeline, item.checked), item.name,
-                                   memory_over(item.metallib.bytes, item.metallib.owner));
-    } catch (py::error_already_set& error) {
-      // Nobody waits for it: the kernel keeps the code that it has.
-      const std::string reason = error_from(error).message;
-      if (tracing()) {
-        const auto now = TraceClock::now();
-        trace_event(item.name, "replace", now, now, {{"error", reason}});
-      }
-      const char* const level = std::getenv("SMELT_LOG");
-      if (level != nullptr && (std::string_view(level) == "info" || std::string_view(level) == "debug"))
-        std::fprintf(stderr, "smelt: kernel '%s' keeps its first code: %s\n", item.name.c_str(), reason.c_str());
-    }
-  }
-
-  std::mutex mutex_;  // guards what follows
-  std::deque<Item> waiting_;
-  bool works_ = false;
-  bool ends_ = false;
-  std::thread thread_;
+/// A kernel that ran often.
+struct Often {
+  Shared source;
+  loader::PipelineRef pipeline;
+  std::string name;
+  loader::OwnedBytes metallib;
+  bool checked = false;
 };
 
-/// A forked child has another: the thread is its parent's, and so is what it had to do.
-std::atomic<Improver*> the_improver{new Improver};
-Improver& improver() {
-  return *the_improver.load();
+/// In the background.
+void improve(const Often& kernel) {
+  if (!Py_IsInitialized()) return;
+  const py::gil_scoped_acquire gil;
+  try {
+    kernel.source->attr("improve")(RunningPipeline(kernel.pipeline, kernel.checked), kernel.name,
+                                   memory_over(kernel.metallib.bytes, kernel.metallib.owner));
+  } catch (py::error_already_set& error) {
+    loader::tell_kept(*kernel.pipeline, error_from(error).message);
+  }
 }
 
 class PythonCode final : public loader::CodeSource {
@@ -173,7 +99,9 @@ class PythonCode final : public loader::CodeSource {
         tier->better_after = loader::worth_after(package->bytes().size());
         tier->better = [source = source_, name = std::string(kernel), metallib,
                         checked = checked_](const loader::PipelineRef& pipeline) {
-          improver().add({source, pipeline, name, metallib, checked});
+          // Nothing of Python here: a launch may run without the GIL, and with an exception waiting.
+          Background::of_process().add(
+              [kernel = Often{source, pipeline, name, metallib, checked}] { improve(kernel); });
         };
       }
       return loader::KernelCode{{package->bytes(), package}, std::move(tier)};
@@ -215,9 +143,8 @@ void bind_code_source(py::module_& module) {
       .def("replace", &RunningPipeline::replace, "package"_a, "effort"_a);
   module.def("end_improving", [] {
     const py::gil_scoped_release released;
-    improver().end();
+    Background::of_process().end();
   });
-  module.def("forget_improving", [] { the_improver.store(new Improver); });
 }
 
 }  // namespace smelt::python

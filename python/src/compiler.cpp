@@ -218,8 +218,7 @@ service::CompileResult cpu_code(const std::shared_ptr<Session>& session, const p
   if (background) limits.time = kMostBackground;
   limits.cancel = cancel;
   auto made = run_interruptibly<service::CompileResult>(
-      [session, borrowed, name, of, checked, with, mode, background, limits] {
-        if (background) let_others_go_first();
+      [session, borrowed, name, of, checked, with, mode, limits] {
         const aot::Limited limited(limits);
         return session->cpu_code(borrowed->bytes(), name, of, checked, {}, with, mode);
       },

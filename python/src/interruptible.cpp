@@ -5,10 +5,6 @@
 #include <system_error>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/resource.h>
-#endif
-
 namespace smelt::python {
 namespace {
 
@@ -66,12 +62,6 @@ bool wait_interruptibly(std::unique_ptr<BackgroundWork> work) {
     return false;
   }
   return true;
-}
-
-void let_others_go_first() {
-#if defined(__linux__)
-  ::setpriority(PRIO_PROCESS, 0, 19);  // of one thread, as Linux has it
-#endif
 }
 
 void join_abandoned() {

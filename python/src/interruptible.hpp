@@ -39,10 +39,6 @@ class BackgroundWork {
 /// to. Then it goes on by itself, and join_abandoned() waits for it. Called without the GIL.
 bool wait_interruptibly(std::unique_ptr<BackgroundWork> work);
 
-/// This thread, and those that it starts, run when nothing else wants the processor. On Linux; elsewhere the process's
-/// threads cannot differ in that.
-void let_others_go_first();
-
 /// At the interpreter's end, without the GIL: nothing of ours may run after it.
 void join_abandoned();
 

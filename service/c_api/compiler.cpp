@@ -6,6 +6,9 @@
 #include "smelt/base/seconds.hpp"
 #include "smelt/service/session.hpp"
 
+#include <atomic>
+#include <mutex>
+
 using namespace smelt;
 using namespace smelt::c_api;
 
@@ -23,6 +26,18 @@ int32_t remember(Errc code, const char* message) noexcept {
 
 struct smelt_compiler : Handle<std::shared_ptr<service::Session>> {
   using Handle::Handle;
+  std::mutex mutex;  // guards what follows
+  bool cancelled = false;
+  std::vector<std::weak_ptr<std::atomic<bool>>> calls;
+
+  /// What a call looks at.
+  std::shared_ptr<std::atomic<bool>> begin_call() {
+    const std::lock_guard lock(mutex);
+    auto flag = std::make_shared<std::atomic<bool>>(cancelled);
+    std::erase_if(calls, [](const auto& call) { return call.expired(); });
+    calls.push_back(flag);
+    return flag;
+  }
 };
 struct smelt_compiled : Handle<std::shared_ptr<const service::CompileResult>> {
   using Handle::Handle;
@@ -93,10 +108,11 @@ Result<void> give_compiled(smelt_compiled** out, Result<service::CompileResult> 
   return {};
 }
 
-Result<service::CompileResult> compile(service::Session& session, const smelt_source* sources, size_t count,
+Result<service::CompileResult> compile(smelt_compiler& compiler, const smelt_source* sources, size_t count,
                                        const smelt_compile_options& from) {
   SMELT_TRY(const service::Request request, request_of(sources, count, from));
-  const auto cancel = std::make_shared<std::atomic<bool>>(false);
+  const auto cancel = compiler.begin_call();
+  if (*cancel) return fail(Errc::cancelled, "smelt_compile: the compiler was cancelled");
   aot::Limits limits;
   SMELT_TRY(limits.time, limit_from_seconds(from.timeout, "smelt_compile: timeout"));
   limits.memory_bytes = from.memory_bytes;
@@ -107,7 +123,7 @@ Result<service::CompileResult> compile(service::Session& session, const smelt_so
     progress = [&](std::string_view stage, size_t done, size_t total) {
       if (from.progress(from.progress_context, std::string(stage).c_str(), done, total) == 0) *cancel = true;
     };
-  return session.make(request, progress);
+  return compiler.ref->make(request, progress);
 }
 
 }  // namespace
@@ -151,8 +167,16 @@ smelt_status smelt_compile(smelt_compiler* compiler, const smelt_source* sources
     if (compiler == nullptr) return null_argument("smelt_compile", "the compiler");
     if (out == nullptr) return null_argument("smelt_compile", "the out-parameter");
     SMELT_TRY(const smelt_compile_options from, read_options(given, "smelt_compile"));
-    return give_compiled(out, compile(*compiler->ref, sources, count, from));
+    return give_compiled(out, compile(*compiler, sources, count, from));
   });
+}
+
+void smelt_compiler_cancel(smelt_compiler* compiler) {
+  if (compiler == nullptr) return;
+  const std::lock_guard lock(compiler->mutex);
+  compiler->cancelled = true;
+  for (const auto& call : compiler->calls)
+    if (const auto flag = call.lock()) *flag = true;
 }
 
 smelt_status smelt_compile_cpu_code(smelt_compiler* compiler, const smelt_source* library, const char* level,

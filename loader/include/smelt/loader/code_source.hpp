@@ -47,4 +47,8 @@ class CodeSource {
 /// is not the CPU's or `better` is for another device. Then the pipeline stays as it was.
 Result<void> replace_code(const PipelineState& pipeline, const Library& better, std::string_view effort);
 
+/// For who could not make better code: tells the trace, and stderr where SMELT_LOG is info or debug. Nobody waits for
+/// it.
+void tell_kept(const PipelineState& pipeline, std::string_view reason);
+
 }  // namespace smelt::loader

@@ -82,6 +82,10 @@ typedef struct smelt_compile_options {
 SMELT_API smelt_status smelt_compile(smelt_compiler* compiler, const smelt_source* sources, size_t count,
                                      const smelt_compile_options* options, smelt_compiled** out);
 
+/* Ends what calls of smelt_compile on this compiler are doing, from any thread: they, and those that come after, are
+ * SMELT_E_CANCELLED. For a program's end, or a thread that is given up. Null is allowed. */
+SMELT_API void smelt_compiler_cancel(smelt_compiler* compiler);
+
 /* CPU code for a Metal library that has none, or for a package whose own is not to be used: made from its AIR, which
  * must pass `smelt verify`, once, and kept in the store. `level`: "x86-64-v3", ...; null: this machine's. */
 SMELT_API smelt_status smelt_compile_cpu_code(smelt_compiler* compiler, const smelt_source* library, const char* level,
