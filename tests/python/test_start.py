@@ -73,7 +73,7 @@ class Start(unittest.TestCase):
         """Its CPU code is found without the compiler, once it has been made."""
         path = support.temporary("start") / "k.metallib"
         path.write_bytes(support.package().metallib("macos14"))
-        smelt.load_metallib(path)
+        smelt.prepare(smelt.load_metallib(path))
         files = opened(LOAD, str(path))
         self.assertTrue(any("_store" in file for file in files))
         self.assertEqual([file for file in files if re.search("libLLVM|libclang|smelt/_compiler", file)], [])

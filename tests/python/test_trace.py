@@ -53,12 +53,14 @@ class Trace(unittest.TestCase):
         self.assertEqual([event["args"]["threads"] for event in launches], ["100 x 1 x 1", "64 x 1 x 1"])
         self.assertEqual(launches[1]["args"]["threads per threadgroup"], "32 x 1 x 1")
         # One package from the compiler through the loader to the launch, and one after the other.
-        packages = {event["args"]["package"] for event in [compiled, named["load", "twice"], *launches]}
+        packages = {event["args"]["package"] for event in [named["compile", "twice"], named["load", "twice"], *launches]}
         self.assertEqual(len(packages), 1)
-        order = [named["compile", 'twice "quoted".metal'], named["load", "twice"], named["pipeline", "twice"], *launches]
+        order = [compiled, named["load", "metallib"], named["compile", "twice"], named["load", "twice"],
+                 named["pipeline", "twice"], *launches]  # fmt: skip
         for before, after in zip(order, order[1:]):
             self.assertLessEqual(before["ts"] + before["dur"], after["ts"])
-        self.assertNotIn(("pipeline", "never"), named)
+        for category in ("compile", "load", "pipeline"):
+            self.assertNotIn((category, "never"), named)
         # Found, then: nothing is compiled.
         named = {(event.get("cat"), event["name"]): event for event in self.events()}
         self.assertIn(("store", 'twice "quoted".metal'), named)
