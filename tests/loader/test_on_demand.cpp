@@ -29,9 +29,15 @@ Bytes metallib_of(const std::vector<std::string>& names) {
   library.os_major = 14;
   std::vector<Bytes> modules;
   for (const std::string& name : names) {
-    Bytes module = to_bytes(as_bytes("BC\xC0\xDE" + name));
-    module.resize(round_up<size_t>(module.size(), 4));
-    modules.push_back(std::move(module));
+    // Magic, then one block of as many words as the name has.
+    Bytes content = to_bytes(as_bytes(name));
+    content.resize(round_up<size_t>(content.size(), 4));
+    ByteWriter module;
+    module.put(uint32_t{0xdec04342});
+    module.put(uint32_t{1 | 8 << 2 | 3 << 10});
+    module.put(static_cast<uint32_t>(content.size() / 4));
+    module.put_bytes(content);
+    modules.push_back(module.take());
   }
   for (size_t i = 0; i < names.size(); ++i) {
     metallib::NewFunction function;
