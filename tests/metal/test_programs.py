@@ -13,12 +13,15 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
+OFTEN = sys.argv.pop(1)
 
 
-def run(store: pathlib.Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    store: pathlib.Path, command: list[str] | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     given = {**os.environ, "SMELT_STORE": str(store), **environment}
     given.pop("SMELT_METAL_VALIDATION", None)
-    return subprocess.run([PROGRAM], env=given, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command or [PROGRAM], env=given, capture_output=True, text=True, timeout=300)
 
 
 class Programs(unittest.TestCase):
@@ -73,6 +76,34 @@ class Programs(unittest.TestCase):
         done = run(self.store, SMELT_METAL_NAME="Apple M1 Max", SMELT_METAL_LANES="1", SMELT_METAL_THREADS="1")
         self.assertEqual(done.returncode, 0)
         self.assertIn("device: Apple M1 Max\n", done.stdout)
+
+    def often(self, store: str, seconds: float, **environment: str) -> tuple[str, list[tuple[str, str]]]:
+        """What it said, and the trace's events of compiling, finding and replacing."""
+        path = self.folder / f"{store}.json"
+        path.unlink(missing_ok=True)
+        done = run(self.folder / store, [OFTEN, str(seconds)], SMELT_TRACE=str(path), **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        events = [(event["cat"], event["name"]) for event in json.loads(path.read_text()) if "cat" in event]
+        return done.stdout, [event for event in events if event[0] in ("compile", "store", "replace")]
+
+    def test_a_kernel_that_runs_often_gets_better_code(self) -> None:
+        said, events = self.often("often", 120)
+        self.assertEqual(said, "replaced\n")
+        self.assertEqual(events[-1], ("replace", "heavy"))
+        self.assertEqual([event for event in events if event == ("compile", "heavy")], [("compile", "heavy")] * 2)
+        # It is there for the next process, which has nothing left to do.
+        said, events = self.often("often", 1, SMELT_OFFLINE="1")
+        self.assertEqual((said, events), ("not replaced\n", [("store", "program_source"), ("store", "heavy")]))
+
+    def test_what_turns_that_off(self) -> None:
+        for name, value in (("SMELT_CPU_REPLACE", "0"), ("SMELT_CPU_EFFORT", "fast"), ("SMELT_CPU_EFFORT", "balanced")):
+            said, events = self.often(f"{name}-{value}", 2, **{name: value})
+            self.assertEqual(said, "not replaced\n")
+            self.assertEqual([event for event in events if event == ("compile", "heavy")], [("compile", "heavy")])
+
+    def test_a_program_ends_while_code_is_made(self) -> None:
+        for milliseconds in range(50, 300, 25):
+            self.often(f"ends-{milliseconds}", milliseconds / 1000)
 
 
 if __name__ == "__main__":
