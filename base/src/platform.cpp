@@ -71,7 +71,8 @@ void lower_priority() {
 #if defined(__APPLE__)
   ::pthread_set_qos_class_self_np(QOS_CLASS_BACKGROUND, 0);
 #elif defined(__linux__)
-  ::setpriority(PRIO_PROCESS, 0, 19);  // of one thread, as Linux has it
+  // Of one thread, as Linux has it. Not 19: at the end of a process somebody waits for it, and nobody may undo this.
+  ::setpriority(PRIO_PROCESS, 0, 10);
 #endif
 }
 

@@ -81,7 +81,8 @@ class OnDemand:
             raise CancelledError("the interpreter ends")
         return session.cpu_code(
             metallib, name, self._level, self._checked, effort,
-            sandbox=self._sandbox, timeout=self._timeout, background=background,
+            # In a child, whoever made the library: that can be ended at once when the program ends.
+            sandbox=None if background else self._sandbox, timeout=self._timeout, background=background,
         ).view()  # fmt: skip
 
 

@@ -142,7 +142,7 @@ class OnDemand(unittest.TestCase):
             x = array.array("f", [1.0] * 20_000)
             kernel = library.heavy
             first = kernel.effort
-            ends = time.monotonic() + 2
+            ends = time.monotonic() + 1
             while time.monotonic() < ends: kernel(x)
             print(first, kernel.effort)
             """
@@ -167,7 +167,7 @@ class OnDemand(unittest.TestCase):
         _on_demand.OnDemand._compile = compile
         library = smelt.compile_shader({source!r})
         x = array.array("f", [1.0] * 20_000)
-        ends = time.monotonic() + 2
+        ends = time.monotonic() + 1
         while time.monotonic() < ends: library.heavy(x)
         print(library.heavy.effort)
         """
@@ -181,8 +181,8 @@ class OnDemand(unittest.TestCase):
             self.assertRegex(done.stderr, "smelt: kernel 'heavy' keeps its first code: .*(the limit of 120 s|surprise)")
             (event,) = [event for event in json.loads(trace.read_text()) if event.get("cat") == "replace"]
             self.assertRegex(event["args"]["error"], "the limit of 120 s|surprise")
-            quiet = run(code, self.folder / "store")
-            self.assertEqual((quiet.stdout, quiet.stderr), ("fast\n", ""))
+        quiet = run(code, self.folder / "store")
+        self.assertEqual((quiet.stdout, quiet.stderr), ("fast\n", ""))
 
     # One whose better code takes a while, so that the program ends before it is there.
     LARGE = "#include <metal_stdlib>\nusing namespace metal;\n#define F(n) s = precise::sin(s * (n + 0.5f)) + precise::pow(s, n + 0.25f);\n" + (

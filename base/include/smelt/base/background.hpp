@@ -9,8 +9,8 @@
 
 namespace smelt {
 
-/// One thread that does one piece of work after another, and only what the processors have left over (on Linux and
-/// macOS). It lives while there is something to do. Threads: all calls from any.
+/// One thread that does one piece of work after another and lets all others go first (on Linux and macOS). It lives
+/// while there is something to do. Threads: all calls from any.
 class Background {
  public:
   /// This process's, which a forked child has of its own: what its parent had begun or waiting is the parent's. Never

@@ -25,7 +25,7 @@ MemoryUse memory_use();
 /// The calling thread's number, as debuggers show it.
 uint64_t thread_id();
 
-/// The calling thread, and those that it starts, get the processors when nothing else wants them.
+/// The calling thread, and those that it starts, let others go first. For good.
 void lower_priority();
 
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
