@@ -129,6 +129,9 @@ int main(int count, char** arguments) {
   const smelt_source fresh = {"fresh.metal", "kernel void g(device float* x) { x[0] = 7; }", 44};
   CHECK(smelt_compile(offline, &fresh, 1, 0, &compiled) == SMELT_E_NOT_CACHED);
   smelt_compiler_release(offline);
+  smelt_compiler_cancel(0);
+  smelt_compiler_cancel(compiler);
+  CHECK(smelt_compile(compiler, &fresh, 1, 0, &compiled) == SMELT_E_CANCELLED && compiled == 0);
   smelt_compiler_release(compiler);
   printf("compiled in C\n");
   return 0;
