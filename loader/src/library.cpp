@@ -132,10 +132,11 @@ class LibraryLoader {
     data_->on_demand = std::make_unique<OnDemand>(data_->device, data_->options, bytes, data_->names.size());
     data_->target = {data_->device->target().name + (data_->options.checked ? "-checked" : ""), {}, {}, {}, {}, 0};
     const std::string& target = data_->container.target.name;
-    data_->report.notes.push_back({target, false, Errc::unsupported_platform,
-                                   fmt::format("{}: holds no CPU code; it is made for each kernel when it is first "
-                                               "wanted",
-                                               target)});
+    data_->report.notes.push_back(
+        {target, false, Errc::unsupported_platform, fmt::format("{}: holds no CPU code", target)});
+    data_->report.notes.push_back(
+        {data_->target.name, true, Errc::ok,
+         fmt::format("{}: chosen, made for each kernel when it is first wanted", data_->target.name)});
     return LibraryRef(new Library(std::move(data_)));
   }
 

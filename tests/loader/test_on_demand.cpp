@@ -127,6 +127,10 @@ TEST_CASE("a function is cut out of a library, the same bytes whatever is beside
 TEST_CASE("code is made for the kernels that are wanted, once, however many threads want it") {
   OnDemand made({"saxpy", "count", "halve"});
   CHECK(made.library->function_names().size() == 3);
+  CHECK(made.library->target().name == made.device->target().name);
+  const auto& notes = made.library->slice_report().notes;
+  REQUIRE(notes.size() == 2);
+  CHECK((!notes[0].chosen && notes[1].chosen && notes[1].target == made.device->target().name));
   CHECK(made.compiler->calls.empty());
   std::vector<std::thread> threads;
   std::set<const PipelineState*> pipelines;
