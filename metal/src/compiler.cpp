@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler.hpp"
 
-#include "smelt/base/trace.hpp"
 #include "smelt/compiler.h"
-
-#include "stored_code.hpp"
 
 #include <dlfcn.h>
 
@@ -17,6 +14,11 @@ struct CompilerLibrary {
   decltype(&smelt_compile) compile = nullptr;
   decltype(&smelt_compiled_get_info) get_info = nullptr;
   decltype(&smelt_compiled_release) release = nullptr;
+  decltype(&smelt_translate) translate = nullptr;
+  decltype(&smelt_translated_kernel_count) kernel_count = nullptr;
+  decltype(&smelt_translated_kernel_name) kernel_name = nullptr;
+  decltype(&smelt_translated_compile) compile_kernel = nullptr;
+  decltype(&smelt_translated_release) release_translated = nullptr;
   decltype(&smelt_last_error) last_error = nullptr;
   smelt_compiler* compiler = nullptr;
 
@@ -48,6 +50,11 @@ Result<CompilerLibrary> open_library() {
   if (!look_up(library, "smelt_compiler_open", loaded.open) || !look_up(library, "smelt_compile", loaded.compile) ||
       !look_up(library, "smelt_compiled_get_info", loaded.get_info) ||
       !look_up(library, "smelt_compiled_release", loaded.release) ||
+      !look_up(library, "smelt_translate", loaded.translate) ||
+      !look_up(library, "smelt_translated_kernel_count", loaded.kernel_count) ||
+      !look_up(library, "smelt_translated_kernel_name", loaded.kernel_name) ||
+      !look_up(library, "smelt_translated_compile", loaded.compile_kernel) ||
+      !look_up(library, "smelt_translated_release", loaded.release_translated) ||
       !look_up(library, "smelt_last_error", loaded.last_error))
     return fail(Errc::toolchain_missing, "{} is of another version: it lacks a function", kName);
   if (const smelt_status status = loaded.open(nullptr, &loaded.compiler); status != SMELT_OK)
@@ -61,12 +68,16 @@ const Result<CompilerLibrary>& compiler_library() {
   return library;
 }
 
-/// What the store has, which a trace tells; of what is compiled it is told by the compiler's library.
-std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string& name) {
-  const auto start = TraceClock::now();
-  auto found = find_stored(key);
-  if (found && tracing()) trace_event(name, "store", start, TraceClock::now(), {});
-  return found;
+/// The package, which `compiled` keeps.
+Result<loader::OwnedBytes> package_of(const CompilerLibrary& library, smelt_compiled* compiled) {
+  const std::shared_ptr<const void> owner(compiled, [release = library.release](const void* handle) {
+    release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
+  });
+  smelt_compiled_info info{};
+  info.struct_size = sizeof(info);
+  if (const smelt_status status = library.get_info(compiled, &info); status != SMELT_OK)
+    return tl::unexpected(library.error(status));
+  return loader::OwnedBytes{{static_cast<const std::byte*>(info.package), info.package_size}, owner};
 }
 
 Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options) {
@@ -76,14 +87,7 @@ Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compi
   if (const smelt_status status = library->compile(library->compiler, &source, 1, &options, &compiled);
       status != SMELT_OK)
     return tl::unexpected(library->error(status));
-  const std::shared_ptr<const void> owner(compiled, [release = library->release](const void* handle) {
-    release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
-  });
-  smelt_compiled_info info{};
-  info.struct_size = sizeof(info);
-  if (const smelt_status status = library->get_info(compiled, &info); status != SMELT_OK)
-    return tl::unexpected(library->error(status));
-  return loader::OwnedBytes{{static_cast<const std::byte*>(info.package), info.package_size}, owner};
+  return package_of(*library, compiled);
 }
 
 smelt_compile_options default_options() {
@@ -92,36 +96,40 @@ smelt_compile_options default_options() {
   return options;
 }
 
-constexpr const char* kSourceName = "program_source";
+/// What a request for source asks the compiler for, in its words. Borrows the request.
+class SourceOptions {
+ public:
+  explicit SourceOptions(const SourceRequest& request) : target_(request.target.c_str()) {
+    options.targets = &target_;
+    options.target_count = 1;
+    for (const std::string& definition : request.definitions) definitions_.push_back(definition.c_str());
+    options.definitions = definitions_.data();
+    options.definition_count = definitions_.size();
+    if (request.language) {
+      options.language[0] = request.language->major;
+      options.language[1] = request.language->minor;
+    }
+    options.fast_math = request.fast_math ? 1 : 0;
+  }
+  SourceOptions(const SourceOptions&) = delete;
+  SourceOptions& operator=(const SourceOptions&) = delete;
+
+  smelt_compile_options options = default_options();
+
+ private:
+  const char* target_;
+  std::vector<const char*> definitions_;
+};
 
 }  // namespace
 
 Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
-  const std::optional<Digest> key = key_of(request);
-  if (key)
-    if (auto found = recalled(*key, kSourceName)) return std::move(*found);
-  smelt_compile_options options = default_options();
-  const char* const target = request.target.c_str();
-  options.targets = &target;
-  options.target_count = 1;
-  std::vector<const char*> definitions;
-  for (const std::string& definition : request.definitions) definitions.push_back(definition.c_str());
-  options.definitions = definitions.data();
-  options.definition_count = definitions.size();
-  if (request.language) {
-    options.language[0] = request.language->major;
-    options.language[1] = request.language->minor;
-  }
-  options.fast_math = request.fast_math ? 1 : 0;
-  options.no_cpu = 1;
-  SMELT_TRY(auto made, compile({kSourceName, request.text.data(), request.text.size()}, options));
-  if (key) keep_in_store(*key, made.bytes);
-  return made;
+  SourceOptions with(request);
+  with.options.no_cpu = 1;
+  return compile({kSourceName, request.text.data(), request.text.size()}, with.options);
 }
 
 Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
-  const Digest key = key_of(request);
-  if (auto found = recalled(key, request.function)) return std::move(*found);
   smelt_compile_options options = default_options();
   const char* const function = request.function.c_str();
   options.functions = &function;
@@ -130,9 +138,42 @@ Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
   options.cpu_levels = &level;
   options.cpu_level_count = 1;
   options.checked = request.checked ? 1 : 0;
-  SMELT_TRY(auto made, compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options));
-  keep_in_store(key, made.bytes);
+  return compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options);
+}
+
+Result<std::shared_ptr<const TranslatedSource>> TranslatedSource::read(const SourceRequest& request,
+                                                                       const std::string& level, bool checked) {
+  const auto& library = compiler_library();
+  if (!library) return tl::unexpected(library.error());
+  SourceOptions with(request);
+  const char* const wanted = level.c_str();
+  with.options.cpu_levels = &wanted;
+  with.options.cpu_level_count = 1;
+  with.options.checked = checked ? 1 : 0;
+  const smelt_source source = {kSourceName, request.text.data(), request.text.size()};
+  smelt_translated* handle = nullptr;
+  if (const smelt_status status = library->translate(library->compiler, &source, 1, &with.options, &handle);
+      status != SMELT_OK)
+    return tl::unexpected(library->error(status));
+  auto made = std::make_shared<TranslatedSource>();
+  made->handle_ = {handle, library->release_translated};
+  for (size_t i = 0; i < library->kernel_count(handle); ++i) {
+    const char* name = nullptr;
+    size_t length = 0;
+    if (const smelt_status status = library->kernel_name(handle, i, &name, &length); status != SMELT_OK)
+      return tl::unexpected(library->error(status));
+    made->kernels_.emplace_back(name, length);
+  }
   return made;
+}
+
+Result<loader::OwnedBytes> TranslatedSource::compile(const std::string& kernel) const {
+  const auto& library = compiler_library();  // which has made the handle
+  smelt_compiled* compiled = nullptr;
+  if (const smelt_status status = library->compile_kernel(handle_.get(), kernel.data(), kernel.size(), &compiled);
+      status != SMELT_OK)
+    return tl::unexpected(library->error(status));
+  return package_of(*library, compiled);
 }
 
 }  // namespace smelt::metal

@@ -2,8 +2,8 @@
 #include "stored_code.hpp"
 
 #include "smelt/cache/store.hpp"
-#include "smelt/service/stored.hpp"
 
+#include <charconv>
 #include <cstdio>
 #include <mutex>
 
@@ -67,7 +67,7 @@ Digest key_of(const KernelRequest& request) {
   return text.key(request.level, request.checked);
 }
 
-std::optional<loader::OwnedBytes> find_stored(const Digest& key) {
+std::optional<loader::OwnedBytes> find_stored(const Digest& key, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr) return std::nullopt;
   auto found = store->find(key);
@@ -77,15 +77,35 @@ std::optional<loader::OwnedBytes> find_stored(const Digest& key) {
   }
   if (!*found) return std::nullopt;
   const auto entry = std::make_shared<const cache::Entry>(std::move(**found));
-  const auto package = entry->part(service::kPackagePart);
-  if (!package) return std::nullopt;
-  return loader::OwnedBytes{*package, entry};
+  const auto bytes = entry->part(part);
+  if (!bytes) return std::nullopt;
+  return loader::OwnedBytes{*bytes, entry};
 }
 
-void keep_in_store(const Digest& key, ByteView package) {
+void keep_in_store(const Digest& key, ByteView bytes, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr || store->read_only()) return;
-  if (auto kept = store->put(key, {{service::kPackagePart, package}}); !kept) say_once(kept.error());
+  if (auto kept = store->put(key, {{part, bytes}}); !kept) say_once(kept.error());
+}
+
+std::string pack_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += fmt::format("{}:{}", name.size(), name);
+  return text;
+}
+
+std::optional<std::vector<std::string>> unpack_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    size_t length = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+    const auto digits = static_cast<size_t>(end - text.data());
+    if (error != std::errc() || digits == text.size() || *end != ':' || length > text.size() - digits - 1)
+      return std::nullopt;
+    names.emplace_back(text.substr(digits + 1, length));
+    text.remove_prefix(digits + 1 + length);
+  }
+  return names;
 }
 
 }  // namespace smelt::metal

@@ -15,13 +15,16 @@
 extern "C" {
 #endif
 
-typedef struct smelt_compiler smelt_compiler; /* with its store and remotes */
-typedef struct smelt_compiled smelt_compiled; /* a package, immutable */
+typedef struct smelt_compiler smelt_compiler;     /* with its store and remotes */
+typedef struct smelt_compiled smelt_compiled;     /* a package, immutable */
+typedef struct smelt_translated smelt_translated; /* Metal source that was read, its kernels yet to be compiled */
 
 SMELT_API void smelt_compiler_retain(smelt_compiler*);
 SMELT_API void smelt_compiler_release(smelt_compiler*);
 SMELT_API void smelt_compiled_retain(smelt_compiled*);
 SMELT_API void smelt_compiled_release(smelt_compiled*);
+SMELT_API void smelt_translated_retain(smelt_translated*);
+SMELT_API void smelt_translated_release(smelt_translated*);
 
 typedef struct smelt_compiler_options {
   size_t struct_size;
@@ -81,6 +84,20 @@ typedef struct smelt_compile_options {
 /* All sources as one library. Null options: defaults. */
 SMELT_API smelt_status smelt_compile(smelt_compiler* compiler, const smelt_source* sources, size_t count,
                                      const smelt_compile_options* options, smelt_compiled** out);
+
+/* Metal source whose kernels are compiled one by one, when they are asked for. All that is wrong with the source is an
+ * error here, except that a kernel may need what no GPU has. Nothing is borrowed after the call; `progress` is not
+ * called; the limits of time and memory are each call's. Not offline: SMELT_E_NOT_CACHED. */
+SMELT_API smelt_status smelt_translate(smelt_compiler* compiler, const smelt_source* sources, size_t count,
+                                       const smelt_compile_options* options, smelt_translated** out);
+SMELT_API size_t smelt_translated_kernel_count(const smelt_translated* translated);
+/* In the order of the source; valid as long as the handle. */
+SMELT_API smelt_status smelt_translated_kernel_name(const smelt_translated* translated, size_t index, const char** name,
+                                                    size_t* length);
+/* A package of that kernel alone, found in the store by the kernel's own code, else compiled and kept there. Of all
+ * threads and processes that want the same one compiles. SMELT_E_FUNCTION_NOT_FOUND: with near names. */
+SMELT_API smelt_status smelt_translated_compile(const smelt_translated* translated, const char* kernel, size_t length,
+                                                smelt_compiled** out);
 
 /* CPU code for a Metal library that has none, or for a package whose own is not to be used: made from its AIR, which
  * must pass `smelt verify`, once, and kept in the store. `level`: "x86-64-v3", ...; null: this machine's. */
