@@ -112,8 +112,7 @@ class Translated {
   Translated(const Translated&) = delete;
   Translated& operator=(const Translated&) = delete;
 
-  const std::vector<std::string>& kernels() const;   ///< names, in the order of the source
-  const std::vector<std::string>& warnings() const;  ///< of the source as a whole
+  const std::vector<std::string>& kernels() const;  ///< names, in the order of the source
   /// A package of that kernel alone, for what the request asked: found in the store by the kernel's own code, wherever
   /// it comes from, else compiled and kept. Of all threads and processes that want the same, one compiles. Errors:
   /// function_not_found; empty_library for a kernel that no GPU can run, which says why; those of compiling it.
@@ -143,7 +142,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<CompileResult> make(const Request& request, const Progress& progress = {});
 
   /// Metal source whose kernels are to be compiled one by one; nothing of `request` is borrowed. All that is wrong with
-  /// the source is an error here. `invalid_argument` for other inputs; `not_cached` offline, where nothing is read.
+  /// the source is an error here; warnings are not looked for. `invalid_argument` for other inputs; `not_cached`
+  /// offline, where nothing is read.
   Result<std::shared_ptr<const Translated>> translate(const Request& request);
 
   /// What the store or a remote has for exactly these bytes: quick, nothing is read or compiled.
