@@ -41,6 +41,8 @@ void note_arguments(PipelineObject& made) {
     if (argument.kind == ArgumentKind::threadgroup) made.threadgroups |= slots;
     if (argument.kind != ArgumentKind::buffer && argument.kind != ArgumentKind::indirect_buffer) continue;
     made.buffers |= slots;
+    if (argument.conditional && argument.index < made.conditional.size())
+      made.conditional[argument.index] = std::max(1u, argument.size);
     if (argument.access == Access::write || argument.access == Access::read_write) made.written |= slots;
   }
 }

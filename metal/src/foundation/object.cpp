@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Owners are counted in the object; pools are a stack of each thread.
 #include "Foundation/Foundation.hpp"
+#include "foundation/nil.hpp"
 
 #include <fmt/format.h>
 
@@ -56,15 +57,18 @@ Object::~Object() {
 }
 
 Object* Object::retain() {
+  if (smelt::metal::is_nil(this)) return nullptr;
   owners_.fetch_add(1, std::memory_order_relaxed);
   return this;
 }
 
 void Object::release() {
+  if (smelt::metal::is_nil(this)) return;
   if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 Object* Object::autorelease() {
+  if (smelt::metal::is_nil(this)) return nullptr;
   pools().objects.push_back(this);
   return this;
 }
@@ -77,6 +81,7 @@ bool Object::retain_if_alive() {
 }
 
 UInteger Object::retainCount() const {
+  if (smelt::metal::is_nil(this)) return 0;
   return owners_.load(std::memory_order_relaxed);
 }
 
