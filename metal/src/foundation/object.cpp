@@ -3,10 +3,14 @@
 #include "Foundation/Foundation.hpp"
 #include "foundation/nil.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
 #include <vector>
+
+extern "C" void* __dso_handle;  // this library, by the C++ ABI
 
 namespace NS {
 namespace {
@@ -16,7 +20,6 @@ struct PoolStack {
   std::vector<Object*> objects;
   std::vector<size_t> starts;  // of each pool but the thread's own
 
-  ~PoolStack() { release_from(0); }
   /// Releases what was added since; also what the releases themselves add.
   void release_from(size_t start) {
     while (objects.size() > start) {
@@ -27,9 +30,20 @@ struct PoolStack {
   }
 };
 
+/// Of this thread. A program's own thread-local objects may be destroyed after it and use pools in that: then there is
+/// a new one, which is emptied in turn. A thread_local object would be made once alone.
 PoolStack& pools() {
-  thread_local PoolStack stack;
-  return stack;
+  thread_local PoolStack* stack = nullptr;
+  if (stack == nullptr) {
+    stack = new PoolStack;
+    const auto end = [](void* place) {
+      auto*& ending = *static_cast<PoolStack**>(place);
+      ending->release_from(0);
+      delete std::exchange(ending, nullptr);
+    };
+    abi::__cxa_thread_atexit(end, &stack, &__dso_handle);
+  }
+  return *stack;
 }
 
 class PoolObject final : public AutoreleasePool {
