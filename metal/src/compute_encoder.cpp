@@ -97,8 +97,9 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
   for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
     const auto index = static_cast<uint32_t>(std::countr_zero(mask));
     const Slot& slot = slots[index];
-    if (const uint64_t bytes = pipeline->conditional[index]; bytes != 0 && !slot.is_bound) {
-      // On a GPU, code for an argument that is not there is gone once the constants are known; here it may read.
+    if (const uint64_t bytes = pipeline->conditional[index]; bytes != 0 && (!slot.is_bound || slot.bytes < bytes)) {
+      // On a GPU, code for an argument that is not there is gone once the constants are known; here it may read. What
+      // is too short for the argument was bound for another kernel.
       const uint64_t given = std::clamp(bytes, kLeastBytes, kMostInlineBytes);
       list.bounds.push_back({index, false, list.arena.zeros(given), given});
       continue;

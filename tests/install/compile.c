@@ -134,9 +134,9 @@ int main(int count, char** arguments) {
   smelt_error_info error = {sizeof(error)};
   CHECK(smelt_compile(compiler, &wrong, 1, 0, &compiled) == SMELT_E_COMPILE_FAILED && compiled == 0);
   CHECK(smelt_last_error(&error) == SMELT_OK && error.code == SMELT_E_COMPILE_FAILED);
+  CHECK(strstr(error.message, "wrong.metal:1:") && strstr(error.message, "nothing"));
   CHECK(smelt_translate(compiler, &wrong, 1, 0, &translated) == SMELT_E_COMPILE_FAILED && translated == 0);
   CHECK(smelt_translate(compiler, &library, 1, 0, &translated) == SMELT_E_INVALID_ARGUMENT);
-  CHECK(strstr(error.message, "wrong.metal:1:") && strstr(error.message, "nothing"));
   const char* const nowhere[] = {"amiga1"};
   options.targets = nowhere, options.target_count = 1;
   CHECK(smelt_compile(compiler, &source, 1, &options, &compiled) == SMELT_E_INVALID_ARGUMENT);
