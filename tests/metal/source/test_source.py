@@ -124,6 +124,12 @@ class Source(unittest.TestCase):
         self.assertEqual(values["add_1"], "2")
         self.assertIn("80000", values["last"].replace(",", ""))
 
+    def test_a_function_that_is_nowhere_defined_is_an_error_of_the_pipelines_that_call_it(self) -> None:
+        wrong = "float elsewhere(float x);\nkernel void calls(device float* x [[buffer(0)]]) { x[0] = elsewhere(x[0]); }\n"
+        values = self.values(SOURCE + wrong, "calls", "add_1")
+        self.assertEqual(values["add_1"], "2")
+        self.assertIn("elsewhere", values["calls"])
+
 
 if __name__ == "__main__":
     unittest.main()
