@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_code.hpp"
 
+#include "smelt/base/text_list.hpp"
 #include "smelt/base/trace.hpp"
 
 #include "stored_code.hpp"
@@ -86,10 +87,10 @@ std::shared_ptr<KernelCode> code_of(loader::OwnedBytes metallib, const Digest& d
 Result<SourceKernels> kernels_of(SourceRequest request, const Digest& key, std::string level, bool checked) {
   const auto code = std::make_shared<SourceCode>(std::move(request), key, std::move(level), checked);
   if (const auto found = recalled(key, kSourceName, kStoredNames))
-    if (auto names = unpack_names(as_text(found->bytes))) return SourceKernels{std::move(*names), code};
+    if (auto names = unpack_texts(as_text(found->bytes))) return SourceKernels{std::move(*names), code};
   SMELT_TRY(const auto source, code->translated());
   SourceKernels made{source->kernels(), code};
-  keep_in_store(key, as_bytes(pack_names(made.names)), kStoredNames);
+  keep_in_store(key, as_bytes(pack_texts(made.names)), kStoredNames);
   return made;
 }
 

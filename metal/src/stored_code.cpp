@@ -3,7 +3,6 @@
 
 #include "smelt/cache/store.hpp"
 
-#include <charconv>
 #include <cstdio>
 #include <mutex>
 
@@ -86,26 +85,6 @@ void keep_in_store(const Digest& key, ByteView bytes, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr || store->read_only()) return;
   if (auto kept = store->put(key, {{part, bytes}}); !kept) say_once(kept.error());
-}
-
-std::string pack_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += fmt::format("{}:{}", name.size(), name);
-  return text;
-}
-
-std::optional<std::vector<std::string>> unpack_names(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    size_t length = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-    const auto digits = static_cast<size_t>(end - text.data());
-    if (error != std::errc() || digits == text.size() || *end != ':' || length > text.size() - digits - 1)
-      return std::nullopt;
-    names.emplace_back(text.substr(digits + 1, length));
-    text.remove_prefix(digits + 1 + length);
-  }
-  return names;
 }
 
 }  // namespace smelt::metal
