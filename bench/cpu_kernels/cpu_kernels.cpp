@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Eight kernels as CPU slices, against the plain loop at -O3 and against PoCL, on 1 and 2 threads: ratios from one run.
 //
-//   bench_cpu_kernels [rounds]            all groups of rows: these, one process for each number of threads, ggml's
-//   kernels,
-//                                         Triton's, launches (run_groups.cpp)
+//   bench_cpu_kernels [rounds]            all groups of rows (run_groups.cpp): these, one process for each number
+//                                         of threads; ggml's kernels, Triton's, launches
 //   bench_cpu_kernels --threads N rounds [kernel]
 //   bench_cpu_kernels --packages rounds A.smelt B.smelt ...     the same kernels out of packages, made by two compilers
 //                                                               or with other options (compare_code.sh); one thread

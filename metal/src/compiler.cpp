@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler.hpp"
 
+#include "smelt/base/shared_library.hpp"
 #include "smelt/compiler.h"
-
-#include <dlfcn.h>
 
 namespace smelt::metal {
 namespace {
@@ -34,29 +33,23 @@ struct CompilerLibrary {
   }
 };
 
-template <class Function>
-bool look_up(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  return function != nullptr;
-}
-
 Result<CompilerLibrary> open_library() {
   constexpr const char* kName = "libsmelt-compiler.so.1";
   // Beside this library, or where the system looks.
-  void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    return fail(Errc::toolchain_missing, "{} is needed to compile and cannot be opened: {}", kName, ::dlerror());
+  SharedLibrary library(kName);
   CompilerLibrary loaded;
-  if (!look_up(library, "smelt_compiler_open", loaded.open) || !look_up(library, "smelt_compile", loaded.compile) ||
-      !look_up(library, "smelt_compiled_get_info", loaded.get_info) ||
-      !look_up(library, "smelt_compiled_release", loaded.release) ||
-      !look_up(library, "smelt_translate", loaded.translate) ||
-      !look_up(library, "smelt_translated_kernel_count", loaded.kernel_count) ||
-      !look_up(library, "smelt_translated_kernel_name", loaded.kernel_name) ||
-      !look_up(library, "smelt_translated_compile", loaded.compile_kernel) ||
-      !look_up(library, "smelt_translated_release", loaded.release_translated) ||
-      !look_up(library, "smelt_last_error", loaded.last_error))
-    return fail(Errc::toolchain_missing, "{} is of another version: it lacks a function", kName);
+  loaded.open = library.find<decltype(loaded.open)>("smelt_compiler_open");
+  loaded.compile = library.find<decltype(loaded.compile)>("smelt_compile");
+  loaded.get_info = library.find<decltype(loaded.get_info)>("smelt_compiled_get_info");
+  loaded.release = library.find<decltype(loaded.release)>("smelt_compiled_release");
+  loaded.translate = library.find<decltype(loaded.translate)>("smelt_translate");
+  loaded.kernel_count = library.find<decltype(loaded.kernel_count)>("smelt_translated_kernel_count");
+  loaded.kernel_name = library.find<decltype(loaded.kernel_name)>("smelt_translated_kernel_name");
+  loaded.compile_kernel = library.find<decltype(loaded.compile_kernel)>("smelt_translated_compile");
+  loaded.release_translated = library.find<decltype(loaded.release_translated)>("smelt_translated_release");
+  loaded.last_error = library.find<decltype(loaded.last_error)>("smelt_last_error");
+  if (!library.trouble().empty())
+    return fail(Errc::toolchain_missing, "{} of this version is needed to compile: {}", kName, library.trouble());
   if (const smelt_status status = loaded.open(nullptr, &loaded.compiler); status != SMELT_OK)
     return tl::unexpected(loaded.error(status));
   return loaded;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// libcurl, opened when the first remote is named: it and what it needs would be half of the time that a command which
-// has no remote takes to start. Private to remote.
+// libcurl, opened when the first remote is named: it and what it needs would add a quarter to the time that a command
+// which has no remote takes to start. Private to remote.
 #pragma once
 
 #include "smelt/base/result.hpp"

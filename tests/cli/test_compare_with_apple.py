@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 import unittest
@@ -13,6 +14,8 @@ from smelt_cli import CORPUS, SOURCE, CliTest
 
 TOOL = SOURCE / "scripts/compare-with-apple"
 APPLE = CORPUS / "llama.rn/cpp/ggml-metal/ggml-llama.metallib"
+# The library that Apple's compiler made of ggml's Metal source, and nearly that source: the package has an older one.
+PAIR = CORPUS / "llama.rn-0.3.11/cpp"
 
 # Kernels by names of that library that compute the same, in words of our own.
 SAMPLE = """
@@ -104,6 +107,27 @@ class CompareWithApple(CliTest):
             with self.subTest(name):
                 for key in ("instructions", "loads", "stores", "alias_scopes", "parameters", "helpers"):
                     self.assertEqual(row["ours"][key], row["apple"][key], key)
+
+    def test_a_whole_library_is_like_apples(self):
+        if not PAIR.exists():
+            self.skipTest("build/corpus is absent; scripts/fetch-corpus makes it")
+        ours = self.folder / "ours.metallib"
+        self.succeed("compile", PAIR / "ggml-metal.metal", "-o", ours, "--target", "ios17", "--fast-math", "--no-cpu", "--no-store",
+                     "-D", "LM_GGML_COMMON_DECL_METAL", "-D", "LM_GGML_COMMON_IMPL_METAL")  # fmt: skip
+        rows = self.compare(PAIR / "ggml-llama.metallib", ours)[1]
+        self.assertEqual(len(rows), 168)
+
+        def total(side, key):
+            return sum(row[side][key] for row in rows.values())
+
+        ratios = [row["ours"]["instructions"] / row["apple"]["instructions"] for row in rows.values()]
+        self.assertLess(total("ours", "instructions"), 1.10 * total("apple", "instructions"))
+        self.assertLess(statistics.median(ratios), 1.05)
+        self.assertLess(max(ratios), 1.5)
+        self.assertLessEqual(total("ours", "loads_in_loops"), total("apple", "loads_in_loops"))
+        self.assertGreater(total("ours", "alias_scopes"), 0.98 * total("ours", "buffer_accesses"))
+        same = sum(row["ours"]["parameters"] == row["apple"]["parameters"] for row in rows.values())
+        self.assertGreaterEqual(same, 164)
 
     def test_no_prefix_of_a_library_is_read(self):
         tool = load_tool()

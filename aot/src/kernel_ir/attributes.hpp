@@ -16,6 +16,7 @@ inline constexpr const char* kPrefix = "smelt.";
 inline constexpr const char* kKernel = "smelt.kernel";                           ///< an entry point
 inline constexpr const char* kMaxThreads = "smelt.max_threads_per_threadgroup";  ///< "N"
 inline constexpr const char* kThreadgroupMemory = "smelt.threadgroup_memory";    ///< "BYTES" of the unsized array
+inline constexpr const char* kSimplified = "smelt.simplified";  ///< the front end has run LLVM's passes on it already
 
 // Of an entry point's parameter.
 inline constexpr const char* kBuiltin = "smelt.builtin";                ///< it is this hardware value (builtins.hpp)
@@ -41,7 +42,7 @@ inline constexpr const char* kPointees = "smelt.pointees";
 inline constexpr const char* kParameterAttributes[] = {kBuiltin,     kLocationIndex,   kAccess,       kArgName,
                                                        kArgTypeName, kArgTypeSize,     kArgTypeAlign, kArgStructType,
                                                        kArgUnused,   kFunctionConstant};
-inline constexpr const char* kFunctionAttributes[] = {kKernel, kMaxThreads, kThreadgroupMemory};
+inline constexpr const char* kFunctionAttributes[] = {kKernel, kMaxThreads, kThreadgroupMemory, kSimplified};
 
 /// Whether the function is marked as an entry point, and there.
 inline bool is_kernel(const llvm::Function& function) {

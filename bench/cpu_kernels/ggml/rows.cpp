@@ -7,12 +7,12 @@
 //
 // The rivals take turns, each run by itself, and the fastest of all runs counts. Of one thread it is processor time, so
 // that a busy machine changes little; of two it is time by the clock. Results are compared first.
+#include "smelt/base/shared_library.hpp"
+
 #include "bench.hpp"
 #include "built.hpp"
 #include "cases.hpp"
 #include "ggml-cpu.h"
-
-#include <dlfcn.h>
 
 #include <cmath>
 #include <memory>
@@ -23,12 +23,11 @@ namespace {
 class OpenBlas {
  public:
   static std::unique_ptr<OpenBlas> open(unsigned threads) {
-    void* const library = ::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return nullptr;
+    SharedLibrary library("libopenblas.so.0");
     auto blas = std::make_unique<OpenBlas>();
-    blas->sgemm_ = reinterpret_cast<Sgemm>(::dlsym(library, "cblas_sgemm"));
-    const auto set_threads = reinterpret_cast<void (*)(int)>(::dlsym(library, "openblas_set_num_threads"));
-    if (blas->sgemm_ == nullptr || set_threads == nullptr) return nullptr;
+    blas->sgemm_ = library.find<Sgemm>("cblas_sgemm");
+    const auto set_threads = library.find<void (*)(int)>("openblas_set_num_threads");
+    if (!library.trouble().empty()) return nullptr;
     set_threads(static_cast<int>(threads));
     return blas;
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace smelt::schema {
 namespace {
@@ -411,17 +412,12 @@ ArgumentView Package::argument(uint32_t index) const {
 }
 
 std::vector<MemberView> Package::members_of(uint32_t argument) const {
-  uint32_t low = 0, high = members_.count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (row<MemberRow>(members_, middle).argument < argument)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  const auto rows = std::views::iota(uint32_t{0}, members_.count);
+  const auto first = std::ranges::partition_point(
+      rows, [&](uint32_t index) { return row<MemberRow>(members_, index).argument < argument; });
   std::vector<MemberView> found;
-  for (; low < members_.count; ++low) {
-    const auto at = row<MemberRow>(members_, low);
+  for (uint32_t index : std::ranges::subrange(first, rows.end())) {
+    const auto at = row<MemberRow>(members_, index);
     if (at.argument != argument) break;
     found.push_back({text(at.name), text(at.type_name), at.id, at.count, at.offset, at.size, MemberKind(at.kind),
                      Access(at.access)});

@@ -3,6 +3,7 @@
 // 2), so every pointer must be seen to belong to one space. LLVM's own optimiser does it, and cleans up what the front
 // end left. What remains in space 0 after that is a pointer to the thread's own memory, or an error.
 #include "air/passes/support.hpp"
+#include "kernel_ir/attributes.hpp"
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Module.h"
@@ -70,11 +71,16 @@ void infer(llvm::Module& module) {
   run_on_functions(module, std::move(passes));
 }
 
+void lower(llvm::Module& module) {
+  FunctionPasses passes;
+  passes.addPass(llvm::LowerConstantIntrinsicsPass());
+  passes.addPass(llvm::ScalarizeMaskedMemIntrinPass());
+  run_on_functions(module, std::move(passes));
+}
+
 /// Pointers that went through thread memory show only when that memory is in registers, hence twice.
 void optimise(llvm::Module& module) {
   FunctionPasses first;
-  first.addPass(llvm::LowerConstantIntrinsicsPass());
-  first.addPass(llvm::ScalarizeMaskedMemIntrinPass());
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   first.addPass(llvm::EarlyCSEPass(true));
   run_on_functions(module, std::move(first));
@@ -103,14 +109,26 @@ const llvm::Value* leftover_cast(const llvm::Value* value) {
   return nullptr;
 }
 
+const llvm::Value* leftover_cast(const llvm::Instruction& instruction) {
+  const llvm::Value* cast = leftover_cast(&instruction);
+  for (const llvm::Use& operand : instruction.operands())
+    if (!cast) cast = leftover_cast(operand.get());
+  return cast;
+}
+
+bool has_casts(llvm::Module& module) {
+  for (const llvm::Instruction* instruction : instructions_of(module))
+    if (leftover_cast(*instruction)) return true;
+  return false;
+}
+
 }  // namespace
 
 Result<void> infer_address_spaces(PassContext& context) {
-  optimise(context.module);
+  lower(context.module);
+  if (!context.entry->hasFnAttribute(kernel_ir::kSimplified) || has_casts(context.module)) optimise(context.module);
   for (const llvm::Instruction* instruction : instructions_of(context.module)) {
-    const llvm::Value* cast = leftover_cast(instruction);
-    for (const llvm::Use& operand : instruction->operands())
-      if (!cast) cast = leftover_cast(operand.get());
+    const llvm::Value* cast = leftover_cast(*instruction);
     if (!cast) continue;
     return refuse(*instruction,
                   "a pointer of address space {} is used as a generic one and may meet pointers of other spaces here; "

@@ -70,10 +70,6 @@ Shape in_width(Shape shape, const llvm::Type* type) {
   return Shape::linear(step, shape.limit, shape.aligned, shape.guarded);
 }
 
-bool is_power_minus_one(uint64_t number) {
-  return number != 0 && (number & (number + 1)) == 0;
-}
-
 }  // namespace
 
 Shape Shape::linear(int64_t step, uint64_t limit, unsigned aligned, bool guarded) {
@@ -252,74 +248,18 @@ Shape Shapes::of_call(const llvm::Instruction& instruction) const {
   }
 }
 
-Shape Shapes::of_arithmetic(const llvm::Instruction& instruction) const {
-  const llvm::Value* left = instruction.getOperand(0);
-  const llvm::Value* right = instruction.getOperand(1);
-  const Shape a = of(left);
-  const Shape b = of(right);
-  if (a.is_varying() || b.is_varying() || !instruction.getType()->isIntegerTy()) return Shape::varying();
-  const llvm::Type* type = instruction.getType();
-  const bool guarded = a.guarded || b.guarded;
-  if (a.is_spread() || b.is_spread()) return of_lanes(instruction, a, b);
-  const auto aligned = [](const Shape& shape, const llvm::Value* value) -> unsigned {
-    return shape.is_linear() ? shape.aligned : alignment_of(value);
-  };
-  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(right);
-  const bool small = constant && constant->getBitWidth() <= 64;
-  const uint64_t number = small ? constant->getZExtValue() : 0;
-  // All lanes stay inside one aligned block of 2^bits values, so the bits above are those of the base.
-  const auto inside_block = [&](unsigned bits) {
-    return !guarded && a.is_linear() && a.step > 0 && bits < 63 && a.aligned >= bits &&
-           static_cast<uint64_t>(a.step) * (lanes_ - 1) < (uint64_t{1} << bits);
-  };
-  switch (instruction.getOpcode()) {
-    case llvm::Instruction::Or:
-      if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return of_lanes(instruction, a, b);
-      [[fallthrough]];
-    case llvm::Instruction::Add:
-      return Shape::linear(wrapping(uint64_t(a.step) + uint64_t(b.step)),
-                           combine_limits(limit_of(a, left), limit_of(b, right), type, add_overflow),
-                           std::min(aligned(a, left), aligned(b, right)), guarded);
-    case llvm::Instruction::Sub:
-      return Shape::linear(wrapping(uint64_t(a.step) - uint64_t(b.step)), Shape::kNoLimit, 0, guarded);
-    case llvm::Instruction::Mul:
-      if (!small) return Shape::varying();
-      return Shape::linear(wrapping(uint64_t(a.step) * number),
-                           combine_limits(a.limit, number, type, multiply_overflow),
-                           std::min(63u, a.aligned + alignment_of(number)), guarded);
-    case llvm::Instruction::Shl:
-      if (!small || number >= type->getIntegerBitWidth()) return Shape::varying();
-      return Shape::linear(wrapping(uint64_t(a.step) << number),
-                           combine_limits(a.limit, uint64_t{1} << number, type, multiply_overflow),
-                           std::min<unsigned>(63, a.aligned + static_cast<unsigned>(number)), guarded);
-    case llvm::Instruction::LShr:
-    case llvm::Instruction::UDiv: {
-      const bool shift = instruction.getOpcode() == llvm::Instruction::LShr;
-      if (!small || (!shift && !std::has_single_bit(number))) return of_lanes(instruction, a, b);
-      const unsigned bits = shift ? static_cast<unsigned>(number) : alignment_of(number);
-      return inside_block(bits) ? Shape::uniform() : of_lanes(instruction, a, b);
-    }
-    case llvm::Instruction::URem:
-      if (small && std::has_single_bit(number) && inside_block(alignment_of(number)))
-        return Shape::linear(a.step, number - 1, 63);
-      return of_lanes(instruction, a, b);
-    case llvm::Instruction::And:
-      if (small && is_power_minus_one(number) && inside_block(static_cast<unsigned>(std::popcount(number))))
-        return Shape::linear(a.step, number, 63);
-      return of_lanes(instruction, a, b);
-    default:
-      return of_lanes(instruction, a, b);
-  }
-}
-
 Shape Shapes::spread(LaneOffsets offsets, const llvm::Type* type, uint64_t limit, unsigned aligned,
                      bool guarded) const {
   // Differences modulo the width, but where no lane wraps: there they are what they are.
-  if (limit == Shape::kNoLimit && type->isIntegerTy() && type->getIntegerBitWidth() < 64)
-    for (int64_t& offset : offsets) offset = in_width(Shape::linear(offset), type).step;
-  const auto is_step = [&](unsigned lane) { return uint64_t(offsets[lane]) == uint64_t(offsets[1]) * lane; };
+  const bool wraps = limit == Shape::kNoLimit;
+  const auto difference = [&](uint64_t offset) {
+    return wraps ? in_width(Shape::linear(wrapping(offset)), type).step : wrapping(offset);
+  };
   bool linear = true;
-  for (unsigned lane = 0; lane < lanes_; ++lane) linear &= is_step(lane);
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    offsets[lane] = difference(uint64_t(offsets[lane]));
+    linear &= offsets[lane] == difference(uint64_t(offsets[1]) * lane);
+  }
   if (linear) return Shape::linear(offsets[1], limit, aligned, guarded);
   Shape made{Shape::Kind::spread, guarded, static_cast<uint8_t>(aligned), 0, limit};
   made.offsets = &*offsets_.insert(offsets).first;
@@ -337,10 +277,13 @@ uint64_t Shapes::reach(const Shape& shape) const {
 }
 
 // Operations on linear and spread values, lane by lane.
-Shape Shapes::of_lanes(const llvm::Instruction& instruction, const Shape& a, const Shape& b) const {
+Shape Shapes::of_arithmetic(const llvm::Instruction& instruction) const {
   const llvm::Type* type = instruction.getType();
   const llvm::Value* left = instruction.getOperand(0);
   const llvm::Value* right = instruction.getOperand(1);
+  const Shape a = of(left);
+  const Shape b = of(right);
+  if (a.is_varying() || b.is_varying() || !type->isIntegerTy()) return Shape::varying();
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(right);
   if (constant && constant->getBitWidth() > 64) return Shape::varying();
   const uint64_t number = constant ? constant->getZExtValue() : 0;

@@ -105,7 +105,6 @@ class Shapes {
   Shape of_phi(const llvm::PHINode& phi) const;
   Shape of_call(const llvm::Instruction& instruction) const;
   Shape of_arithmetic(const llvm::Instruction& instruction) const;
-  Shape of_lanes(const llvm::Instruction& instruction, const Shape& a, const Shape& b) const;
   Shape of_bits(const llvm::Instruction& instruction, const Shape& a, uint64_t number) const;
   Shape of_cast(const llvm::Instruction& instruction) const;
   Shape of_address(const llvm::Instruction& instruction) const;

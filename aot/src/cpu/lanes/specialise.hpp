@@ -22,6 +22,6 @@ namespace smelt::aot::cpu::lanes {
 
 /// `function` must have passed structurise(), and is in that form afterwards. For gangs of which all lanes exist.
 /// `spread`: conditions on spread values too, which large kernels have too many of. True if something was copied.
-bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread = true);
+bool specialise(llvm::Function& function, llvm::ArrayRef<Shape> arguments, unsigned lanes, bool spread);
 
 }  // namespace smelt::aot::cpu::lanes

@@ -6,9 +6,10 @@
 // power.c uses log_parts, log1p_tail and log2_wide of logarithm.c.
 #include "arithmetic.c"
 #include "copy.c"
+#include "double_bits.c"
 #include "double_exponential.c"
 // It uses exp_times of the one before.
-#include "double_bits.c"
+#include "double_error_function.c"
 #include "double_trigonometric.c"
 #include "inverse.c"
 #include "power.c"

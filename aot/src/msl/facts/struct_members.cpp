@@ -63,7 +63,8 @@ class MemberReader {
       } else {
         made.type_name = metal_name(type, context_);
       }
-      next_id = made.id + std::max<uint64_t>(made.count, 1) * read_inside(type, std::move(made));
+      const uint64_t id = made.id, count = std::max<uint64_t>(made.count, 1);
+      next_id = id + count * read_inside(type, std::move(made));
       if (trouble_) return 0;
     }
     return next_id;

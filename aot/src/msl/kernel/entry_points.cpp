@@ -276,6 +276,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   optimise(module);
+  entry->addFnAttr(kernel_ir::kSimplified);
   describe_entry(*entry, fact, source.constants);
   describe_constants(module, fact, source.constants);
   if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);

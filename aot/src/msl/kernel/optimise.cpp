@@ -30,8 +30,11 @@ constexpr llvm::StringLiteral kSimplify =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),sroa<modify-cfg>,gvn,sccp,bdce,"
     "instcombine<no-verify-fixpoint>,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
-    "loop-mssa(licm<allowspeculation>),simplifycfg<hoist-common-insts;sink-common-insts>,"
-    "instcombine<no-verify-fixpoint>,div-rem-pairs),cgscc(function-attrs)";
+    "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>)";
+
+// What leaves loops last, when short loops are gone: accumulators in arrays stay in registers then.
+constexpr llvm::StringLiteral kLast =
+    "function(loop-mssa(licm<allowspeculation>),instcombine<no-verify-fixpoint>,div-rem-pairs),cgscc(function-attrs)";
 
 /// No C library: a loop that copies stays a loop, and does not become memmove.
 llvm::TargetLibraryInfoImpl no_library() {
@@ -164,11 +167,12 @@ void optimise(llvm::Module& module) {
   pipeline.add(std::move(first));
   pipeline.add_module(NoAliasPass());
   pipeline.add_text(kSimplify);
-  pipeline.add_module(NoAliasPass());  // again: what was joined meanwhile lost its scopes
-  llvm::FunctionPassManager last;
-  last.addPass(llvm::InferAddressSpacesPass(kThread));
-  last.addPass(llvm::InstCombinePass());
-  pipeline.add(std::move(last));
+  llvm::FunctionPassManager spaces;
+  spaces.addPass(llvm::InferAddressSpacesPass(kThread));
+  pipeline.add(std::move(spaces));
+  pipeline.add_module(NoAliasPass());  // again: what was joined or moved meanwhile lost its scopes
+  pipeline.add_text(kLast);
+  pipeline.add_module(NoAliasPass());
   pipeline.add_module(llvm::GlobalDCEPass());
   rename_unroll_hints(module, kUnroll, kKeptUnroll);
   pipeline.run(module);

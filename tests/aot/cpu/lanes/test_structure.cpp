@@ -60,7 +60,7 @@ TEST_CASE("structured and specialised functions still do what a thread did") {
         CHECK((lanes::arm_of(level, node).first || (level.loop && lanes::is_latch_exit(*level.loop))));
       }
     }
-    if (lanes::specialise(*changed, shapes, 32)) {
+    if (lanes::specialise(*changed, shapes, 32, /*spread=*/true)) {
       ++copied;
       REQUIRE(problems_of(*changed) == "");
       // A thread by itself is all the lanes there are.
