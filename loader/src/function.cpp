@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a name to a pipeline.
+#include "smelt/base/near_names.hpp"
+
 #include "library_data.hpp"
-#include "near_names.hpp"
 #include "pipeline_cache.hpp"
 
 #include <algorithm>
@@ -96,19 +97,7 @@ std::span<const ArgInfo> FunctionRows::args() const {
 
 Result<FunctionRef> Library::function(std::string_view name) const {
   const auto index = data_->find(name);
-  if (!index) {
-    std::string hint;
-    const std::string_view other = other_spelling(name, data_->names);
-    if (!other.empty()) hint = fmt::format(". It is here as '{}'", other);
-    std::string near;
-    for (const std::string_view candidate : near_names(name, data_->names))
-      near += fmt::format("{}'{}'", near.empty() ? "" : ", ", candidate);
-    if (!near.empty()) hint += fmt::format(". Near names: {}", near);
-    auto error = fail(Errc::function_not_found, "the library has no function '{}'; it has {}{}", name,
-                      data_->names.size(), hint);
-    error.value().subject = name;
-    return error;
-  }
+  if (!index) return no_function(name, data_->names);
   return FunctionRef(new Function(
       std::make_unique<Function::Data>(Function::Data{shared_from_this(), read_function(*data_, *index)})));
 }

@@ -4,7 +4,6 @@
 #include "smelt/base/files.hpp"
 
 #include "library_data.hpp"
-#include "near_names.hpp"
 #include "slice_choice.hpp"
 
 #include <algorithm>

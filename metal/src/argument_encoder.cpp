@@ -164,7 +164,7 @@ ArgumentEncoder* Function::newArgumentEncoder(NS::UInteger bufferIndex) {
   return newArgumentEncoder(bufferIndex, nullptr);
 }
 ArgumentEncoder* Function::newArgumentEncoder(NS::UInteger bufferIndex, const AutoreleasedArgument* reflection) {
-  const std::string name(from(this).function->name());
+  const std::string& name = from(this).name;
   LibraryObject& library = *from(this).library;
   // What the members are stands in the kernel's code, which the program is about to need anyway.
   const auto function = library.with_code(name).and_then(

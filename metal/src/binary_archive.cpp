@@ -107,14 +107,14 @@ bool BinaryArchive::addComputePipelineFunctions(const ComputePipelineDescriptor*
   if (descriptor == nullptr || descriptor->computeFunction() == nullptr)
     return misuse(kCall, "the descriptor's computeFunction is null"), false;
   const FunctionObject& function = from(descriptor->computeFunction());
-  const auto request = function.library->request_for(std::string(function.function->name()));
-  if (!request) return true;  // the library brings its code
-  const auto package = compiled_kernel(*request);
+  KernelCode* const code = function.library->code();
+  if (code == nullptr) return true;  // the library brings it
+  const auto package = lasting_code(*code, function.name);
   if (!package) {
     archive_error(error, BinaryArchiveErrorCompilationFailure, package.error().message);
     return false;
   }
-  from(this).add(key_of(*request), *package);
+  from(this).add(code->key(function.name, lasting_effort()), *package);
   return true;
 }
 bool BinaryArchive::serializeToURL(const NS::URL* url, NS::Error** error) {

@@ -2,6 +2,7 @@
 #include "smelt/base/bytes.hpp"
 
 #include "Metal/Metal.hpp"
+#include "foundation/nil.hpp"
 #include "resource_object.hpp"
 #include "validation.hpp"
 
@@ -136,20 +137,25 @@ SizeAndAlign Device::heapBufferSizeAndAlign(NS::UInteger length, ResourceOptions
 }
 
 NS::UInteger Allocation::allocatedSize() const {
+  if (is_nil(this)) return 0;
   if (const auto* buffer = dynamic_cast<const BufferObject*>(this)) return buffer->bytes;
   return static_cast<const HeapObject*>(this)->bytes;
 }
 
 NS::String* Resource::label() const {
+  if (is_nil(this)) return nullptr;
   return static_cast<const BufferObject*>(this)->label.get();
 }
 void Resource::setLabel(const NS::String* label) {
+  if (is_nil(this)) return;
   static_cast<BufferObject*>(this)->label.set(label);
 }
 Device* Resource::device() const {
+  if (is_nil(this)) return nullptr;
   return static_cast<const BufferObject*>(this)->device;
 }
 ResourceOptions Resource::resourceOptions() const {
+  if (is_nil(this)) return 0;
   return static_cast<const BufferObject*>(this)->options;
 }
 CPUCacheMode Resource::cpuCacheMode() const {
@@ -162,16 +168,20 @@ HazardTrackingMode Resource::hazardTrackingMode() const {
   return tracking_in(resourceOptions());
 }
 PurgeableState Resource::setPurgeableState(PurgeableState state) {
+  if (is_nil(this)) return PurgeableState{};
   PurgeableState& kept = static_cast<BufferObject*>(this)->purgeable;
   return state == PurgeableStateKeepCurrent ? kept : std::exchange(kept, state);
 }
 Heap* Resource::heap() const {
+  if (is_nil(this)) return nullptr;
   return static_cast<const BufferObject*>(this)->in.get();
 }
 NS::UInteger Resource::heapOffset() const {
+  if (is_nil(this)) return 0;
   return static_cast<const BufferObject*>(this)->heap_offset;
 }
 void Resource::makeAliasable() {
+  if (is_nil(this)) return;
   auto& buffer = static_cast<BufferObject&>(*this);
   if (!buffer.in) {
     misuse("-[MTLResource makeAliasable]", "the buffer is not of a heap");
@@ -180,22 +190,27 @@ void Resource::makeAliasable() {
   if (!buffer.aliasable.exchange(true)) buffer.in->give_back(buffer.heap_offset);
 }
 bool Resource::isAliasable() const {
+  if (is_nil(this)) return false;
   return static_cast<const BufferObject*>(this)->aliasable;
 }
 
 NS::UInteger Buffer::length() const {
+  if (is_nil(this)) return 0;
   return from(this).bytes;
 }
 void* Buffer::contents() {
+  if (is_nil(this)) return nullptr;
   return is_private(from(this).options) ? nullptr : from(this).start;
 }
 void Buffer::didModifyRange(const NS::Range& range) {
+  if (is_nil(this)) return;
   const uint64_t bytes = from(this).bytes;
   if (range.location > bytes || range.length > bytes - range.location)
     misuse("-[MTLBuffer didModifyRange:]", "range {{{}, {}}} goes past the buffer's {} bytes", range.location,
            range.length, bytes);
 }
 uint64_t Buffer::gpuAddress() const {
+  if (is_nil(this)) return 0;
   return reinterpret_cast<uintptr_t>(from(this).start);
 }
 void Buffer::addDebugMarker(const NS::String*, const NS::Range&) {}

@@ -8,14 +8,25 @@
 
 namespace smelt::metal {
 
-std::byte* ByteArena::copy(const void* bytes, size_t length) {
+std::byte* ByteArena::place(size_t length) {
   if (used_ + length > kChunk) {
     chunks_.push_back(std::make_unique<Chunk>());
     used_ = 0;
   }
   std::byte* const at = chunks_.back()->bytes + used_;
-  std::memcpy(at, bytes, length);
   used_ = round_up(used_ + length, kAlignment);
+  return at;
+}
+
+std::byte* ByteArena::copy(const void* bytes, size_t length) {
+  std::byte* const at = place(length);
+  std::memcpy(at, bytes, length);
+  return at;
+}
+
+std::byte* ByteArena::zeros(size_t length) {
+  std::byte* const at = place(length);
+  std::memset(at, 0, length);
   return at;
 }
 

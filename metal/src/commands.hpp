@@ -65,8 +65,10 @@ struct Step {
 class ByteArena {
  public:
   std::byte* copy(const void* bytes, size_t length);
+  std::byte* zeros(size_t length);
 
  private:
+  std::byte* place(size_t length);
   static constexpr size_t kChunk = 16384, kAlignment = 64;
   struct alignas(kAlignment) Chunk {
     std::byte bytes[kChunk];

@@ -3,10 +3,7 @@
 
 #include "smelt/base/background.hpp"
 #include "smelt/base/shared_library.hpp"
-#include "smelt/base/trace.hpp"
 #include "smelt/compiler.h"
-
-#include "stored_code.hpp"
 
 #include <cstdlib>
 
@@ -19,6 +16,11 @@ struct CompilerLibrary {
   decltype(&smelt_compile) compile = nullptr;
   decltype(&smelt_compiled_get_info) get_info = nullptr;
   decltype(&smelt_compiled_release) release = nullptr;
+  decltype(&smelt_translate) translate = nullptr;
+  decltype(&smelt_translated_kernel_count) kernel_count = nullptr;
+  decltype(&smelt_translated_kernel_name) kernel_name = nullptr;
+  decltype(&smelt_translated_compile) compile_kernel = nullptr;
+  decltype(&smelt_translated_release) release_translated = nullptr;
   decltype(&smelt_last_error) last_error = nullptr;
   decltype(&smelt_compiler_cancel) cancel = nullptr;
   smelt_compiler* compiler = nullptr;
@@ -45,6 +47,11 @@ Result<CompilerLibrary> open_library() {
   loaded.compile = library.find<decltype(loaded.compile)>("smelt_compile");
   loaded.get_info = library.find<decltype(loaded.get_info)>("smelt_compiled_get_info");
   loaded.release = library.find<decltype(loaded.release)>("smelt_compiled_release");
+  loaded.translate = library.find<decltype(loaded.translate)>("smelt_translate");
+  loaded.kernel_count = library.find<decltype(loaded.kernel_count)>("smelt_translated_kernel_count");
+  loaded.kernel_name = library.find<decltype(loaded.kernel_name)>("smelt_translated_kernel_name");
+  loaded.compile_kernel = library.find<decltype(loaded.compile_kernel)>("smelt_translated_compile");
+  loaded.release_translated = library.find<decltype(loaded.release_translated)>("smelt_translated_release");
   loaded.last_error = library.find<decltype(loaded.last_error)>("smelt_last_error");
   loaded.cancel = library.find<decltype(loaded.cancel)>("smelt_compiler_cancel");
   if (!library.trouble().empty())
@@ -62,12 +69,16 @@ const Result<CompilerLibrary>& compiler_library() {
   return library;
 }
 
-/// What the store has, which a trace tells; of what is compiled it is told by the compiler's library.
-std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string& name) {
-  const auto start = TraceClock::now();
-  auto found = find_stored(key);
-  if (found && tracing()) trace_event(name, "store", start, TraceClock::now(), {});
-  return found;
+/// The package, which `compiled` keeps.
+Result<loader::OwnedBytes> package_of(const CompilerLibrary& library, smelt_compiled* compiled) {
+  const std::shared_ptr<const void> owner(compiled, [release = library.release](const void* handle) {
+    release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
+  });
+  smelt_compiled_info info{};
+  info.struct_size = sizeof(info);
+  if (const smelt_status status = library.get_info(compiled, &info); status != SMELT_OK)
+    return tl::unexpected(library.error(status));
+  return loader::OwnedBytes{{static_cast<const std::byte*>(info.package), info.package_size}, owner};
 }
 
 Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options,
@@ -78,14 +89,7 @@ Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compi
   smelt_compiler* const compiler = in_background ? library->background : library->compiler;
   if (const smelt_status status = library->compile(compiler, &source, 1, &options, &compiled); status != SMELT_OK)
     return tl::unexpected(library->error(status));
-  const std::shared_ptr<const void> owner(compiled, [release = library->release](const void* handle) {
-    release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
-  });
-  smelt_compiled_info info{};
-  info.struct_size = sizeof(info);
-  if (const smelt_status status = library->get_info(compiled, &info); status != SMELT_OK)
-    return tl::unexpected(library->error(status));
-  return loader::OwnedBytes{{static_cast<const std::byte*>(info.package), info.package_size}, owner};
+  return package_of(*library, compiled);
 }
 
 smelt_compile_options default_options() {
@@ -94,31 +98,37 @@ smelt_compile_options default_options() {
   return options;
 }
 
-constexpr const char* kSourceName = "program_source";
+/// What a request for source asks the compiler for, in its words. Borrows the request.
+class SourceOptions {
+ public:
+  explicit SourceOptions(const SourceRequest& request) : target_(request.target.c_str()) {
+    options.targets = &target_;
+    options.target_count = 1;
+    for (const std::string& definition : request.definitions) definitions_.push_back(definition.c_str());
+    options.definitions = definitions_.data();
+    options.definition_count = definitions_.size();
+    if (request.language) {
+      options.language[0] = request.language->major;
+      options.language[1] = request.language->minor;
+    }
+    options.fast_math = request.fast_math ? 1 : 0;
+  }
+  SourceOptions(const SourceOptions&) = delete;
+  SourceOptions& operator=(const SourceOptions&) = delete;
+
+  smelt_compile_options options = default_options();
+
+ private:
+  const char* target_;
+  std::vector<const char*> definitions_;
+};
 
 }  // namespace
 
 Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
-  const std::optional<Digest> key = key_of(request);
-  if (key)
-    if (auto found = recalled(*key, kSourceName)) return std::move(*found);
-  smelt_compile_options options = default_options();
-  const char* const target = request.target.c_str();
-  options.targets = &target;
-  options.target_count = 1;
-  std::vector<const char*> definitions;
-  for (const std::string& definition : request.definitions) definitions.push_back(definition.c_str());
-  options.definitions = definitions.data();
-  options.definition_count = definitions.size();
-  if (request.language) {
-    options.language[0] = request.language->major;
-    options.language[1] = request.language->minor;
-  }
-  options.fast_math = request.fast_math ? 1 : 0;
-  options.no_cpu = 1;
-  SMELT_TRY(auto made, compile({kSourceName, request.text.data(), request.text.size()}, options));
-  if (key) keep_in_store(*key, made.bytes);
-  return made;
+  SourceOptions with(request);
+  with.options.no_cpu = 1;
+  return compile({kSourceName, request.text.data(), request.text.size()}, with.options);
 }
 
 namespace {
@@ -135,10 +145,7 @@ Result<loader::OwnedBytes> make_kernel(const KernelRequest& request, bool in_bac
   options.cpu_effort = request.effort.c_str();
   // The kernel has code, so what takes much longer than that is not worth it.
   if (in_background) options.timeout = 120;
-  const smelt_source source{request.function.c_str(), request.metallib.data(), request.metallib.size()};
-  SMELT_TRY(auto made, compile(source, options, in_background));
-  keep_in_store(key_of(request), made.bytes);
-  return made;
+  return compile({request.function.c_str(), request.metallib.data(), request.metallib.size()}, options, in_background);
 }
 
 /// At the end of the process, before the compiler's library is taken down.
@@ -149,22 +156,52 @@ void end_background() {
 
 }  // namespace
 
-std::optional<loader::OwnedBytes> stored_kernel(const KernelRequest& request) {
-  return recalled(key_of(request), request.function);
-}
-
 Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
-  if (auto found = stored_kernel(request)) return std::move(*found);
   return make_kernel(request, false);
 }
 
 Result<loader::OwnedBytes> compiled_in_background(const KernelRequest& request) {
-  if (auto found = stored_kernel(request)) return std::move(*found);
   if (const auto& library = compiler_library(); !library) return tl::unexpected(library.error());
   // Only now, so that it is called before what the compiler's library has to do at the end.
   static const bool ended_in_time = std::atexit(end_background) == 0;
   if (!ended_in_time) return fail(Errc::io, "nothing is made in the background: atexit() takes no more");
   return make_kernel(request, true);
+}
+
+Result<std::shared_ptr<const TranslatedSource>> TranslatedSource::read(const SourceRequest& request,
+                                                                       const std::string& level, bool checked) {
+  const auto& library = compiler_library();
+  if (!library) return tl::unexpected(library.error());
+  SourceOptions with(request);
+  const char* const wanted = level.c_str();
+  with.options.cpu_levels = &wanted;
+  with.options.cpu_level_count = 1;
+  with.options.checked = checked ? 1 : 0;
+  const smelt_source source = {kSourceName, request.text.data(), request.text.size()};
+  smelt_translated* handle = nullptr;
+  if (const smelt_status status = library->translate(library->compiler, &source, 1, &with.options, &handle);
+      status != SMELT_OK)
+    return tl::unexpected(library->error(status));
+  auto made = std::make_shared<TranslatedSource>();
+  made->handle_ = {handle, library->release_translated};
+  for (size_t i = 0; i < library->kernel_count(handle); ++i) {
+    const char* name = nullptr;
+    size_t length = 0;
+    if (const smelt_status status = library->kernel_name(handle, i, &name, &length); status != SMELT_OK)
+      return tl::unexpected(library->error(status));
+    made->kernels_.emplace_back(name, length);
+  }
+  return made;
+}
+
+Result<loader::OwnedBytes> TranslatedSource::compile(const std::string& kernel, const std::string& effort) const {
+  const auto& library = compiler_library();  // which has made the handle
+  smelt_compiled* compiled = nullptr;
+  if (const smelt_status status =
+          library->compile_kernel(handle_.get(), kernel.data(), kernel.size(), effort.c_str(), &compiled);
+      status != SMELT_OK)
+    return tl::unexpected(library->error(status));
+  return package_of(*library, compiled);
 }
 
 }  // namespace smelt::metal

@@ -5,10 +5,16 @@
 
 #include "smelt/loader/types.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
+struct smelt_translated;
+
 namespace smelt::metal {
+
+/// What messages about source begin with.
+constexpr const char* kSourceName = "program_source";
 
 /// Metal source and how it is compiled.
 struct SourceRequest {
@@ -29,15 +35,29 @@ struct KernelRequest {
   std::string effort = "balanced";  ///< "fast", ...: time that its code may take to make
 };
 
-/// The source's package, without CPU code: found in the store, else compiled and kept there. `not_cached` when it is
-/// neither there nor may be compiled ($SMELT_OFFLINE), `toolchain_missing` without libsmelt-compiler.so. Any thread.
+/// The source's package, all of its kernels, without CPU code. `not_cached` when it may not be compiled
+/// ($SMELT_OFFLINE), `toolchain_missing` without libsmelt-compiler.so. Any thread.
 Result<loader::OwnedBytes> compiled_source(const SourceRequest& request);
 
 /// A package with the CPU code of that kernel alone; likewise.
 Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request);
-/// Found in the store, or nothing.
-std::optional<loader::OwnedBytes> stored_kernel(const KernelRequest& request);
-/// The same as compiled_kernel on a thread that nobody waits for, which the end of the process ends: `cancelled`.
+/// The same on a thread that nobody waits for, which the end of the process ends: `cancelled`.
 Result<loader::OwnedBytes> compiled_in_background(const KernelRequest& request);
+
+/// Source that was read and checked whole, its kernels yet to be compiled. Any thread.
+class TranslatedSource {
+ public:
+  /// For CPU code of `level` ("x86-64-v3"); likewise.
+  static Result<std::shared_ptr<const TranslatedSource>> read(const SourceRequest& request, const std::string& level,
+                                                              bool checked);
+  /// Names, in the order of the source.
+  const std::vector<std::string>& kernels() const { return kernels_; }
+  /// A package with the CPU code of that kernel alone; likewise.
+  Result<loader::OwnedBytes> compile(const std::string& kernel, const std::string& effort) const;
+
+ private:
+  std::shared_ptr<smelt_translated> handle_;
+  std::vector<std::string> kernels_;
+};
 
 }  // namespace smelt::metal

@@ -4,12 +4,14 @@
 #include "Metal/Metal.hpp"
 #include "validation.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace smelt::metal {
 namespace {
 
 constexpr uint64_t kMostInlineBytes = 4096;
+constexpr uint64_t kLeastBytes = 64;
 
 ComputeEncoderObject& from(MTL::ComputeCommandEncoder* encoder) {
   return static_cast<ComputeEncoderObject&>(*encoder);
@@ -95,6 +97,13 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
   for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
     const auto index = static_cast<uint32_t>(std::countr_zero(mask));
     const Slot& slot = slots[index];
+    if (const uint64_t bytes = pipeline->conditional[index]; bytes != 0 && (!slot.is_bound || slot.bytes < bytes)) {
+      // On a GPU, code for an argument that is not there is gone once the constants are known; here it may read. What
+      // is too short for the argument was bound for another kernel.
+      const uint64_t given = std::clamp(bytes, kLeastBytes, kMostInlineBytes);
+      list.bounds.push_back({index, false, list.arena.zeros(given), given});
+      continue;
+    }
     if (slot.is_bound || pipeline->has_constants) list.bounds.push_back({index, false, slot.data, slot.bytes});
   }
   for (uint32_t i = 0; i < kSlots; ++i)
@@ -170,6 +179,9 @@ void ComputeCommandEncoder::setBytes(const void* bytes, NS::UInteger length, NS:
   CommandBufferObject& buffer = *encoder.state.buffer;
   if (index >= ComputeEncoderObject::kSlots) {
     buffer.reject(misuse(kCall, "index {} is above {}", index, ComputeEncoderObject::kSlots - 1));
+  } else if (length == 0 && validation_is_off()) {
+    // A list without elements, say: who reads what is not there reads zeros.
+    encoder.slots[index] = {true, nullptr, buffer.list.arena.zeros(kLeastBytes), 0};
   } else if (bytes == nullptr || length == 0) {
     buffer.reject(misuse(kCall, "bytes {}, length {} at index {}: there must be some", bytes, length, index));
   } else if (length > kMostInlineBytes) {

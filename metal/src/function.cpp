@@ -31,11 +31,10 @@ struct FunctionValues {
 
 Result<NS::SharedPtr<FunctionObject>> find_function(LibraryObject& library, const NS::String* name,
                                                     const MTL::FunctionConstantValues* constants) {
-  auto function = library.library->function(text_of(name));
-  if (!function) return tl::unexpected(std::move(function).error());
   auto made = NS::TransferPtr(new FunctionObject);
   made->library = NS::RetainPtr(&library);
-  made->function = std::move(*function);
+  made->name = text_of(name);
+  SMELT_TRY(made->kind, library.kind_of(made->name));
   if (constants != nullptr) made->constants = set_of(constants);
   return made;
 }
@@ -68,16 +67,19 @@ MTL::FunctionType type_of(FunctionKind kind) {
 
 }  // namespace
 
-Result<loader::PipelineRef> build_pipeline(const FunctionObject& function, const NS::Array* archives, bool only) {
-  const std::string name(function.function->name());
-  SMELT_TRY(const auto library, function.library->with_code(name, archives, only));
-  SMELT_TRY(const auto with_code, library->function(name));
+Result<BuiltPipeline> build_pipeline(const FunctionObject& function, const NS::Array* archives, bool only) {
+  SMELT_TRY(const auto library, function.library->with_code(function.name, archives, only));
+  SMELT_TRY(const auto with_code, library->function(function.name));
+  BuiltPipeline built;
+  built.has_constants = !with_code->constants().empty();
   if (function.constants) {
     SMELT_TRY(const auto values, function.constants->bind(*with_code));
-    return with_code->pipeline(values);
+    SMELT_TRY(built.pipeline, with_code->pipeline(values));
+  } else {
+    // Without values at all it is no kernel yet: Metal refuses to make a pipeline of it, too.
+    SMELT_TRY(built.pipeline, with_code->pipeline());
   }
-  // Without values at all it is no kernel yet: Metal refuses to make a pipeline of it, too.
-  return with_code->pipeline();
+  return built;
 }
 
 }  // namespace smelt::metal
@@ -158,18 +160,20 @@ Device* Function::device() const {
   return &from(this).library->device;
 }
 FunctionType Function::functionType() const {
-  return type_of(from(this).function->kind());
+  return type_of(from(this).kind);
 }
 NS::String* Function::name() const {
   const FunctionObject& function = from(this);
-  return string_of(function.specialised.empty() ? function.function->name() : function.specialised);
+  return string_of(function.specialised.empty() ? function.name : function.specialised);
 }
 FunctionOptions Function::options() const {
   return from(this).options;
 }
 NS::Dictionary* Function::functionConstantsDictionary() const {
   std::vector<NS::Object*> names, constants;
-  for (const smelt::loader::ConstantInfo& info : from(this).function->constants()) {
+  const auto described = from(this).library->described(from(this).name);
+  if (!described) return NS::Dictionary::dictionary();  // making a pipeline of it says why
+  for (const smelt::loader::ConstantInfo& info : (*described)->constants()) {
     auto* constant = new ConstantObject;
     constant->autorelease();
     constant->name_ = info.name;

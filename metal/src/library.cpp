@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From bytes or source to a library. Its kernels are compiled for this CPU one by one, when their pipeline is made: a
-// library may have a thousand of them, of which a program uses ten.
+// From bytes or source to a library. Its kernels are compiled one by one, when their pipeline is made.
 #include "smelt/base/files.hpp"
+#include "smelt/base/near_names.hpp"
 
 #include "Metal/Metal.hpp"
 #include "binary_archive.hpp"
 #include "compile_options.hpp"
-#include "compiler.hpp"
-#include "kernel_code.hpp"
 #include "library_object.hpp"
 #include "settings.hpp"
+#include "stored_code.hpp"
 #include "validation.hpp"
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -33,18 +33,8 @@ Result<NS::SharedPtr<LibraryObject>> load_metallib(DeviceObject& device, const l
   loader::LoadOptions options = options_for(device);
   options.allow_no_code = true;
   SMELT_TRY(auto names, loader::Library::load(device.loader, metallib, options));
-  return NS::TransferPtr(new LibraryObject(device, std::move(names), metallib));
-}
-
-/// The metallib of a package's only library that was built for the newest system.
-Result<loader::OwnedBytes> metallib_of(const loader::OwnedBytes& bytes, std::string_view preferred) {
-  SMELT_TRY(const loader::PackageRef package, loader::Package::open(bytes));
-  const auto names = package->names();
-  if (names.size() != 1)
-    return fail(Errc::invalid_argument, "the package holds {} libraries; a Metal library is one of them", names.size());
-  for (const std::string_view target : {preferred, std::string_view("macos26"), std::string_view("macos14")})
-    if (auto found = package->metallib(names[0], target)) return loader::OwnedBytes{*found, package};
-  return fail(Errc::unsupported_platform, "library '{}' of the package has no part for macOS", names[0]);
+  auto code = code_of(metallib, names->digest(), device.level, device.checked);
+  return NS::TransferPtr(new LibraryObject(device, std::move(names), std::move(code)));
 }
 
 Result<loader::OwnedBytes> read_owned(const std::string& path) {
@@ -67,6 +57,11 @@ MTL::Library* open_file(DeviceObject& device, const std::string& path, NS::Error
 }
 
 Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const SourceRequest& request) {
+  if (const std::optional<Digest> key = key_of(request)) {
+    SMELT_TRY(auto kernels, kernels_of(request, *key, device.level, device.checked));
+    return NS::TransferPtr(new LibraryObject(device, std::move(kernels)));
+  }
+  // Nothing here tells whether files that it includes have changed: the compiler does, and has all of it at once.
   SMELT_TRY(const auto package, compiled_source(request));
   SMELT_TRY(const auto metallib, metallib_of(package, request.target));
   return load_metallib(device, metallib);
@@ -75,6 +70,7 @@ Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const 
 MTL::LibraryError code_of(Errc code) {
   switch (code) {
     case Errc::compile_failed:
+    case Errc::empty_library:
     case Errc::pipeline_failed:
     case Errc::source_type:
       return MTL::LibraryErrorCompileFailure;
@@ -109,18 +105,33 @@ std::nullptr_t library_error(NS::Error** out, const Error& error) {
   return fail_with(out, "MTLLibraryErrorDomain", static_cast<NS::Integer>(code_of(error.code)), error.message);
 }
 
-std::optional<KernelRequest> LibraryObject::request_for(const std::string& kernel) const {
-  if (metallib_.bytes.empty()) return std::nullopt;
-  const std::string asked = asked_effort();
-  return KernelRequest{metallib_.bytes, library->digest(), kernel,
-                       device.level,    device.checked,    asked.empty() ? "balanced" : asked};
+LibraryObject::LibraryObject(DeviceObject& on, loader::LibraryRef library, KernelCodeRef code)
+    : device(on), library_(std::move(library)), code_(std::move(code)) {
+  const auto names = library_->function_names();
+  names_.assign(names.begin(), names.end());
+}
+
+LibraryObject::LibraryObject(DeviceObject& on, SourceKernels source)
+    : device(on), name_texts_(std::move(source.names)), code_(std::move(source.code)) {
+  names_.assign(name_texts_.begin(), name_texts_.end());
+}
+
+Result<FunctionKind> LibraryObject::kind_of(std::string_view function) const {
+  if (library_) return library_->function(function).map([](const loader::FunctionRef& found) { return found->kind(); });
+  if (std::find(names_.begin(), names_.end(), function) == names_.end()) return no_function(function, names_);
+  return FunctionKind::kernel;  // the compiler makes no others of source
+}
+
+Result<loader::FunctionRef> LibraryObject::described(const std::string& function) {
+  if (library_) return library_->function(function);
+  return with_code(function).and_then([&](const loader::LibraryRef& made) { return made->function(function); });
 }
 
 Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, const NS::Array* archives, bool only) {
-  const auto request = request_for(kernel);
-  if (!request) return library;
+  if (!code_) return library_;
   for (NS::UInteger i = 0; archives != nullptr && i < archives->count(); ++i)
-    if (auto found = from(archives->object<MTL::BinaryArchive>(i)).find(key_of(*request))) return std::move(*found);
+    if (auto found = from(archives->object<MTL::BinaryArchive>(i)).find(code_->key(kernel, lasting_effort())))
+      return std::move(*found);
   if (only) return fail(Errc::not_cached, "kernel '{}' is in none of the pipeline's binary archives", kernel);
   std::shared_ptr<Slot> slot;
   {
@@ -129,7 +140,7 @@ Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, c
     if (!kept) kept = std::make_shared<Slot>();
     slot = kept;
   }
-  std::call_once(slot->once, [&] { slot->library = library_of(device, *request, metallib_.owner); });
+  std::call_once(slot->once, [&] { slot->library = library_of(device, code_, kernel); });
   return slot->library;
 }
 
@@ -139,7 +150,7 @@ Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const lo
   auto loaded = [&]() -> Result<NS::SharedPtr<LibraryObject>> {
     if (magic != "SMLT") return load_metallib(device, bytes);
     auto library = loader::Library::load(device.loader, bytes, options_for(device));
-    if (library) return NS::TransferPtr(new LibraryObject(device, std::move(*library), {}));
+    if (library) return NS::TransferPtr(new LibraryObject(device, std::move(*library), nullptr));
     // No code for this CPU, or none that may be used: from its Metal library then.
     auto metallib = metallib_of(bytes, kCompileTarget);
     if (!metallib) return tl::unexpected(std::move(library).error());
@@ -228,7 +239,7 @@ Device* Library::device() const {
 }
 NS::Array* Library::functionNames() const {
   std::vector<NS::Object*> names;
-  for (const std::string_view name : from(this).library->function_names()) names.push_back(string_of(name));
+  for (const std::string_view name : from(this).names()) names.push_back(string_of(name));
   return array_of(names);
 }
 

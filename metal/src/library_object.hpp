@@ -5,33 +5,39 @@
 
 #include "Metal/library.hpp"
 #include "Metal/pipeline.hpp"
-#include "compiler.hpp"
 #include "constant_values.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
-#include "stored_code.hpp"
+#include "kernel_code.hpp"
 
 #include <map>
 #include <mutex>
+#include <span>
 
 namespace smelt::metal {
 
 class LibraryObject final : public MTL::Library {
  public:
-  LibraryObject(DeviceObject& on, loader::LibraryRef names, loader::OwnedBytes metallib)
-      : device(on), library(std::move(names)), metallib_(std::move(metallib)) {}
+  /// Of a file or bytes. `code`: null when the library brings its own.
+  LibraryObject(DeviceObject& on, loader::LibraryRef library, KernelCodeRef code);
+  /// Of source: nothing but the names is known until something is compiled.
+  LibraryObject(DeviceObject& on, SourceKernels source);
   std::string_view class_name() const override { return "MTLLibrary"; }
+
+  std::span<const std::string_view> names() const { return names_; }
+  /// `function_not_found` lists near names.
+  Result<FunctionKind> kind_of(std::string_view function) const;
+  /// The function with what it says of its constants. Of source it is compiled for that.
+  Result<loader::FunctionRef> described(const std::string& function);
 
   /// A library that has code for the kernel: this one, or one with that kernel alone, found in the archives or made at
   /// the first call. `archives`, of BinaryArchive, may be null; `only` there: else `not_cached`.
   Result<loader::LibraryRef> with_code(const std::string& kernel, const NS::Array* archives = nullptr,
                                        bool only = false);
-  /// What that asks the compiler for, with the effort of code that is made ahead; nothing when the library brings its
-  /// code.
-  std::optional<KernelRequest> request_for(const std::string& kernel) const;
+  /// Null when the library brings its own.
+  KernelCode* code() const { return code_.get(); }
 
   DeviceObject& device;
-  const loader::LibraryRef library;  ///< all names
   Label label;
 
  private:
@@ -39,7 +45,10 @@ class LibraryObject final : public MTL::Library {
     std::once_flag once;
     Result<loader::LibraryRef> library;
   };
-  const loader::OwnedBytes metallib_;  ///< empty when `library` has its code
+  const loader::LibraryRef library_;           // null for source
+  const std::vector<std::string> name_texts_;  // of source
+  std::vector<std::string_view> names_;
+  const KernelCodeRef code_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Slot>> kernels_;
 };
@@ -49,7 +58,8 @@ class FunctionObject final : public MTL::Function {
   std::string_view class_name() const override { return "MTLFunction"; }
 
   NS::SharedPtr<LibraryObject> library;
-  loader::FunctionRef function;
+  std::string name;
+  FunctionKind kind = FunctionKind::kernel;
   std::string specialised;               ///< empty: the function's own name
   std::optional<ConstantSet> constants;  ///< nothing: made without
   MTL::FunctionOptions options = MTL::FunctionOptionNone;
@@ -68,8 +78,12 @@ inline FunctionObject& from(const MTL::Function* function) {
 Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const loader::OwnedBytes& bytes,
                                                   const std::string& path);
 
+struct BuiltPipeline {
+  loader::PipelineRef pipeline;
+  bool has_constants = false;  ///< whether the function has any, set or not
+};
 /// The function with its constants, ready to run. `archives` and `only` as in with_code.
-Result<loader::PipelineRef> build_pipeline(const FunctionObject& function, const NS::Array* archives, bool only);
+Result<BuiltPipeline> build_pipeline(const FunctionObject& function, const NS::Array* archives, bool only);
 
 /// Sets *out to an error in MTLLibraryErrorDomain whose code fits.
 std::nullptr_t library_error(NS::Error** out, const Error& error);

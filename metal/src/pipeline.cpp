@@ -41,6 +41,8 @@ void note_arguments(PipelineObject& made) {
     if (argument.kind == ArgumentKind::threadgroup) made.threadgroups |= slots;
     if (argument.kind != ArgumentKind::buffer && argument.kind != ArgumentKind::indirect_buffer) continue;
     made.buffers |= slots;
+    if (argument.conditional && argument.index < made.conditional.size())
+      made.conditional[argument.index] = std::max(1u, argument.size);
     if (argument.access == Access::write || argument.access == Access::read_write) made.written |= slots;
   }
 }
@@ -167,27 +169,27 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
   const PipelineValues& values = MTL::values_of(&descriptor);
   const FunctionObject& function = from(values.function.get());
   if (&function.library->device != &device)
-    return fail(Errc::invalid_argument, "function '{}' is of another device", function.function->name());
+    return fail(Errc::invalid_argument, "function '{}' is of another device", function.name);
   if (values.indirect_commands)
     return fail(Errc::unsupported, "function '{}': supportIndirectCommandBuffers is set; there are none here",
-                function.function->name());
+                function.name);
   if (values.linked && !(is_empty(values.linked->functions()) && is_empty(values.linked->binaryFunctions()) &&
                          is_empty(values.linked->privateFunctions())))
-    return fail(Errc::unsupported, "function '{}': visible functions are not linked to pipelines here",
-                function.function->name());
+    return fail(Errc::unsupported, "function '{}': visible functions are not linked to pipelines here", function.name);
   auto made = NS::TransferPtr(new PipelineObject);
-  SMELT_TRY(made->pipeline, build_pipeline(function, values.archives.get(),
-                                           (options & MTL::PipelineOptionFailOnBinaryArchiveMiss) != 0));
+  SMELT_TRY(const BuiltPipeline built, build_pipeline(function, values.archives.get(),
+                                                      (options & MTL::PipelineOptionFailOnBinaryArchiveMiss) != 0));
+  made->pipeline = built.pipeline;
   made->device = &device;
   made->label.set(values.label.get());
   made->whole_simdgroups = values.whole_simdgroups;
   made->most_threads = made->pipeline->max_threads_per_threadgroup();
   if (values.most_threads > device.loader->limits().max_threads_per_threadgroup)
     return fail(Errc::invalid_argument, "function '{}': maxTotalThreadsPerThreadgroup {} is above the device's {}",
-                function.function->name(), values.most_threads, device.loader->limits().max_threads_per_threadgroup);
+                function.name, values.most_threads, device.loader->limits().max_threads_per_threadgroup);
   if (values.most_threads != 0) made->most_threads = std::min<uint64_t>(made->most_threads, values.most_threads);
   note_arguments(*made);
-  made->has_constants = !function.function->constants().empty();
+  made->has_constants = built.has_constants;
   if (!made->has_constants) made->needed = made->pipeline->facts().needed_buffers;
   return made;
 }

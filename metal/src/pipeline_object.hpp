@@ -7,6 +7,8 @@
 #include "device_object.hpp"
 #include "foundation/made.hpp"
 
+#include <array>
+
 namespace smelt::metal {
 
 class PipelineObject final : public MTL::ComputePipelineState {
@@ -23,8 +25,11 @@ class PipelineObject final : public MTL::ComputePipelineState {
   uint32_t written = 0;       ///< of those, it may write
   uint32_t threadgroups = 0;  ///< threadgroup arguments that it uses
   uint32_t needed = 0;        ///< buffers without which it is not dispatched
+  /// Of buffers that are there with some values of function constants alone: bytes of what they point to, or 1; else 0.
+  std::array<uint32_t, 31> conditional{};
   /// Whether arguments may be there with some values of function constants alone. Then the buffers that are needed are
-  /// not known: a condition that is made of constants, instead of being one, is in no library. Missing ones are null.
+  /// not known: a condition that is made of constants, instead of being one, is in no library. Missing ones are null,
+  /// or zeros for conditional ones.
   bool has_constants = false;
 };
 

@@ -2,7 +2,6 @@
 #include "stored_code.hpp"
 
 #include "smelt/cache/store.hpp"
-#include "smelt/service/stored.hpp"
 
 #include <cstdio>
 #include <mutex>
@@ -67,7 +66,7 @@ Digest key_of(const KernelRequest& request) {
   return text.key(request.level, request.checked);
 }
 
-std::optional<loader::OwnedBytes> find_stored(const Digest& key) {
+std::optional<loader::OwnedBytes> find_stored(const Digest& key, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr) return std::nullopt;
   auto found = store->find(key);
@@ -77,15 +76,15 @@ std::optional<loader::OwnedBytes> find_stored(const Digest& key) {
   }
   if (!*found) return std::nullopt;
   const auto entry = std::make_shared<const cache::Entry>(std::move(**found));
-  const auto package = entry->part(service::kPackagePart);
-  if (!package) return std::nullopt;
-  return loader::OwnedBytes{*package, entry};
+  const auto bytes = entry->part(part);
+  if (!bytes) return std::nullopt;
+  return loader::OwnedBytes{*bytes, entry};
 }
 
-void keep_in_store(const Digest& key, ByteView package) {
+void keep_in_store(const Digest& key, ByteView bytes, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr || store->read_only()) return;
-  if (auto kept = store->put(key, {{service::kPackagePart, package}}); !kept) say_once(kept.error());
+  if (auto kept = store->put(key, {{part, bytes}}); !kept) say_once(kept.error());
 }
 
 }  // namespace smelt::metal

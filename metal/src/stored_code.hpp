@@ -3,6 +3,8 @@
 // is in them, so that code of another one is a miss.
 #pragma once
 
+#include "smelt/service/stored.hpp"
+
 #include "compiler.hpp"
 
 namespace smelt::metal {
@@ -11,8 +13,13 @@ namespace smelt::metal {
 std::optional<Digest> key_of(const SourceRequest& request);
 Digest key_of(const KernelRequest& request);
 
+/// The part of an entry that holds a package with a kernel's code, and that with the names of a source's kernels
+/// (smelt/base/text_list.hpp).
+constexpr std::string_view kStoredPackage = service::kPackagePart;
+constexpr std::string_view kStoredNames = "names";
+
 /// Nothing when the store has none or does not open (which is said once).
-std::optional<loader::OwnedBytes> find_stored(const Digest& key);
-void keep_in_store(const Digest& key, ByteView package);
+std::optional<loader::OwnedBytes> find_stored(const Digest& key, std::string_view part = kStoredPackage);
+void keep_in_store(const Digest& key, ByteView bytes, std::string_view part = kStoredPackage);
 
 }  // namespace smelt::metal

@@ -42,6 +42,14 @@ struct smelt_compiler : Handle<std::shared_ptr<service::Session>> {
 struct smelt_compiled : Handle<std::shared_ptr<const service::CompileResult>> {
   using Handle::Handle;
 };
+/// With the limits that it was asked for, which hold for each call.
+struct LimitedSource {
+  std::shared_ptr<const service::Translated> source;
+  aot::Limits limits;
+};
+struct smelt_translated : Handle<LimitedSource> {
+  using Handle::Handle;
+};
 
 namespace {
 
@@ -52,9 +60,9 @@ std::string text_of(const char* text) {
 Result<std::vector<std::string>> list_of(const char* const* texts, size_t count, const char* what) {
   std::vector<std::string> list;
   if (count != 0 && texts == nullptr)
-    return fail(Errc::invalid_argument, "smelt_compile: {} is null, its count is {}", what, count);
+    return fail(Errc::invalid_argument, "smelt_compile_options: {} is null, its count is {}", what, count);
   for (size_t i = 0; i < count; ++i) {
-    if (texts[i] == nullptr) return fail(Errc::invalid_argument, "smelt_compile: {}[{}] is null", what, i);
+    if (texts[i] == nullptr) return fail(Errc::invalid_argument, "smelt_compile_options: {}[{}] is null", what, i);
     list.emplace_back(texts[i]);
   }
   return list;
@@ -65,11 +73,12 @@ Result<aot::Source> source_of(const smelt_source& from, const char* function) {
   return aot::Source{text_of(from.name), {static_cast<const std::byte*>(from.data), from.size}};
 }
 
-Result<service::Request> request_of(const smelt_source* sources, size_t count, const smelt_compile_options& from) {
+Result<service::Request> request_of(const smelt_source* sources, size_t count, const smelt_compile_options& from,
+                                    const char* function) {
   service::Request request;
-  if (sources == nullptr || count == 0) return null_argument("smelt_compile", "the list of sources");
+  if (sources == nullptr || count == 0) return null_argument(function, "the list of sources");
   for (size_t i = 0; i < count; ++i) {
-    SMELT_TRY(request.sources.emplace_back(), source_of(sources[i], "smelt_compile"));
+    SMELT_TRY(request.sources.emplace_back(), source_of(sources[i], function));
   }
   aot::CompileOptions& with = request.options;
   SMELT_TRY(const auto targets, list_of(from.targets, from.target_count, "targets"));
@@ -108,14 +117,19 @@ Result<void> give_compiled(smelt_compiled** out, Result<service::CompileResult> 
   return {};
 }
 
+Result<aot::Limits> limits_of(const smelt_compile_options& from, const char* function) {
+  aot::Limits limits;
+  SMELT_TRY(limits.time, limit_from_seconds(from.timeout, fmt::format("{}: timeout", function)));
+  limits.memory_bytes = from.memory_bytes;
+  return limits;
+}
+
 Result<service::CompileResult> compile(smelt_compiler& compiler, const smelt_source* sources, size_t count,
                                        const smelt_compile_options& from) {
-  SMELT_TRY(const service::Request request, request_of(sources, count, from));
+  SMELT_TRY(const service::Request request, request_of(sources, count, from, "smelt_compile"));
   const auto cancel = compiler.begin_call();
   if (*cancel) return fail(Errc::cancelled, "smelt_compile: the compiler was cancelled");
-  aot::Limits limits;
-  SMELT_TRY(limits.time, limit_from_seconds(from.timeout, "smelt_compile: timeout"));
-  limits.memory_bytes = from.memory_bytes;
+  SMELT_TRY(aot::Limits limits, limits_of(from, "smelt_compile"));
   limits.cancel = cancel;
   const aot::Limited limited(limits);
   service::Progress progress;
@@ -177,6 +191,69 @@ void smelt_compiler_cancel(smelt_compiler* compiler) {
   compiler->cancelled = true;
   for (const auto& call : compiler->calls)
     if (const auto flag = call.lock()) *flag = true;
+}
+
+void smelt_translated_retain(smelt_translated* translated) {
+  retain(translated);
+}
+void smelt_translated_release(smelt_translated* translated) {
+  release(translated);
+}
+
+smelt_status smelt_translate(smelt_compiler* compiler, const smelt_source* sources, size_t count,
+                             const smelt_compile_options* given, smelt_translated** out) {
+  clear(out);
+  return guard([&]() -> Result<void> {
+    constexpr const char* kThis = "smelt_translate";
+    if (compiler == nullptr) return null_argument(kThis, "the compiler");
+    if (out == nullptr) return null_argument(kThis, "the out-parameter");
+    SMELT_TRY(const smelt_compile_options from, read_options(given, kThis));
+    SMELT_TRY(const service::Request request, request_of(sources, count, from, kThis));
+    LimitedSource made;
+    SMELT_TRY(made.limits, limits_of(from, kThis));
+    made.limits.cancel = compiler->begin_call();
+    if (*made.limits.cancel) return fail(Errc::cancelled, "{}: the compiler was cancelled", kThis);
+    const aot::Limited limited(made.limits);
+    SMELT_TRY(made.source, compiler->ref->translate(request));
+    *out = new smelt_translated(std::move(made));
+    return {};
+  });
+}
+
+size_t smelt_translated_kernel_count(const smelt_translated* translated) {
+  return translated != nullptr ? translated->ref.source->kernels().size() : 0;
+}
+
+smelt_status smelt_translated_kernel_name(const smelt_translated* translated, size_t index, const char** name,
+                                          size_t* length) {
+  clear(name);
+  clear(length);
+  return guard([&]() -> Result<void> {
+    constexpr const char* kThis = "smelt_translated_kernel_name";
+    if (translated == nullptr) return null_argument(kThis, "the source");
+    if (name == nullptr || length == nullptr) return null_argument(kThis, "an out-parameter");
+    const std::vector<std::string>& names = translated->ref.source->kernels();
+    if (index >= names.size()) return fail(Errc::invalid_argument, "{}: index {} of {}", kThis, index, names.size());
+    set_text(names[index], *name, *length);
+    return {};
+  });
+}
+
+smelt_status smelt_translated_compile(const smelt_translated* translated, const char* kernel, size_t length,
+                                      const char* cpu_effort, smelt_compiled** out) {
+  clear(out);
+  return guard([&]() -> Result<void> {
+    constexpr const char* kThis = "smelt_translated_compile";
+    if (translated == nullptr) return null_argument(kThis, "the source");
+    if (kernel == nullptr) return null_argument(kThis, "the kernel's name");
+    if (out == nullptr) return null_argument(kThis, "the out-parameter");
+    std::optional<aot::CpuEffort> effort;
+    if (cpu_effort != nullptr) {
+      SMELT_TRY(effort, aot::parse_cpu_effort(cpu_effort));
+    }
+    const aot::Limited limited(translated->ref.limits);
+    return give_compiled(out, translated->ref.source->make({kernel, length}, effort));
+  });
 }
 
 smelt_status smelt_compile_cpu_code(smelt_compiler* compiler, const smelt_source* library, const char* level,

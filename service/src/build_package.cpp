@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 namespace smelt::service {
@@ -125,14 +126,20 @@ Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request) {
 
 namespace {
 
-/// A plan's parts as they come to be, each kept in the store for whoever is interrupted.
+/// Parts of a plan as they come to be, each kept in the store for whoever is interrupted. Counted from 0 here, whatever
+/// they are in the plan.
 class Parts {
  public:
-  Parts(const aot::Plan& plan, const Request& request, const std::vector<aot::CpuLevel>& levels,
-        const KernelStore& store, const Progress& progress)
-      : plan_(plan), request_(request), levels_(levels), store_(store), progress_(progress) {
-    for (size_t i = 0; i < plan.part_count(); ++i)
-      keys_.push_back(kernel_key(plan.key(i), levels, request.checked, request.effort));
+  /// `keys`: of the parts `which`.
+  Parts(const aot::Plan& plan, std::span<const size_t> which, std::vector<Digest> keys, const Request& request,
+        const std::vector<aot::CpuLevel>& levels, const KernelStore& store, const Progress& progress)
+      : plan_(plan),
+        which_(which),
+        request_(request),
+        levels_(levels),
+        store_(store),
+        progress_(progress),
+        keys_(std::move(keys)) {
     kernels_ = store.find(keys_);
     for (size_t i = 0; i < kernels_.size(); ++i) {
       if (kernels_[i])
@@ -158,7 +165,7 @@ class Parts {
     const size_t wanted = missing_.size();
     SMELT_TRY_VOID(each_missing(threads, [&](size_t i) -> Result<void> {
       const auto start = TraceClock::now();
-      SMELT_TRY(auto made, make(plan_, missing_[i]));
+      SMELT_TRY(auto made, make(plan_, which_[missing_[i]]));
       if (made) trace_part(start, *made, false);
       const std::lock_guard guard(lock_);
       if (made)
@@ -174,7 +181,9 @@ class Parts {
   }
 
   Result<void> make_here(unsigned threads) {
-    SMELT_TRY(std::vector<aot::Compiled> compiled, plan_.build(missing_));
+    std::vector<size_t> parts;
+    for (const size_t i : missing_) parts.push_back(which_[i]);
+    SMELT_TRY(std::vector<aot::Compiled> compiled, plan_.build(parts));
     return each_missing(threads, [&](size_t i) -> Result<void> {
       const auto start = TraceClock::now();
       KeptKernel made;
@@ -211,6 +220,7 @@ class Parts {
   }
 
   const aot::Plan& plan_;
+  const std::span<const size_t> which_;
   const Request& request_;
   const std::vector<aot::CpuLevel>& levels_;
   const KernelStore& store_;
@@ -226,21 +236,36 @@ class Parts {
 
 }  // namespace
 
-Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
-                            const KernelStore& store, const MakeElsewhere& elsewhere) {
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+Result<aot::Plan> make_plan(const Request& request, unsigned threads, const Progress& progress) {
   aot::CompileOptions options = request.options;
-  options.threads = threads;
+  options.threads = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
   if (options.cache_folder.empty()) options.cache_folder = precompiled_folder().string();
-  if (progress) options.progress = [&](size_t done, size_t total) { progress("kernels", done, total); };
+  if (progress) options.progress = [progress](size_t done, size_t total) { progress("kernels", done, total); };
+  return aot::Plan::make(request.sources, options);
+}
+
+Result<std::vector<Digest>> part_keys(const aot::Plan& plan, std::span<const size_t> parts, const Request& request,
+                                      const std::vector<aot::CpuLevel>& levels) {
+  std::vector<Digest> keys;
+  for (const size_t part : parts) {
+    SMELT_TRY(const Digest key, plan.key(part));
+    keys.push_back(kernel_key(key, levels, request.checked, request.effort));
+  }
+  return keys;
+}
+
+Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, const Request& request,
+                          unsigned threads, const Progress& progress, const KernelStore& store,
+                          const MakeElsewhere& elsewhere) {
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
-  SMELT_TRY(const aot::Plan plan, aot::Plan::make(request.sources, options));
+  SMELT_TRY(std::vector<Digest> keys, part_keys(plan, which, request, levels));
 
   Built result;
-  Parts parts(plan, request, levels, store, progress);
-  for (size_t i = 0; i < plan.part_count(); ++i) result.kernels += plan.entry_count(i);
+  Parts parts(plan, which, std::move(keys), request, levels, store, progress);
+  for (const size_t part : which) result.kernels += plan.entry_count(part);
   result.kernels_kept = result.kernels;
-  for (const size_t part : parts.missing()) result.kernels_kept -= plan.entry_count(part);
+  for (const size_t part : parts.missing()) result.kernels_kept -= plan.entry_count(which[part]);
   if (elsewhere) SMELT_TRY_VOID(parts.make_elsewhere(elsewhere, threads));
   SMELT_TRY_VOID(parts.make_here(threads));
 
@@ -253,8 +278,10 @@ Result<Built> build_package(const Request& request, unsigned threads, const Prog
     if (!part->library.functions.empty()) libraries.push_back(std::move(part->library));
   }
   if (libraries.empty())
-    return fail(Errc::empty_library, "no kernels in {}",
-                request.sources.empty() ? "no input" : request.sources[0].name);
+    // Kernels that were there and could not be made are among the warnings.
+    return fail(Errc::empty_library, "no kernels in {}{}",
+                request.sources.empty() ? "no input" : request.sources[0].name,
+                result.warnings.empty() ? "" : ": " + result.warnings.back());
   SMELT_TRY(schema::Library library, join_parts(plan.targets(), libraries));
   if (!request.name.empty()) library.name = request.name;
   library.version = request.version;
@@ -263,6 +290,14 @@ Result<Built> build_package(const Request& request, unsigned threads, const Prog
   library.source = source.finish();
   SMELT_TRY(result.package, schema::write_package(std::span(&library, 1)));
   return result;
+}
+
+Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
+                            const KernelStore& store, const MakeElsewhere& elsewhere) {
+  SMELT_TRY(const aot::Plan plan, make_plan(request, threads, progress));
+  std::vector<size_t> all(plan.part_count());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return build_parts(plan, all, request, threads, progress, store, elsewhere);
 }
 
 Result<Bytes> build_package(const Request& request, unsigned threads, const Progress& progress,

@@ -23,7 +23,19 @@ struct Built {
 /// One part of a plan with its CPU code, made somewhere else; nothing: it is to be made here. Any thread.
 using MakeElsewhere = std::function<Result<std::optional<KeptKernel>>(const aot::Plan& plan, size_t part)>;
 
-/// `elsewhere` may be empty.
+/// A request's sources, read. `threads`: 0: one a core; it and `progress`, which may be empty, are those of building.
+Result<aot::Plan> make_plan(const Request& request, unsigned threads, const Progress& progress);
+
+/// What the parts are kept under, each with its CPU code of `levels`.
+Result<std::vector<Digest>> part_keys(const aot::Plan& plan, std::span<const size_t> parts, const Request& request,
+                                      const std::vector<aot::CpuLevel>& levels);
+
+/// Parts of the request's plan as a package. `elsewhere` may be empty.
+Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, const Request& request,
+                          unsigned threads, const Progress& progress, const KernelStore& store,
+                          const MakeElsewhere& elsewhere = {});
+
+/// All parts.
 Result<Built> build_package(const Request& request, unsigned threads, const Progress& progress,
                             const KernelStore& store, const MakeElsewhere& elsewhere = {});
 

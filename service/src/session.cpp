@@ -247,6 +247,9 @@ std::shared_ptr<Session> Session::open(SessionOptions options) {
 unsigned Session::threads() const {
   return state_->options.threads;
 }
+const SessionOptions& Session::options() const {
+  return state_->options;
+}
 
 Result<std::shared_ptr<cache::Store>> Session::store() {
   SMELT_TRY(const auto joined, tiers());

@@ -2,10 +2,14 @@
 #include "smelt/base/digest.hpp"
 #include "smelt/base/metal.hpp"
 #include "smelt/base/text.hpp"
+#include "smelt/base/text_list.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <vector>
 
 using namespace smelt;
 
@@ -77,4 +81,23 @@ TEST_CASE("Metal's names go both ways") {
   CHECK(to_string(Platform::visionos) == "visionOS");
   CHECK(to_string(Version{26, 0, 1}) == "26.0.1");
   CHECK(to_string(Version{3, 1, 0}) == "3.1");
+}
+
+TEST_CASE("lists of texts as one text") {
+  using Texts = std::vector<std::string>;
+  for (const Texts& texts : {Texts{}, Texts{""}, Texts{"", "", "a"}, Texts{"fill", "twice", "12:3"},
+                             Texts{std::string("\0:\n", 3), std::string(1000, '7')}}) {
+    const std::string list = smelt::pack_texts(texts);
+    CHECK(smelt::unpack_texts(list) == texts);
+    // What is cut off is none, or a list of less.
+    for (size_t length = 0; length < list.size(); ++length)
+      if (const auto cut = smelt::unpack_texts(std::string_view(list).substr(0, length))) {
+        REQUIRE(cut->size() < texts.size());
+        CHECK(std::equal(cut->begin(), cut->end(), texts.begin()));
+      }
+  }
+  CHECK(smelt::pack_texts({"fill", "twice"}) == "4:fill5:twice");
+  for (const char* const none : {"4", ":", "fill", "4fill", "5:fill", "-1:a", " 1:a", "1:ab", "99999999999999999999:a",
+                                 "18446744073709551615:a", "+1:a"})
+    CHECK_FALSE(smelt::unpack_texts(none));
 }

@@ -88,6 +88,38 @@ int main(int count, char** arguments) {
   smelt_compiled_release(again);
   smelt_compiled_release(compiled);
 
+  /* Its kernels one by one. */
+  const char* const three =
+      "kernel void one(device float* x) { x[0] = 1; }\n"
+      "kernel void two(device float* x) { x[0] = 2; }\n"
+      "kernel void three(device float* x) { x[0] = 3; }\n";
+  const smelt_source many = {"many.metal", three, strlen(three)};
+  smelt_translated* translated = 0;
+  const char* name = 0;
+  size_t length = 0;
+  CHECK(smelt_translate(compiler, &many, 1, 0, &translated) == SMELT_OK);
+  CHECK(smelt_translated_kernel_count(translated) == 3);
+  CHECK(smelt_translated_kernel_name(translated, 1, &name, &length) == SMELT_OK);
+  CHECK(length == 3 && memcmp(name, "two", 3) == 0);
+  CHECK(smelt_translated_kernel_name(translated, 3, &name, &length) == SMELT_E_INVALID_ARGUMENT && name == 0);
+  CHECK(smelt_translated_compile(translated, "two", 3, 0, &compiled) == SMELT_OK);
+  CHECK(!info_of(compiled).hit && info_of(compiled).kernels == 1);
+  CHECK(run(info_of(compiled).package, info_of(compiled).package_size, "two") == 2);
+  CHECK(run(info_of(compiled).package, info_of(compiled).package_size, "one") == -1);
+  smelt_compiled_release(compiled);
+  CHECK(smelt_translated_compile(translated, "two", 3, 0, &compiled) == SMELT_OK && info_of(compiled).hit);
+  smelt_compiled_release(compiled);
+  CHECK(smelt_translated_compile(translated, "four", 4, 0, &compiled) == SMELT_E_FUNCTION_NOT_FOUND && compiled == 0);
+  CHECK(smelt_translated_compile(translated, "two", 3, "fast", &compiled) == SMELT_OK && !info_of(compiled).hit);
+  smelt_compiled_release(compiled);
+  CHECK(smelt_translated_compile(translated, "two", 3, "hasty", &compiled) == SMELT_E_INVALID_ARGUMENT && compiled == 0);
+  CHECK(smelt_translated_compile(translated, 0, 4, 0, &compiled) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_translated_compile(0, "two", 3, 0, &compiled) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_translated_kernel_count(0) == 0);
+  smelt_translated_retain(translated);
+  smelt_translated_release(translated);
+  smelt_translated_release(translated);
+
   /* A Metal library has no CPU code until it is made. */
   FILE* file = fopen(arguments[2], "rb");
   static char bytes[1 << 20];
@@ -106,6 +138,8 @@ int main(int count, char** arguments) {
   CHECK(smelt_compile(compiler, &wrong, 1, 0, &compiled) == SMELT_E_COMPILE_FAILED && compiled == 0);
   CHECK(smelt_last_error(&error) == SMELT_OK && error.code == SMELT_E_COMPILE_FAILED);
   CHECK(strstr(error.message, "wrong.metal:1:") && strstr(error.message, "nothing"));
+  CHECK(smelt_translate(compiler, &wrong, 1, 0, &translated) == SMELT_E_COMPILE_FAILED && translated == 0);
+  CHECK(smelt_translate(compiler, &library, 1, 0, &translated) == SMELT_E_INVALID_ARGUMENT);
   const char* const nowhere[] = {"amiga1"};
   options.targets = nowhere, options.target_count = 1;
   CHECK(smelt_compile(compiler, &source, 1, &options, &compiled) == SMELT_E_INVALID_ARGUMENT);

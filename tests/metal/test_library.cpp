@@ -414,3 +414,43 @@ TEST_CASE("a threadgroup argument without a length, which the kernel hands on an
   CHECK_MESSAGE(commands->status() == MTL::CommandBufferStatusCompleted, text(commands->error()));
   CHECK(values<float>(out.get()) == std::vector<float>{3, 3});
 }
+
+TEST_CASE("an argument that function constants take away may be read, to no effect") {
+  const Pool pool;
+  MTL::Library* const from = library(R"(
+    struct Facts { float scale, offset; };
+    constant bool has_facts [[function_constant(0)]];
+    constant bool has_none = !has_facts;
+    kernel void tell(device float* out [[buffer(0)]], const constant Facts* facts [[buffer(1), function_constant(has_facts)]],
+                     const device float* more [[buffer(2), function_constant(has_facts)]]) {
+      const float scale = facts->scale, offset = facts->offset, first = more[0];
+      out[0] = has_none ? out[0] + 10.0f : scale * out[0] + offset + first;
+    })");
+  for (const bool has_facts : {false, true}) {
+    const auto set = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+    set->setConstantValue(&has_facts, MTL::DataTypeBool, NS::UInteger{0});
+    NS::Error* error = nullptr;
+    const auto function = NS::TransferPtr(from->newFunction(text("tell"), set.get(), &error));
+    REQUIRE_MESSAGE(function, text(error));
+    const auto state = NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
+    REQUIRE_MESSAGE(state, text(error));
+    const auto queue = NS::TransferPtr(device()->newCommandQueue());
+    const auto out = buffer<float>({1});
+    const float facts[2] = {2, 3}, more = 0.5f;
+    MTL::CommandBuffer* const commands = queue->commandBuffer();
+    MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(state.get());
+    encoder->setBuffer(out.get(), 0, 0);
+    encoder->setBytes(facts, 4, 1);  // as another kernel would have it
+    if (has_facts) {
+      encoder->setBytes(facts, sizeof(facts), 1);
+      encoder->setBytes(&more, sizeof(more), 2);
+    }
+    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+    encoder->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    REQUIRE_MESSAGE(commands->status() == MTL::CommandBufferStatusCompleted, text(commands->error()));
+    CHECK(values<float>(out.get())[0] == (has_facts ? 5.5f : 11.0f));
+  }
+}

@@ -329,3 +329,26 @@ TEST_CASE("a null buffer is a null pointer to the kernel") {
   commands->waitUntilCompleted();
   CHECK(values<float>(out.get()) == std::vector<float>{8, -1});
 }
+
+namespace {
+
+// In C++ there is no member function without an object; metal-cpp's are messages, and nil answers them.
+__attribute__((no_sanitize("undefined"))) void ask(MTL::Buffer* buffer) {
+  CHECK(buffer->length() == 0);
+  CHECK(buffer->contents() == nullptr);
+  CHECK(buffer->gpuAddress() == 0);
+  CHECK(buffer->allocatedSize() == 0);
+  CHECK(buffer->label() == nullptr);
+  CHECK(buffer->heap() == nullptr);
+  CHECK(buffer->retain() == nullptr);
+  CHECK(buffer->autorelease() == nullptr);
+  CHECK(buffer->retainCount() == 0);
+  buffer->release();
+}
+
+}  // namespace
+
+TEST_CASE("a buffer that is not there answers as nil does") {
+  MTL::Buffer* volatile none = nullptr;
+  ask(none);
+}

@@ -215,10 +215,17 @@ TEST_CASE("with validation off, what a GPU takes without harm is taken") {
   encoder->setBuffer(wrapped.get(), 0, 0);
   encoder->setThreadgroupMemoryLength(17, 0);
   encoder->dispatchThreads(MTL::Size(50, 1, 1), MTL::Size(50, 1, 1));
+  // A list of numbers that has none, and one of them asked for.
+  const auto copy = buffer<uint32_t>({5});
+  encoder->setComputePipelineState(pipeline(kKernels, "copy_to").get());
+  encoder->setBytes(nullptr, 0, 0);
+  encoder->setBuffer(copy.get(), 0, 1);
+  encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
   encoder->endEncoding();
   commands->commit();
   commands->waitUntilCompleted();
   ::setenv("SMELT_METAL_VALIDATION", "error", 1);
+  CHECK(values<uint32_t>(copy.get())[0] == 0);
   CHECK(commands->status() == MTL::CommandBufferStatusCompleted);
   CHECK(memory[0] == 6);
   CHECK(memory[1] == 7);

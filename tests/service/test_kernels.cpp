@@ -11,6 +11,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 using namespace smelt;
 using service::CompileResult;
 using service::Request;
@@ -235,4 +238,68 @@ TEST_CASE("what a compiling child gives back is looked at before it is used") {
   CHECK(refused(service::read_part(two.package, "one", targets, levels)));
   for (size_t size = 0; size < whole.package.size(); size += 7)
     CHECK(!service::read_part(whole.package.first(size), "one", targets, levels));
+}
+
+TEST_CASE("kernels of translated source come one by one, each as a request for it alone gives it") {
+  TemporaryFolder folder;
+  const auto session = session_in(folder / "s");
+  const auto fresh = session_without_store();
+  std::shared_ptr<const service::Translated> translated;
+  {
+    const std::string text = source_with();  // which nobody borrows afterwards
+    Request request;
+    request.sources.push_back({"ten.metal", as_bytes(text)});
+    translated = session->translate(request).value();
+  }
+  REQUIRE(translated->kernels().size() == 10);
+  CHECK(translated->kernels().front() == "k0");
+  // Whichever comes first, and whatever was cut out before it.
+  for (const std::string name : {"k7", "k2", "k0"}) {
+    const CompileResult one = translated->make(name).value();
+    CHECK_FALSE(one.hit);
+    CHECK(equal(one, make(*fresh, source_with(), [&](Request& request) { request.options.functions = {name}; })));
+    CHECK(translated->make(name)->hit);
+  }
+  // The kernel's own code counts, not where it comes from.
+  CHECK(make(*session, source_with({{"+ 8.0f", "+ 8.5f"}})).kernels_kept == 3);
+  const auto unknown = translated->make("k11");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == Errc::function_not_found);
+  CHECK(unknown.error().message.find("'k1'") != std::string::npos);
+
+  Request wrong;
+  wrong.sources.push_back({"wrong.metal", as_bytes("kernel void f(device float* x) { x[0] = nothing; }")});
+  CHECK(session->translate(wrong).error().code == Errc::compile_failed);
+  Request library;
+  const CompileResult compiled = make(*fresh, source_with());
+  library.sources.push_back({"ten.metallib", service::metallib_of(compiled.package, "ten").value()});
+  CHECK(session->translate(library).error().code == Errc::invalid_argument);
+  SessionOptions options;
+  options.store = folder / "s";
+  options.offline = true;
+  Request again;
+  const std::string text = source_with();
+  again.sources.push_back({"ten.metal", as_bytes(text)});
+  CHECK(Session::open(options)->translate(again).error().code == Errc::not_cached);
+}
+
+TEST_CASE("threads and sessions that want kernels of one source at once compile each once") {
+  TemporaryFolder folder;
+  const std::string text = source_with();
+  Request request;
+  request.sources.push_back({"ten.metal", as_bytes(text)});
+  std::atomic<size_t> compiled = 0;
+  std::vector<std::thread> threads;
+  for (int s = 0; s < 2; ++s) {
+    const auto translated = session_in(folder / "s")->translate(request).value();
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&compiled, translated] {
+        for (const std::string& name : translated->kernels()) {
+          const auto made = translated->make(name);
+          if (made && !made->hit) ++compiled;
+        }
+      });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(compiled == 10);
 }

@@ -168,7 +168,7 @@ class MetalTest(ToolTest):
         # As scripts ask that put a source and its headers into one text.
         (self.folder / "outer.h").write_text('#include "inner.h"\n#define TWICE(x) (2 * x) // of a macro\n')
         (self.folder / "inner.h").write_text("// of inner.h\n")
-        source = '#include "outer.h"\n#include "inner.h"\nint a = TWICE(1); // of the source\n'
+        source = '#include <metal_stdlib>\n#include "outer.h"\n#include "inner.h"\nint a = TWICE(1); // of the source\n'
         for word, macros_too in (("-C", False), ("-CC", True)):
             found = self.call("metal", "-x", "metal", "-E", "-P", word, "-H", "-w", "-", stdin=source)
             headers = [line.split(" ") for line in found.stderr.splitlines()]

@@ -91,8 +91,8 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   if (module->all_kernels.empty() && !options.object)
     return fail(Errc::compile_failed, "{}: there is no kernel function in it", source.name);
   Unit unit{.source = index, .msl = module, .count = 1};
-  for (const msl::MslKernel& kernel : module->kernels)
-    unit.all.push_back({kernel.fact.name, kernel.fact.is_external ? air::kExternalStage : "kernel"});
+  for (const msl::KernelFact& kernel : module->kernels)
+    unit.all.push_back({kernel.name, kernel.is_external ? air::kExternalStage : "kernel"});
   for (; unit.first < unit.all.size(); ++unit.first) gathered.units.push_back(unit);
   keep_asked_for(gathered, options, module->all_kernels);
   return gathered;

@@ -24,7 +24,10 @@ void keep_own_entries(llvm::Module& module, const Unit& unit) {
 }  // namespace
 
 Result<KernelModule> open_unit(const Unit& unit) {
-  if (unit.msl) return msl::make_kernel(unit.msl->kernels[unit.first]);
+  if (unit.msl) {
+    SMELT_TRY(const msl::MslKernel* const kernel, unit.msl->kernel(unit.first));
+    return msl::make_kernel(*kernel);
+  }
   if (unit.from_metallib()) return input::read_input(unit.original, unit.all.front().name);
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();

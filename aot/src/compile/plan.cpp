@@ -81,10 +81,11 @@ bool leaves_out(const Unit& unit, const PlanState& plan, const Error& error) {
   return unit.msl && plan.units.size() > 1 && error.code == Errc::threadgroup_memory_too_large;
 }
 
-void add_unit(Hasher& hasher, const Unit& unit) {
+Result<void> add_unit(Hasher& hasher, const Unit& unit) {
   if (unit.msl) {
-    hasher.field(ByteView(digest_of(unit.msl->kernels[unit.first]).bytes));
-    return;
+    SMELT_TRY(const msl::MslKernel* const kernel, unit.msl->kernel(unit.first));
+    hasher.field(ByteView(digest_of(*kernel).bytes));
+    return {};
   }
   hasher.field(unit.bitcode ? ByteView(*unit.bitcode) : unit.original);
   for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
@@ -103,6 +104,7 @@ void add_unit(Hasher& hasher, const Unit& unit) {
          {uint64_t{attribute.index}, uint64_t{attribute.use}, uint64_t{attribute.active}, uint64_t{attribute.type}})
       hasher.field(number);
   }
+  return {};
 }
 
 }  // namespace
@@ -173,6 +175,12 @@ size_t Plan::part_count() const {
 size_t Plan::entry_count(size_t part) const {
   return state_->units[part].count;
 }
+std::vector<std::string> Plan::entry_names(size_t part) const {
+  const Unit& unit = state_->units[part];
+  std::vector<std::string> names;
+  for (size_t i = unit.first; i < unit.first + unit.count; ++i) names.push_back(unit.all[i].name);
+  return names;
+}
 size_t Plan::source_of(size_t part) const {
   return state_->units[part].source;
 }
@@ -192,7 +200,7 @@ const std::vector<std::string>& Plan::dependencies() const {
   return state_->dependencies;
 }
 
-Digest Plan::key(size_t part) const {
+Result<Digest> Plan::key(size_t part) const {
   Hasher hasher;
   hasher.field("part");
   hasher.field(uint64_t{state_->options.object});  // whether a call may lead out
@@ -201,7 +209,7 @@ Digest Plan::key(size_t part) const {
   add_number(hasher, "threads_per_threadgroup", state_->launch.threads_per_threadgroup);
   hasher.field(uint64_t{state_->targets.size()});
   for (const Target& target : state_->targets) add_target(hasher, target);
-  add_unit(hasher, state_->units[part]);
+  SMELT_TRY_VOID(add_unit(hasher, state_->units[part]));
   return hasher.finish();
 }
 

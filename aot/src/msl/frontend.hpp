@@ -6,13 +6,14 @@
 //   token_filter.hpp               Metal's words to C++ that Clang parses
 //   read_facts.hpp, strictness.hpp the tree: what the kernels are; what Metal forbids
 //   diagnostics.hpp                messages in Metal's words, at the user's line
-//   cut_kernels.hpp                each kernel as a module of its own
+//   cut_kernels.hpp                each kernel as a module of its own, when it is wanted
 #pragma once
 
 #include "smelt/aot/math_mode.hpp"
 #include "smelt/aot/target.hpp"
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
+#include "smelt/base/result.hpp"
 
 #include "msl/facts/kernel_facts.hpp"
 
@@ -47,12 +48,24 @@ struct MslKernel {
 /// The same kernel from whatever source gives the same digest.
 Digest digest_of(const MslKernel& kernel);
 
-/// A translated source. Immutable, shared between threads.
+class KernelCutter;
+
+/// A translated source, shared between threads.
 struct MslModule {
-  std::vector<MslKernel> kernels;         ///< all that were asked for
+  MslModule();
+  ~MslModule();
+  MslModule(const MslModule&) = delete;
+  MslModule& operator=(const MslModule&) = delete;
+
+  /// A kernel that was asked for, cut out of the source at the first call; lives as long as this. Threads: any number
+  /// at once, of which one cuts. Errors: compile_failed when the compiler crashes over it.
+  Result<const MslKernel*> kernel(size_t index) const;
+
+  std::vector<KernelFact> kernels;        ///< all that were asked for
   std::vector<std::string> all_kernels;   ///< names in the source, asked for or not
   std::vector<std::string> warnings;      ///< "x.metal:3:5: warning: ..."
   std::vector<std::string> dependencies;  ///< files that were included, as found; not those of the standard library
+  std::unique_ptr<KernelCutter> cutter;   ///< made by translate()
 };
 
 /// `name` is the source's path: includes are looked up next to it first, and messages begin with it. Errors:

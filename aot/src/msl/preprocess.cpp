@@ -5,6 +5,7 @@
 
 #include "compile/units.hpp"
 #include "msl/compiler.hpp"
+#include "msl/headers.hpp"
 #include "msl/safely.hpp"
 
 #include "clang/Frontend/FrontendActions.h"
@@ -17,7 +18,7 @@
 namespace smelt::aot {
 namespace {
 
-/// Notes what is entered.
+/// Notes what is entered. Not the standard library: it lies in no file that who reads the list could open.
 class HeaderWatch final : public clang::PPCallbacks {
  public:
   HeaderWatch(const clang::SourceManager& sources, std::vector<std::string>& headers)
@@ -31,7 +32,9 @@ class HeaderWatch final : public clang::PPCallbacks {
     for (clang::SourceLocation from = sources_.getIncludeLoc(file); from.isValid(); ++depth)
       from = sources_.getIncludeLoc(sources_.getFileID(from));
     const clang::PresumedLoc place = sources_.getPresumedLoc(at);
-    if (depth > 0 && place.isValid()) headers_.push_back(std::string(depth, '.') + " " + place.getFilename());
+    const bool is_own = place.isValid() && llvm::StringRef(place.getFilename()).starts_with(msl::kHeaderFolder);
+    if (depth > 0 && place.isValid() && !is_own)
+      headers_.push_back(std::string(depth, '.') + " " + place.getFilename());
   }
 
  private:

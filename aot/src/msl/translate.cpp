@@ -104,7 +104,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
                                                         llvm::StringRef file) override {
     generator_.reset(clang::CreateLLVMCodeGen(compiler.getDiagnostics(), file, &compiler.getVirtualFileSystem(),
                                               compiler.getHeaderSearchOpts(), compiler.getPreprocessorOpts(),
-                                              compiler.getCodeGenOpts(), llvm_));
+                                              compiler.getCodeGenOpts(), *llvm_));
     auto consumer = std::make_unique<HoldingConsumer>(*generator_);
     consumer_ = consumer.get();
     return consumer;
@@ -179,7 +179,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       }
       pointees.push_back(pointee);
     }
-    function.setMetadata(kernel_ir::kPointees, llvm::MDNode::get(llvm_, pointees));
+    function.setMetadata(kernel_ir::kPointees, llvm::MDNode::get(*llvm_, pointees));
   }
 
   /// Functions that other objects may call go behind the kernels.
@@ -189,11 +189,11 @@ class TranslateAction final : public clang::ASTFrontendAction {
       if (function.isDeclaration() || !function.hasExternalLinkage() || kernels.count(&function) != 0) continue;
       functions.push_back(&function);
       const std::string symbol = function.getName().str();
-      result_.kernels.push_back({.fact = {.name = symbol, .symbol = symbol, .is_external = true}});
+      result_.kernels.push_back({.name = symbol, .symbol = symbol, .is_external = true});
     }
   }
 
-  /// Names become symbols; each kernel becomes bytes.
+  /// Names become symbols, and the module is ready to be cut.
   void finish(Facts& facts) {
     std::vector<ConstantFact> constants;
     for (ConstantSource& constant : facts.constants) {
@@ -213,9 +213,9 @@ class TranslateAction final : public clang::ASTFrontendAction {
           if (constant.name == parameter.condition) parameter.condition = constant.symbol;
       }
       functions.push_back(function);
-      result_.kernels.push_back({.fact = std::move(kernel.fact)});
+      result_.kernels.push_back(std::move(kernel.fact));
     }
-    const std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
+    std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
     if (options_.object) add_externals(*module, functions);
     std::string broken;
     llvm::raw_string_ostream stream(broken);
@@ -225,24 +225,15 @@ class TranslateAction final : public clang::ASTFrontendAction {
           << broken;
       return;
     }
-    KernelCutter cutter(*module);
-    for (size_t i = 0; i < functions.size(); ++i) {
-      MslKernel& kernel = result_.kernels[i];
-      KernelCutter::Cut cut = cutter.cut_out(*functions[i]);
-      kernel.bitcode = std::move(cut.bitcode);
-      const auto may_read = [&](const ConstantFact& constant) {
-        return cut.names.count(constant.symbol) != 0 ||
-               std::any_of(kernel.fact.parameters.begin(), kernel.fact.parameters.end(),
-                           [&](const ParameterFact& one) { return one.condition == constant.symbol; });
-      };
-      std::copy_if(constants.begin(), constants.end(), std::back_inserter(kernel.constants), may_read);
-    }
+    // The generator lets go of the context when this action ends, before anybody cuts.
+    result_.cutter =
+        std::make_unique<KernelCutter>(std::move(llvm_), std::move(module), std::move(functions), std::move(constants));
   }
 
   const MslOptions& options_;
   const Casts& casts_;
   MslModule& result_;
-  llvm::LLVMContext llvm_;
+  std::unique_ptr<llvm::LLVMContext> llvm_ = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<clang::CodeGenerator> generator_;
   HoldingConsumer* consumer_ = nullptr;
   std::vector<clang::SourceLocation::UIntTy> thread_words_;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Owners are counted in the object; pools are a stack of each thread.
 #include "Foundation/Foundation.hpp"
+#include "foundation/nil.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
 #include <vector>
+
+extern "C" void* __dso_handle;  // this library, by the C++ ABI
 
 namespace NS {
 namespace {
@@ -15,7 +20,6 @@ struct PoolStack {
   std::vector<Object*> objects;
   std::vector<size_t> starts;  // of each pool but the thread's own
 
-  ~PoolStack() { release_from(0); }
   /// Releases what was added since; also what the releases themselves add.
   void release_from(size_t start) {
     while (objects.size() > start) {
@@ -26,9 +30,20 @@ struct PoolStack {
   }
 };
 
+/// Of this thread. A program's own thread-local objects may be destroyed after it and use pools in that: then there is
+/// a new one, which is emptied in turn. A thread_local object would be made once alone.
 PoolStack& pools() {
-  thread_local PoolStack stack;
-  return stack;
+  thread_local PoolStack* stack = nullptr;
+  if (stack == nullptr) {
+    stack = new PoolStack;
+    const auto end = [](void* place) {
+      auto*& ending = *static_cast<PoolStack**>(place);
+      ending->release_from(0);
+      delete std::exchange(ending, nullptr);
+    };
+    abi::__cxa_thread_atexit(end, &stack, &__dso_handle);
+  }
+  return *stack;
 }
 
 class PoolObject final : public AutoreleasePool {
@@ -56,15 +71,18 @@ Object::~Object() {
 }
 
 Object* Object::retain() {
+  if (smelt::metal::is_nil(this)) return nullptr;
   owners_.fetch_add(1, std::memory_order_relaxed);
   return this;
 }
 
 void Object::release() {
+  if (smelt::metal::is_nil(this)) return;
   if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 Object* Object::autorelease() {
+  if (smelt::metal::is_nil(this)) return nullptr;
   pools().objects.push_back(this);
   return this;
 }
@@ -77,6 +95,7 @@ bool Object::retain_if_alive() {
 }
 
 UInteger Object::retainCount() const {
+  if (smelt::metal::is_nil(this)) return 0;
   return owners_.load(std::memory_order_relaxed);
 }
 

@@ -46,9 +46,8 @@ std::optional<std::string> decode(const char* bytes, size_t length, NS::StringEn
   switch (encoding) {
     case NS::UTF8StringEncoding:
       return text;
+    // Programs that run on Macs call source ASCII whose comments have other letters (MLX does).
     case NS::ASCIIStringEncoding:
-      if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c > 127; })) return std::nullopt;
-      return text;
     case NS::ISOLatin1StringEncoding: {
       std::string wide;
       for (const unsigned char c : text) {

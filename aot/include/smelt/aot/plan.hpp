@@ -33,9 +33,11 @@ class Plan {
   size_t part_count() const;
   /// Entry points of a part.
   size_t entry_count(size_t part) const;
+  std::vector<std::string> entry_names(size_t part) const;
   /// SHA-256 over the part's code as it was read, the options that change code, the targets in their order, and this
-  /// compiler. A kernel of Metal source has the same key in every source that gives it the same code.
-  Digest key(size_t part) const;
+  /// compiler. A kernel of Metal source has the same key in every source that gives it the same code; it is cut out of
+  /// its source when its key or its code is first wanted. Errors: compile_failed when the compiler crashes over that.
+  Result<Digest> key(size_t part) const;
 
   /// Each part as if it were all there is: a library for every target. A target's may be empty, with a warning: Metal
   /// takes sources with kernels that no GPU can run. `options.threads` and `options.progress` are those of make().

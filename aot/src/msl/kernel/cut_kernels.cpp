@@ -3,8 +3,10 @@
 
 #include "llvm_support/bitcode_io.hpp"
 #include "msl/kernel/spaces.hpp"
+#include "msl/safely.hpp"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/TypeFinder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -12,6 +14,8 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,28 +39,31 @@ bool is_computed(const llvm::GlobalValue& value) {
          variable->getAddressSpace() != kThreadgroup && variable->getName() != kConstructors;
 }
 
-}  // namespace
-
-struct KernelCutter::State {
-  using Values = std::vector<llvm::GlobalValue*>;
-
-  llvm::Module& whole;
-  std::map<const llvm::GlobalValue*, Values> known;      // what a value refers to itself; never walked
-  std::map<const llvm::StructType*, std::string> types;  // their names, while they have none; never walked
-
-  explicit State(llvm::Module& module) : whole(module) {
-    for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(whole.aliases())) {
+/// What cutting knows of the whole source. One thread.
+class Cutter {
+ public:
+  explicit Cutter(llvm::Module& module) : whole_(module) {
+    for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(whole_.aliases())) {
       alias.replaceAllUsesWith(alias.getAliasee());
       alias.eraseFromParent();
     }
-    for (llvm::StructType* type : whole.getIdentifiedStructTypes()) {
-      types.emplace(type, without_count(type->getName()).str());
+    for (llvm::StructType* type : whole_.getIdentifiedStructTypes()) {
+      types_.emplace(type, without_count(type->getName()).str());
       type->setName("");
     }
   }
 
+  struct Cut {
+    Bytes bitcode;
+    std::set<std::string> names;  ///< of external functions and variables in it
+  };
+  Cut cut_out(llvm::Function& kernel);
+
+ private:
+  using Values = std::vector<llvm::GlobalValue*>;
+
   const Values& references(const llvm::GlobalValue& value) {
-    const auto [at, is_new] = known.try_emplace(&value);
+    const auto [at, is_new] = known_.try_emplace(&value);
     if (!is_new) return at->second;
     std::set<const llvm::Value*> seen;
     std::vector<llvm::Value*> work;
@@ -92,7 +99,7 @@ struct KernelCutter::State {
           if (seen.insert(next).second) reached.push_back(next);
     };
     follow(0);
-    llvm::GlobalVariable* constructors = whole.getGlobalVariable(kConstructors);
+    llvm::GlobalVariable* constructors = whole_.getGlobalVariable(kConstructors);
     if (constructors != nullptr &&
         std::any_of(reached.begin(), reached.end(), [](const llvm::GlobalValue* one) { return is_computed(*one); })) {
       reached.push_back(constructors);
@@ -108,29 +115,29 @@ struct KernelCutter::State {
     std::vector<llvm::StructType*> named;
     std::map<std::string, unsigned> counts;
     for (llvm::StructType* type : finder) {
-      const auto found = types.find(type);
-      if (found == types.end() || found->second.empty()) continue;
+      const auto found = types_.find(type);
+      if (found == types_.end() || found->second.empty()) continue;
       const unsigned count = counts[found->second]++;
       type->setName(count == 0 ? found->second : found->second + "." + std::to_string(count));
       named.push_back(type);
     }
     return named;
   }
+
+  llvm::Module& whole_;
+  std::map<const llvm::GlobalValue*, Values> known_;      // what a value refers to itself; never walked
+  std::map<const llvm::StructType*, std::string> types_;  // their names, while they have none; never walked
 };
 
-KernelCutter::KernelCutter(llvm::Module& whole) : state_(std::make_unique<State>(whole)) {}
-KernelCutter::~KernelCutter() = default;
-
-KernelCutter::Cut KernelCutter::cut_out(llvm::Function& kernel) {
-  llvm::Module& whole = state_->whole;
-  llvm::Module own("", whole.getContext());
-  own.setDataLayout(whole.getDataLayout());
-  own.setTargetTriple(whole.getTargetTriple());
-  if (llvm::NamedMDNode* flags = whole.getModuleFlagsMetadata())
+Cutter::Cut Cutter::cut_out(llvm::Function& kernel) {
+  llvm::Module own("", whole_.getContext());
+  own.setDataLayout(whole_.getDataLayout());
+  own.setTargetTriple(whole_.getTargetTriple());
+  if (llvm::NamedMDNode* flags = whole_.getModuleFlagsMetadata())
     for (llvm::MDNode* flag : flags->operands()) own.getOrInsertModuleFlagsMetadata()->addOperand(flag);
 
   Cut cut;
-  const State::Values reached = state_->reached_from(kernel);
+  const Values reached = reached_from(kernel);
   llvm::ValueToValueMapTy map;
   // External names first: they must stay, while others give way.
   for (const bool local : {false, true})
@@ -166,10 +173,80 @@ KernelCutter::Cut KernelCutter::cut_out(llvm::Function& kernel) {
     llvm::SmallVector<llvm::ReturnInst*, 4> returns;
     llvm::CloneFunctionInto(copy, function, map, llvm::CloneFunctionChangeType::DifferentModule, returns);
   }
-  const std::vector<llvm::StructType*> named = state_->name_types(own);
+  const std::vector<llvm::StructType*> named = name_types(own);
   cut.bitcode = to_bitcode(own);
   for (llvm::StructType* type : named) type->setName("");
   return cut;
+}
+
+}  // namespace
+
+struct KernelCutter::State {
+  std::mutex lock;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> whole;  // null when all is cut out
+  std::unique_ptr<Cutter> cutter;
+  std::vector<llvm::Function*> functions;
+  std::vector<ConstantFact> constants;
+  std::vector<std::unique_ptr<const MslKernel>> made;
+  size_t left = 0;
+  std::optional<Error> broken;  // by a crash
+
+  std::unique_ptr<const MslKernel> make(size_t index, const KernelFact& fact) {
+    Cutter::Cut cut = cutter->cut_out(*functions[index]);
+    auto kernel = std::make_unique<MslKernel>();
+    kernel->fact = fact;
+    kernel->bitcode = std::move(cut.bitcode);
+    const auto may_read = [&](const ConstantFact& constant) {
+      return cut.names.count(constant.symbol) != 0 ||
+             std::any_of(fact.parameters.begin(), fact.parameters.end(),
+                         [&](const ParameterFact& one) { return one.condition == constant.symbol; });
+    };
+    std::copy_if(constants.begin(), constants.end(), std::back_inserter(kernel->constants), may_read);
+    return kernel;
+  }
+};
+
+KernelCutter::KernelCutter(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> whole,
+                           std::vector<llvm::Function*> functions, std::vector<ConstantFact> constants)
+    : state_(std::make_unique<State>()) {
+  state_->cutter = std::make_unique<Cutter>(*whole);
+  state_->context = std::move(context);
+  state_->whole = std::move(whole);
+  state_->made.resize(functions.size());
+  state_->left = functions.size();
+  state_->functions = std::move(functions);
+  state_->constants = std::move(constants);
+}
+KernelCutter::~KernelCutter() = default;
+
+Result<const MslKernel*> KernelCutter::cut_out(size_t index, const KernelFact& fact) {
+  State& state = *state_;
+  // Held by this thread while LLVM runs on another one, so that it is given back whatever happens there.
+  const std::lock_guard guard(state.lock);
+  if (state.made[index]) return state.made[index].get();
+  if (state.broken) return tl::unexpected(*state.broken);
+  if (auto done = run_safely(fact.name, [&] { state.made[index] = state.make(index, fact); }); !done) {
+    state.broken = done.error();
+    // Whatever it was doing is left half done.
+    (void)state.cutter.release();
+    (void)state.whole.release();
+    (void)state.context.release();
+    return tl::unexpected(std::move(done).error());
+  }
+  if (--state.left == 0) {
+    state.cutter.reset();
+    state.whole.reset();
+    state.context.reset();
+  }
+  return state.made[index].get();
+}
+
+MslModule::MslModule() = default;
+MslModule::~MslModule() = default;
+
+Result<const MslKernel*> MslModule::kernel(size_t index) const {
+  return cutter->cut_out(index, kernels[index]);
 }
 
 }  // namespace smelt::aot::msl

@@ -4,34 +4,34 @@
 // a store, by these bytes.
 #pragma once
 
-#include "smelt/base/bytes.hpp"
+#include "msl/frontend.hpp"
 
 #include <memory>
-#include <set>
-#include <string>
+#include <vector>
 
 namespace llvm {
 class Function;
+class LLVMContext;
 class Module;
 }  // namespace llvm
 
 namespace smelt::aot::msl {
 
-/// Borrows the module, which stays as it is but for the names of its types. One thread.
+/// A translated source with everything in it, until all its kernels are cut out.
 class KernelCutter {
  public:
-  explicit KernelCutter(llvm::Module& whole);
+  /// `functions[i]` is the function of kernels[i], in `whole`, whose context is `context`; `constants`: all of the
+  /// source.
+  KernelCutter(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> whole,
+               std::vector<llvm::Function*> functions, std::vector<ConstantFact> constants);
   ~KernelCutter();
   KernelCutter(const KernelCutter&) = delete;
   KernelCutter& operator=(const KernelCutter&) = delete;
 
-  /// The kernel with all functions and variables that it reaches, as bitcode; also the constructors of program-scope
-  /// variables, if it reads one that they fill in. External names stay.
-  struct Cut {
-    Bytes bitcode;
-    std::set<std::string> names;  ///< of external functions and variables in it
-  };
-  Cut cut_out(llvm::Function& kernel);
+  /// The kernel of `functions[index]` with all functions and variables that it reaches, as bitcode; also the
+  /// constructors of program-scope variables, if it reads one that they fill in. External names stay. Made at the
+  /// first call. Threads: any. Errors: compile_failed, then and from then on, when the compiler crashes over one.
+  Result<const MslKernel*> cut_out(size_t index, const KernelFact& fact);
 
  private:
   struct State;

@@ -15,13 +15,16 @@
 extern "C" {
 #endif
 
-typedef struct smelt_compiler smelt_compiler; /* with its store and remotes */
-typedef struct smelt_compiled smelt_compiled; /* a package, immutable */
+typedef struct smelt_compiler smelt_compiler;     /* with its store and remotes */
+typedef struct smelt_compiled smelt_compiled;     /* a package, immutable */
+typedef struct smelt_translated smelt_translated; /* Metal source that was read, its kernels yet to be compiled */
 
 SMELT_API void smelt_compiler_retain(smelt_compiler*);
 SMELT_API void smelt_compiler_release(smelt_compiler*);
 SMELT_API void smelt_compiled_retain(smelt_compiled*);
 SMELT_API void smelt_compiled_release(smelt_compiled*);
+SMELT_API void smelt_translated_retain(smelt_translated*);
+SMELT_API void smelt_translated_release(smelt_translated*);
 
 typedef struct smelt_compiler_options {
   size_t struct_size;
@@ -82,7 +85,23 @@ typedef struct smelt_compile_options {
 SMELT_API smelt_status smelt_compile(smelt_compiler* compiler, const smelt_source* sources, size_t count,
                                      const smelt_compile_options* options, smelt_compiled** out);
 
-/* Ends what calls of smelt_compile on this compiler are doing, from any thread: they, and those that come after, are
+/* Metal source whose kernels are compiled one by one, when they are asked for. All that is wrong with the source is an
+ * error here, except that a kernel may need what no GPU has. Nothing is borrowed after the call; `progress` is not
+ * called; the limits of time and memory are each call's. Not offline: SMELT_E_NOT_CACHED. */
+SMELT_API smelt_status smelt_translate(smelt_compiler* compiler, const smelt_source* sources, size_t count,
+                                       const smelt_compile_options* options, smelt_translated** out);
+SMELT_API size_t smelt_translated_kernel_count(const smelt_translated* translated);
+/* In the order of the source; valid as long as the handle. */
+SMELT_API smelt_status smelt_translated_kernel_name(const smelt_translated* translated, size_t index, const char** name,
+                                                    size_t* length);
+/* A package of that kernel alone, found in the store by the kernel's own code, else compiled and kept there. Of all
+ * threads and processes that want the same one compiles. `cpu_effort`: "fast", ...; null: what smelt_translate was
+ * asked for. SMELT_E_FUNCTION_NOT_FOUND: with near names. */
+SMELT_API smelt_status smelt_translated_compile(const smelt_translated* translated, const char* kernel, size_t length,
+                                                const char* cpu_effort, smelt_compiled** out);
+
+/* Ends what calls of smelt_compile, smelt_translate and smelt_translated_compile on this compiler are doing, from any thread:
+ * they, and those that come after, are
  * SMELT_E_CANCELLED. For a program's end, or a thread that is given up. Null is allowed. */
 SMELT_API void smelt_compiler_cancel(smelt_compiler* compiler);
 

@@ -104,6 +104,29 @@ std::filesystem::path default_store_folder();
 /// Where precompiled Metal headers are kept: in the default store's folder. Empty when that is somebody else's.
 std::filesystem::path precompiled_folder();
 
+/// Metal source that was read and checked whole, and whose kernels are compiled one by one, when somebody wants them.
+/// Threads: all calls from any thread.
+class Translated {
+ public:
+  ~Translated();
+  Translated(const Translated&) = delete;
+  Translated& operator=(const Translated&) = delete;
+
+  const std::vector<std::string>& kernels() const;  ///< names, in the order of the source
+  /// A package of that kernel alone, for what the request asked: found in the store by the kernel's own code, wherever
+  /// it comes from, else compiled and kept. Of all threads and processes that want the same, one compiles. `effort`:
+  /// nothing is the request's. Errors: function_not_found; empty_library for a kernel that no GPU can run, which says
+  /// why; those of compiling it.
+  Result<CompileResult> make(std::string_view kernel, std::optional<aot::CpuEffort> effort = {}) const;
+
+ private:
+  friend class Session;
+  struct State;
+  explicit Translated(std::unique_ptr<State> state);
+  Result<CompileResult> find_or_compile(std::string_view kernel, const Request& request) const;
+  std::unique_ptr<State> state_;
+};
+
 /// Threads: all calls from any thread. The store is opened at first need; if it does not open, the session warns once
 /// and works without it (offline: an error).
 class Session : public std::enable_shared_from_this<Session> {
@@ -118,6 +141,11 @@ class Session : public std::enable_shared_from_this<Session> {
   /// the same, one compiles. Kernels are kept one by one besides: what an edit of the source leaves as it was is not
   /// compiled again.
   Result<CompileResult> make(const Request& request, const Progress& progress = {});
+
+  /// Metal source whose kernels are to be compiled one by one; nothing of `request` is borrowed. All that is wrong with
+  /// the source is an error here; warnings are not looked for. `invalid_argument` for other inputs; `not_cached`
+  /// offline, where nothing is read.
+  Result<std::shared_ptr<const Translated>> translate(const Request& request);
 
   /// What the store or a remote has for exactly these bytes: quick, nothing is read or compiled.
   Result<std::optional<CompileResult>> find(const Request& request);
@@ -176,6 +204,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   unsigned threads() const;
+  const SessionOptions& options() const;
   Result<BuiltFile> build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build);
   explicit Session(SessionOptions options);
   Result<CompileResult> find_or_compile(const Request& request, const Progress& progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "near_names.hpp"
+#include "smelt/base/near_names.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cctype>
 #include <numeric>
 
-namespace smelt::loader {
+namespace smelt {
 namespace {
 
 /// Edit distance with swaps of neighbours, case ignored; gives up (returns limit + 1) as soon as it must exceed limit.
@@ -88,4 +88,18 @@ std::string_view other_spelling(std::string_view asked, std::span<const std::str
   return {};
 }
 
-}  // namespace smelt::loader
+tl::unexpected<Error> no_function(std::string_view asked, std::span<const std::string_view> known) {
+  std::string hint;
+  if (const std::string_view other = other_spelling(asked, known); !other.empty())
+    hint = fmt::format(". It is here as '{}'", other);
+  std::string near;
+  for (const std::string_view candidate : near_names(asked, known))
+    near += fmt::format("{}'{}'", near.empty() ? "" : ", ", candidate);
+  if (!near.empty()) hint += fmt::format(". Near names: {}", near);
+  auto error =
+      fail(Errc::function_not_found, "the library has no function '{}'; it has {}{}", asked, known.size(), hint);
+  error.value().subject = asked;
+  return error;
+}
+
+}  // namespace smelt

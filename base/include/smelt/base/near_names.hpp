@@ -2,12 +2,13 @@
 // Help for a name that is not there.
 #pragma once
 
+#include "smelt/base/result.hpp"
+
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-namespace smelt::loader {
+namespace smelt {
 
 /// Up to five names of `known` that look like `asked`, nearest first.
 std::vector<std::string_view> near_names(std::string_view asked, std::span<const std::string_view> known);
@@ -15,4 +16,7 @@ std::vector<std::string_view> near_names(std::string_view asked, std::span<const
 /// A known name that is the same function in another spelling: mangled (_Z5saxpyPf) or not. Empty when none.
 std::string_view other_spelling(std::string_view asked, std::span<const std::string_view> known);
 
-}  // namespace smelt::loader
+/// `function_not_found` for a library of the functions `known`: the message names those that were perhaps meant.
+tl::unexpected<Error> no_function(std::string_view asked, std::span<const std::string_view> known);
+
+}  // namespace smelt
