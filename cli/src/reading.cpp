@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "reading.hpp"
+
+#include "smelt/base/seconds.hpp"
+#include "smelt/service/reading_child.hpp"
+
+#include "context.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace smelt::cli {
+
+void add_reading_options(CLI::App& verb, ReadingOptions& options) {
+  const auto mode = [&options](const std::string& word) {
+    const auto parsed = service::parse_sandbox(word);
+    if (!parsed) throw CLI::ValidationError(parsed.error().message, CLI::ExitCodes::ValidationError);
+    options.sandbox = *parsed;
+  };
+  verb.add_option_function<std::string>(
+          "--sandbox", mode,
+          "Read in a child process that can open nothing: always; auto (default), which goes on without where no child "
+          "can be had; or never")
+      ->envname("SMELT_SANDBOX");
+  verb.add_option("--timeout", options.timeout, "Seconds that the child may take for a file (default: 3600)")
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--max-memory", options.max_memory, "Bytes that the child may have, e.g. 1GiB (default: 8GiB)")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Result<Bytes>()>& read) {
+  if (options.sandbox == service::Sandbox::never) {
+    if (options.timeout != 0 || options.max_memory != 0)
+      return fail(Errc::invalid_argument, "--{}: it is the child's, and --sandbox never wants none",
+                  options.timeout != 0 ? "timeout" : "max-memory");
+    return read();
+  }
+  service::ReadingBounds bounds;
+  bounds.memory_bytes = options.max_memory;
+  SMELT_TRY(bounds.time, limit_from_seconds(options.timeout, "--timeout"));
+  auto result = service::read_in_child(bounds, read);
+  if (result || result.error().code != Errc::toolchain_missing || options.sandbox == service::Sandbox::always)
+    return result;
+  static bool told = false;
+  if (!told) Context::warn(result.error().message + "; reading without a child process");
+  told = true;
+  return read();
+}
+
+Result<std::string> read_text_apart(const ReadingOptions& options, const std::function<Result<std::string>()>& read) {
+  SMELT_TRY(const Bytes bytes, read_apart(options, [&]() -> Result<Bytes> {
+              SMELT_TRY(const std::string text, read());
+              return to_bytes(as_bytes(text));
+            }));
+  std::string text(as_text(bytes));
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F) c = '?';
+  return text;
+}
+
+}  // namespace smelt::cli
