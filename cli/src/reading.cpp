@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
+
 namespace smelt::cli {
 
 void add_reading_options(CLI::App& verb, ReadingOptions& options) {
@@ -25,6 +27,14 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--max-memory", options.max_memory, "Bytes that the child may have, e.g. 1GiB (default: 8GiB)")
       ->transform(CLI::AsSizeValue(false));
+}
+
+Result<service::Sandbox> sandbox_or_default(std::optional<service::Sandbox> asked) {
+  const char* const word = std::getenv("SMELT_SANDBOX");
+  if (asked || word == nullptr || *word == 0) return asked.value_or(service::Sandbox::automatic);
+  auto mode = service::parse_sandbox(word);
+  if (!mode) return tl::unexpected(std::move(mode).error().in("SMELT_SANDBOX"));
+  return *mode;
 }
 
 Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Result<Bytes>()>& read) {

@@ -6,6 +6,7 @@
 #include "smelt/service/session.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace CLI {
 class App;
@@ -21,6 +22,9 @@ struct ReadingOptions {
 
 /// --sandbox, --timeout, --max-memory.
 void add_reading_options(CLI::App& verb, ReadingOptions& options);
+
+/// What a verb with a --sandbox of its own was told, else $SMELT_SANDBOX says, else automatic.
+Result<service::Sandbox> sandbox_or_default(std::optional<service::Sandbox> asked);
 
 /// What `read` gives, from a child where there is one to be had and one is wanted. Errors: those of `read`;
 /// `cancelled` at a limit, which it names; `corrupt` when the child died; `toolchain_missing` when there must be one
