@@ -121,7 +121,7 @@ Result<void> tell_missing(const CompileCommandOptions& options, const service::C
 }
 
 /// Metal source, which includes files, is read here.
-Result<Bytes> text_of(const CompileCommandOptions& options) {
+Result<Bytes> emitted_text(const CompileCommandOptions& options) {
   const service::Request& request = options.request;
   const auto emit = [&]() -> Result<Bytes> {
     SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
@@ -142,7 +142,7 @@ Result<void> write_output(CompileCommandOptions& options, const std::string& kin
   limits.memory_bytes = options.max_memory;
   const aot::Limited limited(limits);
   if (kind == "ll") {
-    SMELT_TRY(const Bytes text, text_of(options));
+    SMELT_TRY(const Bytes text, emitted_text(options));
     return write_file(options.output, text);
   }
   if (request.options.cpu_only && (kind != "smelt" || !request.cpu))

@@ -39,7 +39,7 @@ Result<ByteView> metallib_of(const schema::Package& package, const DisasmOptions
               options.target.empty() ? "" : " for " + options.target);
 }
 
-Result<std::string> text_of(ByteView bytes, const DisasmOptions& options) {
+Result<std::string> disassembled_text(ByteView bytes, const DisasmOptions& options) {
   if (schema::Package::looks_like(bytes)) {
     SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
     SMELT_TRY(bytes, metallib_of(package, options));
@@ -49,7 +49,7 @@ Result<std::string> text_of(ByteView bytes, const DisasmOptions& options) {
 
 Result<void> run_disasm(const DisasmOptions& options) {
   SMELT_TRY(const Bytes file, read_file(options.file));
-  SMELT_TRY(const std::string text, read_text_apart(options.reading, [&] { return text_of(file, options); }));
+  SMELT_TRY(const std::string text, read_text_apart(options.reading, [&] { return disassembled_text(file, options); }));
   return print(text);
 }
 

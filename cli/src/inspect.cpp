@@ -20,7 +20,7 @@ struct InspectOptions {
   ReadingOptions reading;
 };
 
-Result<std::string> text_of(ByteView file, const InspectOptions& options) {
+Result<std::string> report_text(ByteView file, const InspectOptions& options) {
   SMELT_TRY(const Json report, schema::Package::looks_like(file) ? report_package(file) : report_metallib(file));
   // Names come from the file: what is no UTF-8 is replaced, not thrown about.
   return options.json ? report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
@@ -29,7 +29,7 @@ Result<std::string> text_of(ByteView file, const InspectOptions& options) {
 
 Result<void> run_inspect(const InspectOptions& options) {
   SMELT_TRY(const Bytes file, read_file(options.input));
-  const auto text = read_text_apart(options.reading, [&] { return text_of(file, options); });
+  const auto text = read_text_apart(options.reading, [&] { return report_text(file, options); });
   if (!text) return tl::unexpected(Error(text.error()).in(options.input));
   return print(*text);
 }
