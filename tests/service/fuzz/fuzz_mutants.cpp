@@ -112,6 +112,7 @@ void write_tally(const Settings& settings, Tally& tally, uint64_t& findings) {
     tally.in_work = false;
     tally.step = 0;
     ++tally.number;
+    ++tally.made;
   }
   std::error_code ignored;
   std::filesystem::remove(said, ignored);
@@ -174,6 +175,7 @@ int fuzz(const std::vector<Original>& originals, const Settings& settings) {
     const bool goes_on = what_was_wrong.empty() && tally.in_work && !tally.running && WIFEXITED(status);
     if (tally.in_work && !goes_on) {
       ++tally.number;
+      ++tally.made;
       tally.step = 0;
     }
     tally.in_work = tally.running = false;

@@ -229,7 +229,6 @@ bool Trial::run(const Mutant& mutant, Tally& tally) {
   for (; tally.step <= kLoad; ++tally.step) {
     if (aot::had_fault()) return false;
     if (tally.step == kChildren) {
-      ++tally.made;
       read_in_children(mutant, tally);
       if (tally.number % 16 == 0 && !bounds_.command.empty()) run_command(mutant, tally);
     } else if (tally.step == kLoad) {
