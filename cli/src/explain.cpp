@@ -30,8 +30,8 @@ Result<void> run_explain(ExplainCommandOptions& options) {
   if (!with.target.empty()) {
     if (auto target = aot::parse_target(with.target)) with.compile.targets = {std::move(*target)};
   }
-  SMELT_TRY(const Page page, explain(file, with));
-  return write_file(options.output, as_bytes(page_as_html(page)));
+  SMELT_TRY(const Bytes page, explain(file, with));
+  return write_file(options.output, page);
 }
 
 }  // namespace
@@ -63,6 +63,7 @@ void add_explain(CLI::App& app, Context& context) {
       "--fast-math", [&compile] { compile.math = aot::kFastMath; }, "Of source: relax floating point");
   verb->add_option("-j,--jobs", options->with.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
+  add_reading_options(*verb, options->with.reading);
   verb->callback([options, &context] { context.finish(run_explain(*options)); });
 }
 

@@ -10,6 +10,7 @@
 #include "smelt/service/session.hpp"
 
 #include "library_images.hpp"
+#include "page/page.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -260,7 +261,7 @@ Result<Page> explain_library(ByteView file, const ExplainOptions& options, const
 
 }  // namespace
 
-Result<Page> explain(ByteView file, const ExplainOptions& options) {
+Result<Bytes> explain(ByteView file, const ExplainOptions& options) {
   SourceTexts texts;
   for (const std::string& name : options.sources) {
     SMELT_TRY(const Bytes text, read_file(name));
@@ -271,7 +272,11 @@ Result<Page> explain(ByteView file, const ExplainOptions& options) {
   if (!is_library) {
     SMELT_TRY(made, compile_source(file, options, texts));
   }
-  auto page = explain_library(is_library ? file : made, options, texts);
+  const auto write = [&](ByteView library) -> Result<Bytes> {
+    SMELT_TRY(const Page page, explain_library(library, options, texts));
+    return to_bytes(as_bytes(page_as_html(page)));
+  };
+  auto page = is_library ? read_apart(options.reading, [&] { return write(file); }) : write(made);
   if (!page) return tl::unexpected(std::move(page).error().in(options.name));
   return page;
 }

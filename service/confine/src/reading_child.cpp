@@ -11,11 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <thread>
 #endif
 
 namespace smelt::service {
@@ -136,8 +138,10 @@ class ReadingChild {
                                 const std::function<Result<Bytes>()>& work) {
   keep_only(socket);
   if (::getppid() != parent) ::_exit(kNoMessage);
-  ChildBounds confined{
-      .time = bounds.time, .mapped = platform::memory_use().mapped, .memory_bytes = bounds.memory_bytes};
+  ChildBounds confined{.time = bounds.time,
+                       .threads = std::max(1u, std::thread::hardware_concurrency()),
+                       .mapped = platform::memory_use().mapped,
+                       .memory_bytes = bounds.memory_bytes};
   confined.shortage =
       encode(fail(Errc::cancelled, "reading took more memory than the limit of {} MB", bounds.memory_bytes >> 20));
   confine(std::move(confined), filter);
