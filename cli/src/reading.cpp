@@ -19,10 +19,9 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
     options.sandbox = *parsed;
   };
   verb.add_option_function<std::string>(
-          "--sandbox", mode,
-          "Read in a child process that can open nothing: always; auto (default), which goes on without where no child "
-          "can be had; or never")
-      ->envname("SMELT_SANDBOX");
+      "--sandbox", mode,
+      "Read in a child process that can open nothing: always; auto, which goes on without where no child "
+      "can be had; or never (default: $SMELT_SANDBOX, else auto)");
   verb.add_option("--timeout", options.timeout, "Seconds that the child may take for a file (default: 3600)")
       ->check(CLI::PositiveNumber);
   verb.add_option("--max-memory", options.max_memory, "Bytes that the child may have, e.g. 1GiB (default: 8GiB)")
@@ -38,7 +37,8 @@ Result<service::Sandbox> sandbox_or_default(std::optional<service::Sandbox> aske
 }
 
 Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Result<Bytes>()>& read) {
-  if (options.sandbox == service::Sandbox::never) {
+  SMELT_TRY(const service::Sandbox mode, sandbox_or_default(options.sandbox));
+  if (mode == service::Sandbox::never) {
     if (options.timeout != 0 || options.max_memory != 0)
       return fail(Errc::invalid_argument, "--{}: it is the child's, and --sandbox never wants none",
                   options.timeout != 0 ? "timeout" : "max-memory");
@@ -48,8 +48,7 @@ Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Resu
   bounds.memory_bytes = options.max_memory;
   SMELT_TRY(bounds.time, limit_from_seconds(options.timeout, "--timeout"));
   auto result = service::read_in_child(bounds, read);
-  if (result || result.error().code != Errc::toolchain_missing || options.sandbox == service::Sandbox::always)
-    return result;
+  if (result || result.error().code != Errc::toolchain_missing || mode == service::Sandbox::always) return result;
   static bool told = false;
   if (!told) Context::warn(result.error().message + "; reading without a child process");
   told = true;

@@ -15,7 +15,7 @@ class App;
 namespace smelt::cli {
 
 struct ReadingOptions {
-  service::Sandbox sandbox = service::Sandbox::automatic;
+  std::optional<service::Sandbox> sandbox;  ///< nothing: $SMELT_SANDBOX, else automatic
   double timeout = 0;
   uint64_t max_memory = 0;
 };
@@ -23,7 +23,7 @@ struct ReadingOptions {
 /// --sandbox, --timeout, --max-memory.
 void add_reading_options(CLI::App& verb, ReadingOptions& options);
 
-/// What a verb with a --sandbox of its own was told, else $SMELT_SANDBOX says, else automatic.
+/// What was asked for, else what $SMELT_SANDBOX says, else automatic.
 Result<service::Sandbox> sandbox_or_default(std::optional<service::Sandbox> asked);
 
 /// What `read` gives, from a child where there is one to be had and one is wanted. Errors: those of `read`;

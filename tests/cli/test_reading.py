@@ -76,6 +76,9 @@ class ReadingTest(CliTest):
     def test_limits_are_the_childs(self):
         self.assertIn("--timeout", self.fail_with(2, "verify", self.package, "--sandbox", "never", "--timeout", "1"))
         self.assertIn("auto, always or never", self.fail_with(2, "verify", self.package, "--sandbox", "yes"))
+        result = smelt("verify", self.package, environment=os.environ | {"SMELT_SANDBOX": "yes"})
+        self.assertEqual((result.returncode, result.stdout), (2, b""))
+        self.assertIn("SMELT_SANDBOX: 'yes': want auto, always or never", result.stderr.decode())
 
     def reading(self, *arguments):
         """A verb that is at work, and its confined child."""
