@@ -30,8 +30,8 @@ Result<void> run_explain(ExplainCommandOptions& options) {
   if (!with.target.empty()) {
     if (auto target = aot::parse_target(with.target)) with.compile.targets = {std::move(*target)};
   }
-  SMELT_TRY(const Bytes page, explain(file, with));
-  return write_file(options.output, page);
+  SMELT_TRY(const Page page, explain(file, with));
+  return write_file(options.output, as_bytes(page_as_html(page)));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "smelt/service/session.hpp"
 
 #include "library_images.hpp"
-#include "page/page.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -261,7 +260,7 @@ Result<Page> explain_library(ByteView file, const ExplainOptions& options, const
 
 }  // namespace
 
-Result<Bytes> explain(ByteView file, const ExplainOptions& options) {
+Result<Page> explain(ByteView file, const ExplainOptions& options) {
   SourceTexts texts;
   for (const std::string& name : options.sources) {
     SMELT_TRY(const Bytes text, read_file(name));
@@ -272,11 +271,14 @@ Result<Bytes> explain(ByteView file, const ExplainOptions& options) {
   if (!is_library) {
     SMELT_TRY(made, compile_source(file, options, texts));
   }
-  const auto write = [&](ByteView library) -> Result<Bytes> {
-    SMELT_TRY(const Page page, explain_library(library, options, texts));
-    return to_bytes(as_bytes(page_as_html(page)));
+  const auto in_child = [&]() -> Result<Page> {
+    SMELT_TRY(const Bytes page, read_apart(options.reading, [&]() -> Result<Bytes> {
+                SMELT_TRY(const Page made_there, explain_library(file, options, texts));
+                return write_page(made_there);
+              }));
+    return read_page(page);
   };
-  auto page = is_library ? read_apart(options.reading, [&] { return write(file); }) : write(made);
+  auto page = is_library ? in_child() : explain_library(made, options, texts);
   if (!page) return tl::unexpected(std::move(page).error().in(options.name));
   return page;
 }

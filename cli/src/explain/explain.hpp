@@ -6,6 +6,7 @@
 #include "smelt/aot/compile.hpp"
 #include "smelt/aot/cpu.hpp"
 
+#include "page/page.hpp"
 #include "reading.hpp"
 
 #include <optional>
@@ -25,9 +26,9 @@ struct ExplainOptions {
   ReadingOptions reading;  ///< of a library or a package
 };
 
-/// The page as HTML. A library or a package as it is, read in a child; of anything else what compile() makes of it with
-/// debug lines. Errors: those of reading and compiling; function_not_found; invalid_argument for a target that the file
-/// does not have.
-Result<Bytes> explain(ByteView file, const ExplainOptions& options);
+/// A library or a package as it is, read in a child; of anything else what compile() makes of it with debug lines.
+/// Errors: those of reading and compiling; function_not_found; invalid_argument for a target that the file does not
+/// have.
+Result<Page> explain(ByteView file, const ExplainOptions& options);
 
 }  // namespace smelt::cli
