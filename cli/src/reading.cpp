@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
+#include <utility>
 
 namespace smelt::cli {
 
@@ -47,12 +48,11 @@ Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Resu
   service::ReadingBounds bounds;
   bounds.memory_bytes = options.max_memory;
   SMELT_TRY(bounds.time, limit_from_seconds(options.timeout, "--timeout"));
-  auto result = service::read_in_child(bounds, read);
-  if (result || result.error().code != Errc::toolchain_missing || mode == service::Sandbox::always) return result;
-  static bool told = false;
-  if (!told) Context::warn(result.error().message + "; reading without a child process");
-  told = true;
-  return read();
+  if (mode == service::Sandbox::always) return service::read_in_child(bounds, read);
+  return service::read_in_child_if_there_is_one(bounds, read, [](std::string_view why) {
+    static bool told = false;
+    if (!std::exchange(told, true)) Context::warn(why);
+  });
 }
 
 Result<std::string> read_text_apart(const ReadingOptions& options, const std::function<Result<std::string>()>& read) {
@@ -60,10 +60,7 @@ Result<std::string> read_text_apart(const ReadingOptions& options, const std::fu
               SMELT_TRY(const std::string text, read());
               return to_bytes(as_bytes(text));
             }));
-  std::string text(as_text(bytes));
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F) c = '?';
-  return text;
+  return service::plain_lines(bytes);
 }
 
 }  // namespace smelt::cli

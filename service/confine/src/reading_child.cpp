@@ -183,4 +183,19 @@ Result<Bytes> read_in_child(const ReadingBounds&, const std::function<Result<Byt
 
 #endif
 
+Result<Bytes> read_in_child_if_there_is_one(const ReadingBounds& bounds, const std::function<Result<Bytes>()>& work,
+                                            const std::function<void(std::string_view)>& warn) {
+  auto result = read_in_child(bounds, work);
+  if (result || result.error().code != Errc::toolchain_missing) return result;
+  warn(result.error().message + "; reading without a child process");
+  return work();
+}
+
+std::string plain_lines(ByteView bytes) {
+  std::string text(as_text(bytes));
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F) c = '?';
+  return text;
+}
+
 }  // namespace smelt::service

@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace smelt::service {
 
@@ -23,5 +25,12 @@ struct ReadingBounds {
 /// processes, no filter of system calls); `cancelled` at a limit, which it names; `corrupt` when the child died, or
 /// waits and nothing can end that. What comes back was made by a process that its input may have taken over.
 Result<Bytes> read_in_child(const ReadingBounds& bounds, const std::function<Result<Bytes>()>& work);
+
+/// The same, and here where there is no such child; `warn` is told first.
+Result<Bytes> read_in_child_if_there_is_one(const ReadingBounds& bounds, const std::function<Result<Bytes>()>& work,
+                                            const std::function<void(std::string_view)>& warn);
+
+/// Lines of text that a child gave back, with what steers a terminal replaced.
+std::string plain_lines(ByteView text);
 
 }  // namespace smelt::service
