@@ -14,10 +14,12 @@
 #include "smelt/service/session.hpp"
 
 #include "progress.hpp"
+#include "reading.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -118,6 +120,20 @@ Result<void> tell_missing(const CompileCommandOptions& options, const service::C
   return {};
 }
 
+/// Metal source, which includes files, is read here.
+Result<Bytes> emitted_text(const CompileCommandOptions& options) {
+  const service::Request& request = options.request;
+  const auto emit = [&]() -> Result<Bytes> {
+    SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
+    return to_bytes(as_bytes(text));
+  };
+  SMELT_TRY(const service::Sandbox mode, sandbox_or_default(request.sandbox));
+  const bool here = std::any_of(request.sources.begin(), request.sources.end(),
+                                [](const aot::Source& source) { return aot::is_metal_source(source.bytes); });
+  if (here || mode == service::Sandbox::never) return emit();
+  return read_apart({.sandbox = mode, .timeout = options.timeout, .max_memory = options.max_memory}, emit);
+}
+
 /// Everything but text goes through the store.
 Result<void> write_output(CompileCommandOptions& options, const std::string& kind) {
   service::Request& request = options.request;
@@ -126,8 +142,8 @@ Result<void> write_output(CompileCommandOptions& options, const std::string& kin
   limits.memory_bytes = options.max_memory;
   const aot::Limited limited(limits);
   if (kind == "ll") {
-    SMELT_TRY(const std::string text, aot::emit_ll(request.sources, request.options));
-    return write_file(options.output, as_bytes(text));
+    SMELT_TRY(const Bytes text, emitted_text(options));
+    return write_file(options.output, text);
   }
   if (request.options.cpu_only && (kind != "smelt" || !request.cpu))
     return fail(Errc::invalid_argument, "--cpu-only: {}",
@@ -295,8 +311,8 @@ void add_compile(CLI::App& app, Context& context) {
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
       "Compile in child processes that can open nothing: auto does it for Metal libraries, a child for each "
-      "kernel, and for packages whose CPU code is made anew; always for LLVM IR too; never (default: "
-      "$SMELT_SANDBOX, else auto)");
+      "kernel, for packages whose CPU code is made anew, and for LLVM IR that --emit ll shows; always for all LLVM "
+      "IR; never (default: $SMELT_SANDBOX, else auto)");
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->callback([options, &context] { context.finish(run_compile(*options)); });
 }

@@ -4,6 +4,7 @@
 #include "smelt/base/files.hpp"
 #include "smelt/schema/package.hpp"
 
+#include "reading.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
@@ -17,6 +18,7 @@ struct DisasmOptions {
   std::string file;
   std::string function;
   std::string target;
+  ReadingOptions reading;
 };
 
 /// A package's Metal library: the one for `target`, else its first.
@@ -37,14 +39,17 @@ Result<ByteView> metallib_of(const schema::Package& package, const DisasmOptions
               options.target.empty() ? "" : " for " + options.target);
 }
 
-Result<void> run_disasm(const DisasmOptions& options) {
-  SMELT_TRY(const Bytes file, read_file(options.file));
-  ByteView bytes = file;
+Result<std::string> disassembled_text(ByteView bytes, const DisasmOptions& options) {
   if (schema::Package::looks_like(bytes)) {
     SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
     SMELT_TRY(bytes, metallib_of(package, options));
   }
-  SMELT_TRY(const std::string text, aot::disassemble(bytes, options.file, options.function));
+  return aot::disassemble(bytes, options.file, options.function);
+}
+
+Result<void> run_disasm(const DisasmOptions& options) {
+  SMELT_TRY(const Bytes file, read_file(options.file));
+  SMELT_TRY(const std::string text, read_text_apart(options.reading, [&] { return disassembled_text(file, options); }));
   return print(text);
 }
 
@@ -57,6 +62,7 @@ void add_disasm(CLI::App& app, Context& context) {
   verb->add_option("FUNCTION", options->function, "Function to print (default: all)");
   verb->add_option("--target", options->target,
                    "Target whose Metal library of a package is printed (default: the first)");
+  add_reading_options(*verb, options->reading);
   verb->callback([options, &context] { context.finish(run_disasm(*options)); });
 }
 

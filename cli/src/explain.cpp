@@ -63,6 +63,7 @@ void add_explain(CLI::App& app, Context& context) {
       "--fast-math", [&compile] { compile.math = aot::kFastMath; }, "Of source: relax floating point");
   verb->add_option("-j,--jobs", options->with.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
+  add_reading_options(*verb, options->with.reading);
   verb->callback([options, &context] { context.finish(run_explain(*options)); });
 }
 

@@ -4,6 +4,7 @@
 #include "smelt/schema/package.hpp"
 
 #include "inspect_report.hpp"
+#include "reading.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
@@ -16,16 +17,21 @@ namespace {
 struct InspectOptions {
   std::string input;
   bool json = false;
+  ReadingOptions reading;
 };
+
+Result<std::string> report_text(ByteView file, const InspectOptions& options) {
+  SMELT_TRY(const Json report, schema::Package::looks_like(file) ? report_package(file) : report_metallib(file));
+  // Names come from the file: what is no UTF-8 is replaced, not thrown about.
+  return options.json ? report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                      : report_as_text(report, options.input);
+}
 
 Result<void> run_inspect(const InspectOptions& options) {
   SMELT_TRY(const Bytes file, read_file(options.input));
-  auto report = schema::Package::looks_like(file) ? report_package(file) : report_metallib(file);
-  if (!report) return tl::unexpected(std::move(report).error().in(options.input));
-  // Names come from the file: what is no UTF-8 is replaced, not thrown about.
-  const std::string text = options.json ? report->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                                        : report_as_text(*report, options.input);
-  return print(text);
+  const auto text = read_text_apart(options.reading, [&] { return report_text(file, options); });
+  if (!text) return tl::unexpected(Error(text.error()).in(options.input));
+  return print(*text);
 }
 
 }  // namespace
@@ -35,6 +41,7 @@ void add_inspect(CLI::App& app, Context& context) {
   auto options = std::make_shared<InspectOptions>();
   verb->add_option("FILE", options->input, "Metal library, universal file or .smelt package")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
+  add_reading_options(*verb, options->reading);
   verb->callback([options, &context] { context.finish(run_inspect(*options)); });
 }
 

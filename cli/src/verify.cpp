@@ -4,6 +4,7 @@
 #include "smelt/schema/package.hpp"
 #include "smelt/trust/policy.hpp"
 
+#include "reading.hpp"
 #include "verbs.hpp"
 #include "verify_file.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 struct VerifyOptions {
   std::vector<std::string> inputs, trusted;
   bool json = false;
+  ReadingOptions reading;
 };
 
 std::string one_line(std::string text) {
@@ -36,6 +38,15 @@ VerifyFinding signature_finding(ByteView file, const trust::Policy& policy) {
   return {.message = policy.explain(signatures), .check = "signature"};
 }
 
+/// A child that died of the file, or came to a limit, is a finding too.
+Result<std::vector<VerifyFinding>> findings_of(ByteView file, const ReadingOptions& reading) {
+  const auto found = read_apart(reading, [&]() -> Result<Bytes> { return write_findings(verify_file(file)); });
+  if (found) return read_findings(*found);
+  if (found.error().code != Errc::corrupt && found.error().code != Errc::cancelled)
+    return tl::unexpected(found.error());
+  return std::vector<VerifyFinding>{{.message = found.error().message, .check = "bitcode"}};
+}
+
 /// True when every file could be read and has no error.
 Result<bool> run_verify(const VerifyOptions& options) {
   bool good = true;
@@ -45,7 +56,9 @@ Result<bool> run_verify(const VerifyOptions& options) {
   for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
   for (const std::string& input : options.inputs) {
     SMELT_TRY(const Bytes file, read_file(input));
-    std::vector<VerifyFinding> findings = verify_file(file);
+    auto findings_here = findings_of(file, options.reading);
+    if (!findings_here) return tl::unexpected(std::move(findings_here).error().in(input));
+    std::vector<VerifyFinding> findings = std::move(*findings_here);
     if (!options.trusted.empty()) findings.push_back(signature_finding(file, policy));
     for (const VerifyFinding& finding : findings) {
       good = good && !finding.is_error;
@@ -74,6 +87,7 @@ void add_verify(CLI::App& app, Context& context) {
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed");
+  add_reading_options(*verb, options->reading);
   verb->callback([options, &context] { context.finish(run_verify(*options)); });
 }
 

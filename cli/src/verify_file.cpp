@@ -104,4 +104,33 @@ std::vector<VerifyFinding> verify_file(ByteView file) {
   return verifier.take();
 }
 
+Bytes write_findings(const std::vector<VerifyFinding>& findings) {
+  ByteWriter out;
+  for (const VerifyFinding& finding : findings) {
+    out.put(static_cast<uint8_t>(finding.is_error));
+    for (const std::string* text : {&finding.place, &finding.message, &finding.check}) {
+      out.put(uint64_t{text->size()});
+      out.put_text(*text);
+    }
+  }
+  return out.take();
+}
+
+Result<std::vector<VerifyFinding>> read_findings(ByteView bytes) {
+  Cursor in(bytes, "findings");
+  std::vector<VerifyFinding> findings;
+  while (!in.at_end()) {
+    VerifyFinding finding;
+    SMELT_TRY(const auto is_error, in.read<uint8_t>());
+    finding.is_error = is_error != 0;
+    for (std::string* text : {&finding.place, &finding.message, &finding.check}) {
+      SMELT_TRY(const auto size, in.read<uint64_t>());
+      SMELT_TRY(const ByteView part, in.take(size));
+      *text = as_text(part);
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 }  // namespace smelt::cli

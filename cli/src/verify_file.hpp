@@ -20,4 +20,8 @@ struct VerifyFinding {
 /// A Metal library, a universal file, a package, or one AIR module as bitcode; anything else is one finding.
 std::vector<VerifyFinding> verify_file(ByteView file);
 
+/// Findings as bytes and back, for what reads in another process. What is read is bounded; `corrupt` or `truncated`.
+Bytes write_findings(const std::vector<VerifyFinding>& findings);
+Result<std::vector<VerifyFinding>> read_findings(ByteView bytes);
+
 }  // namespace smelt::cli

@@ -8,12 +8,11 @@
 #include "smelt/schema/package.hpp"
 
 #include "child_protocol.hpp"
-#include "filter.hpp"
+#include "confined.hpp"
 
+#include <linux/sockios.h>
 #include <poll.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -21,28 +20,19 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <map>
-#include <new>
 #include <vector>
 
 namespace smelt::service {
 namespace {
 
 constexpr int kControl = 3;
-
-bool write_all(int to, ByteView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(put));
-  }
-  return true;
-}
+constexpr int kTurn = 500;  // milliseconds
+constexpr int kIdleTurns = static_cast<int>(kMostIdle / std::chrono::milliseconds(kTurn));
 
 bool read_all(int from, Bytes& bytes) {
   std::vector<std::byte> part(1 << 16);
@@ -55,11 +45,6 @@ bool read_all(int from, Bytes& bytes) {
   }
 }
 
-void limit(int what, rlim_t soft, rlim_t hard) {
-  const rlimit bounds{soft, hard};
-  ::setrlimit(static_cast<__rlimit_resource>(what), &bounds);
-}
-
 Result<Built> compile(const ChildJob& job) {
   const aot::Limited limited({.time = job.time, .memory_bytes = 0, .cancel = nullptr});
   if (job.request) return build_package(*job.request, job.threads, {}, KernelStore());
@@ -67,50 +52,6 @@ Result<Built> compile(const ChildJob& job) {
   Built built;
   SMELT_TRY(built.package, remake_package(*job.package, job.wanted));
   return built;
-}
-
-/// The answer of a child that has no memory left. It stands ready beforehand and is given where the shortage is met:
-/// LLVM is not made to be unwound by exceptions, and what is half built would crash where it is taken down.
-Bytes& shortage() {
-  static auto* const answer = new Bytes;
-  return *answer;
-}
-
-[[noreturn]] void give_up() {
-  static std::atomic_flag given = ATOMIC_FLAG_INIT;
-  if (given.test_and_set())
-    for (;;) ::sched_yield();  // another thread is at it
-  ::_exit(write_all(0, shortage()) ? 0 : 123);
-}
-
-/// Whether a request of a fair size would fail now. Memory that is left in smaller pieces may be why one did.
-bool is_memory_used_up() {
-  constexpr size_t kFair = size_t{4} << 20;
-  void* const probe = ::mmap(nullptr, kFair, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (probe == MAP_FAILED) return true;
-  ::munmap(probe, kFair);
-  return false;
-}
-
-/// C code that does not look at what malloc gives, and a stack that cannot grow, end here.
-void on_fault(int number) {
-  if (is_memory_used_up()) give_up();
-  ::signal(number, SIG_DFL);  // and once more, to die of it
-}
-
-void answer_shortage(const ChildJob& job) {
-  shortage() = write_outcome(
-      fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job.memory_bytes >> 20));
-  std::set_new_handler(give_up);
-  static std::array<std::byte, 1 << 16> stack;
-  stack_t other{};
-  other.ss_sp = stack.data();
-  other.ss_size = stack.size();
-  ::sigaltstack(&other, nullptr);
-  struct sigaction action{};
-  action.sa_handler = on_fault;
-  action.sa_flags = SA_ONSTACK;
-  for (const int number : {SIGSEGV, SIGBUS}) ::sigaction(number, &action, nullptr);
 }
 
 Result<Built> compile_within(const ChildJob& job) {
@@ -123,32 +64,27 @@ Result<Built> compile_within(const ChildJob& job) {
 /// The child's whole life. Its descriptors are the socket and nothing else; limits and filter are there before a byte
 /// of the input is looked at.
 [[noreturn]] void serve(int socket, uint64_t mapped, scmp_filter_ctx filter) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::dup2(socket, 0) < 0 || ::close_range(1, ~0u, 0) != 0) ::_exit(120);
-  limit(RLIMIT_CORE, 0, 0);
-  limit(RLIMIT_NOFILE, 1, 1);
-  limit(RLIMIT_FSIZE, 0, 0);
+  keep_only(socket);
   Bytes message;
-  if (!read_all(0, message)) ::_exit(121);
+  if (!read_all(0, message)) ::_exit(kNoMessage);
   const auto job = read_job(message);
-  Bytes answer;
-  if (job) {
-    const auto seconds = static_cast<rlim_t>((job->time.count() / 1000 + 1) * std::max(job->threads, 1u));
-    limit(RLIMIT_CPU, seconds, seconds + 1);
-    answer_shortage(*job);
-    if (job->nice != 0) ::setpriority(PRIO_PROCESS, 0, static_cast<int>(job->nice));
-    limit(RLIMIT_AS, mapped + job->memory_bytes, mapped + job->memory_bytes);
-    if (seccomp_load(filter) != 0) ::_exit(122);
-    answer = write_outcome(compile_within(*job));
-  } else {
-    answer = write_outcome(tl::unexpected(job.error()));
-  }
-  ::_exit(write_all(0, answer) ? 0 : 123);
+  if (!job) answer_and_end(write_outcome(tl::unexpected(job.error())));
+  if (job->nice != 0) ::setpriority(PRIO_PROCESS, 0, static_cast<int>(job->nice));
+  confine({.time = job->time,
+           .threads = job->threads,
+           .mapped = mapped,
+           .memory_bytes = job->memory_bytes,
+           .shortage = write_outcome(
+               fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job->memory_bytes >> 20))},
+          filter);
+  answer_and_end(write_outcome(compile_within(*job)));
 }
 
 /// Children at work. What they send goes to whoever asked; how they ended is said after it, on the same socket.
 class Children {
  public:
+  bool empty() const { return at_work_.empty(); }
+
   void start(int socket, uint64_t mapped, scmp_filter_ctx filter) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -158,46 +94,68 @@ class Children {
       serve(socket, mapped, filter);
     }
     if (child < 0) {
-      say(socket, 124 << 8);
+      say(socket, kNoFork << 8);
       ::close(socket);
     } else {
-      sockets_[child] = socket;
+      at_work_.emplace(child, AtWork{socket, ProcessorWatch(child)});
     }
   }
 
   void reap() {
     int status = 0;
     for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      const auto found = sockets_.find(child);
-      if (found == sockets_.end()) continue;
-      say(found->second, status);
-      ::close(found->second);
-      sockets_.erase(found);
+      const auto found = at_work_.find(child);
+      if (found == at_work_.end()) continue;
+      say(found->second.socket, found->second.idle >= kIdleTurns ? SIGALRM : status);
+      ::close(found->second.socket);
+      at_work_.erase(found);
     }
   }
 
   /// Nobody waits for these any more.
   void add_to(std::vector<pollfd>& wanted) const {
-    for (const auto& [child, socket] : sockets_) wanted.push_back({socket, 0, 0});
+    for (const auto& [child, work] : at_work_) wanted.push_back({work.socket, 0, 0});
   }
   void kill_abandoned(const std::vector<pollfd>& found) {
     for (const pollfd& one : found) {
       if ((one.revents & (POLLHUP | POLLERR)) == 0) continue;
-      for (const auto& [child, socket] : sockets_)
-        if (socket == one.fd) ::kill(child, SIGKILL);
+      for (const auto& [child, work] : at_work_)
+        if (work.socket == one.fd) ::kill(child, SIGKILL);
     }
   }
   void kill_all() {
-    for (const auto& [child, socket] : sockets_) ::kill(child, SIGKILL);
+    for (const auto& [child, work] : at_work_) ::kill(child, SIGKILL);
+  }
+
+  /// To be called every kTurn: ends those that wait for themselves, after a fault for a lock that nobody gives back.
+  void kill_idle() {
+    for (auto& [child, work] : at_work_) {
+      if (work.processor.works() || waits_for_parent(work.socket))
+        work.idle = 0;
+      else if (++work.idle == kIdleTurns)
+        ::kill(child, SIGKILL);
+    }
   }
 
  private:
+  struct AtWork {
+    int socket;
+    ProcessorWatch processor;
+    int idle = 0;
+  };
+
+  /// For the rest of the job, or for its answer to be read.
+  static bool waits_for_parent(int socket) {
+    int unread = 0;
+    pollfd told{socket, POLLRDHUP, 0};
+    return (::ioctl(socket, SIOCOUTQ, &unread) == 0 && unread != 0) || ::poll(&told, 1, 0) != 1;
+  }
   static void say(int socket, int status) {
     std::array<std::byte, kStatusBytes> bytes;
     store_le(bytes.data(), static_cast<uint32_t>(status));
     write_all(socket, bytes);
   }
-  std::map<pid_t, int> sockets_;
+  std::map<pid_t, AtWork> at_work_;
 };
 
 /// The socket in the next message; -1 when the other side has gone.
@@ -272,6 +230,7 @@ int run() {
   // The address space that the program has already: what the libraries map is not the job's.
   uint64_t mapped = platform::memory_use().mapped;
   bool served = false, warm = false;
+  auto looked = std::chrono::steady_clock::now();
   Children at_work;
   if (::send(kControl, "", 1, MSG_NOSIGNAL) != 1) return 1;  // ready
   for (;;) {
@@ -280,8 +239,12 @@ int run() {
     // The first job does not wait for that. A library's kernels follow each other without a pause, so that the second
     // one does when there was none.
     const bool warms_up = served && !warm;
-    const int found = ::poll(wanted.data(), wanted.size(), warms_up ? 2 : -1);
+    const int found = ::poll(wanted.data(), wanted.size(), warms_up ? 2 : at_work.empty() ? -1 : kTurn);
     if (found < 0 && errno != EINTR) break;
+    if (const auto now = std::chrono::steady_clock::now(); now - looked >= std::chrono::milliseconds(kTurn)) {
+      at_work.kill_idle();
+      looked = now;
+    }
     const bool is_asked = (wanted[0].revents & POLLIN) != 0;
     if (warms_up && (found == 0 || is_asked)) {
       warm_up();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "sandbox.hpp"
 
+#include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
 #include "smelt/metallib/reader.hpp"
@@ -30,7 +31,7 @@ namespace smelt::service {
 
 bool wants_child(Sandbox mode, const Request& request) {
   const auto& sources = request.sources;
-  return mode == Sandbox::always &&
+  return (mode == Sandbox::always || (mode == Sandbox::automatic && aot::had_fault())) &&
          std::none_of(sources.begin(), sources.end(),
                       [](const auto& one) { return aot::is_metal_source(one.bytes); }) &&
          !std::all_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_library(one.bytes); });
@@ -234,6 +235,10 @@ tl::unexpected<Error> died(const ChildJob& job, int status) {
     switch (WTERMSIG(status)) {
       case SIGXCPU:
         return over_time(job);
+      case SIGALRM:
+        return fail(Errc::corrupt,
+                    "the compiling child waited for itself: its memory was damaged by the input, which is damaged, or "
+                    "made to do harm");
       case SIGKILL:
         return fail(Errc::cancelled,
                     "the compiling child was killed: it, or the system, was out of memory (its limit is {} MB)",

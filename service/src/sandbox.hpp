@@ -9,7 +9,8 @@
 namespace smelt::service {
 
 /// Whether all of a request is to be compiled in one child under `mode`: where LLVM must read inputs to see what is in
-/// them. Kernels of Metal libraries go to children one by one (make_in_children).
+/// them, when that is wanted always, or when a fault was contained here (aot::had_fault) and it is not wanted never.
+/// Kernels of Metal libraries go to children one by one (make_in_children).
 bool wants_child(Sandbox mode, const Request& request);
 
 /// A plan's part in a child: a Metal library's function, whatever the other inputs are. `run`: a job's outcome, or

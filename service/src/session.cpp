@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/service/session.hpp"
 
+#include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/object.hpp"
 #include "smelt/base/files.hpp"
@@ -144,6 +145,12 @@ struct Session::State {
     if (built) return std::optional(std::move(*built));
     if (mode == Sandbox::always || built.error().code != Errc::toolchain_missing)
       return tl::unexpected(std::move(built).error());
+    if (aot::had_fault())
+      return fail(
+          Errc::toolchain_missing,
+          "{}; and after the fault of LLVM's that was contained in this process nothing more is read here, unless "
+          "the sandbox is 'never'",
+          built.error().message);
     std::call_once(told_, [&] { warn(fmt::format("{}; compiling without a child process", built.error().message)); });
     return std::optional<Built>();
   }
@@ -202,6 +209,7 @@ struct Session::State {
     if (to.local().read_only()) return;
     std::vector<cache::Store::Put> puts;
     for (const Digest& key : keys) {
+      if (!puts.empty() && puts.front().key == key) continue;
       puts.push_back({key, {{kPackagePart, package}}, cost});
       note_use(key);
     }
@@ -303,11 +311,13 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
       return std::move(*found);
     }
   }
-  // Second chance: the same code under another comment, name or order.
-  std::optional<Digest> normal;
-  if (store) {
+  // Second chance: the same code under another comment, name or order. LLVM reads it for that: not here what it reads
+  // in a child alone.
+  SMELT_TRY(const Sandbox mode, State::sandbox(request.sandbox));
+  Digest normal = raw;
+  if (store && !wants_child(mode, request)) {
     SMELT_TRY(normal, aot::normalised_fingerprint(request.sources, request.options, more));
-    if (auto made = state_->find(*store, *normal)) {
+    if (auto made = state_->find(*store, normal)) {
       state_->publish(*store, {raw}, made->package, {});
       made->key = raw;
       made->took = since(start);
@@ -322,13 +332,13 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   remote::Leased leased;
   if (store && !store->local().read_only()) {
     // One of this machine first, then of those one of all machines.
-    const auto ready = [&] { return store->local().indexed(*normal); };
+    const auto ready = [&] { return store->local().indexed(normal); };
     const auto wait = state_->options.wait_for_others;
-    auto acquired = cache::Flight::acquire(store->local().folder(), *normal, wait, ready);
+    auto acquired = cache::Flight::acquire(store->local().folder(), normal, wait, ready);
     if (acquired) flight = std::move(*acquired);
-    if (!flight || flight->held()) leased = store->lease(*normal, wait);
+    if (!flight || flight->held()) leased = store->lease(normal, wait);
     if (leased.waited || (flight && flight->waited())) {
-      if (auto there = state_->find(*store, *normal, leased.waited)) {
+      if (auto there = state_->find(*store, normal, leased.waited)) {
         if (!store->local().indexed(raw)) state_->publish(*store, {raw}, there->package, {});
         there->key = raw;
         there->took = since(start);
@@ -344,7 +354,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   made.warnings = std::move(built.warnings);
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;
-  if (store) state_->publish(*store, {*normal, raw}, built.package, made.took, std::move(leased.hold));
+  if (store) state_->publish(*store, {normal, raw}, built.package, made.took, std::move(leased.hold));
   auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;

@@ -220,6 +220,12 @@ class SandboxTest(CliTest):
             self.assertEqual(process.wait(10), 1)
             self.assertFalse((self.folder / "out.smelt").exists())
 
+    def test_a_child_that_stands_still_is_ended(self):
+        process, helper, child = self.start(self.library())
+        os.kill(child, signal.SIGSTOP)
+        self.assertIn("waited for itself", process.stderr.read().decode())
+        self.assertEqual(process.wait(10), 1)
+
     def test_a_helper_that_dies_is_an_error(self):
         process, helper, child = self.start(self.library())
         os.kill(helper, signal.SIGKILL)

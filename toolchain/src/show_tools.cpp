@@ -4,11 +4,15 @@
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
+#include "smelt/service/reading_child.hpp"
+#include "smelt/service/session.hpp"
 
 #include "tools.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
 
 namespace smelt::toolchain {
 namespace {
@@ -36,28 +40,49 @@ Result<Words> split(const Call& call, std::span<const std::string_view> known) {
   return words;
 }
 
+/// Prints what is said of a file that anybody may have made, from a child unless $SMELT_SANDBOX says never.
+Result<void> print_apart(const std::function<Result<std::string>()>& say) {
+  const char* const word = std::getenv("SMELT_SANDBOX");
+  const auto mode = service::parse_sandbox(word == nullptr || *word == 0 ? "auto" : word);
+  if (!mode) return tl::unexpected(Error(mode.error()).in("SMELT_SANDBOX"));
+  const auto read = [&]() -> Result<Bytes> {
+    SMELT_TRY(const std::string text, say());
+    return to_bytes(as_bytes(text));
+  };
+  const auto warn = [](std::string_view why) { fmt::print(stderr, "warning: {}\n", printable(why)); };
+  SMELT_TRY(const Bytes text, *mode == service::Sandbox::never ? read()
+                              : *mode == service::Sandbox::always
+                                  ? service::read_in_child({}, read)
+                                  : service::read_in_child_if_there_is_one({}, read, warn));
+  fmt::print("{}", service::plain_lines(text));
+  return {};
+}
+
 /// A file's modules by name: itself, its members, or its library's functions.
-Result<void> print_symbols(const std::string& name, ByteView bytes, bool with_name) {
+Result<std::string> symbols_of(const std::string& name, ByteView bytes, bool with_name) {
+  std::string text;
   if (aot::is_archive(bytes)) {
     SMELT_TRY(const auto members, aot::read_archive(bytes, name));
-    for (const aot::ArchiveMember& member : members)
-      SMELT_TRY_VOID(print_symbols(fmt::format("{}({})", name, member.name), member.bytes, true));
-    return {};
+    for (const aot::ArchiveMember& member : members) {
+      SMELT_TRY(const std::string symbols, symbols_of(fmt::format("{}({})", name, member.name), member.bytes, true));
+      text += symbols;
+    }
+    return text;
   }
-  if (with_name) fmt::print("\n{}:\n", printable(name));
-  const auto line = [](char kind, std::string_view symbol) {
-    fmt::print("{} {} {}\n", kind == 'U' ? "                " : "----------------", kind, printable(symbol));
+  if (with_name) text += fmt::format("\n{}:\n", printable(name));
+  const auto line = [&](char kind, std::string_view symbol) {
+    text += fmt::format("{} {} {}\n", kind == 'U' ? "                " : "----------------", kind, printable(symbol));
   };
   if (!metallib::is_metallib(bytes)) {
     SMELT_TRY(const auto symbols, aot::object_symbols(bytes, name));
     for (const aot::ObjectSymbol& symbol : symbols)
       line(symbol.kind == aot::ObjectSymbol::Kind::undefined ? 'U' : 'T', symbol.name);
-    return {};
+    return text;
   }
   auto library = metallib::read(bytes);
   if (!library) return tl::unexpected(std::move(library).error().in(name));
   for (const metallib::Function& function : library->functions) line('T', function.name);
-  return {};
+  return text;
 }
 
 Result<void> nm(const Call& call) {
@@ -65,17 +90,39 @@ Result<void> nm(const Call& call) {
   if (words.files.empty()) return fail(Errc::invalid_argument, "no input files");
   for (const std::string& file : words.files) {
     SMELT_TRY(const Bytes bytes, read_file(file));
-    SMELT_TRY_VOID(print_symbols(file, bytes, words.files.size() > 1));
+    SMELT_TRY_VOID(print_apart([&] { return symbols_of(file, bytes, words.files.size() > 1); }));
   }
   return {};
 }
 
-void print_library(const metallib::Library& library) {
+std::string lines_of_library(const metallib::Library& library) {
+  std::string text;
   for (const metallib::Function& function : library.functions)
-    fmt::print("{:<12} AIR {}.{} Metal {}.{} {:>8} bytes  {}\n",
-               metallib::function_type_name(function.type.value_or(3)), function.versions.air_major,
-               function.versions.air_minor, function.versions.language_major, function.versions.language_minor,
-               library.module_of(function).bitcode().size(), printable(function.name));
+    text += fmt::format("{:<12} AIR {}.{} Metal {}.{} {:>8} bytes  {}\n",
+                        metallib::function_type_name(function.type.value_or(3)), function.versions.air_major,
+                        function.versions.air_minor, function.versions.language_major, function.versions.language_minor,
+                        library.module_of(function).bitcode().size(), printable(function.name));
+  return text;
+}
+
+Result<std::string> dump_of(const std::string& file, ByteView bytes, const Words& words) {
+  const bool code =
+      words.has("-d") || words.has("--disassemble") || words.has("-disassemble-all") || words.has("--disassemble-all");
+  const bool is_library = metallib::is_metallib(bytes);
+  std::string text = fmt::format("\n{}:\tfile format {}\n\n", printable(file), is_library ? "MetalLib" : "AIR bitcode");
+  if (words.has("-t") || words.has("--syms")) {
+    SMELT_TRY(const std::string symbols, symbols_of(file, bytes, false));
+    text += symbols;
+  }
+  if (is_library && (words.has("--metallib") || !code)) {
+    SMELT_TRY(const metallib::Library library, metallib::read(bytes));
+    text += lines_of_library(library);
+  }
+  if (code) {
+    SMELT_TRY(const std::string air, aot::disassemble(bytes, file));
+    text += air;
+  }
+  return text;
 }
 
 Result<void> objdump(const Call& call) {
@@ -83,21 +130,9 @@ Result<void> objdump(const Call& call) {
             split(call, std::array<std::string_view, 7>{"--metallib", "-d", "--disassemble", "-disassemble-all",
                                                         "--disassemble-all", "-t", "--syms"}));
   if (words.files.empty()) return fail(Errc::invalid_argument, "no input files");
-  const bool code =
-      words.has("-d") || words.has("--disassemble") || words.has("-disassemble-all") || words.has("--disassemble-all");
   for (const std::string& file : words.files) {
     SMELT_TRY(const Bytes bytes, read_file(file));
-    const bool is_library = metallib::is_metallib(bytes);
-    fmt::print("\n{}:\tfile format {}\n\n", printable(file), is_library ? "MetalLib" : "AIR bitcode");
-    if (words.has("-t") || words.has("--syms")) SMELT_TRY_VOID(print_symbols(file, bytes, false));
-    if (is_library && (words.has("--metallib") || !code)) {
-      SMELT_TRY(const metallib::Library library, metallib::read(bytes));
-      print_library(library);
-    }
-    if (code) {
-      SMELT_TRY(const std::string text, aot::disassemble(bytes, file));
-      fmt::print("{}", text);
-    }
+    SMELT_TRY_VOID(print_apart([&] { return dump_of(file, bytes, words); }));
   }
   return {};
 }

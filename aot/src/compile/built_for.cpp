@@ -30,24 +30,6 @@ std::optional<Target> target_of(std::string_view triple) {
   return target;
 }
 
-std::optional<Target> target_of_library(const metallib::Library& library) {
-  if (library.functions.empty()) return std::nullopt;
-  const metallib::Function& function = library.functions.front();
-  const ByteView bitcode = library.module_of(function).bitcode();
-  if (!check_bitstream(bitcode)) return std::nullopt;
-  auto triple = llvm::getBitcodeTargetTriple(llvm::MemoryBufferRef(as_text(bitcode), ""));
-  if (!triple) {
-    llvm::consumeError(triple.takeError());
-    return std::nullopt;
-  }
-  auto target = target_of(*triple);
-  if (!target) return std::nullopt;
-  target->air = {function.versions.air_major, function.versions.air_minor, 0};
-  target->language = {function.versions.language_major, function.versions.language_minor, 0};
-  target->container_patch = library.patch;
-  return target;
-}
-
 std::optional<Target> target_of_module(ByteView file) {
   const auto facts = check_bitstream(file);
   if (!facts) return std::nullopt;
@@ -72,21 +54,19 @@ std::optional<Target> target_of_module(ByteView file) {
   return target;
 }
 
-/// LLVM reads bytes from outside: what ends it is as good as no answer.
-template <typename Read>
-std::optional<Target> read_guarded(const Read& read) {
-  std::optional<Target> target;
-  const auto found = contained({}, [&]() -> Result<void> {
-    target = read();
-    return {};
-  });
-  return found ? target : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Target> built_for(const metallib::Library& library) {
-  return read_guarded([&] { return target_of_library(library); });
+  if (library.functions.empty()) return std::nullopt;
+  const metallib::Function& function = library.functions.front();
+  const auto facts = check_bitstream(library.module_of(function).bitcode());  // LLVM reads nothing of it
+  if (!facts) return std::nullopt;
+  auto target = target_of(facts->triple);
+  if (!target) return std::nullopt;
+  target->air = {function.versions.air_major, function.versions.air_minor, 0};
+  target->language = {function.versions.language_major, function.versions.language_minor, 0};
+  target->container_patch = library.patch;
+  return target;
 }
 
 std::optional<Target> built_for(ByteView file) {
@@ -99,8 +79,11 @@ std::optional<Target> built_for(ByteView file) {
       return library ? built_for(*library) : std::nullopt;
     }
     case input::Kind::bitcode:
-    case input::Kind::wrapped_bitcode:
-      return read_guarded([&] { return target_of_module(file); });
+    case input::Kind::wrapped_bitcode: {
+      // LLVM reads bytes from outside: what ends it is as good as no answer.
+      const auto target = contained({}, [&] { return Result<std::optional<Target>>(target_of_module(file)); });
+      return target.value_or(std::nullopt);
+    }
     default:
       return std::nullopt;
   }

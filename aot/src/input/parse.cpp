@@ -8,6 +8,7 @@
 #include "llvm_support/bitstream_check.hpp"
 #include "llvm_support/deep_stack.hpp"
 #include "llvm_support/diagnostics.hpp"
+#include "llvm_support/rest_of_module.hpp"
 
 #include "llvm/AsmParser/LLParser.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -51,16 +52,14 @@ std::optional<std::string> air_layout_for(llvm::StringRef, llvm::StringRef) {
   return std::string(air_data_layout());
 }
 
-/// Debug info of another version, or broken, is dropped: it describes, it does not decide.
-Result<void> verify(llvm::Module& module) {
+/// Whether debug info is to be dropped: of another version, or broken. It describes, it does not decide.
+Result<bool> verify(llvm::Module& module) {
   std::string report;
   llvm::raw_string_ostream stream(report);
   bool broken_debug_info = false;
   if (llvm::verifyModule(module, &stream, &broken_debug_info))
     return fail(Errc::compile_failed, "the module does not verify: {}", first_lines(stream.str()));
-  if (broken_debug_info || llvm::getDebugMetadataVersionFromModule(module) != llvm::DEBUG_METADATA_VERSION)
-    llvm::StripDebugInfo(module);
-  return {};
+  return broken_debug_info || llvm::getDebugMetadataVersionFromModule(module) != llvm::DEBUG_METADATA_VERSION;
 }
 
 /// "at 'token'" of the original text, for an error at `offset` of it.
@@ -120,13 +119,12 @@ Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
   callbacks.DataLayout = air_layout_for;
   auto module = llvm::getLazyBitcodeModule(buffer, *result.context, false, false, std::move(callbacks));
   if (!module) return unreadable(drain(module.takeError()));
-  // Function by function, then verify, and only then the rest: the last step verifies again when there is debug info,
-  // and ends the process if that fails.
+  // Function by function, then verify, and only then the rest: the last step verifies again when there is debug info.
   if (auto error = (*module)->materializeMetadata()) return unreadable(drain(std::move(error)));
   for (llvm::Function& function : **module)
     if (auto error = function.materialize()) return unreadable(drain(std::move(error)));
-  SMELT_TRY_VOID(verify(**module));
-  if (auto error = (*module)->materializeAll()) return unreadable(drain(std::move(error)));
+  SMELT_TRY(const bool drops, verify(**module));
+  if (auto error = read_rest(**module, drops)) return unreadable(drain(std::move(error)));
   result.module = std::move(*module);
   return {};
 }
@@ -153,7 +151,8 @@ Result<KernelModule> parse_here(ByteView bytes, std::string_view name, std::uniq
       return fail(Errc::source_type, "{} where LLVM IR (text or bitcode) is wanted", looks_like(bytes));
   }
   if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
-  SMELT_TRY_VOID(verify(*result.module));
+  SMELT_TRY(const bool drops, verify(*result.module));
+  if (drops) llvm::StripDebugInfo(*result.module);
   result.module->setModuleIdentifier(llvm::StringRef(name.data(), name.size()));
   return result;
 }

@@ -262,7 +262,7 @@ class Walk {
     SMELT_TRY(record.code, bits_.vbr(6));
     SMELT_TRY(const uint64_t count, bits_.vbr(6));
     SMELT_TRY_VOID(plausible(count, 6));
-    identification_ = record.code == 1;
+    keeps_text_ = record.code == 1 || record.code == 2;
     for (uint64_t i = 0; i < count; ++i) {
       SMELT_TRY(const uint64_t value, bits_.vbr(6));
       note(record, value);
@@ -273,7 +273,7 @@ class Walk {
   Result<Record> abbreviated(const Abbreviation& abbreviation) {
     Record record;
     SMELT_TRY(record.code, scalar(abbreviation[0]));
-    identification_ = record.code == 1;
+    keeps_text_ = record.code == 1 || record.code == 2;
     for (size_t i = 1; i < abbreviation.size(); ++i) {
       const Operand& operand = abbreviation[i];
       if (operand.kind == Operand::array) {
@@ -310,13 +310,14 @@ class Walk {
   void note(Record& record, uint64_t value) {
     record.add(value);
     if (keeps_operands_) operands_.push_back(value);
-    if (identification_ && text_.size() < 256) text_ += static_cast<char>(value & 0x7F);
+    if (keeps_text_ && text_.size() < 256) text_ += static_cast<char>(value & 0x7F);
   }
 
   /// The few records whose numbers LLVM trusts.
   Result<void> check(uint64_t block, const Record& record, uint64_t at, uint64_t block_bits) {
     const uint64_t first = record.count > 0 ? record.head[0] : 0;
     if (block == kIdentification && record.code == 1) facts.producer = text_;
+    if (block == kModule && record.code == 2) facts.triple = text_;  // TRIPLE: [letter, ...]
     text_.clear();
     const auto refuse = [&](std::string_view what, uint64_t value) {
       return fail(Errc::corrupt, "bit {}: {} {} in a block of {} bytes", at, value, what, block_bits / 8);
@@ -351,7 +352,7 @@ class Walk {
   std::vector<uint64_t> operands_;  // of the record at hand, in blocks that name metadata
   bool keeps_operands_ = false;
   std::string text_;
-  bool identification_ = false;
+  bool keeps_text_ = false;  // of an IDENTIFICATION, or a TRIPLE
   unsigned modules_ = 0;
 };
 

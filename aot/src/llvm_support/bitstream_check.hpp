@@ -21,6 +21,7 @@ constexpr size_t kMaxBitcodeBytes = size_t{256} << 20;
 struct BitcodeFacts {
   ByteView bitcode;      ///< without the wrapper; a view into what was checked
   std::string producer;  ///< of the IDENTIFICATION block, e.g. "LLVM22.1.8"; empty before LLVM 3.8 and in Apple's
+  std::string triple;    ///< the module's target, its first 256 letters; empty when it names none
   uint64_t records = 0;
 };
 

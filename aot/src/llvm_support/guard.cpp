@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/guard.hpp"
 
+#include "smelt/aot/faults.hpp"
+
 #include "llvm_support/deep_stack.hpp"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -10,6 +12,7 @@
 #include "llvm/Support/CrashRecoveryContext.h"
 // clang-format on
 
+#include <atomic>
 #include <csetjmp>
 #include <csignal>
 #include <memory>
@@ -73,6 +76,8 @@ struct FatalError {
 };
 thread_local FatalError* current_guard = nullptr;
 
+std::atomic<bool> fault_was_contained = false;
+
 /// Outside any guard: returns, and LLVM goes on to end the process as it always does.
 void on_fatal_error(void*, const char* reason, bool) {
   FatalError* guard = current_guard;
@@ -89,6 +94,10 @@ void on_bad_alloc(void*, const char* reason, bool) {
 
 }  // namespace
 
+bool had_fault() {
+  return fault_was_contained;
+}
+
 bool contain_crashes(const std::function<void()>& work) {
   const Handlers handlers;
   bool survived = false;
@@ -98,7 +107,10 @@ bool contain_crashes(const std::function<void()>& work) {
     llvm::CrashRecoveryContext recovery;
     FatalError* const outer = current_guard;
     survived = recovery.RunSafely([&] { work(); });
-    if (!survived) leave_thread();
+    if (!survived) {
+      fault_was_contained = true;
+      leave_thread();
+    }
     current_guard = outer;  // after a fault, that of a frame which is gone
   });
   return survived && stayed;

@@ -10,10 +10,10 @@
 #include "llvm_support/bitstream_check.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
+#include "llvm_support/rest_of_module.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -24,9 +24,7 @@ namespace {
 
 using verify::Findings;
 
-/// Why LLVM does not take the module; empty when it does. LLVM's last step of reading verifies again what has debug
-/// info, prints what it finds, and may end the process: so the functions come first, then the verifier, and that step
-/// last, as in input/parse.cpp.
+/// Why LLVM does not take the module; empty when it does. In the order of input/parse.cpp.
 std::string read_module(ByteView bitcode, llvm::LLVMContext& context, std::unique_ptr<llvm::Module>& module) {
   auto lazy = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(as_text(bitcode), ""), context);
   if (!lazy) return llvm::toString(lazy.takeError());
@@ -38,8 +36,7 @@ std::string read_module(ByteView bitcode, llvm::LLVMContext& context, std::uniqu
   llvm::raw_string_ostream stream(problem);
   bool broken_debug_info = false;
   if (llvm::verifyModule(*module, &stream, &broken_debug_info)) return llvm::StringRef(problem).trim().str();
-  if (broken_debug_info) llvm::StripDebugInfo(*module);
-  if (auto error = module->materializeAll()) return llvm::toString(std::move(error));
+  if (auto error = read_rest(*module, broken_debug_info)) return llvm::toString(std::move(error));
   return {};
 }
 
@@ -77,8 +74,12 @@ void check_guarded(ByteView file, const ModuleContext& context, Findings& findin
   // lies in the memory of a thread that may hold its lock for ever.
   auto found = std::make_unique<std::vector<Finding>>();
   Findings into(*found);
-  if (contain_crashes([&] { check_module(file, context, into); })) return findings.add(std::move(*found));
+  Result<void> fatal;
+  const bool survived =
+      contain_crashes([&] { fatal = contain_fatal_errors([&] { check_module(file, context, into); }); });
+  if (survived && fatal) return findings.add(std::move(*found));
   (void)found.release();
+  if (survived) return findings.error(Check::bitcode, "", "{}", fatal.error().message);
   findings.error(Check::bitcode, "", "LLVM's reader does not survive this module: numbers in it point nowhere");
 }
 

@@ -271,7 +271,14 @@ Result<Page> explain(ByteView file, const ExplainOptions& options) {
   if (!is_library) {
     SMELT_TRY(made, compile_source(file, options, texts));
   }
-  auto page = explain_library(is_library ? file : made, options, texts);
+  const auto in_child = [&]() -> Result<Page> {
+    SMELT_TRY(const Bytes page, read_apart(options.reading, [&]() -> Result<Bytes> {
+                SMELT_TRY(const Page made_there, explain_library(file, options, texts));
+                return write_page(made_there);
+              }));
+    return read_page(page);
+  };
+  auto page = is_library ? in_child() : explain_library(made, options, texts);
   if (!page) return tl::unexpected(std::move(page).error().in(options.name));
   return page;
 }

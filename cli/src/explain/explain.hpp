@@ -7,6 +7,7 @@
 #include "smelt/aot/cpu.hpp"
 
 #include "page/page.hpp"
+#include "reading.hpp"
 
 #include <optional>
 #include <string>
@@ -22,10 +23,12 @@ struct ExplainOptions {
   std::optional<aot::CpuLevel> level;  ///< of the CPU code; nothing: this machine's
   bool cpu = true;
   unsigned threads = 0;
+  ReadingOptions reading;  ///< of a library or a package
 };
 
-/// A library or a package as it is; of anything else what compile() makes of it with debug lines. Errors: those of
-/// reading and compiling; function_not_found; invalid_argument for a target that the file does not have.
+/// A library or a package as it is, read in a child; of anything else what compile() makes of it with debug lines.
+/// Errors: those of reading and compiling; function_not_found; invalid_argument for a target that the file does not
+/// have.
 Result<Page> explain(ByteView file, const ExplainOptions& options);
 
 }  // namespace smelt::cli

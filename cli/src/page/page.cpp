@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <cctype>
 #include <new>
 #include <span>
 
@@ -53,6 +55,31 @@ std::string packed_part(const Json& value) {
   if (compress2(bytes.data(), &size, reinterpret_cast<const Bytef*>(text.data()), text.size(), 6) != Z_OK)
     throw std::bad_alloc();  // the one way to fail with room for the bound
   return to_base64(std::as_bytes(std::span(bytes).first(size)));
+}
+
+Bytes write_page(const Page& page) {
+  const Json all = {
+      {"title", is_utf8(page.title) ? page.title : printable(page.title)}, {"data", page.data}, {"parts", page.parts}};
+  return to_bytes(as_bytes(all.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+Result<Page> read_page(ByteView bytes) {
+  const auto wrong = [] { return fail(Errc::corrupt, "the reading child gave back no page"); };
+  // Our pages nest a handful deep; writing JSON takes stack for each.
+  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) { return depth < 32; };
+  Json all = Json::parse(as_text(bytes), is_shallow, false);
+  if (!all.is_object() || !all.contains("data") || !all.contains("title") || !all["title"].is_string() ||
+      !all.contains("parts") || !all["parts"].is_array())
+    return wrong();
+  Page page{.title = all["title"], .data = std::move(all["data"]), .parts = {}};
+  for (const Json& part : all["parts"]) {
+    if (!part.is_string()) return wrong();
+    const std::string& text = part.get_ref<const std::string&>();
+    const auto is_packed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '+' || c == '/' || c == '='; };
+    if (!std::all_of(text.begin(), text.end(), is_packed)) return wrong();
+    page.parts.push_back(text);
+  }
+  return page;
 }
 
 std::string page_as_html(const Page& page) {

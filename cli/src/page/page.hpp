@@ -21,6 +21,10 @@ struct Page {
 /// The value as the page holds it: JSON by zlib, in base64. No memory is std::bad_alloc.
 std::string packed_part(const Json& value);
 
+/// A page as bytes and back, for what is read in another process. `corrupt` when parts are other than packed.
+Bytes write_page(const Page& page);
+Result<Page> read_page(ByteView bytes);
+
 /// The page as HTML. Whatever the values hold stays text: nothing in them can end the JSON or become markup.
 std::string page_as_html(const Page& page);
 

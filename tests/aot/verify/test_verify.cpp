@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Apple's own libraries have no errors: that is the test that the checks are not wrong. And each check finds the fault
 // that was planted for it.
+#include "smelt/aot/compile.hpp"
 #include "smelt/aot/verify.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
@@ -11,13 +12,16 @@
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <map>
 #include <stdexcept>
 
@@ -313,4 +317,43 @@ TEST_CASE("no prefix of a module and no single changed byte makes trouble") {
     changed[n] ^= std::byte{0x10};
     (void)verify_module(changed);
   }
+}
+
+/// What `work` has LLVM write on stderr.
+template <class Work>
+std::string said_on_stderr(Work work) {
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const int kept = ::dup(2);
+  ::dup2(::fileno(file), 2);
+  work();
+  ::dup2(kept, 2);
+  ::close(kept);
+  std::string words(static_cast<size_t>(::lseek(::fileno(file), 0, SEEK_END)), ' ');
+  if (::pread(::fileno(file), words.data(), words.size(), 0) != static_cast<ssize_t>(words.size())) words = "?";
+  std::fclose(file);
+  return words;
+}
+
+// LLVM's last step of reading verifies debug info once more, and prints what it does not like: a compile unit that only
+// other metadata reaches is still there when debug info was dropped.
+TEST_CASE("debug info that is broken is no reason for LLVM to write on stderr") {
+  llvm::LLVMContext context;
+  const auto module = parse(Plant{}.text() +
+                                "!other = !{!40}\n!40 = distinct !DICompileUnit(language: DW_LANG_C99, file: !41, "
+                                "emissionKind: FullDebug)\n!41 = !DIFile(filename: \"a.c\", directory: \"/\")\n",
+                            context);
+  module->addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::WriteBitcodeToFile(*module, stream);
+  std::vector<Finding> findings;
+  Result<std::string> shown;
+  CHECK(said_on_stderr([&] {
+          findings = verify_module(as_bytes(text));
+          shown = disassemble(as_bytes(text), "broken.bc");
+        }) == "");
+  for (const Finding& finding : findings) CHECK(finding.check != Check::bitcode);
+  REQUIRE(shown.has_value());
+  CHECK(shown->find("!\"Debug Info Version\", i32 3}") != std::string::npos);  // all else is as it was
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mutants of Metal libraries that Apple's compiler built, through everything that reads them: verify, inspect, disasm,
-// compile and load, every other one in a compiling child; code that was made with checks is run. An answer is an error
-// or a result, within a time and a memory, and nothing on stderr; all else is a finding, and its file is kept.
+// Mutants of Metal libraries that Apple's compiler built, through everything that reads them: verify, inspect and
+// disasm in a child, as the command does it, every sixteenth by the command itself, and here; compile and load, every
+// other one in a compiling child; code that was made with checks is run. An answer is an error or a result, within a
+// time and a memory, and nothing on stderr; all else is a finding, and its file is kept.
 //
 //   fuzz_mutants --seconds 3600 --tally FILE --keep found FOLDER...
 //
-// Works in forked processes, so that one that ends is counted and work goes on. With --tally a run goes on where the
-// last one ended, and counts together with it. Exit status: 0 no finding, 1 findings, 2 asked wrongly, 77 no library.
+// Works in forked processes, so that one that ends is counted and work goes on; one in which a fault was contained
+// reads nothing more (aot::had_fault), and the next goes on with the mutant. With --tally a run goes on where the last
+// one ended, and counts together with it. Exit status: 0 no finding, 1 findings, 2 asked wrongly, 77 no library.
 #include "smelt/base/files.hpp"
 
 #include "try_mutant.hpp"
@@ -32,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr uint64_t kBatch = 100;        // mutants a process: a crash that was contained leaks
+constexpr uint64_t kBatch = 100;        // mutants a process
 constexpr unsigned kLostSeconds = 300;  // of the clock on the wall, for what waits and does not work
 #ifdef SMELT_SANITIZED
 constexpr rlim_t kMemory = RLIM_INFINITY;
@@ -62,6 +64,10 @@ std::vector<std::pair<const char*, uint64_t*>> counters(Tally& tally, uint64_t& 
           {"ran", &tally.ran},
           {"runs without an end", &tally.endless},
           {"ended at a limit", &tally.ended_at_limit},
+          {"reading children", &tally.reading_children},
+          {"reading children that died", &tally.children_died},
+          {"commands", &tally.commands},
+          {"faults contained here", &tally.faults},
           {"bytes at most", &tally.most_memory},
           {"findings", &findings}};
 }
@@ -100,10 +106,13 @@ void write_tally(const Settings& settings, Tally& tally, uint64_t& findings) {
     const itimerval timer{{0, 0}, {static_cast<time_t>(settings.bounds.seconds * 4), 0}};
     setitimer(ITIMER_PROF, &timer, nullptr);  // SIGPROF ends the process
     alarm(kLostSeconds);
-    (*trial)->run(mutant, tally);
+    const bool done = (*trial)->run(mutant, tally);
     if (tally.finding[0] != '\0') _exit(3);
+    if (!done) break;
     tally.in_work = false;
+    tally.step = 0;
     ++tally.number;
+    ++tally.made;
   }
   std::error_code ignored;
   std::filesystem::remove(said, ignored);
@@ -150,19 +159,25 @@ int fuzz(const std::vector<Original>& originals, const Settings& settings) {
   const auto end = began + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings.seconds));
   auto reported = began;
   const uint64_t most = settings.only ? 1 : settings.most != 0 ? settings.most : ~uint64_t{0};
-  while (Clock::now() < end && tally.made - made_before < most) {
+  while (Clock::now() < end && (tally.made - made_before < most || tally.step != 0)) {
     const pid_t worker = fork();
     if (worker < 0) return 2;
-    if (worker == 0) work(originals, settings, end, most - (tally.made - made_before), tally);
+    if (worker == 0) work(originals, settings, end, most - (tally.made - made_before) + (tally.step != 0), tally);
     int status = 0;
     while (waitpid(worker, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 4) return 2;
-    if (const std::string what = judge(status, tally); !what.empty()) {
+    const std::string what_was_wrong = judge(status, tally);
+    if (!what_was_wrong.empty()) {
       ++findings;
-      keep(originals, settings, tally.number, what);
+      keep(originals, settings, tally.number, what_was_wrong);
     }
-    if (tally.in_work) ++tally.number;
+    const bool goes_on = what_was_wrong.empty() && tally.in_work && !tally.running && WIFEXITED(status);
+    if (tally.in_work && !goes_on) {
+      ++tally.number;
+      ++tally.made;
+      tally.step = 0;
+    }
     tally.in_work = tally.running = false;
     tally.finding[0] = '\0';
     if (Clock::now() - reported < std::chrono::minutes(1)) continue;
@@ -188,6 +203,7 @@ int main(int argc, char** argv) {
   app.add_option("--first", settings.first, "Number of the first mutant")->capture_default_str();
   app.add_option("--only", settings.only, "Try this mutant alone, and keep its file");
   app.add_option("--tally", settings.tally, "File of counts: go on where it says, and add to it");
+  app.add_option("--command", settings.bounds.command, "The program smelt (default: beside this one)");
   app.add_option("--limit", settings.bounds.seconds, "Seconds that a call may take")->capture_default_str();
   app.add_option("--largest", largest, "Bytes of the largest module that is changed")->capture_default_str();
   app.add_option("--keep", settings.keep, "Folder for mutants that did harm")->capture_default_str();
@@ -196,6 +212,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (const auto beside = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "smelt";
+      settings.bounds.command.empty() && std::filesystem::exists(beside))
+    settings.bounds.command = beside;
+  settings.bounds.folder = settings.keep;
   const std::vector<Original> originals = read_originals(paths, largest);
   if (originals.empty()) {
     fmt::print("SKIPPED: no Metal library at {}\n", fmt::join(paths, ", "));

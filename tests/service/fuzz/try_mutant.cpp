@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "try_mutant.hpp"
 
+#include "smelt/aot/faults.hpp"
 #include "smelt/aot/limits.hpp"
 #include "smelt/aot/verify.hpp"
+#include "smelt/base/files.hpp"
 #include "smelt/loader/encoder.hpp"
 #include "smelt/metallib/inspect.hpp"
 #include "smelt/metallib/reader.hpp"
+#include "smelt/service/reading_child.hpp"
+
+#include "spawned.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 namespace smelt::test {
 namespace {
+
+/// What is done with a mutant, in this order.
+enum Step : uint64_t { kChildren, kVerify, kInspect, kDescribe, kDisasm, kLoad };
 
 void tell(Tally& tally, std::string_view what) {
   if (tally.finding[0] != '\0') return;
@@ -98,14 +107,67 @@ void Trial::timed(std::string_view what, Tally& tally, Call call) {
     tell(tally, fmt::format("{} wrote on stderr: {}", what, said.substr(0, 150)));
 }
 
-void Trial::read(const Mutant& mutant, Tally& tally) {
-  timed("verify", tally, [&] { tally.clean += aot::verify_metallib(mutant.file).empty(); });
-  timed("inspect", tally, [&] {
-    const auto library = metallib::read(mutant.file);
-    if (library) tally.libraries += metallib::inspect(*library).has_value();
-  });
-  timed("describe", tally, [&] { tally.described += aot::describe(mutant.module, mutant.function).has_value(); });
-  timed("disasm", tally, [&] { tally.disassembled += aot::disassemble(mutant.file, "mutant").has_value(); });
+void Trial::read_here(const Mutant& mutant, uint64_t step, Tally& tally) {
+  switch (step) {
+    case kVerify:
+      return timed("verify", tally, [&] { tally.clean += aot::verify_metallib(mutant.file).empty(); });
+    case kInspect:
+      return timed("inspect", tally, [&] {
+        const auto library = metallib::read(mutant.file);
+        if (library) tally.libraries += metallib::inspect(*library).has_value();
+      });
+    case kDescribe:
+      return timed("describe", tally,
+                   [&] { tally.described += aot::describe(mutant.module, mutant.function).has_value(); });
+    default:
+      return timed("disasm", tally, [&] { tally.disassembled += aot::disassemble(mutant.file, "mutant").has_value(); });
+  }
+}
+
+/// Its answer is a result, or an error that says something, within the limit; whatever the child did.
+void Trial::read_in_children(const Mutant& mutant, Tally& tally) {
+  using Read = std::function<void()>;
+  const std::pair<const char*, Read> calls[] = {
+      {"child: verify", [&] { (void)aot::verify_metallib(mutant.file); }},
+      {"child: describe", [&] { (void)aot::describe(mutant.module, mutant.function); }},
+      {"child: disasm", [&] { (void)aot::disassemble(mutant.file, "mutant"); }}};
+  const service::ReadingBounds bounds{std::chrono::milliseconds(static_cast<int64_t>(bounds_.seconds * 1000)),
+                                      bounds_.memory};
+  for (const auto& [what, read] : calls) {
+    const auto began = std::chrono::steady_clock::now();
+    timed(what, tally, [&] {
+      const auto answer = service::read_in_child(bounds, [&]() -> Result<Bytes> {
+        read();
+        return Bytes();
+      });
+      ++tally.reading_children;
+      if (answer) return;
+      const Errc code = answer.error().code;
+      tally.ended_at_limit += code == Errc::cancelled;
+      tally.children_died += code == Errc::corrupt;
+      if (code != Errc::cancelled && code != Errc::corrupt) tell(tally, answer.error().message);
+    });
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    if (took.count() > bounds_.seconds + 15) tell(tally, fmt::format("{} took {:.1f} s", what, took.count()));
+  }
+}
+
+void Trial::run_command(const Mutant& mutant, Tally& tally) {
+  const std::string file = bounds_.folder / fmt::format("in-work-{}", ::getpid());
+  if (!write_file(file, mutant.file)) return tell(tally, "no file for the command");
+  for (const char* verb : {"verify", "inspect", "disasm"})
+    timed(fmt::format("smelt {}", verb), tally, [&] {
+      ++tally.commands;
+      const Spawned ended =
+          spawn({bounds_.command, verb, file, "--sandbox", "always", "--timeout", fmt::format("{}", bounds_.seconds)},
+                bounds_.seconds + 15);
+      const bool fine = !ended.was_killed && (ended.status == 0 || ended.status == 1);
+      const bool says = ended.words.empty() || ended.words.starts_with("smelt: error: ");
+      if (!fine || !says || (ended.status == 0 && !ended.words.empty()))
+        tell(tally, fmt::format("smelt {}: status {}, killed {}, wrote on stderr: {}", verb, ended.status,
+                                ended.was_killed, ended.words.substr(0, 100)));
+    });
+  ::unlink(file.c_str());
 }
 
 void Trial::launch(const loader::Library& library, Tally& tally) {
@@ -161,16 +223,27 @@ void Trial::load(const Mutant& mutant, Tally& tally) {
   tally.running = false;
 }
 
-void Trial::run(const Mutant& mutant, Tally& tally) {
+bool Trial::run(const Mutant& mutant, Tally& tally) {
   forget_peak();
   const uint64_t before = status_bytes("VmRSS:");
-  ++tally.made;
-  read(mutant, tally);
-  load(mutant, tally);
+  for (; tally.step <= kLoad; ++tally.step) {
+    if (aot::had_fault()) return false;
+    if (tally.step == kChildren) {
+      read_in_children(mutant, tally);
+      if (tally.number % 16 == 0 && !bounds_.command.empty()) run_command(mutant, tally);
+    } else if (tally.step == kLoad) {
+      load(mutant, tally);
+    } else {
+      read_here(mutant, tally.step, tally);
+    }
+    tally.faults += aot::had_fault();
+    if (tally.finding[0] != '\0') break;
+  }
   const uint64_t peak = status_bytes("VmHWM:");
   const uint64_t added = peak > before ? peak - before : 0;
   tally.most_memory = std::max(tally.most_memory, added);
   if (added > bounds_.memory) tell(tally, fmt::format("{} MB more memory", added >> 20));
+  return true;
 }
 
 }  // namespace smelt::test

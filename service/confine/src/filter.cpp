@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifdef __linux__
+
 #include "filter.hpp"
 
 #include <sched.h>
@@ -52,3 +54,5 @@ scmp_filter_ctx make_filter() {
 }
 
 }  // namespace smelt::service
+
+#endif

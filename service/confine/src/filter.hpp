@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The system calls that a compiling child may make.
+// The system calls that a child may make which reads or compiles what others made.
 #pragma once
 
 #include <seccomp.h>
