@@ -25,7 +25,7 @@ class Repack(CliTest):
         paths = sorted(CORPUS.glob("*/**/*.metallib"))
         if not paths:
             self.skipTest("build/corpus is absent; scripts/fetch-corpus makes it")
-        self.assertEqual(len(paths), 12)
+        self.assertEqual(len(paths), 13)
         for path in paths:
             self.check(path)
 

@@ -112,7 +112,8 @@ int main(int count, char** arguments) {
   CHECK(smelt_translated_compile(translated, "four", 4, 0, &compiled) == SMELT_E_FUNCTION_NOT_FOUND && compiled == 0);
   CHECK(smelt_translated_compile(translated, "two", 3, "fast", &compiled) == SMELT_OK && !info_of(compiled).hit);
   smelt_compiled_release(compiled);
-  CHECK(smelt_translated_compile(translated, "two", 3, "hasty", &compiled) == SMELT_E_INVALID_ARGUMENT && compiled == 0);
+  CHECK(smelt_translated_compile(translated, "two", 3, "hasty", &compiled) == SMELT_E_INVALID_ARGUMENT &&
+        compiled == 0);
   CHECK(smelt_translated_compile(translated, 0, 4, 0, &compiled) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_translated_compile(0, "two", 3, 0, &compiled) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_translated_kernel_count(0) == 0);

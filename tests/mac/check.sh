@@ -21,7 +21,7 @@ flags=(--target=arm64-apple-macos14 -fsyntax-only -std=c++20 -Wall -Wextra -Werr
   -U__nonnull -D_GNU_SOURCE '-DSMELT_VERSION=""' '-DSMELT_LLVM_VERSION=""'
   -Ibase/include -Imetallib/include -Ischema/package/include -Ischema/store/include -Ischema/remote/include -Itrust/include
   -Iremote/include -Iloader/include -Iloader/src
-  -Icache/include -Icache/src -Iservice/stored/include -Iservice/include -Iaot/include -Icli/src -Iselftest
+  -Icache/include -Icache/src -Iservice/stored/include -Iservice/include -Iservice/confine/include -Iaot/include -Icli/src -Iselftest
   -Itoolchain/include -Iservice/c_api/include)
 # What the loader, the store and the programs that need no compiler consist of.
 mapfile -t files < <(ls base/src/*.cpp metallib/src/*.cpp schema/package/src/*.cpp schema/remote/src/*.cpp trust/src/*.cpp cache/src/*.cpp

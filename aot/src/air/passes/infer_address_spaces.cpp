@@ -71,7 +71,7 @@ void infer(llvm::Module& module) {
   run_on_functions(module, std::move(passes));
 }
 
-void lower(llvm::Module& module) {
+void lower_intrinsics(llvm::Module& module) {
   FunctionPasses passes;
   passes.addPass(llvm::LowerConstantIntrinsicsPass());
   passes.addPass(llvm::ScalarizeMaskedMemIntrinPass());
@@ -125,7 +125,7 @@ bool has_casts(llvm::Module& module) {
 }  // namespace
 
 Result<void> infer_address_spaces(PassContext& context) {
-  lower(context.module);
+  lower_intrinsics(context.module);
   if (!context.entry->hasFnAttribute(kernel_ir::kSimplified) || has_casts(context.module)) optimise(context.module);
   for (const llvm::Instruction* instruction : instructions_of(context.module)) {
     const llvm::Value* cast = leftover_cast(*instruction);

@@ -100,9 +100,9 @@ SMELT_API smelt_status smelt_translated_kernel_name(const smelt_translated* tran
 SMELT_API smelt_status smelt_translated_compile(const smelt_translated* translated, const char* kernel, size_t length,
                                                 const char* cpu_effort, smelt_compiled** out);
 
-/* Ends what calls of smelt_compile, smelt_translate and smelt_translated_compile on this compiler are doing, from any thread:
- * they, and those that come after, are
- * SMELT_E_CANCELLED. For a program's end, or a thread that is given up. Null is allowed. */
+/* Ends what calls of smelt_compile, smelt_translate and smelt_translated_compile on this compiler are doing, from any
+ * thread: they, and those that come after, are SMELT_E_CANCELLED. For a program's end, or a thread that is given up.
+ * Null is allowed. */
 SMELT_API void smelt_compiler_cancel(smelt_compiler* compiler);
 
 /* CPU code for a Metal library that has none, or for a package whose own is not to be used: made from its AIR, which
