@@ -115,9 +115,26 @@ Shapes::Shapes(llvm::Function& function, llvm::LoopInfo& loops, const Levels& le
       lanes_(lanes) {
   for (llvm::Argument& argument : function.args()) shapes_[&argument] = arguments[argument.getArgNo()];
   do {
-    while (propagate()) {
+    do {
+      while (propagate()) {
+      }
+    } while (find_joins());
+  } while (settle_unknown());
+}
+
+// What undefined values alone reach, in a circle. Varying, since what leaves a loop that lanes leave one by one must be.
+bool Shapes::settle_unknown() {
+  bool changed = false;
+  const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function_);
+  for (const llvm::BasicBlock* block : order)
+    for (const llvm::Instruction& instruction : *block) {
+      if (instruction.getType()->isVoidTy()) continue;
+      Shape& shape = shapes_[&instruction];
+      if (shape.kind != Shape::Kind::unknown) continue;
+      shape = is_matrix_type(instruction.getType()) ? Shape::matrix() : Shape::varying();
+      changed = true;
     }
-  } while (find_joins());
+  return changed;
 }
 
 Shape Shapes::of(const llvm::Value* value) const {

@@ -100,6 +100,7 @@ class Shapes {
 
  private:
   bool propagate();
+  bool settle_unknown();
   bool find_joins();
   Shape compute(const llvm::Instruction& instruction) const;
   Shape of_phi(const llvm::PHINode& phi) const;

@@ -282,6 +282,38 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 )");
 }
 
+// Hostile metadata makes LLVM find such values undefined.
+TEST_CASE("a value that goes round a loop of lanes and was never set") {
+  check(R"(
+define void @kernel(ptr addrspace(1) %buffer0, ptr addrspace(1) %buffer1, ptr addrspace(1) %buffer2, i32 %index, i32 %lid.x) {
+entry:
+  %i = zext i32 %index to i64
+  %px = getelementptr i32, ptr addrspace(1) %buffer0, i64 %i
+  %x = load i32, ptr addrspace(1) %px
+  %rounds = and i32 %x, 7
+  br label %loop
+loop:
+  %k = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %u = phi float [ undef, %entry ], [ %v, %loop ]
+  %v = fmul float %u, 2.0
+  %next = add i32 %k, 1
+  %more = icmp ult i32 %k, %rounds
+  br i1 %more, label %loop, label %left
+left:
+  %last = phi float [ %u, %loop ]
+  br label %after
+after:
+  %kept = phi float [ %last, %left ]
+  %bits = bitcast float %kept to i32
+  %nothing = and i32 %bits, 0
+  %r = add i32 %next, %nothing
+  %to = getelementptr i32, ptr addrspace(1) %buffer1, i64 %i
+  store i32 %r, ptr addrspace(1) %to
+  ret void
+}
+)");
+}
+
 TEST_CASE("several lanes write one place: the last one wins") {
   check(flagged_work("store i32 %index, ptr addrspace(1) %buffer1", R"(
   %second = getelementptr i32, ptr addrspace(1) %buffer1, i64 1
