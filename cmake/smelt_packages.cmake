@@ -48,7 +48,8 @@ if(NOT SMELT_LOADER_ONLY)
     list(APPEND components debian-python debian-python-remote debian-python-compiler)
   endif()
 endif()
-# libhogweed is opened by name when a signature is looked at, libcurl when a remote is named: neither is among what is linked.
+# Opened by name, so not among what is linked: libhogweed when a signature is looked at, libcurl when a remote is named,
+# libarchive when sources are recorded.
 set(CPACK_DEBIAN_LOADER_PACKAGE_DEPENDS libhogweed6)
 set(development "libsmelt1 (= ${PROJECT_VERSION})")
 if(NOT SMELT_LOADER_ONLY)
@@ -56,7 +57,7 @@ if(NOT SMELT_LOADER_ONLY)
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "${development}, libfmt-dev, libexpected-dev, nettle-dev, libsqlite3-dev, libzstd-dev, libxxhash-dev")
-set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "libhogweed6, libcurl4")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "libhogweed6, libcurl4, libarchive13")
 set(CPACK_COMPONENTS_ALL ${components})
 include(CPack)
 cpack_add_component_group(development)

@@ -399,6 +399,15 @@ class LinkTest(ToolTest):
                 self.assertEqual({(m.mtime, m.uid, m.mode) for m in tar.getmembers()}, {(0, 0, 0o644)})
         return found
 
+    def test_libarchive_is_opened_to_record_sources_alone(self):
+        broken = self.folder / "lib"
+        broken.mkdir()
+        (broken / "libarchive.so.13").write_bytes(b"")
+        self.succeed("metal", "-c", "scale.metal", LD_LIBRARY_PATH=str(broken))
+        said = self.fail_with(1, "metal", "-frecord-sources", "-c", "fill.metal", LD_LIBRARY_PATH=str(broken))
+        for word in ("sources cannot be recorded here", "libarchive.so.13", "Debian: libarchive13"):
+            self.assertIn(word, said)
+
     def test_recorded_sources(self):
         self.succeed("metallib", "scale.air", "fill.air", "-o", "plain.metallib")
         self.succeed("metal", "-frecord-sources", "-c", "scale.metal", "fill.metal")

@@ -4,8 +4,7 @@
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include "archive_library.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,42 +31,45 @@ la_ssize_t append(archive*, void* to, const void* bytes, size_t size) {
 /// A tar in bzip2, in memory.
 class TarWriter {
  public:
+  explicit TarWriter(const ArchiveLibrary& library) : lib_(library), tar_(library.write_new(), library.write_free) {}
   Result<void> open() {
-    archive_write_set_format_pax_restricted(tar_.get());  // ustar, but for names that are too long for it
-    archive_write_set_bytes_in_last_block(tar_.get(), 1);
-    if (archive_write_add_filter_bzip2(tar_.get()) != ARCHIVE_OK) return failed();
-    if (archive_write_open2(tar_.get(), &bytes_, nullptr, append, nullptr, nullptr) != ARCHIVE_OK) return failed();
+    lib_.write_set_format_pax_restricted(tar_.get());  // ustar, but for names that are too long for it
+    lib_.write_set_bytes_in_last_block(tar_.get(), 1);
+    if (lib_.write_add_filter_bzip2(tar_.get()) != ARCHIVE_OK) return failed();
+    if (lib_.write_open2(tar_.get(), &bytes_, nullptr, append, nullptr, nullptr) != ARCHIVE_OK) return failed();
     return {};
   }
   Result<void> add(const std::string& path, ByteView bytes) {
-    const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(), archive_entry_free);
-    archive_entry_set_pathname(entry.get(), path.c_str());
-    archive_entry_set_filetype(entry.get(), AE_IFREG);
-    archive_entry_set_perm(entry.get(), 0644);
-    archive_entry_set_mtime(entry.get(), 0, 0);
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(bytes.size()));
-    if (archive_write_header(tar_.get(), entry.get()) != ARCHIVE_OK) return failed();
-    const la_ssize_t put = archive_write_data(tar_.get(), bytes.data(), bytes.size());
+    const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(lib_.entry_new(), lib_.entry_free);
+    lib_.entry_set_pathname(entry.get(), path.c_str());
+    lib_.entry_set_filetype(entry.get(), AE_IFREG);
+    lib_.entry_set_perm(entry.get(), 0644);
+    lib_.entry_set_mtime(entry.get(), 0, 0);
+    lib_.entry_set_size(entry.get(), static_cast<la_int64_t>(bytes.size()));
+    if (lib_.write_header(tar_.get(), entry.get()) != ARCHIVE_OK) return failed();
+    const la_ssize_t put = lib_.write_data(tar_.get(), bytes.data(), bytes.size());
     return put == static_cast<la_ssize_t>(bytes.size()) ? Result<void>() : failed();
   }
   Result<Bytes> finish() {
-    if (archive_write_close(tar_.get()) != ARCHIVE_OK) return tl::unexpected(failed().error());
+    if (lib_.write_close(tar_.get()) != ARCHIVE_OK) return tl::unexpected(failed().error());
     return std::move(bytes_);
   }
 
  private:
   Result<void> failed() const {
-    const char* why = archive_error_string(tar_.get());
+    const char* why = lib_.error_string(tar_.get());
     return fail(Errc::io, "sources cannot be recorded: {}", why == nullptr ? "no reason given" : why);
   }
+  const ArchiveLibrary& lib_;
   Bytes bytes_;
-  std::unique_ptr<archive, decltype(&archive_write_free)> tar_{archive_write_new(), archive_write_free};
+  std::unique_ptr<archive, decltype(&archive_write_free)> tar_;
 };
 
 }  // namespace
 
 Result<Bytes> pack_sources(const CompileRecord& record) {
-  TarWriter tar;
+  SMELT_TRY(const ArchiveLibrary* const library, archive_library());
+  TarWriter tar(*library);
   const std::string folder = working_folder();
   SMELT_TRY_VOID(tar.open());
   SMELT_TRY_VOID(tar.add("metal-options.txt", as_bytes(record.command + "\n")));

@@ -122,7 +122,7 @@ Shapes::Shapes(llvm::Function& function, llvm::LoopInfo& loops, const Levels& le
   } while (settle_unknown());
 }
 
-// What undefined values alone reach, in a circle. Varying, since what leaves a loop that lanes leave one by one must be.
+// What undefined values alone reach, in a circle. Varying, as what leaves a loop that lanes leave one by one must be.
 bool Shapes::settle_unknown() {
   bool changed = false;
   const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function_);
