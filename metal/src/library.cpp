@@ -129,9 +129,11 @@ Result<loader::FunctionRef> LibraryObject::described(const std::string& function
 
 Result<loader::LibraryRef> LibraryObject::with_code(const std::string& kernel, const NS::Array* archives, bool only) {
   if (!code_) return library_;
-  for (NS::UInteger i = 0; archives != nullptr && i < archives->count(); ++i)
-    if (auto found = from(archives->object<MTL::BinaryArchive>(i)).find(code_->key(kernel, lasting_effort())))
-      return std::move(*found);
+  if (archives != nullptr && archives->count() != 0) {
+    const Digest key = code_->key(kernel, lasting_effort());
+    for (NS::UInteger i = 0; i < archives->count(); ++i)
+      if (auto found = from(archives->object<MTL::BinaryArchive>(i)).find(key)) return std::move(*found);
+  }
   if (only) return fail(Errc::not_cached, "kernel '{}' is in none of the pipeline's binary archives", kernel);
   std::shared_ptr<Slot> slot;
   {

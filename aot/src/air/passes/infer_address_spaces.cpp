@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // No generic pointers: loads of device or constant data through space 0 miscompile on Apple's side (docs/formats/air.md
 // 2), so every pointer must be seen to belong to one space. LLVM's own optimiser does it, and cleans up what the front
-// end left. What remains in space 0 after that is a pointer to the thread's own memory, or an error.
+// end left. Where the front end has run it already, a second time would cost an eighth of a compile.
+// What remains in space 0 after that is a pointer to the thread's own memory, or an error.
 #include "air/passes/support.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "llvm_support/analyses.hpp"
