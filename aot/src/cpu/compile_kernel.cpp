@@ -107,6 +107,7 @@ class KernelCompiler {
     llvm::Function& entry = *module_->getFunction(kEntryName);
     if (list_) adopt_locations(*module_);
     inline_array_holders(*module_, entry);
+    keep_whole_registers(*module_, options_.level);
     optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted, options_.effort);
     SMELT_TRY(const uint32_t fixed_bytes,
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),

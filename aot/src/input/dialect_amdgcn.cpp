@@ -114,7 +114,10 @@ Result<void> read_amdgcn(KernelModule& input, const Origin& origin, const InputO
   drop_waits(module);
   drop_barrier_fences(module);
   for (llvm::Function& function : module)
-    if (!function.isDeclaration()) SMELT_TRY_VOID(lower_function(function, origin));
+    if (!function.isDeclaration()) {
+      scale_subnormals(function);
+      SMELT_TRY_VOID(lower_function(function, origin));
+    }
   drop_buffer_resources(module);
   SMELT_TRY_VOID(drop_declarations(module, origin));
   std::vector<llvm::Function*> kernels;

@@ -115,6 +115,16 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
   return machine;
 }
 
+void keep_whole_registers(llvm::Module& module, CpuLevel level) {
+  if (level != CpuLevel::x86_64_v4) return;
+  for (llvm::Function& function : module) {
+    if (function.getCallingConv() != llvm::CallingConv::PreserveAll) continue;
+    function.setCallingConv(llvm::CallingConv::PreserveMost);
+    for (llvm::User* user : function.users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) call->setCallingConv(llvm::CallingConv::PreserveMost);
+  }
+}
+
 void set_function_attributes(llvm::Function& function, const llvm::TargetMachine& target, CpuLevel level) {
   function.addFnAttr("target-cpu", target.getTargetCPU());
   if (!target.getTargetFeatureString().empty()) function.addFnAttr("target-features", target.getTargetFeatureString());

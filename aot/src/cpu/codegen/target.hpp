@@ -21,6 +21,11 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
 /// Gives a function the attributes that every function of a slice has: processor, no library calls, FTZ arithmetic.
 void set_function_attributes(llvm::Function& function, const llvm::TargetMachine& target, CpuLevel level);
 
+/// To call before optimise(). Makes calls that keep all registers into calls that keep those of integers, where LLVM 19
+/// goes wrong with the former: on AVX-512 they keep ymm but not zmm registers, and the pass that forwards copies then
+/// reads a ymm that a call has taken (its machine verifier says: "using an undefined physical register").
+void keep_whole_registers(llvm::Module& module, CpuLevel level);
+
 /// Who made vectors of the kernel's threads: LLVM's loop vectoriser is to, or lanes have.
 enum class Vectors : uint8_t { wanted, made };
 

@@ -124,11 +124,33 @@ Result<Value*> bit_field(Site& site, bool is_signed) {
   return ir.CreateSelect(ir.CreateICmpEQ(width, ir.getInt32(0)), ir.getInt32(0), field);
 }
 
+/// The byte of the pair, or the constant, that the lowest byte of a selector names; nothing else of it counts.
+Value* pick_byte(llvm::IRBuilder<>& ir, Value* high, Value* low, Value* selector) {
+  Value* const pick = ir.CreateAnd(selector, 0xff);
+  const auto has = [&](uint32_t bit) { return ir.CreateICmpNE(ir.CreateAnd(pick, bit), ir.getInt32(0)); };
+  Value* const word = ir.CreateSelect(has(4), high, low);
+  Value* const byte = ir.CreateAnd(ir.CreateLShr(word, ir.CreateShl(ir.CreateAnd(pick, 3), 3)), 0xff);
+  // 8 to 11: the sign of a half word, eight times.
+  Value* const signed_word = ir.CreateSelect(has(2), high, low);
+  Value* const shifted = ir.CreateSelect(has(1), signed_word, ir.CreateShl(signed_word, 16));
+  Value* const sign = ir.CreateAnd(ir.CreateAShr(shifted, 31), 0xff);
+  Value* const constant = ir.CreateSelect(ir.CreateICmpEQ(pick, ir.getInt32(12)), ir.getInt32(0), ir.getInt32(0xff));
+  Value* const other = ir.CreateSelect(ir.CreateICmpULT(pick, ir.getInt32(12)), sign, constant);
+  return ir.CreateSelect(ir.CreateICmpULT(pick, ir.getInt32(8)), byte, other);
+}
+
 /// perm(high, low, selector): each byte of the result is a byte of the pair, or a constant.
 Result<Value*> permute_bytes(Site& site) {
   const auto selector = site.constant(2);
-  if (!selector) return site.refuse("a selector that is no constant");
   llvm::IRBuilder<>& ir = site.ir();
+  if (!selector) {
+    Value* made = ir.getInt32(0);
+    for (unsigned i = 0; i < 4; ++i) {
+      Value* const byte = pick_byte(ir, site.argument(0), site.argument(1), ir.CreateLShr(site.argument(2), 8 * i));
+      made = ir.CreateOr(made, ir.CreateShl(byte, 8 * i));
+    }
+    return made;
+  }
   Value* const high = site.argument(0);
   Value* const low = site.argument(1);
   Value* result = ir.getInt32(0);

@@ -74,6 +74,10 @@ Result<llvm::Value*> nothing(Site&) {
 bool makes_halves(const llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
     if (!instruction.getType()->getScalarType()->isHalfTy()) return false;
+    if (const auto* sign = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+        sign &&
+        (sign->getIntrinsicID() == llvm::Intrinsic::fabs || sign->getIntrinsicID() == llvm::Intrinsic::copysign))
+      return false;
     return llvm::isa<llvm::FPTruncInst, llvm::UIToFPInst, llvm::SIToFPInst, llvm::BinaryOperator, llvm::CallInst>(
         instruction);
   });

@@ -54,7 +54,11 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
 
     # Everything that shapes the IR is AMD's.
     def parse_options(self, options: dict[str, Any]) -> Any:
-        return self._amd.parse_options(options)
+        made = self._amd.parse_options(options)
+        # Metal has no TF32: such products are of whole floats, as Triton's language has it for devices without tensor cores.
+        precisions = (*made.allowed_dot_input_precisions, "tf32", "tf32x3")
+        object.__setattr__(made, "allowed_dot_input_precisions", tuple(dict.fromkeys(precisions)))  # options are frozen
+        return made
 
     def get_codegen_implementation(self, options: Any) -> Any:
         return self._amd.get_codegen_implementation(options)

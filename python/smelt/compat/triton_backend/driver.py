@@ -43,6 +43,8 @@ def _bytes_behind(value: Any) -> int:
     if storage is not None:
         whole = storage()
         return int(whole.nbytes()) - (int(value.data_ptr()) - int(whole.data_ptr()))
+    if not hasattr(value, "nbytes") and hasattr(value, "base"):
+        return _bytes_behind(value.base)  # triton.reinterpret's TensorWrapper: the tensor's memory under another type
     return int(value.nbytes)
 
 

@@ -261,6 +261,46 @@ TEST_CASE("packed products and bytes") {
          const uint32_t high = wave[lane], low = 0x11223344;
          return (high >> 16 & 0xff) | (low >> 8 & 0xff) << 8 | (high >> 16 & 0xff) << 16;
        }},
+      {"  %r# = call i32 @llvm.amdgcn.perm(i32 %v, i32 -2004318073, i32 %v)",  // low 0x88888887; each lane its own
+                                                                               // selector
+       [](const uint32_t* wave, uint32_t lane) {
+         const uint64_t pair = uint64_t{wave[lane]} << 32 | 0x88888887;
+         uint32_t made = 0;
+         for (unsigned i = 0; i < 4; ++i) {
+           const uint32_t pick = wave[lane] >> (8 * i) & 0xff;
+           const uint64_t at = pick < 8     ? pair >> (8 * pick) & 0xff
+                               : pick < 12  ? (pair >> (16 * (pick - 8) + 15) & 1) * 0xff
+                               : pick == 12 ? 0
+                                            : 0xff;
+           made |= static_cast<uint32_t>(at) << (8 * i);
+         }
+         return made;
+       }},
+      {"  %s# = and i32 %v, 252645135\n  %r# = call i32 @llvm.amdgcn.perm(i32 305419896, i32 %v, i32 %s#)",  // 0 to 15
+                                                                                                             // only
+       [](const uint32_t* wave, uint32_t lane) {
+         const uint64_t pair = uint64_t{0x12345678} << 32 | wave[lane];
+         uint32_t made = 0;
+         for (unsigned i = 0; i < 4; ++i) {
+           const uint32_t pick = wave[lane] >> (8 * i) & 0xf;
+           const uint64_t at = pick < 8     ? pair >> (8 * pick) & 0xff
+                               : pick < 12  ? (pair >> (16 * (pick - 8) + 15) & 1) * 0xff
+                               : pick == 12 ? 0
+                                            : 0xff;
+           made |= static_cast<uint32_t>(at) << (8 * i);
+         }
+         return made;
+       }},
+      {"  %m# = and i32 %v, 133169152\n  %f# = bitcast i32 %m# to float\n  %g# = fmul float %f#, 0x4770000000000000\n"
+       "  %r# = bitcast float %g# to i32",  // 2^120: how 8-bit floats are widened, subnormals among them
+       [](const uint32_t* wave, uint32_t lane) {
+         return std::bit_cast<uint32_t>(std::bit_cast<float>(wave[lane] & 133169152u) * 0x1p120f);
+       }},
+      {"  %m# = and i32 %v, -2139095041\n  %f# = bitcast i32 %m# to float\n  %g# = fmul float %f#, -3.0e+08\n"
+       "  %r# = bitcast float %g# to i32",  // subnormals of both signs alone
+       [](const uint32_t* wave, uint32_t lane) {
+         return std::bit_cast<uint32_t>(std::bit_cast<float>(wave[lane] & 0x807fffffu) * -3e8f);
+       }},
       {"  %r# = call i32 @llvm.amdgcn.ubfe.i32(i32 %v, i32 5, i32 9)",
        [](const uint32_t* wave, uint32_t lane) { return wave[lane] >> 5 & 511; }},
       {"  %r# = call i32 @llvm.amdgcn.sbfe.i32(i32 %v, i32 20, i32 8)",
