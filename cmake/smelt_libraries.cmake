@@ -28,6 +28,7 @@ else()
 endif()
 
 smelt_c_library(smelt_shared $<TARGET_OBJECTS:smelt_loader>)
+smelt_drop_unreached(smelt_shared)
 set_target_properties(smelt_shared PROPERTIES OUTPUT_NAME smelt)
 # Of the modules below only what the loader uses comes along.
 target_link_libraries(smelt_shared PRIVATE smelt::trust smelt::schema_package smelt::metallib smelt::base ${smelt_loader_needs})
