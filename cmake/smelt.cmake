@@ -87,6 +87,20 @@ if(NOT SMELT_LOADER_ONLY)
   target_link_libraries(smelt_clang INTERFACE ${SMELT_CLANG_CPP} smelt_llvm)
 endif()
 
+# smelt_drop_unreached(TARGET): of the loader's modules it keeps what it reaches, so loading touches fewer pages of code.
+function(smelt_drop_unreached target)
+  target_link_options(${target} PRIVATE $<IF:$<PLATFORM_ID:Darwin>,LINKER:-dead_strip,LINKER:--gc-sections>)
+endfunction()
+
+# smelt_llvm_first(TARGET): of the libraries that a program needs, LLVM's and Clang's stand first. The dynamic linker goes
+# through them in that order for each of the 24,000 symbols that it looks up when such a program starts, and nearly all are in
+# these two: behind seven other libraries, that took 16.8 million instructions instead of 10.7.
+function(smelt_llvm_first target)
+  if(NOT APPLE)
+    target_link_options(${target} BEFORE PRIVATE LINKER:--push-state,--no-as-needed $<TARGET_FILE:LLVM> ${SMELT_CLANG_CPP} LINKER:--pop-state)
+  endif()
+endfunction()
+
 # smelt_unity(TARGET): with SMELT_UNITY its files are compiled folder by folder, up to ten of one together. What is one
 # file's own needs a name that is unique in its folder (the test `layering_local_names`). Generated files stay apart. Not
 # for what applications link: a linker takes whole object files, and a loader would bring along what it never calls.
@@ -123,6 +137,10 @@ function(smelt_library name)
     target_include_directories(smelt_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                $<INSTALL_INTERFACE:include> PRIVATE src)
     target_link_libraries(smelt_${name} ${ARGN} PRIVATE $<BUILD_INTERFACE:smelt_warnings>)
+    if(name MATCHES "^(base|metallib|schema_package|trust|loader)$" AND NOT SMELT_SANITIZE)
+      # What applications link: with smelt_drop_unreached() a program takes the functions that it reaches, not whole files.
+      target_compile_options(smelt_${name} PRIVATE -ffunction-sections -fdata-sections)
+    endif()
   else()
     string(REPLACE "PUBLIC" "INTERFACE" interface_links "${ARGN}")
     string(REPLACE "PRIVATE" "INTERFACE" interface_links "${interface_links}")

@@ -35,10 +35,12 @@ COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compile
 MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
 SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Opens the machine's libcurl (Debian: libcurl4)",
              "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
-OPENED = {"libhogweed.so.6", "libgmp.so.10"}  # by trust/src/ed25519.cpp, when a signature is looked at
+# Opened by name: by trust/src/ed25519.cpp when a signature is looked at, by remote/src/hiredis_library.cpp when a Redis remote is
+# named, by service/confine/src/seccomp_library.cpp when a child is confined.
+OPENED = {"smelt": {"libhogweed.so.6", "libgmp.so.10"}, "smelt-remote": {"libhiredis.so.0.14"}, "smelt-compiler": {"libseccomp.so.2"}}
 # What another wheel brings into smelt/_libs, for those that need that wheel.
-WITH_SMELT = OPENED | {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
-WITH_REMOTE = {"libhiredis.so.0.14"}
+WITH_SMELT = OPENED["smelt"] | {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
+WITH_REMOTE = OPENED["smelt-remote"]
 SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}
 
 
@@ -120,7 +122,7 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         module = MODULES[name]
         if not (tree / "smelt" / f"{module}{suffix}").exists():
             sys.exit(f"{build} was not built for this Python: no {module}{suffix}")
-        take_libraries(tree, REQUIRED[name] | SHARED[name], OPENED if name == "smelt" else set())
+        take_libraries(tree, REQUIRED[name] | SHARED[name], OPENED[name])
         out.mkdir(parents=True, exist_ok=True)
         stem = f"{name.replace('-', '_')}-{version}"
         wheel = out / f"{stem}-{tag}.whl"

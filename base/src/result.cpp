@@ -16,4 +16,12 @@ std::string_view to_string(Errc code) {
   return "unknown";
 }
 
+tl::unexpected<Error> failure(Errc code, fmt::string_view format, fmt::format_args args) {
+  return tl::unexpected(Error{code, printable(fmt::vformat(format, args)), {}});
+}
+
+tl::unexpected<Error> passed_on(Error&& error) {
+  return tl::unexpected(std::move(error));
+}
+
 }  // namespace smelt

@@ -115,7 +115,10 @@ double microseconds(TraceClock::duration time) {
 }  // namespace
 
 bool tracing() {
-  static const bool on = trace_file().is_open();
+  static const bool on = [] {
+    const char* const named = std::getenv("SMELT_TRACE");
+    return named != nullptr && *named != '\0' && trace_file().is_open();
+  }();
   return on;
 }
 

@@ -7,14 +7,36 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <sstream>
+#include <string_view>
 
 namespace smelt::cli {
 namespace {
+
+/// The verbs that these words may be about. The options of all of them take 2.6 million instructions to put together,
+/// so one that is named is put together alone, and for the version none is.
+void add_verbs(CLI::App& app, Context& context, std::string_view first) {
+  if (first == "--version") return;
+  struct Verb {
+    std::string_view name;
+    void (*add)(CLI::App&, Context&);
+  };
+  static constexpr Verb kVerbs[] = {
+#define SMELT_VERB(name) {#name, add_##name},
+#include "verbs.def"
+#undef SMELT_VERB
+  };
+  const auto* const named =
+      std::find_if(std::begin(kVerbs), std::end(kVerbs), [first](const Verb& verb) { return verb.name == first; });
+  if (named != std::end(kVerbs)) return named->add(app, context);
+  for (const Verb& verb : kVerbs) verb.add(app, context);
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Compiles kernels ahead of time: LLVM IR or Metal source to Metal libraries and packages.", "smelt");
@@ -22,9 +44,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "smelt " SMELT_VERSION);
   app.footer("FILE and OUT may be -, which is stdin or stdout. Exit codes: 0 done, 1 failed, 2 wrong usage.");
   Context context;
-#define SMELT_VERB(name) add_##name(app, context);
-#include "verbs.def"
-#undef SMELT_VERB
+  add_verbs(app, context, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -105,6 +105,8 @@ class Preparation {
       }
       Orders& orders = by_slice[order->slice];
       orders.library = library;
+      orders.indexes.reserve(batch.size());
+      orders.requests.reserve(batch.size());
       orders.indexes.push_back(order->index);
       orders.requests.push_back(std::move(order->request));
     }

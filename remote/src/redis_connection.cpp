@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "redis_connection.hpp"
 
-#include <hiredis/hiredis.h>
+#include "hiredis_library.hpp"
+
 #include <poll.h>
 
 #include <algorithm>
@@ -69,9 +70,9 @@ void append_command(std::string& wire, const Command& command) {
     sizes.push_back(word.size());
   }
   char* text = nullptr;
-  const int size = redisFormatCommandArgv(&text, static_cast<int>(words.size()), words.data(), sizes.data());
+  const int size = hiredis().FormatCommandArgv(&text, static_cast<int>(words.size()), words.data(), sizes.data());
   if (size > 0) wire.append(text, static_cast<size_t>(size));
-  redisFreeCommand(text);
+  hiredis().FreeCommand(text);
 }
 
 void RedisConnection::close() {
@@ -132,13 +133,13 @@ Result<void> RedisConnection::send(std::string_view wire, Waiting& waiting) {
 
 Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count, uint64_t most, Waiting& waiting) {
   static redisReplyObjectFunctions functions{create_string, create_array, create_integer, create_nil, free_reply};
-  const std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader(redisReaderCreateWithFunctions(&functions),
-                                                                        &redisReaderFree);
+  const std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader(hiredis().ReaderCreateWithFunctions(&functions),
+                                                                        hiredis().ReaderFree);
   std::vector<char> buffer(size_t{1} << 18);
   uint64_t total = 0;
   while (replies.size() < count) {
     void* made = nullptr;
-    if (redisReaderGetReply(reader.get(), &made) != REDIS_OK)
+    if (hiredis().ReaderGetReply(reader.get(), &made) != REDIS_OK)
       return fail(Errc::corrupt, "{}: it does not speak Redis' protocol: {}", address_.shown, reader->errstr);
     if (made) {
       replies.push_back(std::move(*static_cast<Reply*>(made)));
@@ -157,7 +158,7 @@ Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count,
     total += got;
     if (total > most)
       return fail(Errc::corrupt, "{}: more than the {} bytes that were to be expected", address_.shown, most);
-    redisReaderFeed(reader.get(), buffer.data(), got);
+    hiredis().ReaderFeed(reader.get(), buffer.data(), got);
   }
   return {};
 }

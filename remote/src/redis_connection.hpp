@@ -6,8 +6,6 @@
 
 #include "curl_handles.hpp"
 
-#include <hiredis/read.h>
-
 #include <string>
 #include <string_view>
 #include <vector>

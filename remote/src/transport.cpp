@@ -2,6 +2,7 @@
 #include "smelt/remote/transport.hpp"
 
 #include "curl_library.hpp"
+#include "hiredis_library.hpp"
 #include "transports.hpp"
 
 namespace smelt::remote {
@@ -26,6 +27,7 @@ Result<std::unique_ptr<Transport>> make_transport(const Address& address) {
     case Kind::http:
       return make_http_transport(address);
     case Kind::redis:
+      SMELT_TRY_VOID(hiredis_available());
       return make_redis_transport(address);
     case Kind::s3:
       return make_s3_transport(address);

@@ -222,8 +222,9 @@ int run() {
   sigaddset(&children, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &children, nullptr);
   const int signals = ::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-  const scmp_filter_ctx filter = make_filter();
-  if (signals < 0 || filter == nullptr) return 1;
+  const auto filter = make_filter();
+  if (!filter) fmt::print(stderr, "smelt-compile-child: {}\n", filter.error().message);
+  if (signals < 0 || !filter) return 1;
   // LLVM's tables of targets, and this compiler's name, are made once, and not in each child.
   (void)aot::compile_cpu({}, {});
   (void)write_job({});
@@ -261,7 +262,7 @@ int run() {
     if (is_asked) {
       const int socket = next_socket();
       if (socket < 0) break;
-      at_work.start(socket, mapped, filter);
+      at_work.start(socket, mapped, *filter);
       served = true;
     } else if (wanted[0].revents != 0) {
       break;

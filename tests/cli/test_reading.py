@@ -52,6 +52,22 @@ class ReadingTest(CliTest):
                 self.assertEqual(never, auto, (verb, file))
                 self.assertEqual(never, always, (verb, file))
 
+    def test_libseccomp_is_opened_for_children_alone(self):
+        broken = self.folder / "lib"
+        broken.mkdir()
+        (broken / "libseccomp.so.2").write_bytes(b"")
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(broken)}
+        never = smelt("verify", self.package, "--sandbox", "never", environment=environment)
+        self.assertEqual((never.returncode, never.stderr), (0, b""))
+        auto = smelt("verify", self.package, "--sandbox", "auto", environment=environment)
+        self.assertEqual(auto.stdout, never.stdout)
+        always = smelt("verify", self.package, "--sandbox", "always", environment=environment)
+        self.assertEqual(always.returncode, 1)
+        for result in (auto, always):
+            said = result.stderr.decode()
+            for word in ("no child can be confined here", "libseccomp.so.2", "Debian: libseccomp2"):
+                self.assertIn(word, said)
+
     def test_text_of_a_library_is_the_same(self):
         library = self.folder / "saxpy.metallib"
         self.succeed("compile", SOURCE / "examples/saxpy.ll", "--no-store", "-o", library)

@@ -78,6 +78,18 @@ class RemoteTest(CliTest):
         for word in ("remotes cannot be used here", "libcurl.so.4", "Debian: libcurl4", "toolchain_missing"):
             self.assertIn(word, said)
 
+    def test_hiredis_is_opened_for_redis_alone(self):
+        broken = self.folder / "lib"
+        broken.mkdir()
+        for name in ("libhiredis.so.0.14", "libhiredis.so.1.1.0"):  # of Debian 12 and 13
+            (broken / name).write_bytes(b"")
+        self.machine("a", LD_LIBRARY_PATH=str(broken))
+        self.succeed("remote", "check")
+        result = smelt("remote", "check", "redis://127.0.0.1:9")
+        self.assertEqual(result.returncode, 1, result.stderr.decode())
+        for word in ("Redis remotes cannot be used here", "libhiredis.so", "Debian: libhiredis"):
+            self.assertIn(word, result.stdout.decode())
+
     def test_push_and_pull_by_name(self):
         self.machine("a", SMELT_REMOTE="")
         out = self.folder / "out.smelt"

@@ -412,6 +412,7 @@ ArgumentView Package::argument(uint32_t index) const {
 }
 
 std::vector<MemberView> Package::members_of(uint32_t argument) const {
+  if (members_.count == 0) return {};
   const auto rows = std::views::iota(uint32_t{0}, members_.count);
   const auto first = std::ranges::partition_point(
       rows, [&](uint32_t index) { return row<MemberRow>(members_, index).argument < argument; });

@@ -71,7 +71,9 @@ void confine(ChildBounds bounds, scmp_filter_ctx filter) {
   action.sa_flags = SA_ONSTACK;
   for (const int number : {SIGSEGV, SIGBUS}) ::sigaction(number, &action, nullptr);
   limit(RLIMIT_AS, bounds.mapped + bounds.memory_bytes, bounds.mapped + bounds.memory_bytes);
-  if (seccomp_load(filter) != 0) ::_exit(kNoFilter);
+  // Open since the filter was made, before this process was forked.
+  const auto library = seccomp_library();
+  if (!library || (*library)->load(filter) != 0) ::_exit(kNoFilter);
 }
 
 void answer_and_end(ByteView answer) {

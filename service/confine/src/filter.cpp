@@ -11,10 +11,10 @@
 
 namespace smelt::service {
 
-scmp_filter_ctx make_filter() {
-  const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-  if (filter == nullptr) return nullptr;
-  bool fine = true;
+Result<scmp_filter_ctx> make_filter() {
+  SMELT_TRY(const SeccompLibrary* const library, seccomp_library());
+  const scmp_filter_ctx filter = library->init(SCMP_ACT_ERRNO(EPERM));
+  bool fine = filter != nullptr;
   for (const int call : {SCMP_SYS(read),
                          SCMP_SYS(write),
                          SCMP_SYS(close),
@@ -43,14 +43,15 @@ scmp_filter_ctx make_filter() {
                          SCMP_SYS(restart_syscall),
                          SCMP_SYS(exit),
                          SCMP_SYS(exit_group)})
-    fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
+    fine = fine && library->rule_add(filter, SCMP_ACT_ALLOW, call, 0) == 0;
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)})  // memory, but no code
-    fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0;
-  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) == 0;
+    fine = fine && library->rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) == 0;
+  fine = fine && library->rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                                   SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) == 0;
   // Its flags lie in memory, where a filter cannot look; the C library then takes the other one.
-  fine = fine && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
-  return fine ? filter : nullptr;
+  fine = fine && library->rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+  if (fine) return filter;
+  return fail(Errc::toolchain_missing, "libseccomp makes no filter");
 }
 
 }  // namespace smelt::service

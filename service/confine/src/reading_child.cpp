@@ -159,13 +159,13 @@ Result<Bytes> read_in_child(const ReadingBounds& asked, const std::function<Resu
   const auto none = [](std::string_view why) {
     return fail(Errc::toolchain_missing, "no child process to read in: {}", why);
   };
-  static const scmp_filter_ctx filter = make_filter();
-  if (filter == nullptr) return none("libseccomp makes no filter");
+  static const Result<scmp_filter_ctx> filter = make_filter();
+  if (!filter) return none(filter.error().message);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return none(std::strerror(errno));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child == 0) read_confined(ends[1], bounds, filter, parent, work);
+  if (child == 0) read_confined(ends[1], bounds, *filter, parent, work);
   const int failed = errno;
   ::close(ends[1]);
   if (child < 0) {

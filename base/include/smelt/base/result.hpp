@@ -43,10 +43,15 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
+// One function makes the text of all failures and one hands them on: inlined where things may fail they would be most
+// of a parser's code. "cold" is to the compiler that what leads there is seldom taken.
+[[gnu::cold]] tl::unexpected<Error> failure(Errc code, fmt::string_view format, fmt::format_args args);
+[[gnu::cold]] tl::unexpected<Error> passed_on(Error&& error);
+
 /// What the message quotes is made printable: names and paths may hold anything.
 template <class... Args>
 tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected(Error{code, printable(fmt::format(format, std::forward<Args>(args)...)), {}});
+  return failure(code, format, fmt::make_format_args(args...));
 }
 
 #define SMELT_CONCAT_(a, b) a##b
@@ -55,16 +60,16 @@ tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&
 /// SMELT_TRY(auto x, expression): x is the value, or the enclosing function returns the error.
 /// The counter keeps names apart when the expression holds a lambda that uses the macro too.
 #define SMELT_TRY(declaration, ...) SMELT_TRY_(SMELT_CONCAT(smelt_try_, __COUNTER__), declaration, __VA_ARGS__)
-#define SMELT_TRY_(name, declaration, ...)                   \
-  auto name = (__VA_ARGS__);                                 \
-  if (!name) return tl::unexpected(std::move(name).error()); \
+#define SMELT_TRY_(name, declaration, ...)                       \
+  auto name = (__VA_ARGS__);                                     \
+  if (!name) return ::smelt::passed_on(std::move(name).error()); \
   declaration = std::move(*name)
 
 /// The same for a result whose value is not wanted.
 #define SMELT_TRY_VOID(...) SMELT_TRY_VOID_(SMELT_CONCAT(smelt_try_, __COUNTER__), __VA_ARGS__)
-#define SMELT_TRY_VOID_(name, ...)                                                        \
-  do {                                                                                    \
-    if (auto name = (__VA_ARGS__); !name) return tl::unexpected(std::move(name).error()); \
+#define SMELT_TRY_VOID_(name, ...)                                                            \
+  do {                                                                                        \
+    if (auto name = (__VA_ARGS__); !name) return ::smelt::passed_on(std::move(name).error()); \
   } while (false)
 
 }  // namespace smelt

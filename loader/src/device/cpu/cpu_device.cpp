@@ -10,9 +10,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/sysinfo.h>
 #endif
 
 namespace smelt::loader {
@@ -37,6 +39,8 @@ class CpuSliceCode final : public OpenSlice {
     std::vector<Result<PipelineRef>> pipelines(requests.size());
     std::vector<Prepared> prepared;
     std::vector<CodeBlob> blobs;
+    prepared.reserve(requests.size());
+    blobs.reserve(requests.size());
     for (size_t i = 0; i < requests.size(); ++i) {
       auto one = prepare(requests[i].facts.name, requests[i].constants);
       if (!one) {
@@ -54,9 +58,7 @@ class CpuSliceCode final : public OpenSlice {
         pipelines[prepared[i].request] = tl::unexpected(std::move(places[i]).error());
         continue;
       }
-      auto code =
-          std::make_unique<const CpuCode>(*prepared[i].kernel, std::move(*places[i]), std::move(prepared[i].constants),
-                                          request.facts.tier ? request.facts.tier->effort : std::string());
+      CpuCode code(*prepared[i].kernel, std::move(*places[i]), std::move(prepared[i].constants));
       pipelines[prepared[i].request] =
           std::make_shared<const CpuPipeline>(std::move(request.facts), std::move(request.constants), std::move(code));
     }
@@ -69,8 +71,7 @@ class CpuSliceCode final : public OpenSlice {
     const CodeBlob blob = blob_of(*prepared.kernel);
     auto places = load_code(std::span(&blob, 1));
     SMELT_TRY(CodePlace place, std::move(places.front()));
-    pipeline.replace(std::make_unique<const CpuCode>(*prepared.kernel, std::move(place), std::move(prepared.constants),
-                                                     std::string(effort)));
+    pipeline.replace(CpuCode(*prepared.kernel, std::move(place), std::move(prepared.constants)), std::string(effort));
     return {};
   }
 
@@ -135,10 +136,23 @@ class CpuSliceCode final : public OpenSlice {
   mutable std::atomic<size_t> cursor_{0};
 };
 
+/// 0: unknown.
+uint64_t memory_bytes() {
+#if defined(__linux__)
+  // What sysconf asks too; its own code and tables, touched for the first time, were a tenth of the time to load a
+  // kernel.
+  struct sysinfo found{};
+  if (::sysinfo(&found) == 0) return uint64_t{found.totalram} * found.mem_unit;
+#else
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+#endif
+  return 0;
+}
+
 Limits host_limits() {
   Limits limits;
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page > 0) limits.memory_bytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+  limits.memory_bytes = memory_bytes();
   limits.max_buffer_bytes = limits.memory_bytes;
   return limits;
 }
@@ -216,28 +230,34 @@ Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
   return std::make_unique<CpuEncoder>(std::static_pointer_cast<CpuDevice>(shared_from_this()));
 }
 
-CpuCode::CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes block, std::string made_with)
+CpuCode::CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes block)
     : entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
       range(kernel.range),
       fixed_bytes(kernel.fixed_bytes),
       bytes_per_thread(kernel.bytes_per_thread),
       constants(std::move(block)),
       private_buffers(kernel.private_buffers),
-      effort(std::move(made_with)),
       region(std::move(code.region)) {}
 
-CpuPipeline::CpuPipeline(Facts facts, std::vector<BoundConstant> constants, std::unique_ptr<const CpuCode> code)
+CpuPipeline::CpuPipeline(Facts facts, std::vector<BoundConstant> constants, CpuCode code)
     : PipelineState(std::move(facts)),
-      code_(code.get()),
+      first_(std::move(code)),
       until_better_(this->facts().tier ? this->facts().tier->better_after.count() : 0),
-      constants_(std::move(constants)) {
-  all_.push_back(std::move(code));
+      constants_(std::move(constants)) {}
+
+CpuPipeline::~CpuPipeline() {
+  for (const Newer* newer = newest_; newer;) delete std::exchange(newer, newer->before);
 }
 
-void CpuPipeline::replace(std::unique_ptr<const CpuCode> code) const {
-  const std::lock_guard lock(mutex_);
-  code_.store(code.get(), std::memory_order_release);
-  all_.push_back(std::move(code));
+std::string_view CpuPipeline::effort() const {
+  if (const Newer* const newest = newest_.load(std::memory_order_acquire)) return newest->effort;
+  return facts().tier ? std::string_view(facts().tier->effort) : std::string_view();
+}
+
+void CpuPipeline::replace(CpuCode code, std::string effort) const {
+  auto* const newer = new Newer{std::move(code), std::move(effort), newest_.load(std::memory_order_relaxed)};
+  while (!newest_.compare_exchange_weak(newer->before, newer, std::memory_order_release, std::memory_order_relaxed)) {
+  }
 }
 
 void CpuPipeline::ran_for(float nanoseconds) const {

@@ -47,7 +47,7 @@ class CpuDevice final : public DeviceImpl {
 
 /// What a launch runs.
 struct CpuCode {
-  CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes constants, std::string effort);
+  CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes constants);
 
   smelt_cpu_entry entry;
   schema::CpuRangeKind range;
@@ -55,18 +55,23 @@ struct CpuCode {
   uint64_t bytes_per_thread;
   Bytes constants;  ///< the block that the code reads; of constants_bytes
   std::vector<schema::CpuPrivateBuffer> private_buffers;
-  std::string effort;
   std::shared_ptr<const CodeRegion> region;  ///< keeps `entry`
 };
 
+/// Hundreds are built at once, and each page that they fill is paid for when it is first touched: so one is one piece
+/// of memory, and what few of them need is not in it.
 class CpuPipeline final : public PipelineState, public std::enable_shared_from_this<CpuPipeline> {
  public:
-  CpuPipeline(Facts facts, std::vector<BoundConstant> constants, std::unique_ptr<const CpuCode> code);
+  CpuPipeline(Facts facts, std::vector<BoundConstant> constants, CpuCode code);
+  ~CpuPipeline() override;
 
   /// Asked once by each launch. Lives as long as the pipeline.
-  const CpuCode& code() const { return *code_.load(std::memory_order_acquire); }
-  std::string_view effort() const override { return code().effort; }
-  void replace(std::unique_ptr<const CpuCode> code) const;
+  const CpuCode& code() const {
+    const Newer* const newest = newest_.load(std::memory_order_acquire);
+    return newest ? newest->code : first_;
+  }
+  std::string_view effort() const override;
+  void replace(CpuCode code, std::string effort) const;
   const std::vector<BoundConstant>& given_constants() const { return constants_; }
 
   /// Launches took so long. Tells the tier when it was long enough; called without a lock.
@@ -76,11 +81,17 @@ class CpuPipeline final : public PipelineState, public std::enable_shared_from_t
   mutable std::atomic<float> thread_cost{0};
 
  private:
-  mutable std::atomic<const CpuCode*> code_;
-  mutable std::atomic<int64_t> until_better_;  // nanoseconds; not looked at without a tier that wants to know
+  /// Code that took the place of other, which stays: launches may be in it.
+  struct Newer {
+    CpuCode code;
+    std::string effort;
+    const Newer* before = nullptr;
+  };
+
+  const CpuCode first_;
+  mutable std::atomic<const Newer*> newest_{nullptr};  // owned, with all before it
+  mutable std::atomic<int64_t> until_better_;          // nanoseconds; not looked at without a tier that wants to know
   const std::vector<BoundConstant> constants_;
-  mutable std::mutex mutex_;                                 // guards what follows
-  mutable std::vector<std::unique_ptr<const CpuCode>> all_;  // launches may be in any of them
 };
 
 class CpuEncoder final : public Encoder {
