@@ -233,6 +233,40 @@ TEST_CASE("with validation off, what a GPU takes without harm is taken") {
   CHECK(memory[51] == 6);
 }
 
+TEST_CASE("threadgroup memory behind what was asked for is the threadgroup's") {
+  // ggml's attention writes there for some sizes of heads, and Macs take it. 32 KB from the argument's end on.
+  const Pool pool;
+  const char* const source =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void behind(device uint* sums [[buffer(0)]], constant uint& end [[buffer(1)]],\n"
+      "                   threadgroup uint* own [[threadgroup(0)]], uint i [[thread_index_in_threadgroup]]) {\n"
+      "  for (uint k = 0; k < 8192; k += 64) own[end + k + i] = k + i;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  uint sum = 0;\n"
+      "  for (uint k = 0; k < 8192; k += 64) sum += own[end + k + (i + 1) % 64];\n"
+      "  sums[i] += sum;\n"
+      "}\n";
+  const auto sums = buffer(std::vector<uint32_t>(64));
+  const auto queue = NS::TransferPtr(device()->newCommandQueue());
+  MTL::CommandBuffer* const commands = queue->commandBuffer();
+  MTL::ComputeCommandEncoder* const encoder = commands->computeCommandEncoder();
+  encoder->setComputePipelineState(pipeline(source, "behind").get());
+  encoder->setBuffer(sums.get(), 0, 0);
+  // Each wants more memory than the one before: an allocator whose own numbers were written over would notice.
+  for (uint32_t bytes = 1024; bytes <= 32768; bytes += 1024) {
+    const uint32_t end = bytes / 4;
+    encoder->setBytes(&end, sizeof(end), 1);
+    encoder->setThreadgroupMemoryLength(bytes, 0);
+    encoder->dispatchThreadgroups(MTL::Size(1, 1, 1), MTL::Size(64, 1, 1));
+  }
+  encoder->endEncoding();
+  commands->commit();
+  commands->waitUntilCompleted();
+  REQUIRE_MESSAGE(commands->status() == MTL::CommandBufferStatusCompleted, text(commands->error()));
+  for (uint32_t i = 0; i < 64; ++i)
+    CHECK(values<uint32_t>(sums.get())[i] == 32 * (64 * (127 * 128 / 2) + 128 * ((i + 1) % 64)));
+}
+
 TEST_CASE("captures and counters say that there are none") {
   const Pool pool;
   NS::Error* error = nullptr;

@@ -27,8 +27,8 @@ struct Outcome {
   std::vector<uint64_t> out = std::vector<uint64_t>(8, 99);
 };
 
-/// One thread. All levels have to agree.
-Outcome run(const std::string& text, std::vector<uint64_t> in) {
+/// One thread, on these very words. All levels have to agree.
+Outcome run_in_place(const std::string& text, std::vector<uint64_t>& in) {
   Outcome last;
   bool first = true;
   for (const aot::CpuLevel level : runnable_levels()) {
@@ -49,6 +49,10 @@ Outcome run(const std::string& text, std::vector<uint64_t> in) {
     last = outcome;
   }
   return last;
+}
+
+Outcome run(const std::string& text, std::vector<uint64_t> in) {
+  return run_in_place(text, in);
 }
 
 uint64_t address_of(const void* memory) {
@@ -184,6 +188,93 @@ TEST_CASE("checked: pointers kept in private memory know their object again") {
   const Outcome bad = run(kernel(body, kMemset), {1, 1});
   CHECK(bad.fault.buffer == SMELT_CPU_FAULT_PRIVATE);
   CHECK(bad.fault.offset == 16);
+}
+
+/// in[0] says which of two kept pointers, in[1] how many words from it lies what is copied to out[0].
+std::string kept(const std::string& first, const std::string& between = {}) {
+  return "  %slots = alloca [2 x ptr addrspace(1)], align 8\n" + first +
+         "  store ptr addrspace(1) %first, ptr %slots\n"
+         "  %after = getelementptr i64, ptr addrspace(1) %in, i64 100\n"
+         "  %second = getelementptr ptr, ptr %slots, i64 1\n"
+         "  store ptr addrspace(1) %after, ptr %second\n" +
+         between +
+         "  %i = load i64, ptr addrspace(1) %in\n"
+         "  %s = getelementptr ptr, ptr %slots, i64 %i\n"
+         "  %p = load ptr addrspace(1), ptr %s\n"
+         "  %jp = getelementptr i64, ptr addrspace(1) %in, i64 1\n"
+         "  %j = load i64, ptr addrspace(1) %jp\n"
+         "  %q = getelementptr i64, ptr addrspace(1) %p, i64 %j\n"
+         "  %v = load i64, ptr addrspace(1) %q\n"
+         "  store i64 %v, ptr addrspace(1) %out\n  ret void";
+}
+
+TEST_CASE("checked: pointers kept outside of their object come back to it") {
+  const std::string before = kernel(kept("  %first = getelementptr i64, ptr addrspace(1) %in, i64 -1000\n"));
+  const auto back = [](int64_t words) { return static_cast<uint64_t>(words); };
+  CHECK(run(before, {0, 1002, 13}).out[0] == 13);
+  CHECK(run(before, {1, back(-98), 13}).out[0] == 13);
+  const Outcome in_front = run(before, {0, 999, 13});
+  CHECK(in_front.fault.buffer == 0);
+  CHECK(static_cast<int64_t>(in_front.fault.offset) == -8);
+  const Outcome behind = run(before, {1, back(-97), 13});
+  CHECK(behind.fault.buffer == 0);
+  CHECK(behind.fault.offset == 24);
+  CHECK(behind.out[0] == 0);
+  const Outcome no_slot = run(before, {2, 0, 13});
+  CHECK(no_slot.fault.buffer == SMELT_CPU_FAULT_PRIVATE);
+  CHECK(no_slot.fault.offset == 16);
+}
+
+TEST_CASE("checked: pointers kept while they are in another buffer come back to their own") {
+  // It has the address of %out's sixth word, and is one of %in.
+  const std::string text =
+      kernel(kept("  %a = ptrtoint ptr addrspace(1) %in to i64\n  %b = ptrtoint ptr addrspace(1) %out to i64\n"
+                  "  %d = sub i64 %b, %a\n  %there = getelementptr i8, ptr addrspace(1) %in, i64 %d\n"
+                  "  %first = getelementptr i64, ptr addrspace(1) %there, i64 5\n",
+                  "  %way = sub i64 -24, %d\n  %steps = sdiv i64 %way, 8\n"
+                  "  %where = getelementptr i64, ptr addrspace(1) %in, i64 1\n"
+                  "  store i64 %steps, ptr addrspace(1) %where\n"));
+  CHECK(run(text, {0, 0, 13}).out[0] == 13);
+  CHECK(run(text, {0, 0}).fault.buffer == 0);
+}
+
+TEST_CASE("checked: what is kept of a pointer is forgotten with it") {
+  const std::string text =
+      kernel(kept("  %others = alloca [1 x ptr addrspace(1)], align 8\n"
+                  "  store ptr addrspace(1) %out, ptr %others\n"
+                  "  %first = getelementptr i64, ptr addrspace(1) %in, i64 -1000\n",
+                  "  call void @llvm.memcpy.p0.p0.i64(ptr %slots, ptr %others, i64 8, i1 false)\n"),
+             "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n");
+  CHECK(run(text, {0, 3}).out[0] == 99);
+  const Outcome bad = run(text, {0, 8});
+  CHECK(bad.fault.buffer == 1);
+  CHECK(bad.fault.offset == 64);
+}
+
+TEST_CASE("checked: lists are followed") {
+  // Pairs of a number and the next pair's address, whose own number is looked at at once: the loop's pointer is known
+  // before the load that it comes from is guarded.
+  const char* const body =
+      "  br label %loop\nloop:\n"
+      "  %p = phi ptr addrspace(1) [ %in, %0 ], [ %n, %loop ]\n"
+      "  %sum = phi i64 [ 0, %0 ], [ %more, %loop ]\n"
+      "  %v = load i64, ptr addrspace(1) %p\n"
+      "  %np = getelementptr i64, ptr addrspace(1) %p, i64 1\n"
+      "  %n = load ptr addrspace(1), ptr addrspace(1) %np\n"
+      "  %w = load i64, ptr addrspace(1) %n\n"
+      "  %product = mul i64 %v, %w\n"
+      "  %more = add i64 %sum, %product\n"
+      "  %go = icmp ne i64 %w, 0\n"
+      "  br i1 %go, label %loop, label %end\nend:\n"
+      "  store i64 %more, ptr addrspace(1) %out\n  ret void";
+  std::vector<uint64_t> in = {2, 0, 3, 0, 5, 0, 0, 0};
+  for (size_t i = 0; i < 3; ++i) in[2 * i + 1] = address_of(&in[2 * i + 2]);
+  CHECK(run_in_place(kernel(body), in).out[0] == 2 * 3 + 3 * 5);
+  in[3] = 8;
+  const Outcome bad = run_in_place(kernel(body), in);
+  CHECK(bad.fault.buffer == SMELT_CPU_FAULT_STRAY);
+  CHECK(bad.fault.offset == 8);
+  CHECK(bad.out[0] == 2 * 3);
 }
 
 TEST_CASE("checked: what is said to fill memory of any length is one access") {

@@ -98,6 +98,7 @@ class AccessGuard {
     llvm::IRBuilder<> join(&after->front());
     llvm::PHINode* value = join.CreatePHI(access.getType(), 2);
     access.replaceAllUsesWith(value);
+    shadows_.replaced(&access, value);
     value->addIncoming(&access, then->getParent());
     value->addIncoming(llvm::Constant::getNullValue(access.getType()), otherwise->getParent());
   }
@@ -118,6 +119,7 @@ class AccessGuard {
     } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&access)) {
       range.pointer = store->getPointerOperand();
       type = store->getValueOperand()->getType();
+      shadows_.keep(*store);
     } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&access)) {
       range.pointer = exchange->getPointerOperand();
       type = exchange->getCompareOperand()->getType();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checked mode: every access of a kernel is bounded by the object that its pointer was made from: a bound buffer,
 // threadgroup memory, a private array, a constant table. A pointer that comes out of memory or of an integer must lie
-// in one of them. An access that leaves its object is reported once per launch (smelt_cpu_fault), reads zero or is
-// dropped.
+// in one of them, unless it comes out of an array of the thread's own. An access that leaves its object is reported
+// once per launch (smelt_cpu_fault), reads zero or is dropped.
 #pragma once
 
 #include "smelt/base/result.hpp"

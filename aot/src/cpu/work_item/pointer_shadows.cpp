@@ -17,6 +17,11 @@ namespace {
 
 constexpr const char* kLookUp = "smelt.find_buffer";
 
+// Arrays of at most this many bytes have one of shadows beside them, which is four times as large.
+constexpr uint64_t kMostWithShadows = 4096;
+// What is kept of a pointer, each an i64.
+enum Kept : unsigned { kept_address, kept_offset, kept_bytes, kept_object, kept_numbers };
+
 /// {i64 offset, i64 bytes, i32 index} find_buffer(dispatch, address): the bound buffer in which an address lies.
 llvm::Function* look_up_function(llvm::Module& module) {
   if (llvm::Function* known = module.getFunction(kLookUp)) return known;
@@ -81,6 +86,7 @@ PointerShadows::PointerShadows(llvm::Function& function, llvm::Value* dispatch, 
       if (item->parameters[i].kind == WorkParameter::Kind::threadgroup_memory)
         threadgroup_memory_ = function.getArg(static_cast<unsigned>(i));
   collect_kept_addresses();
+  add_arrays_of_shadows();
 }
 
 const Shadow& PointerShadows::of(llvm::Value* pointer) {
@@ -104,6 +110,7 @@ Shadow PointerShadows::make(llvm::Value* pointer) {
   if (reads_dispatch(pointer, dispatch_)) {
     return of_ours();
   }
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(pointer)) return of_load(*load);
   return of_stray(pointer);
 }
 
@@ -221,6 +228,58 @@ Shadow PointerShadows::of_stray(llvm::Value* pointer) {
   return shadow;
 }
 
+/// A pointer may be outside of its object while it lies in an array of the thread's own (a row of an image in front of
+/// the first, that the next steps come back from): its address does not say then whose it is. What is kept beside the
+/// array does, if it is of this address; where objects start stays as it is.
+Shadow PointerShadows::of_load(llvm::LoadInst& load) {
+  llvm::Instruction* next = load.getNextNode();
+  const Shadow stray = of_stray(&load);
+  llvm::IRBuilder<> builder(next);
+  llvm::Value* kept = load.getType()->isPointerTy() ? kept_shadow(builder, load.getPointerOperand()) : nullptr;
+  if (kept == nullptr) return stray;
+  const auto number = [&](Kept which) -> llvm::Value* {
+    return builder.CreateLoad(i64_, builder.CreateConstInBoundsGEP1_64(i64_, kept, which));
+  };
+  const Shadow known{number(kept_offset), number(kept_bytes), builder.CreateTrunc(number(kept_object), i32_)};
+  llvm::Value* address = builder.CreateFreeze(builder.CreatePtrToInt(&load, i64_));
+  llvm::Value* is_of_it = builder.CreateICmpEQ(number(kept_address), address);
+  return choose(builder, builder.CreateAnd(is_of_it, builder.CreateIsNotNull(known.bytes)), known, stray);
+}
+
+void PointerShadows::keep(llvm::StoreInst& store) {
+  llvm::Value* pointer = store.getValueOperand();
+  if (!pointer->getType()->isPointerTy()) return;
+  llvm::IRBuilder<> builder(store.getNextNode());
+  llvm::Value* kept = kept_shadow(builder, store.getPointerOperand());
+  if (kept == nullptr) return;
+  const Shadow& shadow = of(pointer);
+  if (shadow.is_ours) return;
+  const auto put = [&](Kept which, llvm::Value* number) {
+    builder.CreateStore(number, builder.CreateConstInBoundsGEP1_64(i64_, kept, which));
+  };
+  put(kept_address, builder.CreatePtrToInt(pointer, i64_));
+  put(kept_offset, shadow.offset);
+  put(kept_bytes, shadow.bytes);
+  put(kept_object, builder.CreateZExt(shadow.object, i64_));
+}
+
+/// What is kept of the pointer at `place`; null when that is in no array with shadows. A place outside of its array, at
+/// which nothing is read or written, has the first one's.
+llvm::Value* PointerShadows::kept_shadow(llvm::IRBuilder<>& builder, llvm::Value* place) {
+  const auto found = arrays_of_shadows_.find(llvm::getUnderlyingObject(place, 0));
+  if (found == arrays_of_shadows_.end()) return nullptr;
+  llvm::AllocaInst* shadows = found->second;
+  const uint64_t count = llvm::cast<llvm::ArrayType>(shadows->getAllocatedType())->getNumElements();
+  llvm::Value* index = builder.CreateLShr(of(place).offset, 3);
+  index = builder.CreateSelect(builder.CreateICmpULT(index, builder.getInt64(count)), index, builder.getInt64(0));
+  return builder.CreateInBoundsGEP(shadows->getAllocatedType(), shadows, {builder.getInt64(0), index});
+}
+
+void PointerShadows::replaced(llvm::Value* pointer, llvm::Value* now) {
+  const auto known = shadows_.find(pointer);
+  if (known != shadows_.end()) shadows_[now] = known->second;
+}
+
 Shadow PointerShadows::look_up_buffer(llvm::IRBuilder<>& builder, llvm::Value* address) {
   llvm::Value* found = builder.CreateCall(look_up_function(*function_.getParent()), {dispatch_, address});
   return {builder.CreateExtractValue(found, 0), builder.CreateExtractValue(found, 1),
@@ -265,6 +324,28 @@ void PointerShadows::collect_kept_addresses() {
       const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       if (operand->getType()->isPointerTy() && (store == nullptr || operand == store->getValueOperand())) keep(operand);
     }
+  }
+}
+
+void PointerShadows::add_arrays_of_shadows() {
+  llvm::SmallVector<llvm::AllocaInst*> arrays;
+  for (llvm::Instruction& instruction : llvm::instructions(function_)) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (store == nullptr || !store->getValueOperand()->getType()->isPointerTy()) continue;
+    auto* array = llvm::dyn_cast<llvm::AllocaInst>(
+        const_cast<llvm::Value*>(llvm::getUnderlyingObject(store->getPointerOperand(), 0)));
+    if (array == nullptr || !array->isStaticAlloca() || llvm::is_contained(arrays, array)) continue;
+    if (array->getAllocationSize(data_layout_)->getFixedValue() <= kMostWithShadows) arrays.push_back(array);
+  }
+  for (llvm::AllocaInst* array : arrays) {
+    const uint64_t count = (array->getAllocationSize(data_layout_)->getFixedValue() + 7) / 8;
+    auto* type = llvm::ArrayType::get(llvm::ArrayType::get(i64_, kept_numbers), count);
+    llvm::AllocaInst* shadows = llvm::IRBuilder<>(array).CreateAlloca(type, nullptr, "shadows");
+    // A stack has shadows of other threads and launches.
+    llvm::IRBuilder<>(&entry_point())
+        .CreateMemSet(shadows, llvm::ConstantInt::get(llvm::Type::getInt8Ty(function_.getContext()), 0),
+                      data_layout_.getTypeAllocSize(type).getFixedValue(), llvm::Align(8));
+    arrays_of_shadows_[array] = shadows;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every pointer of a kernel gets a shadow: in which object it points where, computed beside it. Shadows follow address
-// arithmetic, casts, selects and phis; where a pointer comes out of memory or of an integer, the objects of the launch
-// are searched for it.
+// arithmetic, casts, selects and phis, and wait beside the thread's own arrays that pointers are put into; where a
+// pointer comes out of other memory or of an integer, the objects of the launch are searched for it.
 #pragma once
 
 #include "cpu/work_item/checked.hpp"
@@ -30,6 +30,13 @@ class PointerShadows {
   /// Its values dominate every use of `pointer`. The reference is good for good.
   const Shadow& of(llvm::Value* pointer);
 
+  /// Call for each store before it is guarded: if it puts a pointer into an array of the thread's own, its shadow is
+  /// put beside it.
+  void keep(llvm::StoreInst& store);
+
+  /// `pointer` has become `now` for all that use it, also for what computes its shadow.
+  void replaced(llvm::Value* pointer, llvm::Value* now);
+
  private:
   struct Known {
     llvm::Value* start;  // i64
@@ -40,6 +47,7 @@ class PointerShadows {
   Shadow make(llvm::Value* pointer);
   Shadow of_gep(llvm::GEPOperator& gep);
   Shadow of_select(llvm::SelectInst& select);
+  Shadow of_load(llvm::LoadInst& load);
   const Shadow& of_phi(llvm::PHINode& phi);
   Shadow of_argument(llvm::Argument& argument);
   Shadow of_global(llvm::GlobalVariable& global);
@@ -50,6 +58,8 @@ class PointerShadows {
   Shadow look_up_buffer(llvm::IRBuilder<>& builder, llvm::Value* address);
   std::vector<Known> known_in(unsigned address_space);
   void collect_kept_addresses();
+  void add_arrays_of_shadows();
+  llvm::Value* kept_shadow(llvm::IRBuilder<>& builder, llvm::Value* place);
 
   llvm::Function& function_;
   const llvm::DataLayout& data_layout_;
@@ -60,6 +70,7 @@ class PointerShadows {
   const WorkItem* item_;
   llvm::ArrayRef<ThreadgroupObject> objects_;
   std::vector<llvm::Value*> kept_;  // private arrays and constant tables whose address a kernel puts away
+  std::map<llvm::Value*, llvm::AllocaInst*> arrays_of_shadows_;  // of arrays of the thread's own that hold pointers
   std::map<llvm::Value*, Shadow> shadows_;
 };
 

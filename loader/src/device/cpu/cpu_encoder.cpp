@@ -27,6 +27,9 @@ constexpr float kLongestChunk = 20e6f;             // ns: so often a launch can 
 constexpr uint64_t kProbeChunks = 1024;            // of a kernel's first launch, whose cost nobody knows
 constexpr uint32_t kSampled = 16;                  // of so many launches that are short, one looks at the clock
 constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
+// Behind the last argument in threadgroup memory, where a GPU has memory too: its threadgroups have 32 KB, whatever was
+// asked for, and kernels that write past their share of it go unnoticed (ggml's attention with heads of 96 numbers).
+constexpr uint64_t kBehindScratch = 32 << 10;
 
 /// Memory of one OS thread for the kernels that it runs; grows to the largest and stays.
 class Scratch {
@@ -43,7 +46,7 @@ class Scratch {
       bytes = std::max<uint64_t>(bytes, kScratchAlignment);
       ::operator delete(at_, std::align_val_t(kScratchAlignment));
       size_ = 0;
-      at_ = ::operator new(bytes, std::align_val_t(kScratchAlignment), std::nothrow);
+      at_ = ::operator new(bytes + kBehindScratch, std::align_val_t(kScratchAlignment), std::nothrow);
       if (at_ != nullptr) size_ = bytes;
     }
     return at_;
