@@ -64,34 +64,49 @@ unsigned drop_hints(llvm::Function& function, Followed followed) {
   return kept;
 }
 
-/// With AVX2 an array of eight takes two times the registers that there are: what is spilled costs as much as the array
-/// did, and twice the time to compile.
-bool has_many_registers(const llvm::TargetMachine& target) {
-  return target.getTargetCPU() != "x86-64-v3";
-}
-
-bool is_short(llvm::Function& function, Followed followed, unsigned most, llvm::TargetMachine& target) {
-  llvm::ValueToValueMapTy map;
-  llvm::Function* trial = llvm::CloneFunction(&function, map);
-  bool fits = true;
-  if (drop_hints(*trial, followed) != 0) {
-    run_passes(*trial, kSimplify, &target);
-    fits = trial->getInstructionCount() <= most;
+/// A copy of a function, simplified with some of its hints, that may take the function's place.
+class Trial {
+ public:
+  Trial(llvm::Function& function, Followed followed, llvm::TargetMachine& target) : function_(function) {
+    llvm::ValueToValueMapTy map;
+    copy_ = llvm::CloneFunction(&function, map);
+    hints_ = drop_hints(*copy_, followed);
+    run_passes(*copy_, kSimplify, &target);
+    length_ = copy_->getInstructionCount();
   }
-  trial->eraseFromParent();
-  return fits;
-}
+  ~Trial() { copy_->eraseFromParent(); }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  /// Loops that kept theirs.
+  unsigned hints() const { return hints_; }
+  unsigned length() const { return length_; }
+
+  /// The function's body becomes the copy's; once, and nothing else is asked of this trial then.
+  void take() {
+    for (llvm::BasicBlock& block : function_) block.dropAllReferences();
+    while (!function_.empty()) function_.begin()->eraseFromParent();
+    function_.splice(function_.begin(), copy_);
+    for (unsigned i = 0; i < function_.arg_size(); ++i) copy_->getArg(i)->replaceAllUsesWith(function_.getArg(i));
+    function_.setSubprogram(copy_->getSubprogram());
+    copy_->setSubprogram(nullptr);
+  }
+
+ private:
+  llvm::Function& function_;
+  llvm::Function* copy_ = nullptr;
+  unsigned hints_ = 0;
+  unsigned length_ = 0;
+};
 
 }  // namespace
 
 void simplify_and_unroll(llvm::Function& function, llvm::TargetMachine& target) {
-  if (has_many_registers(target) && is_short(function, Followed::matrices_and_arrays, kMostWithArrays, target))
-    drop_hints(function, Followed::matrices_and_arrays);
-  else if (is_short(function, Followed::matrices, kMostUnrolled, target))
-    drop_hints(function, Followed::matrices);
-  else
-    drop_hints(function, Followed::none);
-  run_passes(function, kSimplify, &target);
+  Trial arrays(function, Followed::matrices_and_arrays, target);
+  if (arrays.hints() == 0 || arrays.length() <= kMostWithArrays) return arrays.take();
+  Trial matrices(function, Followed::matrices, target);
+  if (matrices.hints() == 0 || matrices.length() <= kMostUnrolled) return matrices.take();
+  Trial(function, Followed::none, target).take();
 }
 
 }  // namespace smelt::aot::cpu
