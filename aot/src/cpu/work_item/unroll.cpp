@@ -15,9 +15,12 @@ namespace smelt::aot::cpu {
 namespace {
 
 // Loops of at most this many iterations disappear when their bodies are small; LLVM's size threshold decides which.
-constexpr const char* kSimplify =
-    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>,"
-    "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
+constexpr const char* kUnroll =
+    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>";
+constexpr const char* kSimplify = "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
+/// How many times shorter what was unrolled becomes at best: what is longer is not simplified to be measured, which is
+/// most of the time that a trial takes.
+constexpr unsigned kShorter = 4;
 
 /// Instructions of one thread up to which loops over matrices are unrolled as asked,
 constexpr unsigned kMostUnrolled = 1000;
@@ -67,20 +70,23 @@ unsigned drop_hints(llvm::Function& function, Followed followed) {
 /// A copy of a function, simplified with some of its hints, that may take the function's place.
 class Trial {
  public:
-  Trial(llvm::Function& function, Followed followed, llvm::TargetMachine& target) : function_(function) {
+  /// `most`: the length up to which it is wanted if it follows hints.
+  Trial(llvm::Function& function, Followed followed, unsigned most, llvm::TargetMachine& target) : function_(function) {
     llvm::ValueToValueMapTy map;
     copy_ = llvm::CloneFunction(&function, map);
     hints_ = drop_hints(*copy_, followed);
+    run_passes(*copy_, kUnroll, &target);
+    fits_ = hints_ == 0 || copy_->getInstructionCount() <= kShorter * most;
+    if (!fits_) return;
     run_passes(*copy_, kSimplify, &target);
-    length_ = copy_->getInstructionCount();
+    fits_ = hints_ == 0 || copy_->getInstructionCount() <= most;
   }
   ~Trial() { copy_->eraseFromParent(); }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// Loops that kept theirs.
-  unsigned hints() const { return hints_; }
-  unsigned length() const { return length_; }
+  /// Short enough, or without loops that kept their hints.
+  bool fits() const { return fits_; }
 
   /// The function's body becomes the copy's; once, and nothing else is asked of this trial then.
   void take() {
@@ -96,17 +102,16 @@ class Trial {
   llvm::Function& function_;
   llvm::Function* copy_ = nullptr;
   unsigned hints_ = 0;
-  unsigned length_ = 0;
+  bool fits_ = false;
 };
 
 }  // namespace
 
 void simplify_and_unroll(llvm::Function& function, llvm::TargetMachine& target) {
-  Trial arrays(function, Followed::matrices_and_arrays, target);
-  if (arrays.hints() == 0 || arrays.length() <= kMostWithArrays) return arrays.take();
-  Trial matrices(function, Followed::matrices, target);
-  if (matrices.hints() == 0 || matrices.length() <= kMostUnrolled) return matrices.take();
-  Trial(function, Followed::none, target).take();
+  if (Trial arrays(function, Followed::matrices_and_arrays, kMostWithArrays, target); arrays.fits())
+    return arrays.take();
+  if (Trial matrices(function, Followed::matrices, kMostUnrolled, target); matrices.fits()) return matrices.take();
+  Trial(function, Followed::none, 0, target).take();
 }
 
 }  // namespace smelt::aot::cpu
