@@ -99,7 +99,8 @@ class Emitter {
   llvm::Value* last_lane(llvm::Value* mask);
   /// `access` under the mask; where that is the entry's, once more for the case that all lanes exist.
   Parts by_wholeness(llvm::function_ref<Parts()> access);
-  void each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body);
+  /// `stays_loop`: LLVM would else write out a loop over all lanes.
+  void each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body, bool stays_loop = false);
   /// Two ways to the same value (null for none); `likely` is the chance of the first being taken.
   Parts choose(llvm::Value* condition, bool first_is_likely, llvm::function_ref<Parts()> first,
                llvm::function_ref<Parts()> second);
@@ -146,6 +147,15 @@ class Emitter {
   Parts load(const Access& access);
   Parts load_adjacent(const Access& access);
   Parts load_one_by_one(const Access& access);
+  /// Where lanes' elements lie, for a loop over lanes: `table` holds a pointer for each lane, or, with `base`, bytes
+  /// from there.
+  struct LaneAddresses {
+    llvm::Value* base = nullptr;
+    llvm::Value* table = nullptr;
+    llvm::Type* pointer_type = nullptr;
+  };
+  LaneAddresses lane_addresses(const Access& access);
+  llvm::Value* lane_address(const LaneAddresses& addresses, llvm::Value* lane);
   void store(const Access& access, const Parts& values);
   void store_adjacent(const Access& access, const Parts& values);
   void store_one_by_one(const Access& access, const Parts& values);
@@ -244,6 +254,7 @@ class Emitter {
   llvm::DenseMap<const llvm::PHINode*, Parts> blended_next_;  // header phis that keep their value when a lane leaves
   llvm::DenseMap<const llvm::Value*, llvm::SmallVector<llvm::Value*, 2>> guards_;
   llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
+  llvm::DenseMap<llvm::Constant*, llvm::GlobalVariable*> offset_tables_;
   llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_, floats_in_memory_;
   std::vector<MatrixLoad> matrix_loads_;             // of small floats
   llvm::DenseMap<const llvm::Value*, Parts> slots_;  // of products by multiply_elements: what lanes hold at 0 and 1

@@ -73,7 +73,7 @@ Parts Emitter::by_wholeness(llvm::function_ref<Parts()> access) {
 }
 
 // One pass of `body` for each lane that is on, lowest first.
-void Emitter::each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body) {
+void Emitter::each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)> body, bool stays_loop) {
   llvm::Value* on = builder_.CreateZExt(bits(mask), builder_.getInt32Ty());
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   auto* loop = llvm::BasicBlock::Create(context_, "lane", &target_);
@@ -86,7 +86,13 @@ void Emitter::each_lane(llvm::Value* mask, llvm::function_ref<void(llvm::Value*)
                            builder_.getInt64Ty()));
   llvm::Value* next = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt32(1)));
   left->addIncoming(next, builder_.GetInsertBlock());
-  builder_.CreateCondBr(builder_.CreateICmpNE(next, builder_.getInt32(0)), loop, after);
+  auto* end = builder_.CreateCondBr(builder_.CreateICmpNE(next, builder_.getInt32(0)), loop, after);
+  if (stays_loop) {
+    llvm::Metadata* hint = llvm::MDNode::get(context_, {llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
+    llvm::MDNode* loop_id = llvm::MDNode::getDistinct(context_, {nullptr, hint});
+    loop_id->replaceOperandWith(0, loop_id);
+    end->setMetadata(llvm::LLVMContext::MD_loop, loop_id);
+  }
   builder_.SetInsertPoint(after);
 }
 

@@ -74,6 +74,34 @@ Parts Emitter::guarded(llvm::Value* pointer, llvm::function_ref<Parts()> fast, l
   return choose(holds, /*first_is_likely=*/true, fast, slow);
 }
 
+// Lanes that are constants apart have a table of those for the whole module, and nothing is written to memory for the
+// processor to wait for.
+Emitter::LaneAddresses Emitter::lane_addresses(const Access& access) {
+  if (access.shape.has_offsets() && !access.shape.guarded && !guards_.contains(access.pointer)) {
+    llvm::SmallVector<uint64_t, 32> all;
+    for (unsigned lane = 0; lane < options_.lanes; ++lane)
+      all.push_back(static_cast<uint64_t>(access.shape.offset(lane)));
+    llvm::Constant* offsets = llvm::ConstantDataArray::get(context_, all);
+    llvm::GlobalVariable*& table = offset_tables_[offsets];
+    if (!table) {
+      table = new llvm::GlobalVariable(*target_.getParent(), offsets->getType(), /*isConstant=*/true,
+                                       llvm::GlobalValue::PrivateLinkage, offsets, "lane.offsets");
+      table->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+      table->setAlignment(llvm::Align(64));
+    }
+    return {scalar(access.pointer), table, nullptr};
+  }
+  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
+  builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));
+  return {nullptr, pointers, access.pointer->getType()};
+}
+
+llvm::Value* Emitter::lane_address(const LaneAddresses& addresses, llvm::Value* lane) {
+  llvm::Type* type = addresses.base ? builder_.getInt64Ty() : addresses.pointer_type;
+  llvm::Value* of_lane = builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, addresses.table, lane));
+  return addresses.base ? builder_.CreateGEP(builder_.getInt8Ty(), addresses.base, of_lane) : of_lane;
+}
+
 // The mask once per element instead of once per lane; places from `used` up are off.
 llvm::Value* Emitter::spread_mask(unsigned stride, unsigned used) {
   llvm::SmallVector<int, 128> lane_of;
@@ -187,16 +215,18 @@ Parts Emitter::load_otherwise(const Access& access) {
 Parts Emitter::load_one_by_one(const Access& access) {
   if (is_called(access)) return load_by_call(access, 0);
   const uint64_t bytes = layout_.getTypeAllocSize(access.type).getFixedValue();
-  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
+  const LaneAddresses addresses = lane_addresses(access);
   llvm::Value* values = scratch(1, bytes * options_.lanes);
-  llvm::Type* pointer_type = access.pointer->getType();
-  builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));
-  each_lane(mask(), [&](llvm::Value* lane) {
-    llvm::Value* from = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
+  // Written out for all lanes it becomes shuffles in registers, of which AVX2 needs dozens for elements of 16 bits.
+  const bool stays_loop =
+      access.layout.fields.size() > 1 && access.layout.element_bytes < 4 && !options_.narrow_masked_moves;
+  const auto move = [&](llvm::Value* lane) {
+    llvm::Value* from = lane_address(addresses, lane);
     llvm::Value* to =
         builder_.CreateGEP(builder_.getInt8Ty(), values, builder_.CreateMul(lane, builder_.getInt64(bytes)));
     builder_.CreateStore(builder_.CreateAlignedLoad(access.type, from, access.align), to);
-  });
+  };
+  each_lane(mask(), move, stays_loop);
   const uint64_t stride = access.layout.is_array ? bytes / access.layout.element_bytes : 0;
   if (stride != 0 && stride <= kWidestLane && bytes % access.layout.element_bytes == 0) {
     llvm::Type* element = access.layout.fields.front().type;
@@ -348,9 +378,7 @@ void Emitter::store_otherwise(const Access& access, const Parts& values) {
 
 void Emitter::store_one_by_one(const Access& access, const Parts& values) {
   if (is_called(access)) return store_by_call(access, values, 0);
-  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
-  llvm::Type* pointer_type = access.pointer->getType();
-  builder_.CreateAlignedStore(part(access.pointer), pointers, llvm::Align(64));
+  const LaneAddresses addresses = lane_addresses(access);
   // Each part has its own row of scratch memory.
   llvm::SmallVector<llvm::Value*, 4> rows;
   for (unsigned i = 0; i < values.size(); ++i) {
@@ -360,7 +388,7 @@ void Emitter::store_one_by_one(const Access& access, const Parts& values) {
     store_wide(values[i], rows[i], llvm::Align(std::bit_ceil(bytes) >= 64 ? 64 : 16), nullptr);
   }
   each_lane(mask(), [&](llvm::Value* lane) {
-    llvm::Value* to = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
+    llvm::Value* to = lane_address(addresses, lane);
     for (unsigned i = 0; i < values.size(); ++i) {
       const LaneLayout::Field& field = access.layout.fields[i];
       // A byte holds an i1: read it as one.

@@ -15,9 +15,12 @@ namespace smelt::aot::cpu {
 namespace {
 
 // Loops of at most this many iterations disappear when their bodies are small; LLVM's size threshold decides which.
-constexpr const char* kSimplify =
-    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>,"
-    "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
+constexpr const char* kUnroll =
+    "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,loop-unroll<full-unroll-max=64>";
+constexpr const char* kSimplify = "sroa,instcombine<no-verify-fixpoint>,early-cse,simplifycfg,adce";
+/// How many times shorter what was unrolled becomes at best: what is longer is not simplified to be measured, which is
+/// most of the time that a trial takes.
+constexpr unsigned kShorter = 4;
 
 /// Instructions of one thread up to which loops over matrices are unrolled as asked,
 constexpr unsigned kMostUnrolled = 1000;
@@ -64,34 +67,51 @@ unsigned drop_hints(llvm::Function& function, Followed followed) {
   return kept;
 }
 
-/// With AVX2 an array of eight takes two times the registers that there are: what is spilled costs as much as the array
-/// did, and twice the time to compile.
-bool has_many_registers(const llvm::TargetMachine& target) {
-  return target.getTargetCPU() != "x86-64-v3";
-}
-
-bool is_short(llvm::Function& function, Followed followed, unsigned most, llvm::TargetMachine& target) {
-  llvm::ValueToValueMapTy map;
-  llvm::Function* trial = llvm::CloneFunction(&function, map);
-  bool fits = true;
-  if (drop_hints(*trial, followed) != 0) {
-    run_passes(*trial, kSimplify, &target);
-    fits = trial->getInstructionCount() <= most;
+/// A copy of a function, simplified with some of its hints, that may take the function's place.
+class Trial {
+ public:
+  /// `most`: the length up to which it is wanted if it follows hints.
+  Trial(llvm::Function& function, Followed followed, unsigned most, llvm::TargetMachine& target) : function_(function) {
+    llvm::ValueToValueMapTy map;
+    copy_ = llvm::CloneFunction(&function, map);
+    hints_ = drop_hints(*copy_, followed);
+    run_passes(*copy_, kUnroll, &target);
+    fits_ = hints_ == 0 || copy_->getInstructionCount() <= kShorter * most;
+    if (!fits_) return;
+    run_passes(*copy_, kSimplify, &target);
+    fits_ = hints_ == 0 || copy_->getInstructionCount() <= most;
   }
-  trial->eraseFromParent();
-  return fits;
-}
+  ~Trial() { copy_->eraseFromParent(); }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  /// Short enough, or without loops that kept their hints.
+  bool fits() const { return fits_; }
+
+  /// The function's body becomes the copy's; once, and nothing else is asked of this trial then.
+  void take() {
+    for (llvm::BasicBlock& block : function_) block.dropAllReferences();
+    while (!function_.empty()) function_.begin()->eraseFromParent();
+    function_.splice(function_.begin(), copy_);
+    for (unsigned i = 0; i < function_.arg_size(); ++i) copy_->getArg(i)->replaceAllUsesWith(function_.getArg(i));
+    function_.setSubprogram(copy_->getSubprogram());
+    copy_->setSubprogram(nullptr);
+  }
+
+ private:
+  llvm::Function& function_;
+  llvm::Function* copy_ = nullptr;
+  unsigned hints_ = 0;
+  bool fits_ = false;
+};
 
 }  // namespace
 
 void simplify_and_unroll(llvm::Function& function, llvm::TargetMachine& target) {
-  if (has_many_registers(target) && is_short(function, Followed::matrices_and_arrays, kMostWithArrays, target))
-    drop_hints(function, Followed::matrices_and_arrays);
-  else if (is_short(function, Followed::matrices, kMostUnrolled, target))
-    drop_hints(function, Followed::matrices);
-  else
-    drop_hints(function, Followed::none);
-  run_passes(function, kSimplify, &target);
+  if (Trial arrays(function, Followed::matrices_and_arrays, kMostWithArrays, target); arrays.fits())
+    return arrays.take();
+  if (Trial matrices(function, Followed::matrices, kMostUnrolled, target); matrices.fits()) return matrices.take();
+  Trial(function, Followed::none, 0, target).take();
 }
 
 }  // namespace smelt::aot::cpu

@@ -14,8 +14,7 @@ namespace smelt::aot::cpu {
 /// to become registers have none to go to, and the code leaves the instruction cache. So the hints are dropped and
 /// LLVM's measure of size decides, but for loops over simdgroup matrices, which work once for all lanes, and loops over
 /// arrays of the thread's own, which become values (and pointers in them say again where they point to). Hints of
-/// arrays are dropped, then those of matrices too, when the function would be long with them; of arrays always with
-/// AVX2, which has half the registers of half the size.
+/// arrays are dropped, then those of matrices too, when the function would be long with them.
 void simplify_and_unroll(llvm::Function& function, llvm::TargetMachine& target);
 
 }  // namespace smelt::aot::cpu

@@ -106,6 +106,7 @@ bool may_differ_by_effort(const std::string& kernel) {
                                               "kernel_mul_mv_ext_q6_K_f32_r1_4",
                                               "kernel_mul_mv_f16_f16_4",
                                               "kernel_mul_mv_f16_f32",
+                                              "kernel_mul_mv_f16_f32_4",
                                               "kernel_mul_mv_f16_f32_short",
                                               "kernel_mul_mv_f32_f32",
                                               "kernel_mul_mv_f32_f32_4",
