@@ -414,7 +414,7 @@ def judge(words, outcome):
         return "touched what lies beside its folder"
     if verb != "toolchain-tool" and outcome.code not in (0, 1, 2):
         return f"exit {outcome.code}"
-    asked_for_colour = any(word.startswith("-fdiagnostics-color") for word in words)
+    asked_for_colour = any(word.startswith(("-fdiagnostics-color", "-fcolor-diagnostics")) for word in words)
     if (CONTROL.search(said) and not asked_for_colour) or any("\udc80" <= c <= "\udcff" for c in said):
         return "a control byte on stderr"
     text_out = not BINARY_OUT & set(words) and "-" not in words and not any(word.endswith("=-") for word in words)

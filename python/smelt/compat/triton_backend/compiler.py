@@ -31,8 +31,10 @@ _REPORTS = "@__ockl_fprintf_stderr_begin"
 _ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
 
 
-def default_target() -> str:
-    return os.environ.get("SMELT_TARGET") or "macos14"
+def default_target(cpu_only: bool = False) -> str:
+    """What the Metal library is for. Triton's atomics acquire and release unless told otherwise, which Metal has from macOS 15
+    on; where the library is for no GPU anyway, nothing speaks for an older one."""
+    return os.environ.get("SMELT_TARGET") or ("macos15" if cpu_only else "macos14")
 
 
 class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
@@ -84,7 +86,7 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
     @functools.lru_cache
     def hash(self) -> str:
         alone = ", for the CPU alone" if self.cpu_only else ""
-        return f"smelt {smelt.__version__} for {default_target()} and {_session.device().target}{alone}, {self._amd.hash()}"
+        return f"smelt {smelt.__version__} for {default_target(self.cpu_only)} and {_session.device().target}{alone}, {self._amd.hash()}"
 
     def add_stages(self, stages: dict[str, Any], options: Any, language: Any = base.Language.TRITON) -> None:
         self._amd.add_stages(stages, options, language)
@@ -133,7 +135,7 @@ class SmeltBackend(base.BaseBackend):  # type: ignore[misc]
         launch = {key: metadata[key] for key in _METADATA if key in metadata}
         launch.setdefault("warp_size", options.warp_size)
         package = smelt.compile(
-            source.encode(), targets=default_target(), cpu=True, metadata=launch, cpu_only=self.cpu_only, store=False
+            source.encode(), targets=default_target(self.cpu_only), cpu=True, metadata=launch, cpu_only=self.cpu_only, store=False
         )
         for one in package.slices:
             if not one["target"].startswith("cpu-"):

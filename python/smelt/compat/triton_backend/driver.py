@@ -138,7 +138,8 @@ class Utilities:
 
         library = smelt.load_metallib(binary)
         kernel = library[name]
-        return library, kernel, 0, 0, kernel.max_total_threads_per_threadgroup
+        registers = 1  # nobody knows here how many a thread takes, and programs divide by it
+        return library, kernel, registers, 0, kernel.max_total_threads_per_threadgroup
 
 
 class _Event:

@@ -309,6 +309,28 @@ def extremes_nan(x, y, o, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def widen_e4m3(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i).to(tl.float8e4nv, bitcast=True).to(o.dtype.element_ty))
+
+
+@triton.jit
+def narrow_e4m3(h, s, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(s + i, tl.load(h + i).to(tl.float8e4nv).to(tl.int8, bitcast=True))
+
+
+@triton.jit
+def scaled_e2m1(a, scale, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows, columns, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    pairs = tl.load(a + rows[:, None] * (K // 2) + tl.arange(0, K // 2)[None, :])
+    scales = tl.load(scale + rows[:, None] * (K // 32) + tl.arange(0, K // 32)[None, :])
+    right = tl.load(b + k[:, None] * N + columns[None, :])
+    product = tl.dot_scaled(pairs, scales, "e2m1", right, None, "bf16")
+    tl.store(c + rows[:, None] * N + columns[None, :], product)
+
+
+@triton.jit
 def prints(x, y, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     v = tl.load(x + i, mask=i < n, other=0)
@@ -330,7 +352,7 @@ def prints_types(x, h, n, f):
 
 
 # name: (kernel, {parameter: type}, {parameter: compile-time value}, number of warps)
-F32, F16, BF16, I32, I8 = "*fp32", "*fp16", "*bf16", "*i32", "*i8"
+F32, F16, BF16, I32, I8, U8 = "*fp32", "*fp16", "*bf16", "*i32", "*i8", "*u8"
 VARIANTS = {
     "add_bf16": (add_bf16, dict(x=BF16, y=BF16, o=BF16, n="i32"), dict(BLOCK=1024), 4),
     "matmul_bf16": (matmul_small, dict(a=BF16, b=BF16, c=F32, M="i32", N="i32", K="i32"),
@@ -369,7 +391,13 @@ VARIANTS = {
                        dict(BM=32, BN=32, BK=32, ACC=tl.float16), 4),
     "quantise_e4m3": (quantise_e4m3, dict(x=F32, o=F32, s=I8, n="i32"), dict(BLOCK=512), 4),
     "extremes_nan": (extremes_nan, dict(x=F32, y=F32, o=F32, n="i32"), dict(BLOCK=256), 4),
+    "widen_e4m3": (widen_e4m3, dict(x=I8, o=F32), dict(BLOCK=1024), 1),
+    "widen_e4m3_bf16": (widen_e4m3, dict(x=I8, o=BF16), dict(BLOCK=1024), 1),
+    "narrow_e4m3": (narrow_e4m3, dict(h=F16, s=I8), dict(BLOCK=1024), 1),
+    "scaled_e2m1": (scaled_e2m1, dict(a=U8, scale=U8, b=BF16, c=F32), dict(M=32, N=32, K=64), 4),
 }
+# Compiled as for arrays that begin at a multiple of 16 bytes: Triton then loads and stores whole vectors.
+ALIGNED = {"widen_e4m3", "widen_e4m3_bf16", "narrow_e4m3", "scaled_e2m1"}
 # Compiled as the plug-in does it, without the library that prints through a queue of AMD's; for test_prints.py.
 PRINTS = {
     "prints": (prints, dict(x=I32, y=F32, n="i32"), dict(BLOCK=64), 1),

@@ -270,6 +270,23 @@ def cases(seed: int, at: Shape) -> dict[str, Case]:
     made["extremes_nan"] = Case(
         [p, g, zeros(both.shape), n], (blocks(n, 256),), {2: lambda got: np.array_equal(got, both, equal_nan=True)}
     )
+    octets = rng.integers(0, 256, 1024, dtype=np.uint8)
+    octets[octets & 0x7F == 0x7F] = 1  # no NaN: AMD's way to bfloat has none
+    widened = from_bytes(octets, 4)
+    made["widen_e4m3"] = Case([octets, zeros(1024)], (1,), {1: widened})
+    made["widen_e4m3_bf16"] = Case(
+        [octets, zeros(1024, np.uint16)], (1,), {1: lambda got: np.array_equal(from_bfloat(got), widened)}
+    )
+    halves = (f32(1024) * np.exp2(rng.integers(-11, 7, 1024))).astype(np.float16)
+    near = lambda got: bool(np.all(np.abs(from_bytes(got, 4) - halves) <= np.maximum(np.abs(halves.astype(wide)) / 16, 2**-10)))
+    made["narrow_e4m3"] = Case([halves, zeros(1024, np.uint8)], (1,), {1: near})
+    pairs, scales = rng.integers(0, 256, (32, 32), dtype=np.uint8), rng.integers(122, 132, (32, 2), dtype=np.uint8)
+    right = bfloat(f32(64, 32))
+    quarters = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6] + [-0.0, -0.5, -1, -1.5, -2, -3, -4, -6])  # e2m1, a nibble each
+    left = np.stack([quarters[pairs & 15], quarters[pairs >> 4]], -1).reshape(32, 64) * np.exp2(scales.repeat(32, 1) - 127.0)
+    made["scaled_e2m1"] = Case(
+        [pairs, scales, right, zeros((32, 32))], (1,), {3: left @ from_bfloat(right).astype(wide)}, 2e-5
+    )
     return made
 
 

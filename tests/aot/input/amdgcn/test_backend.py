@@ -46,6 +46,10 @@ def tensor(value, kind):
     if not isinstance(value, numpy.ndarray):
         return value
     made = torch.from_numpy(value)
+    if kind == "*i8" and value.dtype == numpy.uint8:
+        import triton
+
+        return triton.reinterpret(made, triton.language.int8)  # the same bytes under another type, which is no tensor
     return made.view(torch.bfloat16) if kind == "*bf16" else made
 
 
