@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long the first call of a small kernel takes that nobody has seen: from a Metal library's bytes, and from Metal
-source, to the result. Each trial is another kernel, in a process that has compiled one before and a store of its own.
+source, to the result. Each trial is another kernel of another library, in a process that has compiled one before and a
+store of its own. Counted is all from the load to the result in memory; the import, and the start of the compiler and
+of its helper, are in the time of the first of the process alone. With a pause, which is not counted, the helper has
+had time to make its next child ready, as in a program that does something else between two kernels.
 
-    PYTHONPATH=build/release/python bench/cpu_compile/first_call.py [--trials N] [--effort WORD] [--sandbox MODE]
+    PYTHONPATH=build/release/python bench/cpu_compile/first_call.py [--trials N] [--pause MS] [--effort WORD] [--sandbox MODE]
 
 The module `array` is what is passed, so nothing but Python is needed."""
 
@@ -44,6 +47,7 @@ def milliseconds(work):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--pause", type=int, default=0, help="milliseconds between two trials")
     parser.add_argument("--effort", help="fast, balanced or best; default: what is done where nobody says")
     parser.add_argument("--sandbox", help="auto, always or never (SMELT_SANDBOX)")
     options = parser.parse_args()
@@ -72,6 +76,7 @@ def main() -> None:
         ):
             cold, before, took = 0.0, 0.0, []
             for nth, one in enumerate(inputs):
+                time.sleep(options.pause / 1e3)
                 time_of_one = milliseconds(lambda: call(load(one, **given)))  # noqa: B023
                 if nth == 0:
                     cold, before = time_of_one, processor_milliseconds()

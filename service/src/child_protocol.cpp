@@ -238,6 +238,30 @@ Bytes write_outcome(const Result<Built>& outcome) {
   return out.take();
 }
 
+namespace {
+constexpr size_t kLengthBytes = 8, kMarkBytes = 4;
+constexpr uint32_t kMark = 0xFFFFFFFF;
+}  // namespace
+
+Bytes framed(ByteView outcome) {
+  ByteWriter out;
+  out.put(uint64_t{outcome.size()});
+  out.put_bytes(outcome);
+  out.put(kMark);
+  return out.take();
+}
+
+bool is_complete(ByteView answer) {
+  if (answer.size() < kLengthBytes + kMarkBytes) return false;
+  const auto length = load_le<uint64_t>(answer.data());
+  return length <= answer.size() - kLengthBytes - kMarkBytes &&
+         load_le<uint32_t>(answer.data() + kLengthBytes + length) == kMark;
+}
+
+ByteView unframed(ByteView answer) {
+  return answer.subspan(kLengthBytes, load_le<uint64_t>(answer.data()));
+}
+
 Result<Built> read_outcome(ByteView bytes) {
   Reader in(bytes);
   if (in.number() != 0) {

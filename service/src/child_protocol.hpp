@@ -29,7 +29,16 @@ Result<ChildJob> read_job(ByteView bytes);
 Bytes write_outcome(const Result<Built>& outcome);
 Result<Built> read_outcome(ByteView bytes);
 
-/// After the outcome, by the process that waited for the child: its wait status.
+/// An outcome as a child sends it: its length, itself, a mark of its end. Who asked goes on when it has all of that,
+/// and does not wait while the child's memory is taken down.
+Bytes framed(ByteView outcome);
+/// Whether `answer` begins with all that a child sends.
+bool is_complete(ByteView answer);
+/// The outcome in a complete answer, which is borrowed.
+ByteView unframed(ByteView answer);
+
+/// After what the child sent, by the process that waited for it: its wait status. What is there of an answer that is
+/// not complete does not become so by these bytes: no status is, or begins with, a part of the mark.
 inline constexpr size_t kStatusBytes = 4;
 
 inline constexpr char kChildProgram[] = "smelt-compile-child";

@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #ifdef __linux__
+#include "pass_socket.hpp"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -148,7 +150,7 @@ class Helper {
           return started;
         }
       }
-      if (send(end)) return {};
+      if (send_socket(control_.get(), end)) return {};
       process_ = 0;  // it has gone: a new one, once
       if (!again) break;
     }
@@ -195,23 +197,6 @@ class Helper {
     return {};
   }
 
-  bool send(int end) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = space;
-    message.msg_controllen = sizeof space;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &end, sizeof end);
-    return ::sendmsg(control_.get(), &message, MSG_NOSIGNAL) == 1;
-  }
-
   std::mutex mutex_;
   std::optional<Error> unavailable_;
   pid_t process_ = 0;  // that started it: a forked child has a helper of its own
@@ -252,7 +237,7 @@ tl::unexpected<Error> died(const ChildJob& job, int status) {
   return fail(Errc::corrupt, "the compiling child ended with status {} and no result", WEXITSTATUS(status));
 }
 
-/// Sends `job`, then reads until the other side closes.
+/// Sends `job`, then reads until the answer is complete, or the other side closes.
 class Talk {
  public:
   Talk(int socket, const ChildJob& job)
@@ -282,6 +267,7 @@ class Talk {
         if (got < 0 && errno != EAGAIN && errno != EINTR)
           return fail(Errc::io, "reading from a child: {}", std::strerror(errno));
         if (got > 0) answer.insert(answer.end(), part.begin(), part.begin() + got);
+        if (is_complete(answer)) return answer;
         if (answer.size() > kMostMemory) return fail(Errc::corrupt, "a compiling child does not end its answer");
       }
     }
@@ -313,11 +299,11 @@ Result<Built> run_in_child(ChildJob job) {
   ends[1].close();
   const auto until = std::chrono::steady_clock::now() + job.time;
   SMELT_TRY(const Bytes answer, Talk(ends[0].get(), job).run(write_job(job)));
-  if (answer.size() < kStatusBytes) return fail(Errc::compile_failed, "{} ended before its child did", kChildProgram);
-  const size_t at = answer.size() - kStatusBytes;
-  const int status = static_cast<int>(load_le<uint32_t>(answer.data() + at));
-  if (status != 0) return died(job, status);
-  auto outcome = read_outcome(ByteView(answer).first(at));
+  if (!is_complete(answer)) {
+    if (answer.size() < kStatusBytes) return fail(Errc::compile_failed, "{} ended before its child did", kChildProgram);
+    return died(job, static_cast<int>(load_le<uint32_t>(answer.data() + answer.size() - kStatusBytes)));
+  }
+  auto outcome = read_outcome(unframed(answer));
   // The child knows of its own time alone.
   if (!outcome && outcome.error().code == Errc::cancelled && std::chrono::steady_clock::now() > until)
     return over_time(job);
