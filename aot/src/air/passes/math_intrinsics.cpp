@@ -77,15 +77,10 @@ bool is_kept_intrinsic(const llvm::IntrinsicInst& call, Version air) {
       return true;
     case llvm::Intrinsic::smin:
     case llvm::Intrinsic::smax:
-    case llvm::Intrinsic::umin:
-    case llvm::Intrinsic::umax:
+      return air >= Version{2, 6} && call.getType()->isIntegerTy();
     case llvm::Intrinsic::fshl:
-    case llvm::Intrinsic::fshr:
-    case llvm::Intrinsic::uadd_sat:
     case llvm::Intrinsic::usub_sat:
-    case llvm::Intrinsic::sadd_sat:
-    case llvm::Intrinsic::ssub_sat:
-      return air >= Version{2, 6};
+      return air >= Version{2, 6} && call.getType()->isIntegerTy(32);
     default:
       return false;
   }
