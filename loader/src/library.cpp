@@ -3,6 +3,7 @@
 // is the business of function.cpp, on first use.
 #include "smelt/base/files.hpp"
 
+#include "joined.hpp"
 #include "library_data.hpp"
 #include "slice_choice.hpp"
 
@@ -95,7 +96,7 @@ class LibraryLoader {
     if (data_->device->kind() == DeviceKind::cpu) {
       SMELT_TRY(untrusted, why_untrusted(rows));
     }
-    return finish(std::move(slices), presences, fmt::format("library '{}'", data_->name), untrusted);
+    return finish(std::move(slices), presences, joined({"library '", data_->name, "'"}), untrusted);
   }
 
   Result<LibraryRef> from_metallib(OwnedBytes bytes) {

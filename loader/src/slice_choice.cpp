@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "slice_choice.hpp"
 
+#include "joined.hpp"
+
 #include <algorithm>
 #include <tuple>
 
@@ -69,7 +71,7 @@ Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const Slice
     SliceNote note{slices[i].target.name, false, Errc::ok, {}};
     if (rejection) {
       note.code = rejection->code;
-      note.line = fmt::format("{}: {}", slices[i].target.name, rejection->needs_has);
+      note.line = joined({slices[i].target.name, ": ", rejection->needs_has});
       if (order_of_check(rejection->code) > order_of_check(closest)) closest = rejection->code;
     } else {
       choice.usable.push_back(i);
@@ -87,7 +89,7 @@ Result<SliceChoice> choose_slice(const DeviceImpl& device, std::span<const Slice
   for (size_t k = 0; k < choice.usable.size(); ++k) {
     SliceNote& note = choice.report.notes[choice.usable[k]];
     note.chosen = k == 0;
-    note.line = fmt::format("{}: {}", note.target, k == 0 ? "chosen" : "usable, another fits better");
+    note.line = joined({note.target, k == 0 ? ": chosen" : ": usable, another fits better"});
   }
   if (choice.usable.empty()) {
     const std::string remedy = closest == Errc::untrusted ? std::string() : device.remedy(options);

@@ -32,6 +32,40 @@ kernel void kernel_exp_f32_4(device const float4* in, device float4* out, uint a
 }
 """
 
+# One of each kind of thing that is told apart.
+MODULE = """
+@table = internal unnamed_addr addrspace(2) constant [2 x i16] zeroinitializer, align 2
+define internal fastcc float @f(float addrspace(1)* nocapture noundef readonly align 4 "air-buffer-no-alias" %0, i16 %1) #0 {
+  %3 = load float, float addrspace(1)* %0, align 4, !tbaa !3
+  %4 = fadd nnan nsz float %3, %3
+  %5 = shl nuw nsw i16 %1, 2
+  %6 = icmp ult i16 %5, 9
+  %7 = tail call fast float @air.fast_fabs.f32(float noundef %4) #1
+  ret float %7
+}
+declare float @air.fast_fabs.f32(float) local_unnamed_addr #1
+attributes #0 = { convergent "frame-pointer"="all" }
+attributes #1 = { nounwind readnone }
+!air.version = !{!0}
+!0 = !{i32 2, i32 6, i32 0}
+!1 = !{i32 0, !"air.buffer", !"air.arg_name", !"air.mine"}
+!2 = !{i32 1, !"wchar_size", i32 4}
+"""
+USES = {
+    "call attribute nounwind", "call attribute readnone", "call with tail", "define with fastcc", "define with internal",
+    "declare with local_unnamed_addr",
+    "flag of a call: fast", "flag of fadd: nnan", "flag of fadd: nsz", "flag of shl: nsw", "flag of shl: nuw",
+    'function attribute of a define: "frame-pointer"', "function attribute of a define: convergent",
+    "function attribute of the declaration of air.fast_fabs: nounwind",
+    "function attribute of the declaration of air.fast_fabs: readnone",
+    "icmp ult", "instruction fadd float", "instruction icmp i16", "instruction load float", "instruction ret float",
+    "instruction shl i16", "metadata tbaa", "module flag wchar_size", "named metadata air.version", "operation air.fast_fabs.f32",
+    'parameter attribute of a define: "air-buffer-no-alias"', "parameter attribute of a define: align",
+    "parameter attribute of a define: nocapture", "parameter attribute of a define: noundef",
+    "parameter attribute of a define: readonly", "parameter attribute of a call: noundef", "string air.buffer", "string air.arg_name",
+    "type float", "type i16", "value zeroinitializer", "variable in addrspace(2)", "variable internal", "variable unnamed_addr",
+}  # fmt: skip
+
 LOOPS = """
 #include <metal_stdlib>
 using namespace metal;
@@ -98,6 +132,15 @@ class CompareWithApple(CliTest):
         self.assertIn("only in Apple's: 0", text)
         self.assertIn("only in ours: 0", text)
 
+    def test_what_a_module_uses_is_told_apart(self):
+        self.assertEqual(set(load_tool().uses_of(MODULE)), USES)
+
+    def test_what_only_one_of_two_uses_is_counted(self):
+        apple, ours = {"instruction ret": 1, "operation air.a": 2}, {"instruction ret": 1, "operation air.b": 3, "operation air.c": 1}
+        pairs = {name: ({"uses": apple}, {"uses": ours}) for name in ("f", "g")}
+        alone = load_tool().only_in(pairs, {"operation air.c"})
+        self.assertEqual(alone, {"apple": {"operation air.a": (2, 4)}, "ours": {"operation air.b": (2, 6)}})
+
     def test_a_sample_is_like_apples(self):
         if not APPLE.exists():
             self.skipTest("build/corpus is absent; scripts/fetch-corpus makes it")
@@ -114,8 +157,14 @@ class CompareWithApple(CliTest):
         ours = self.folder / "ours.metallib"
         self.succeed("compile", PAIR / "ggml-metal.metal", "-o", ours, "--target", "ios17", "--fast-math", "--no-cpu", "--no-store",
                      "-D", "LM_GGML_COMMON_DECL_METAL", "-D", "LM_GGML_COMMON_IMPL_METAL")  # fmt: skip
-        rows = self.compare(PAIR / "ggml-llama.metallib", ours)[1]
+        text, rows = self.compare(PAIR / "ggml-llama.metallib", ours, *(["--also", str(APPLE)] if APPLE.exists() else []))
         self.assertEqual(len(rows), 168)
+        # docs/design/metal-front-end.md, section 7: what is left are types of instructions, and constant expressions.
+        alone = text[text.index("only in ours:") :].splitlines()[2:]
+        self.assertTrue(alone)
+        for line in alone:
+            if APPLE.exists():
+                self.assertRegex(line.split(maxsplit=2)[2], "^(instruction|constant expression) ")
 
         def total(side, key):
             return sum(row[side][key] for row in rows.values())

@@ -42,6 +42,7 @@ class AirTarget final : public clang::TargetInfo {
     BFloat16Width = BFloat16Align = 16;
     BFloat16Format = &llvm::APFloat::BFloat();
     HasLegalHalfType = HasFloat16 = HasBFloat16 = HasFullBFloat16 = true;
+    HasStrictFP = true;  // #pragma METAL fp math_mode is float_control to Clang, which other targets ignore
     VLASupported = TLSSupported = false;
     NoAsmVariants = true;
     AddrSpaceMap = &kSpaces;

@@ -68,6 +68,31 @@ kernel void after(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 
   CHECK(product_of("apart").find("contract") == std::string::npos);
   CHECK(product_of("joined").find("reassoc arcp contract") != std::string::npos);
   CHECK(product_of("after").find("contract") == std::string::npos);
+
+  const std::string fast_text = R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void safe(device float* x, uint i [[thread_position_in_grid]]) {
+#pragma METAL fp math_mode(safe)
+  x[i] = (x[i + 1] - x[i + 2]) / fabs(x[i + 3]);
+}
+kernel void after(device float* x, uint i [[thread_position_in_grid]]) { x[i] = x[i + 1] / x[i + 2]; }
+#pragma METAL fp math_mode(relaxed)
+kernel void relaxed(device float* x, uint i [[thread_position_in_grid]]) { x[i] = x[i + 1] / x[i + 2]; }
+)";
+  const aot::Source fast_source{"fast.metal", as_bytes(fast_text)};
+  auto fast = msl_options();
+  fast.math = {aot::MathMode::fast, true};
+  const auto quotient_of = [&](std::string_view kernel) {
+    const auto ir = aot::emit_ll(std::span(&fast_source, 1), fast, kernel);
+    REQUIRE_MESSAGE(ir.has_value(), (ir ? "" : ir.error().message));
+    const size_t at = ir->find("= fdiv ");
+    REQUIRE(at != std::string::npos);
+    return ir->substr(at, ir->find('\n', at) - at);
+  };
+  CHECK(quotient_of("safe").starts_with("= fdiv float "));
+  CHECK(quotient_of("after").starts_with("= fdiv fast float "));
+  CHECK(quotient_of("relaxed").starts_with("= fdiv reassoc arcp contract float "));
   const std::string said =
       msl_error("#pragma METAL fp contract(maybe)\nkernel void f(device float* x) { x[0] = 1; }\n");
   CHECK(said.find("test.metal:1:18: error: '#pragma METAL fp' takes contract(off|on|fast)") != std::string::npos);

@@ -2,6 +2,8 @@
 // Integer <-> float is always air.convert, the only form that Apple's compiler writes; vectors of floats convert with
 // it too, while scalar fpext and fptrunc stay (docs/formats/air.md 3.3). bfloat goes through float: conversions
 // straight between bfloat and integers have been reported wrong. Runs after split_values, so every type has a name.
+// Integers of 8 and 16 bits are extended to 32 first where Apple's compiler does that: unsigned ones, and those that
+// become half.
 //
 //   %f = sitofp i32 %i to float                ->  %f = call float @air.convert.f.f32.s.i32(i32 %i)
 //   %h = fptrunc <4 x float> %v to <4 x half>  ->  %h = call <4 x half> @air.convert.f.v4f16.f.v4f32(<4 x float> %v)
@@ -47,6 +49,14 @@ Result<llvm::Value*> convert(llvm::IRBuilder<>& builder, const PassContext& cont
   return call;
 }
 
+/// Whether Apple's compiler converts integers of this type by way of i32. It has forms of its own for a truth value,
+/// and from signed numbers to float.
+bool extends_first(llvm::Type* from, llvm::Type* to, Conversion kind) {
+  if (kind.to_kind != 'f' || kind.from_kind == 'f') return false;
+  if (!from->isIntegerTy(8) && !from->isIntegerTy(16)) return false;
+  return kind.from_kind == 'u' || to->isHalfTy();
+}
+
 /// One of the two is bfloat and the other an integer: float in between. Rounding twice is exact for what bfloat can
 /// hold of 8- and 16-bit integers; wider ones round to float first, as Apple's own two-step does.
 Result<llvm::Value*> convert_through_float(llvm::IRBuilder<>& builder, const PassContext& context, llvm::Value* value,
@@ -73,12 +83,18 @@ Result<void> conversions(PassContext& context) {
     const std::optional<Conversion> kind = conversion_of(*cast);
     if (!kind) continue;
     llvm::IRBuilder<> builder(cast);
-    llvm::Value* const source = cast->getOperand(0);
+    llvm::Value* source = cast->getOperand(0);
+    std::optional<Conversion> as = kind;
+    if (extends_first(source->getType(), cast->getType(), *kind)) {
+      source = kind->from_kind == 'u' ? builder.CreateZExt(source, builder.getInt32Ty())
+                                      : builder.CreateSExt(source, builder.getInt32Ty());
+      as->from_kind = 's';  // i32 holds all of them
+    }
     const bool is_bfloat =
         cast->getType()->getScalarType()->isBFloatTy() || source->getType()->getScalarType()->isBFloatTy();
     const bool with_integer = kind->to_kind != 'f' || kind->from_kind != 'f';
-    auto made = is_bfloat && with_integer ? convert_through_float(builder, context, source, cast->getType(), *kind)
-                                          : convert(builder, context, source, cast->getType(), *kind);
+    auto made = is_bfloat && with_integer ? convert_through_float(builder, context, source, cast->getType(), *as)
+                                          : convert(builder, context, source, cast->getType(), *as);
     if (!made) return refuse(*cast, "{}", made.error().message);
     (*made)->takeName(cast);
     cast->replaceAllUsesWith(*made);

@@ -4,7 +4,7 @@
 //
 //   * float operations whose call says `afn` (or --fast-math) take the air.fast_* form; half never has one;
 //   * bfloat has no math operations: it goes through float;
-//   * integer forms that Apple's own optimiser leaves (smin, fshl, sat, ...) stay from AIR 2.6 on.
+//   * integer forms that Apple's own optimiser leaves (smin, smax, fshl and usub.sat of i32) stay from AIR 2.6 on.
 //
 // An intrinsic that is in none of the tables is an error that names it: unhandled ones abort Apple's compiler.
 #include "air/passes/math_expansions.hpp"
@@ -77,15 +77,10 @@ bool is_kept_intrinsic(const llvm::IntrinsicInst& call, Version air) {
       return true;
     case llvm::Intrinsic::smin:
     case llvm::Intrinsic::smax:
-    case llvm::Intrinsic::umin:
-    case llvm::Intrinsic::umax:
+      return air >= Version{2, 6} && call.getType()->isIntegerTy();
     case llvm::Intrinsic::fshl:
-    case llvm::Intrinsic::fshr:
-    case llvm::Intrinsic::uadd_sat:
     case llvm::Intrinsic::usub_sat:
-    case llvm::Intrinsic::sadd_sat:
-    case llvm::Intrinsic::ssub_sat:
-      return air >= Version{2, 6};
+      return air >= Version{2, 6} && call.getType()->isIntegerTy(32);
     default:
       return false;
   }

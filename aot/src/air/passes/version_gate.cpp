@@ -87,10 +87,12 @@ void drop_foreign_metadata(llvm::Instruction& instruction) {
     if (!llvm::is_contained(kept, kind)) instruction.setMetadata(kind, nullptr);
 }
 
-/// Before 2.6, fast-math flags stand on operations and calls alone.
-void drop_join_flags(llvm::Instruction& instruction) {
+/// Before 2.6, fast-math flags stand on operations and calls alone; since then on phi and select too, but all of them
+/// or none: some alone are what LLVM 19 works out and LLVM 14 did not.
+void drop_join_flags(llvm::Instruction& instruction, Version air) {
   const bool joins = llvm::isa<llvm::PHINode>(instruction) || llvm::isa<llvm::SelectInst>(instruction);
-  if (joins && llvm::isa<llvm::FPMathOperator>(instruction)) instruction.copyFastMathFlags(llvm::FastMathFlags());
+  if (!joins || !llvm::isa<llvm::FPMathOperator>(instruction)) return;
+  if (air < kFirstModern || !instruction.isFast()) instruction.copyFastMathFlags(llvm::FastMathFlags());
 }
 
 /// freeze of what cannot be poison is the operand; of a constant without value, zero. fneg is a subtraction.
@@ -132,10 +134,8 @@ Result<void> version_gate(PassContext& context) {
   SMELT_TRY_VOID(check_operations(context));
   SMELT_TRY_VOID(check_bfloat(context));
   for (llvm::Instruction* instruction : instructions_of(context.module)) {
-    if (context.target.air < kFirstModern) {
-      if (spell_older(*instruction)) continue;
-      drop_join_flags(*instruction);
-    }
+    if (context.target.air < kFirstModern && spell_older(*instruction)) continue;
+    if (context.target.air < kFirstModern || !context.finished) drop_join_flags(*instruction, context.target.air);
     if (!context.finished) {
       drop_new_flags(*instruction);
       drop_foreign_metadata(*instruction);

@@ -13,13 +13,28 @@
 namespace smelt::aot::msl {
 namespace {
 
-/// The option in Clang's words; empty when there is no such.
-std::string in_clang_words(const std::string& option, const std::string& value) {
-  if (option == "contract" && (value == "off" || value == "on" || value == "fast"))
-    return fmt::format("contract({})", value);
-  if (option == "math_mode" && value == "safe") return "reassociate(off) reciprocal(off)";
-  if (option == "math_mode" && (value == "relaxed" || value == "fast")) return "reassociate(on) reciprocal(on)";
-  return {};
+/// Options in Clang's words: what float_control(precise, ...) says, which sets every flag, and what clang fp says after
+/// it.
+struct ClangWords {
+  std::string precise, options;
+};
+
+/// False: there is no such option. Safe is as Apple's compiler has it: no flag at all, and products are fused with sums
+/// of the same expression. Relaxed takes nothing back that it promises of NaN and infinity, so it starts from there.
+bool add_option(ClangWords& words, const std::string& option, const std::string& value) {
+  if (option == "contract" && (value == "off" || value == "on" || value == "fast")) {
+    words.options += fmt::format(" contract({})", value);
+  } else if (option == "math_mode" && value == "safe") {
+    words.precise = "on";
+  } else if (option == "math_mode" && value == "relaxed") {
+    words.precise = "on";
+    words.options = " reassociate(on) reciprocal(on) contract(fast)" + words.options;
+  } else if (option == "math_mode" && value == "fast") {
+    words.precise = "off";
+  } else {
+    return false;
+  }
+  return true;
 }
 
 class FloatPragma final : public clang::PragmaHandler {
@@ -28,7 +43,7 @@ class FloatPragma final : public clang::PragmaHandler {
 
   void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer introducer,
                     clang::Token& first) override {
-    std::string words;
+    ClangWords words;
     clang::Token token = first;
     for (preprocessor.LexUnexpandedToken(token); token.isNot(clang::tok::eod); preprocessor.LexUnexpandedToken(token)) {
       if (token.is(clang::tok::comma)) continue;
@@ -40,8 +55,7 @@ class FloatPragma final : public clang::PragmaHandler {
         if (token.getIdentifierInfo() != nullptr) value = token.getIdentifierInfo()->getName().str();
         preprocessor.LexUnexpandedToken(token);
       }
-      const std::string said = in_clang_words(preprocessor.getSpelling(option), value);
-      if (said.empty() || token.isNot(clang::tok::r_paren)) {
+      if (!add_option(words, preprocessor.getSpelling(option), value) || token.isNot(clang::tok::r_paren)) {
         clang::DiagnosticsEngine& engine = preprocessor.getDiagnostics();
         engine.Report(option.getLocation(), engine.getCustomDiagID(clang::DiagnosticsEngine::Error,
                                                                    "'#pragma METAL fp' takes contract(off|on|fast) and "
@@ -49,9 +63,11 @@ class FloatPragma final : public clang::PragmaHandler {
         if (token.isNot(clang::tok::eod)) preprocessor.DiscardUntilEndOfDirective();
         return;
       }
-      words += ' ' + said;
     }
-    if (!words.empty()) say(preprocessor, "clang fp" + words, introducer.Loc);
+    // The last to be entered is the first to be read.
+    if (!words.options.empty()) say(preprocessor, "clang fp" + words.options, introducer.Loc);
+    if (!words.precise.empty())
+      say(preprocessor, fmt::format("float_control(precise, {})", words.precise), introducer.Loc);
   }
 
  private:

@@ -4,6 +4,8 @@
 #include "smelt/base/seconds.hpp"
 #include "smelt/loader/code_source.hpp"
 
+#include "joined.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -158,7 +160,7 @@ Limits host_limits() {
 }
 
 std::string device_name(const CpuLevel& level, unsigned threads) {
-  return fmt::format("cpu ({}, {} thread{})", to_string(level), threads, threads == 1 ? "" : "s");
+  return joined({"cpu (", to_string(level), ", ", std::to_string(threads), threads == 1 ? " thread)" : " threads)"});
 }
 
 }  // namespace
@@ -174,22 +176,22 @@ CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const Device
 
 std::optional<Rejection> CpuDevice::reject(const SliceFacts& slice, const LoadOptions& options) const {
   if (slice.kind != schema::SliceKind::cpu)
-    return Rejection{Errc::unsupported_platform, fmt::format("needs {}, device runs CPU code for {}",
-                                                             to_string(slice.target.platform), to_string(level_))};
+    return Rejection{Errc::unsupported_platform, joined({"needs ", to_string(slice.target.platform),
+                                                         ", device runs CPU code for ", to_string(level_)})};
   const CpuLevel needs{schema::CpuArch(slice.arch), slice.level};
   if (needs.arch != level_.arch)
     return Rejection{Errc::unsupported_platform,
-                     fmt::format("needs {}, device has {}", to_string(needs), to_string(level_))};
+                     joined({"needs ", to_string(needs), ", device has ", to_string(level_)})};
   if (options.force_metal && slice.target.metal != Version{} && slice.target.metal != *options.force_metal)
     return Rejection{Errc::unsupported_language,
                      fmt::format("is Metal {}, the caller forces {}", to_string(slice.target.metal),
                                  to_string(*options.force_metal))};
   if (!runs_on(needs, level_))
     return Rejection{Errc::unsupported_family,
-                     fmt::format("needs {}, device has {}", to_string(needs), to_string(level_))};
+                     joined({"needs ", to_string(needs), ", device has ", to_string(level_)})};
   if (forced_ && needs != level_)
     return Rejection{Errc::unsupported_family,
-                     fmt::format("is {}, the caller forces {}", to_string(needs), to_string(level_))};
+                     joined({"is ", to_string(needs), ", the caller forces ", to_string(level_)})};
   if (slice.checked != options.checked)
     return Rejection{Errc::unsupported_family, slice.checked ? "is bounds-checked code, the caller did not ask for it"
                                                              : "is not bounds-checked, the caller asks for that"};

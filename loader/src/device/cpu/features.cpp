@@ -72,7 +72,7 @@ uint32_t x86_level() {
 
 std::string to_string(const CpuLevel& level) {
   if (level.arch == schema::CpuArch::aarch64) return "aarch64";
-  return level.level == 0 ? std::string("x86-64 below v3") : fmt::format("x86-64-v{}", level.level);
+  return level.level == 0 ? std::string("x86-64 below v3") : "x86-64-v" + std::to_string(level.level);
 }
 
 Result<CpuLevel> parse_cpu_level(std::string_view name) {

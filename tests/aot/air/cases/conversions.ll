@@ -33,6 +33,29 @@ define void @k(ptr %p, ptr %q) "smelt.kernel" {
   store volatile float %h, ptr %q
   ret void
 }
+;;; unsigned numbers of 8 and 16 bits are extended first, and signed ones that become half
+; expect: zext i8
+; expect: call float @air.convert.f.f32.s.i32(i32
+; expect: zext i16
+; expect: call half @air.convert.f.f16.s.i32(i32
+; expect: sext i8
+; expect: call float @air.convert.f.f32.s.i8(i8
+; never: air.convert.f.f32.u.i
+; never: air.convert.f.f16.u.i
+; never: air.convert.f.f16.s.i8
+define void @k(ptr %p, ptr %q) "smelt.kernel" {
+  %i = load volatile i8, ptr %p
+  %a = uitofp i8 %i to float
+  store volatile float %a, ptr %q
+  %s = load volatile i16, ptr %p
+  %b = uitofp i16 %s to half
+  store volatile half %b, ptr %q
+  %c = sitofp i8 %i to half
+  store volatile half %c, ptr %q
+  %d = sitofp i8 %i to float
+  store volatile float %d, ptr %q
+  ret void
+}
 ;;; vectors of floats convert by name, scalars stay
 ; expect: call <4 x half> @air.convert.f.v4f16.f.v4f32(<4 x float>
 ; expect: call <4 x float> @air.convert.f.v4f32.f.v4f16(<4 x half>

@@ -122,6 +122,26 @@ define void @k(ptr %p, ptr %q) "smelt.kernel" {
 }
 declare i32 @llvm.smax.i32(i32, i32)
 declare i32 @llvm.fshl.i32(i32, i32, i32)
+;;; what it never leaves is spelt out
+; target: macos14 macos15 macos26 ios17
+; never: @llvm.
+; expect: icmp ult i32
+; expect: select i1
+define void @k(ptr %p, ptr %q) "smelt.kernel" {
+  %x = load volatile i32, ptr %p
+  %y = load volatile i32, ptr %p
+  %a = call i32 @llvm.umin.i32(i32 %x, i32 %y)
+  store volatile i32 %a, ptr %q
+  %s = load volatile i16, ptr %p
+  %b = call i16 @llvm.fshl.i16(i16 %s, i16 %s, i16 14)
+  store volatile i16 %b, ptr %q
+  %c = call i16 @llvm.usub.sat.i16(i16 %s, i16 3)
+  store volatile i16 %c, ptr %q
+  ret void
+}
+declare i32 @llvm.umin.i32(i32, i32)
+declare i16 @llvm.fshl.i16(i16, i16, i16)
+declare i16 @llvm.usub.sat.i16(i16, i16)
 ;;; and is spelt out before
 ; target: macos12 macos13 ios15 ios16
 ; never: @llvm.

@@ -43,6 +43,21 @@ define void @k(ptr addrspace(1) %p) {
 !3 = !{}
 !4 = !{!5}
 !5 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.address_space", i32 1, !"air.arg_type_size", i32 2, !"air.arg_type_align_size", i32 2, !"air.arg_type_name", !"bfloat", !"air.arg_name", !"p"}
+;;; flags on phi and select since 2.6: all or none
+; target: macos14 macos15 macos26 ios17
+; never: select nsz
+; expect: select i1
+; expect: select fast i1
+define void @k(ptr addrspace(1) %p, i32 %n) "smelt.kernel" {
+  %x = load volatile float, ptr addrspace(1) %p
+  %y = load volatile float, ptr addrspace(1) %p
+  %c = icmp eq i32 %n, 3
+  %s = select nsz i1 %c, float %x, float %y
+  store volatile float %s, ptr addrspace(1) %p
+  %f = select fast i1 %c, float %y, float %x
+  store volatile float %f, ptr addrspace(1) %p
+  ret void
+}
 ;;; freeze, fneg and flags on select before 2.6
 ; target: macos12 macos13
 ; never: freeze
