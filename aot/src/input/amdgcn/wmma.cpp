@@ -92,7 +92,11 @@ class Wave {
     return upper_;
   }
   Value* fetch(std::string_view operation, Value* word, Value* lane) {
-    return site_.air(fmt::format("air.simd_{}.u.i32", operation), site_.ir().getInt32Ty(), {word, lane}, true);
+    llvm::Value* const fetched =
+        site_.air(fmt::format("air.simd_{}.u.i32", operation), site_.ir().getInt32Ty(), {word, lane}, true);
+    // Products that share a fragment then share its rows, when common expressions are merged.
+    llvm::cast<llvm::CallInst>(fetched)->setDoesNotAccessMemory();
+    return fetched;
   }
 
   Site& site_;
