@@ -223,7 +223,11 @@ Result<CompiledKernel> compile(const AirModuleView& module, const CpuOptions& op
   CpuOptions fallback = options;
   fallback.method = CpuMethod::regions;
   Result<CompiledKernel> second = compile_guarded(module, fallback, list);
-  if (second) second->row.method += "; lanes: " + first.error().message;
+  if (second) {
+    second->row.method += "; lanes: " + first.error().message;
+  } else if (second.error().code == Errc::unsupported && second.error().message != first.error().message) {
+    return fail(Errc::unsupported, "{}; and {}", first.error().message, second.error().message);
+  }
   return second;
 }
 

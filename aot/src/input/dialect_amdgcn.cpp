@@ -5,6 +5,7 @@
 #include "input/amdgcn/site.hpp"
 #include "input/dialect.hpp"
 #include "kernel_ir/attributes.hpp"
+#include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -70,8 +71,10 @@ Result<void> lower_function(llvm::Function& function, const Origin& origin) {
   for (llvm::Instruction& instruction : llvm::instructions(function))
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && !amd_name(*call).empty())
       if (!is_resource(amd_name(*call))) calls.push_back(call);
+  bool has_matrices = false;
   for (llvm::CallInst* call : calls) {
     const std::string name = amd_name(*call).str();
+    has_matrices |= llvm::StringRef(name).starts_with("wmma.");
     Site site(*call, name, facts, origin);
     const Row* row = find_row(name);
     if (!row) return site.refuse("there is no translation of this operation of AMD's GPUs");
@@ -79,6 +82,8 @@ Result<void> lower_function(llvm::Function& function, const Origin& origin) {
     if (!call->getType()->isVoidTy() && !value) return site.refuse("its result has no value here");
     site.finish(value);
   }
+  // Matrix products of a tile share their fragments: each row is fetched and widened once.
+  if (has_matrices) run_passes(function, "early-cse");
   return {};
 }
 

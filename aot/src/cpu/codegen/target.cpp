@@ -186,7 +186,8 @@ namespace {
 
 /// Block length from which on instructions stay in the order of the IR: LLVM's machine scheduler compares memory
 /// accesses pairwise, and takes most of the time of such kernels (matrix products by lanes). The processor reorders
-/// them anyway.
+/// them anyway. The machine combiner, which makes chains of sums shorter, looks at the whole block again for each sum
+/// that it may change: with some ten thousands of integer sums it does not come to an end in minutes.
 constexpr size_t kLongBlock = 3000;
 
 bool has_long_block(const llvm::Module& module) {
@@ -196,11 +197,15 @@ bool has_long_block(const llvm::Module& module) {
   return false;
 }
 
-/// What TargetMachine::addPassesToEmitFile does, with a way to leave a pass out.
+/// What TargetMachine::addPassesToEmitFile does, with a way to leave passes out: those that take too long for long
+/// blocks.
 bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
-                        llvm::raw_pwrite_stream& stream, bool schedule, llvm::CodeGenFileType type) {
+                        llvm::raw_pwrite_stream& stream, bool long_blocks, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
-  if (!schedule) config->disablePass(&llvm::MachineSchedulerID);
+  if (long_blocks) {
+    config->disablePass(&llvm::MachineSchedulerID);
+    config->disablePass(&llvm::MachineCombinerID);
+  }
   // In LLVM 19 it loses copies round calls that keep a part of a register, as all calls on AArch64 do with q8 to q15
   // (mended in LLVM 20: github.com/llvm/llvm-project/pull/122734). On x86 no call of ours does: keep_whole_registers().
   if (target.getTargetTriple().isAArch64()) config->disablePass(&llvm::MachineCopyPropagationID);
@@ -219,7 +224,7 @@ Result<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachin
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;
-  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, !has_long_block(module), type))
+  if (!add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), stream, has_long_block(module), type))
     return fail(Errc::toolchain_missing, "LLVM cannot emit objects for this target");
   passes.run(module);
   return buffer;

@@ -21,6 +21,10 @@ namespace {
 
 constexpr uint32_t kMixed = 0xfffffffe;
 
+/// Values kept across sites, added up over all of them. Each is stored before a site and loaded behind it; some
+/// millions of them are minutes of compilation and gigabytes.
+constexpr uint64_t kMostKept = 400000;
+
 /// The memory through which a collective's operands and result pass.
 struct Exchange {
   std::vector<llvm::AllocaInst*> operands;
@@ -39,6 +43,12 @@ class LaneDriver {
   Result<DrivenKernel> drive() {
     add_reconvergence(item_);
     sites_ = find_sites(item_, true);
+    if (const uint64_t kept = estimate_kept(sites_, *item_.function); kept > kMostKept)
+      return fail(Errc::unsupported,
+                  "{} places where the threads of a simdgroup wait for each other, with about {} values kept across "
+                  "them, are too many for regions, which take at most {} values; a smaller tile for each threadgroup, "
+                  "or more threads for the same tile, makes fewer",
+                  sites_.size(), kept, kMostKept);
     split_at_sites(sites_);
     open_exchanges();
     std::vector<llvm::AllocaInst*> slots;

@@ -15,8 +15,26 @@
 namespace smelt::aot::cpu::lanes {
 namespace {
 
-constexpr unsigned kMostParts = 32;            // scalars in one thread's value
-constexpr unsigned kMostInstructions = 40000;  // 32 lanes of more than this take minutes to compile
+constexpr unsigned kMostParts = 32;  // scalars in one thread's value
+
+/// 32 lanes of more than this take minutes to compile. The other way, regions, is no better where lanes exchange
+/// values: it cuts the kernel at each exchange and keeps all live values across it.
+constexpr unsigned kMostInstructions = 40000;
+constexpr unsigned kMostInstructionsWithExchanges = 120000;
+constexpr unsigned kManyExchanges = 200;
+
+unsigned most_instructions(const llvm::Function& function) {
+  unsigned exchanges = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee || callee->isIntrinsic()) continue;
+    const auto collective = parse_collective(std::string_view(callee->getName()));
+    if (!collective || collective->kind == CollectiveKind::threadgroup_barrier) continue;
+    if (++exchanges >= kManyExchanges) return kMostInstructionsWithExchanges;
+  }
+  return kMostInstructions;
+}
 
 std::string text_of(const llvm::Instruction& instruction) {
   std::string text;
@@ -232,9 +250,10 @@ std::string LegalityCheck::check_branch(const Level& level, unsigned node) const
 
 Result<void> check_supported(llvm::Function& function, const Analysis& analysis, unsigned lanes) {
   const LegalityCheck checker(analysis, lanes, function.getParent()->getDataLayout());
-  if (function.getInstructionCount() > kMostInstructions) {
+  const unsigned instructions = function.getInstructionCount();
+  if (instructions > kMostInstructions && instructions > most_instructions(function)) {
     return fail(Errc::unsupported, "{} instructions are too many for lanes, of which at most {} are taken",
-                function.getInstructionCount(), kMostInstructions);
+                instructions, most_instructions(function));
   }
   for (const Level& level : analysis.levels->inner_first()) {
     for (unsigned node = 0; node < level.end(); ++node) {

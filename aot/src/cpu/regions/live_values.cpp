@@ -210,6 +210,34 @@ class Keeper {
 
 }  // namespace
 
+uint64_t estimate_kept(const std::vector<MeetingPoint>& sites, llvm::Function& function) {
+  std::set<const llvm::Instruction*> calls;
+  for (const MeetingPoint& site : sites) calls.insert(site.call);
+  // Sites that come before each instruction, in an order in which values come before what uses them.
+  std::map<const llvm::Value*, uint64_t> before;
+  uint64_t passed = 0;
+  const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
+  for (llvm::BasicBlock* block : order)
+    for (llvm::Instruction& instruction : *block) {
+      passed += calls.contains(&instruction) ? 1 : 0;
+      before[&instruction] = passed;
+    }
+  uint64_t kept = 0;
+  for (llvm::Instruction& value : llvm::instructions(function)) {
+    const auto made = before.find(&value);
+    if (made == before.end() || llvm::isa<llvm::AllocaInst>(value)) continue;
+    uint64_t last = made->second;
+    for (const llvm::Use& use : value.uses()) {
+      const auto at = before.find(use_block(use)->getTerminator());
+      const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+      const auto own = llvm::isa<llvm::PHINode>(user) ? at : before.find(user);
+      if (own != before.end()) last = std::max(last, own->second);
+    }
+    kept += last - made->second;
+  }
+  return kept;
+}
+
 LiveState keep_live_values(llvm::Function& function, const std::vector<MeetingPoint>& sites,
                            const Uniformity* uniformity, const std::vector<llvm::AllocaInst*>& slots) {
   LiveState state;

@@ -27,6 +27,10 @@ struct LiveState {
   std::vector<llvm::BitVector> live_at_site;  ///< per site: variables that its continuation may read
 };
 
+/// About how many values keep_live_values will keep, added up over all sites, in time proportional to the function's
+/// size. Before split_at_sites; `sites` as find_sites gives them. Code made from them grows with this number.
+uint64_t estimate_kept(const std::vector<MeetingPoint>& sites, llvm::Function& function);
+
 /// After split_at_sites. `uniformity` (null: nothing is uniform) is asked about values as they were before. `slots` are
 /// allocas that the caller made for values around sites; they become variables too.
 LiveState keep_live_values(llvm::Function& function, const std::vector<MeetingPoint>& sites,

@@ -205,10 +205,15 @@ class RegionMaker {
           if (!seen.contains(before) || is_site_block(before)) phi.removeIncomingValue(i, false);
         }
     // Slots and arrays belong to the entry, which may not be part of this region.
-    for (const LiveVariable& variable : state_.variables) own_alloca(variable.slot);
+    // Of the variables only those that it names: the others' number grows with that of the sites.
+    for (auto& [block, copy] : clones_)
+      for (llvm::Instruction& instruction : *block)
+        for (llvm::Value* operand : instruction.operands())
+          if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(operand)) own_alloca(alloca);
     for (llvm::AllocaInst* array : state_.arrays) own_alloca(array);
     for (llvm::Instruction& instruction : item_.function->getEntryBlock())
-      if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) own_alloca(alloca);
+      if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction); alloca && map_.lookup(alloca))
+        own_alloca(alloca);
     for (auto& [block, copy] : clones_)
       for (llvm::Instruction& instruction : *copy)
         llvm::RemapInstruction(&instruction, map_, llvm::RF_NoModuleLevelChanges | llvm::RF_IgnoreMissingLocals);
@@ -219,10 +224,10 @@ class RegionMaker {
     llvm::Value* copy = map_.lookup(original);
     if (copy == nullptr) {
       auto* fresh = llvm::cast<llvm::AllocaInst>(original->clone());
-      fresh->insertInto(entry_, entry_->end());
+      fresh->insertInto(entry_, entry_->begin());
       map_[original] = fresh;
     } else if (auto* there = llvm::cast<llvm::AllocaInst>(copy); there->getParent() != entry_) {
-      there->moveBefore(*entry_, entry_->end());
+      there->moveBefore(*entry_, entry_->begin());
     }
   }
 
@@ -259,8 +264,14 @@ class RegionMaker {
         llvm::Value* at = address(builder, places_.at(variable.slot), bytes_of(variable.slot));
         value = builder.CreateAlignedLoad(variable.slot->getAllocatedType(), at, slot_alignment(variable.slot));
       }
-      builder.CreateStore(value, map_[variable.slot]);
+      builder.CreateStore(value, slot_of(variable));
     }
+  }
+
+  /// The region's own copy of a variable's slot.
+  llvm::Value* slot_of(const LiveVariable& variable) {
+    own_alloca(variable.slot);
+    return map_[variable.slot];
   }
 
   static void drop_lifetimes(llvm::AllocaInst* alloca) {
@@ -293,7 +304,7 @@ class RegionMaker {
     if (live != nullptr)
       for (unsigned i : live->set_bits()) {
         const LiveVariable& variable = state_.variables[i];
-        llvm::Value* value = builder.CreateLoad(variable.slot->getAllocatedType(), map_[variable.slot]);
+        llvm::Value* value = builder.CreateLoad(variable.slot->getAllocatedType(), slot_of(variable));
         if (variable.uniform) {
           answer = builder.CreateInsertValue(answer, value, uniform_index_.at(variable.slot) + 1);
         } else {
@@ -309,7 +320,7 @@ class RegionMaker {
     llvm::removeUnreachableBlocks(*function_);
     llvm::SmallVector<llvm::AllocaInst*> slots;
     for (const LiveVariable& variable : state_.variables)
-      slots.push_back(llvm::cast<llvm::AllocaInst>(map_[variable.slot]));
+      if (llvm::Value* slot = map_.lookup(variable.slot)) slots.push_back(llvm::cast<llvm::AllocaInst>(slot));
     llvm::DominatorTree dominators(*function_);
     llvm::PromoteMemToReg(slots, dominators);
   }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// WMMA of GFX11 and GFX12 in waves of 32 lanes: D = A x B + C (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a). Lane
-// l has row l & 15 of A and column l & 15 of B and of C and D:
+// WMMA of GFX11 and GFX12 in waves of 32 lanes: D = A x B + C
+// (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a). Lane l has row l & 15 of
+// A and column l & 15 of B and of C and D:
 //
 //            of A and B                              element e of C and D
 //   GFX11    all k; lanes 16-31 repeat 0-15          row 2e + (l >> 4)
 //   GFX12    the half of k that l >> 4 says          row 8 (l >> 4) + e
 //
-// Every lane needs its column of B whole, and fetches the rows of A that its elements of D need: 8 rows, two numbers
-// (or four bytes) a shuffle. Exactly the layout of the instruction, so registers pass through unchanged.
+// Every lane needs its column of B whole, and fetches the rows of A that its
+// elements of D need: 8 rows, one number a shuffle, which the lane that has it
+// has widened already. Exactly the layout of the instruction, so registers pass
+// through unchanged.
 #include "input/amdgcn/packed.hpp"
 #include "input/amdgcn/site.hpp"
 
@@ -49,7 +52,8 @@ std::vector<Value*> words_of(Site& site, Value* operand) {
   return words;
 }
 
-/// Where the words of A's rows and B's columns lie in the wave, and the rows of D.
+/// Where the words of A's rows and B's columns lie in the wave, and the rows of
+/// D.
 class Wave {
  public:
   /// `is_gfx12`: a lane's registers hold half of k.
@@ -57,15 +61,17 @@ class Wave {
 
   bool is_gfx12() const { return is_gfx12_; }
 
-  /// The lane that holds the row of A for element `e` of the own D; its first half on GFX12.
+  /// The lane that holds the row of A for element `e` of the own D; its first
+  /// half on GFX12.
   Value* row_lane(unsigned e) {
     llvm::IRBuilder<>& ir = site_.ir();
     if (is_gfx12_) return ir.CreateAdd(ir.CreateShl(upper(), 3), ir.getInt32(e));
     return ir.CreateAdd(upper(), ir.getInt32(2 * e));
   }
 
-  /// Word `k` of the row that begins in `lane`, of the registers `own` of all lanes.
-  Value* row_word(const std::vector<Value*>& own, Value* lane, size_t k) {
+  /// Number `k` of the row that begins in `lane`, of the numbers `own` of all
+  /// lanes.
+  Value* row_number(const std::vector<Value*>& own, Value* lane, size_t k) {
     llvm::IRBuilder<>& ir = site_.ir();
     if (k >= own.size()) lane = ir.CreateAdd(lane, ir.getInt32(kRows));
     return fetch("shuffle", own[k % own.size()], site_.lane(lane));
@@ -91,8 +97,13 @@ class Wave {
     if (!upper_) upper_ = site_.ir().CreateLShr(site_.lane_id(), 4);
     return upper_;
   }
-  Value* fetch(std::string_view operation, Value* word, Value* lane) {
-    return site_.air(fmt::format("air.simd_{}.u.i32", operation), site_.ir().getInt32Ty(), {word, lane}, true);
+  Value* fetch(std::string_view operation, Value* value, Value* lane) {
+    const std::string name = fmt::format("air.simd_{}.{}", operation, air_suffix(value->getType(), false, true));
+    llvm::Value* const fetched = site_.air(name, value->getType(), {value, lane}, true);
+    // Products that share a fragment then share its rows, when common
+    // expressions are merged.
+    llvm::cast<llvm::CallInst>(fetched)->setDoesNotAccessMemory();
+    return fetched;
   }
 
   Site& site_;
@@ -100,7 +111,8 @@ class Wave {
   bool is_gfx12_;
 };
 
-/// Whether A and B are GFX12's, which hold half of `depth` numbers; an error when they are neither's.
+/// Whether A and B are GFX12's, which hold half of `depth` numbers; an error
+/// when they are neither's.
 Result<bool> is_gfx12(Site& site, unsigned a, unsigned b, unsigned depth, unsigned bits) {
   const auto width = [&](unsigned operand) -> uint64_t {
     return site.argument(operand)->getType()->getPrimitiveSizeInBits().getFixedValue();
@@ -110,11 +122,14 @@ Result<bool> is_gfx12(Site& site, unsigned a, unsigned b, unsigned depth, unsign
   const bool is_whole = depth == kRows && bits != 0 && width(a) == whole && width(b) == whole;
   if (!is_half && !is_whole)
     return site.refuse(
-        "only the forms of GFX11 and GFX12 for waves of 32 lanes are done, of which a lane has {} or {} bits of A and "
+        "only the forms of GFX11 and GFX12 for waves of 32 lanes are done, of "
+        "which a lane has {} or {} bits of A and "
         "B",
         whole, whole / 2);
   if (site.maybe_partial())
-    return site.refuse("stands where some lanes of a wave may be off; the instruction uses the registers of all");
+    return site.refuse(
+        "stands where some lanes of a wave may be off; the "
+        "instruction uses the registers of all");
   return is_half;
 }
 
@@ -139,21 +154,34 @@ Value* narrowed(llvm::IRBuilder<>& ir, Value* sum, llvm::Type* type) {
   return ir.CreateFPTrunc(sum, type);
 }
 
+/// The numbers of some words, in float.
+std::vector<Value*> numbers_of(Site& site, const std::vector<Value*>& words, Kind kind, llvm::Type* element) {
+  std::vector<Value*> numbers;
+  for (Value* word : words) {
+    Value* const opened = open(site, word, kind, element);
+    for (unsigned i = 0; i < (kind == Kind::sixteen_bits ? 2u : 4u); ++i)
+      numbers.push_back(number(site, opened, kind, i));
+  }
+  return numbers;
+}
+
+/// The numbers of operand `index`, of which a lane of GFX12 has half.
+std::vector<Value*> own_numbers(Site& site, unsigned index, Kind kind) {
+  Value* const operand = site.argument(index);
+  llvm::Type* const element = operand->getType()->getScalarType();
+  if (kind != Kind::sixteen_bits) return numbers_of(site, words_of(site, operand), kind, element);
+  std::vector<Value*> numbers;
+  const unsigned count = llvm::cast<llvm::FixedVectorType>(operand->getType())->getNumElements();
+  for (unsigned k = 0; k < count; ++k)
+    numbers.push_back(small_to_float(site.ir(), site.ir().CreateExtractElement(operand, k)));
+  return numbers;
+}
+
 /// The own column of B, in float.
 std::vector<Value*> column_of(Site& site, Wave& wave, Kind kind) {
-  llvm::IRBuilder<>& ir = site.ir();
-  std::vector<Value*> column;
-  if (!wave.is_gfx12()) {
-    for (unsigned k = 0; k < kRows; ++k)
-      column.push_back(small_to_float(ir, ir.CreateExtractElement(site.argument(1), k)));
-    return column;
-  }
-  for (Value* word : wave.column(words_of(site, site.argument(1)))) {
-    Value* const opened = open(site, word, kind, site.argument(1)->getType()->getScalarType());
-    for (unsigned i = 0; i < (kind == Kind::sixteen_bits ? 2u : 4u); ++i)
-      column.push_back(number(site, opened, kind, i));
-  }
-  return column;
+  if (!wave.is_gfx12()) return own_numbers(site, 1, kind);
+  llvm::Type* const element = site.argument(1)->getType()->getScalarType();
+  return numbers_of(site, wave.column(words_of(site, site.argument(1))), kind, element);
 }
 
 /// wmma.{f32,f16,bf16}.16x16x16.KIND(A, B, C)
@@ -161,24 +189,18 @@ Result<Value*> float_product(Site& site, Kinds kinds) {
   llvm::IRBuilder<>& ir = site.ir();
   if (site.call().arg_size() != 3 || !is_vector(site.argument(2), kOwnRows))
     return site.refuse("only sums of 8 elements a lane are done");
-  const bool is_packed = kinds.a == Kind::sixteen_bits;
-  SMELT_TRY(const bool gfx12, is_gfx12(site, 0, 1, kRows, is_packed ? 16 : 8));
+  SMELT_TRY(const bool gfx12, is_gfx12(site, 0, 1, kRows, kinds.a == Kind::sixteen_bits ? 16 : 8));
   llvm::Type* const sum_type = site.type()->getScalarType();
-  llvm::Type* const small = site.argument(0)->getType()->getScalarType();
-  const unsigned per_word = is_packed ? 2 : 4;
   Wave wave(site, gfx12);
-  const std::vector<Value*> rows = words_of(site, site.argument(0));
+  const std::vector<Value*> row = own_numbers(site, 0, kinds.a);
   const std::vector<Value*> column = column_of(site, wave, kinds.b);
   Value* result = site.argument(2);
   for (unsigned e = 0; e < kOwnRows; ++e) {
     Value* const lane = wave.row_lane(e);
     Value* sum = ir.CreateExtractElement(site.argument(2), e);
     if (!sum_type->isFloatTy()) sum = small_to_float(ir, sum);
-    for (unsigned k = 0; k < kRows; k += per_word) {
-      Value* const opened = open(site, wave.row_word(rows, lane, k / per_word), kinds.a, small);
-      for (unsigned i = 0; i < per_word; ++i)
-        sum = site.air("air.fma.f32", ir.getFloatTy(), {number(site, opened, kinds.a, i), column[k + i], sum}, false);
-    }
+    for (unsigned k = 0; k < kRows; ++k)
+      sum = site.air("air.fma.f32", ir.getFloatTy(), {wave.row_number(row, lane, k), column[k], sum}, false);
     if (!sum_type->isFloatTy()) sum = narrowed(ir, sum, sum_type);
     result = ir.CreateInsertElement(result, sum, e);
   }
@@ -201,20 +223,21 @@ Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   SMELT_TRY(const bool gfx12, is_gfx12(site, 1, 3, depth, bits));
   const unsigned fields = 32 / bits;
   Wave wave(site, gfx12);
-  const std::vector<Value*> rows = words_of(site, site.argument(1));
-  std::vector<Value*> column;
-  for (Value* word : wave.column(words_of(site, site.argument(3))))
-    for (unsigned i = 0; i < fields; ++i) column.push_back(packed_integer(ir, word, i, bits, *b_signed != 0));
+  const auto numbers_in = [&](const std::vector<Value*>& words, bool is_signed) {
+    std::vector<Value*> numbers;
+    for (Value* word : words)
+      for (unsigned i = 0; i < fields; ++i) numbers.push_back(packed_integer(ir, word, i, bits, is_signed));
+    return numbers;
+  };
+  const std::vector<Value*> row = numbers_in(words_of(site, site.argument(1)), *a_signed != 0);
+  const std::vector<Value*> column = numbers_in(wave.column(words_of(site, site.argument(3))), *b_signed != 0);
   Value* result = site.argument(4);
   for (unsigned e = 0; e < kOwnRows; ++e) {
     Value* const lane = wave.row_lane(e);
     Value* const before = ir.CreateExtractElement(site.argument(4), e);
     Value* sum = *clamp ? ir.getInt32(0) : before;
-    for (unsigned k = 0; k < depth; k += fields) {
-      Value* const fetched = wave.row_word(rows, lane, k / fields);
-      for (unsigned i = 0; i < fields; ++i)
-        sum = ir.CreateAdd(sum, ir.CreateMul(packed_integer(ir, fetched, i, bits, *a_signed != 0), column[k + i]));
-    }
+    for (unsigned k = 0; k < depth; ++k)
+      sum = ir.CreateAdd(sum, ir.CreateMul(wave.row_number(row, lane, k), column[k]));
     if (*clamp) sum = add_saturating(ir, sum, before, true);
     result = ir.CreateInsertElement(result, sum, e);
   }
