@@ -12,6 +12,8 @@
 #include "llvm/Support/CrashRecoveryContext.h"
 // clang-format on
 
+#include <pthread.h>
+
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
@@ -44,10 +46,17 @@ class Handlers {
   Handlers(const Handlers&) = delete;
   Handlers& operator=(const Handlers&) = delete;
 
+  /// A process that forks while another thread is in here would leave the lock to a child that has nobody to give it
+  /// back. So it forks when the lock is free: LLVM's own, which Enable() and Disable() take, is then free too.
+  static int keep_over_forks() {
+    return ::pthread_atfork([] { mutex_.lock(); }, [] { mutex_.unlock(); }, [] { mutex_.unlock(); });
+  }
+
  private:
   static inline std::mutex mutex_;
   static inline int users_ = 0;
 };
+[[maybe_unused]] const int kept_over_forks = Handlers::keep_over_forks();
 
 /// Where a signal is handled on a thread that has used up its own stack: Clang recurses without end on some sources.
 class SpareStack {
