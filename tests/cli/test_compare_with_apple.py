@@ -174,7 +174,7 @@ class CompareWithApple(CliTest):
         self.assertLess(statistics.median(ratios), 1.05)
         self.assertLess(max(ratios), 1.5)
         self.assertLessEqual(total("ours", "loads_in_loops"), total("apple", "loads_in_loops"))
-        self.assertGreater(total("ours", "alias_scopes"), 0.98 * total("ours", "buffer_accesses"))
+        self.assertGreater(total("ours", "alias_scopes"), 0.99 * total("ours", "buffer_accesses"))
         same = sum(row["ours"]["parameters"] == row["apple"]["parameters"] for row in rows.values())
         self.assertGreaterEqual(same, 164)
 

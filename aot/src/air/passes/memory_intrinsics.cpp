@@ -3,7 +3,7 @@
 // is always right, and LLVM 22's one-argument form crashes Apple's front end (docs/formats/air.md 3.5).
 //
 //   kept    llvm.memcpy between spaces 0, 1 and 3 and from 2; llvm.memset of space 0
-//   loads   of them, small copies between spaces where Apple's compiler has no llvm.memcpy: a value is loaded and
+//   loads   of them, small copies between spaces where Apple's compiler has no llvm.memcpy: a value is loaded, and
 //   stored
 #include "air/passes/support.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
@@ -13,8 +13,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
-#include <algorithm>
-
 namespace smelt::aot::air {
 namespace {
 
@@ -22,50 +20,6 @@ bool is_kept_copy(const llvm::MemIntrinsic& call) {
   if (const auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&call))
     return copy->getIntrinsicID() == llvm::Intrinsic::memcpy && copy->getDestAddressSpace() != kConstant;
   return call.getIntrinsicID() == llvm::Intrinsic::memset && call.getDestAddressSpace() == kThread;
-}
-
-constexpr uint64_t kMostInValues = 64;  ///< bytes: a matrix of floats
-
-/// Apple's modules have copies between these spaces as llvm.memcpy.
-bool apple_copies(unsigned to, unsigned from) {
-  return (to == kThread && (from == kThread || from == kDevice)) || (to == kDevice && from == kThread) ||
-         (to == kThreadgroup && (from == kThread || from == kDevice));
-}
-
-/// The widest value of up to 16 bytes that both sides are aligned for and that fits.
-llvm::Type* widest(llvm::LLVMContext& context, llvm::Align align, uint64_t left) {
-  const uint64_t most = std::min<uint64_t>(align.value(), llvm::bit_floor(left));
-  if (most >= 16) return llvm::FixedVectorType::get(llvm::Type::getInt32Ty(context), 4);
-  if (most >= 8) return llvm::FixedVectorType::get(llvm::Type::getInt32Ty(context), 2);
-  return llvm::Type::getIntNTy(context, static_cast<unsigned>(most * 8));
-}
-
-/// Loads everything before the first store, so that a copy of an object to itself stays one. False: it is not small.
-bool copy_by_values(llvm::MemCpyInst& copy) {
-  const auto* length = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
-  if (length == nullptr || copy.isVolatile() || length->getValue().ugt(kMostInValues)) return false;
-  const uint64_t size = length->getZExtValue();
-  const llvm::Align align = std::min(copy.getDestAlign().valueOrOne(), copy.getSourceAlign().valueOrOne());
-  if (size > 16 * align.value()) return false;
-  // What the copy says of aliasing holds for its parts; types of its members do not.
-  llvm::AAMDNodes aliases = copy.getAAMetadata();
-  aliases.TBAA = aliases.TBAAStruct = nullptr;
-  llvm::IRBuilder<> builder(&copy);
-  llvm::SmallVector<std::pair<uint64_t, llvm::LoadInst*>, 8> parts;
-  for (uint64_t at = 0; at < size;) {
-    llvm::Type* const type = widest(copy.getContext(), align, size - at);
-    llvm::Value* const from = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy.getRawSource(), at);
-    llvm::LoadInst* const part = builder.CreateAlignedLoad(type, from, llvm::commonAlignment(align, at));
-    part->setAAMetadata(aliases);
-    parts.emplace_back(at, part);
-    at += type->getPrimitiveSizeInBits() / 8;
-  }
-  for (const auto& [at, part] : parts) {
-    llvm::Value* const to = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), copy.getRawDest(), at);
-    builder.CreateAlignedStore(part, to, llvm::commonAlignment(align, at))->setAAMetadata(aliases);
-  }
-  copy.eraseFromParent();
-  return true;
 }
 
 void widen_length(llvm::MemIntrinsic& call) {
@@ -98,9 +52,7 @@ Result<void> memory_intrinsics(PassContext& context) {
     }
     auto* call = llvm::dyn_cast<llvm::MemIntrinsic>(instruction);
     if (!call) continue;
-    auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(call);
-    if (copy != nullptr && is_kept_copy(*copy) &&
-        !apple_copies(copy->getDestAddressSpace(), copy->getSourceAddressSpace()) && copy_by_values(*copy))
+    if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(call); copy && is_kept_copy(*copy) && copy_by_values(*copy))
       continue;
     if (is_kept_copy(*call)) {
       widen_length(*call);

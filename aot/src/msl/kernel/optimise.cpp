@@ -2,11 +2,13 @@
 #include "msl/kernel/optimise.hpp"
 
 #include "llvm_support/analyses.hpp"
+#include "llvm_support/mem_intrinsics.hpp"
 #include "msl/kernel/no_alias.hpp"
 #include "msl/kernel/spaces.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -120,6 +122,16 @@ void rename_unroll_hints(llvm::Module& module, llvm::StringRef from, llvm::Strin
     }
 }
 
+/// What they load and store has alias scopes as any other access.
+void copy_small_objects_by_values(llvm::Module& module) {
+  bool changed = false;
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&instruction)) changed |= copy_by_values(*copy);
+  llvm::ModuleAnalysisManager none;
+  if (changed) NoAliasPass().run(module, none);
+}
+
 }  // namespace
 
 void prepare_operations(llvm::Module& module) {
@@ -179,6 +191,7 @@ void optimise(llvm::Module& module) {
   rename_unroll_hints(module, kKeptUnroll, kUnroll);
   // The optimiser joins two copies through a variable into one move.
   copy_objects_plainly(module, true);
+  copy_small_objects_by_values(module);
 }
 
 }  // namespace smelt::aot::msl
