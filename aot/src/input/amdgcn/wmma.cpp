@@ -148,6 +148,11 @@ struct Kinds {
   Kind a, b;
 };
 
+/// x * y + sum, rounded once.
+Value* add_product(Site& site, Value* x, Value* y, Value* sum) {
+  return site.air("air.fma.f32", site.ir().getFloatTy(), {x, y, sum}, false);
+}
+
 /// What an accumulator of 16 bits is rounded to.
 Value* narrowed(llvm::IRBuilder<>& ir, Value* sum, llvm::Type* type) {
   if (type->isIntegerTy()) return ir.CreateBitCast(ir.CreateFPTrunc(sum, ir.getBFloatTy()), type);
@@ -199,8 +204,7 @@ Result<Value*> float_product(Site& site, Kinds kinds) {
     Value* const lane = wave.row_lane(e);
     Value* sum = ir.CreateExtractElement(site.argument(2), e);
     if (!sum_type->isFloatTy()) sum = small_to_float(ir, sum);
-    for (unsigned k = 0; k < kRows; ++k)
-      sum = site.air("air.fma.f32", ir.getFloatTy(), {wave.row_number(row, lane, k), column[k], sum}, false);
+    for (unsigned k = 0; k < kRows; ++k) sum = add_product(site, wave.row_number(row, lane, k), column[k], sum);
     if (!sum_type->isFloatTy()) sum = narrowed(ir, sum, sum_type);
     result = ir.CreateInsertElement(result, sum, e);
   }
@@ -213,7 +217,8 @@ Result<Value*> product(Site& site) {
 }
 constexpr auto kSixteenBits = product<Kind::sixteen_bits, Kind::sixteen_bits>;
 
-/// wmma.i32.16x16xDEPTH.{iu8,iu4}(A signed, A, B signed, B, C, clamp)
+/// wmma.i32.16x16xDEPTH.{iu8,iu4}(A signed, A, B signed, B, C, clamp). The sum of 16 products of bytes is below 2^20,
+/// so float has it exactly; it multiplies and adds in one operation, which integers need two for, one of them slow.
 Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   llvm::IRBuilder<>& ir = site.ir();
   const auto a_signed = site.constant(0), b_signed = site.constant(2), clamp = site.constant(5);
@@ -226,7 +231,8 @@ Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   const auto numbers_in = [&](const std::vector<Value*>& words, bool is_signed) {
     std::vector<Value*> numbers;
     for (Value* word : words)
-      for (unsigned i = 0; i < fields; ++i) numbers.push_back(packed_integer(ir, word, i, bits, is_signed));
+      for (unsigned i = 0; i < fields; ++i)
+        numbers.push_back(ir.CreateSIToFP(packed_integer(ir, word, i, bits, is_signed), ir.getFloatTy()));
     return numbers;
   };
   const std::vector<Value*> row = numbers_in(words_of(site, site.argument(1)), *a_signed != 0);
@@ -234,12 +240,13 @@ Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   Value* result = site.argument(4);
   for (unsigned e = 0; e < kOwnRows; ++e) {
     Value* const lane = wave.row_lane(e);
-    Value* const before = ir.CreateExtractElement(site.argument(4), e);
-    Value* sum = *clamp ? ir.getInt32(0) : before;
+    Value* products = llvm::ConstantFP::get(ir.getFloatTy(), 0.0);
     for (unsigned k = 0; k < depth; ++k)
-      sum = ir.CreateAdd(sum, ir.CreateMul(wave.row_number(row, lane, k), column[k]));
-    if (*clamp) sum = add_saturating(ir, sum, before, true);
-    result = ir.CreateInsertElement(result, sum, e);
+      products = add_product(site, wave.row_number(row, lane, k), column[k], products);
+    Value* const before = ir.CreateExtractElement(site.argument(4), e);
+    Value* const sum = ir.CreateFPToSI(products, ir.getInt32Ty());
+    result =
+        ir.CreateInsertElement(result, *clamp ? add_saturating(ir, sum, before, true) : ir.CreateAdd(sum, before), e);
   }
   return result;
 }
