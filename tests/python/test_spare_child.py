@@ -52,13 +52,20 @@ class SpareChild(unittest.TestCase):
         return helpers[0]
 
     def spare(self):
-        """The helper's child while no kernel is compiled. What is compiled now it may serve, or not be ready for."""
+        """The helper's child while no kernel is compiled. What is compiled now it may serve, or not be ready for. One that
+        has given its answer looks the same until it has ended: so a second look, a while later."""
         until = time.monotonic() + PATIENCE
+        before = None
         while time.monotonic() < until:
             children = children_of(self.helper())
-            if len(children) == 1 and os.listdir(f"/proc/{children[0]}/fd") == ["0"]:
+            try:
+                alone = len(children) == 1 and os.listdir(f"/proc/{children[0]}/fd") == ["0"]
+            except OSError:
+                alone = False
+            if alone and children[0] == before:
                 return children[0]
-            time.sleep(0.01)
+            before = children[0] if alone else None
+            time.sleep(0.2)
         self.fail("the helper has no child ready")
 
     def test_it_has_one_job(self):
