@@ -18,6 +18,19 @@ using namespace smelt::aot;
 
 namespace {
 
+/// perm: each byte of the selector picks one of the pair's eight (0 to 7), the sign of a half word (8 to 11), 0 or 255.
+uint32_t permuted(uint64_t pair, uint32_t selector) {
+  uint32_t made = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const uint32_t pick = selector >> (8 * i) & 0xff;
+    uint32_t byte = pick == 12 ? 0 : 0xff;
+    if (pick < 8) byte = pair >> (8 * pick) & 0xff;
+    if (pick >= 8 && pick < 12) byte = (pair >> (16 * (pick - 8) + 15) & 1) * 0xff;
+    made |= byte << (8 * i);
+  }
+  return made;
+}
+
 constexpr uint32_t kThreads = 64;
 
 struct Operation {
@@ -261,35 +274,13 @@ TEST_CASE("packed products and bytes") {
          const uint32_t high = wave[lane], low = 0x11223344;
          return (high >> 16 & 0xff) | (low >> 8 & 0xff) << 8 | (high >> 16 & 0xff) << 16;
        }},
-      {"  %r# = call i32 @llvm.amdgcn.perm(i32 %v, i32 -2004318073, i32 %v)",  // low 0x88888887; each lane its own
-                                                                               // selector
+      {"  %r# = call i32 @llvm.amdgcn.perm(i32 %v, i32 -2004318073, i32 %v)",  // each lane its own selector
        [](const uint32_t* wave, uint32_t lane) {
-         const uint64_t pair = uint64_t{wave[lane]} << 32 | 0x88888887;
-         uint32_t made = 0;
-         for (unsigned i = 0; i < 4; ++i) {
-           const uint32_t pick = wave[lane] >> (8 * i) & 0xff;
-           const uint64_t at = pick < 8     ? pair >> (8 * pick) & 0xff
-                               : pick < 12  ? (pair >> (16 * (pick - 8) + 15) & 1) * 0xff
-                               : pick == 12 ? 0
-                                            : 0xff;
-           made |= static_cast<uint32_t>(at) << (8 * i);
-         }
-         return made;
+         return permuted(uint64_t{wave[lane]} << 32 | 0x88888887, wave[lane]);
        }},
       {"  %s# = and i32 %v, 252645135\n  %r# = call i32 @llvm.amdgcn.perm(i32 305419896, i32 %v, i32 %s#)",  // 0 to 15
-                                                                                                             // only
        [](const uint32_t* wave, uint32_t lane) {
-         const uint64_t pair = uint64_t{0x12345678} << 32 | wave[lane];
-         uint32_t made = 0;
-         for (unsigned i = 0; i < 4; ++i) {
-           const uint32_t pick = wave[lane] >> (8 * i) & 0xf;
-           const uint64_t at = pick < 8     ? pair >> (8 * pick) & 0xff
-                               : pick < 12  ? (pair >> (16 * (pick - 8) + 15) & 1) * 0xff
-                               : pick == 12 ? 0
-                                            : 0xff;
-           made |= static_cast<uint32_t>(at) << (8 * i);
-         }
-         return made;
+         return permuted(uint64_t{0x12345678} << 32 | wave[lane], wave[lane] & 0x0f0f0f0f);
        }},
       {"  %m# = and i32 %v, 133169152\n  %f# = bitcast i32 %m# to float\n  %g# = fmul float %f#, 0x4770000000000000\n"
        "  %r# = bitcast float %g# to i32",  // 2^120: how 8-bit floats are widened, subnormals among them
