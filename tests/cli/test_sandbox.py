@@ -12,6 +12,9 @@ import unittest
 
 from smelt_cli import SANITIZED, SMELT, CliTest, smelt
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import children_of  # noqa: E402
+
 PROGRAM = "smelt-compile-child"
 
 # Half a minute or so of work for each of three kernels, if nobody ends it.
@@ -33,20 +36,6 @@ kernel void summed(device const float* x, device atomic_int* out, threadgroup fl
 }
 kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }
 """
-
-
-def children_of(pid):
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            status = (entry / "status").read_text()
-        except OSError:
-            continue
-        if f"\nPPid:\t{pid}\n" in status and status.startswith(f"Name:\t{PROGRAM[:15]}\n"):
-            found.append(int(entry.name))
-    return found
 
 
 @unittest.skipUnless(sys.platform == "linux", "SKIPPED: children are confined on Linux alone")
@@ -79,8 +68,8 @@ class SandboxTest(CliTest):
         self.addCleanup(process.kill)
         until = time.monotonic() + 60
         while time.monotonic() < until and process.poll() is None:
-            for helper in children_of(process.pid):
-                for child in children_of(helper):
+            for helper in children_of(process.pid, PROGRAM):
+                for child in children_of(helper, PROGRAM):
                     if "\nSeccomp:\t2\n" in pathlib.Path(f"/proc/{child}/status").read_text():
                         return process, helper, child
             time.sleep(0.01)

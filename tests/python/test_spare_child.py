@@ -13,23 +13,12 @@ import unittest
 import smelt
 import support
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from processes import children_of  # noqa: E402
+
 PROGRAM = "smelt-compile-child"
 SOURCE = "kernel void f(device float* x, uint i [[thread_position_in_grid]]) {{ x[i] += {number}; }}"
 PATIENCE = 60  # seconds
-
-
-def children_of(pid):
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            status = (entry / "status").read_text()
-        except OSError:
-            continue
-        if f"\nPPid:\t{pid}\n" in status and f"Name:\t{PROGRAM[:15]}\n" in status and "\nState:\tZ" not in status:
-            found.append(int(entry.name))
-    return found
 
 
 @unittest.skipUnless(sys.platform == "linux", "SKIPPED: kernels are compiled in children on Linux alone")
@@ -47,7 +36,7 @@ class SpareChild(unittest.TestCase):
         self.assertEqual(list(x), [1.0 + number] * 8)
 
     def helper(self):
-        helpers = children_of(os.getpid())
+        helpers = children_of(os.getpid(), PROGRAM, with_ended=False)
         self.assertEqual(len(helpers), 1)
         return helpers[0]
 
@@ -57,7 +46,7 @@ class SpareChild(unittest.TestCase):
         until = time.monotonic() + PATIENCE
         before = None
         while time.monotonic() < until:
-            children = children_of(self.helper())
+            children = children_of(self.helper(), PROGRAM, with_ended=False)
             try:
                 alone = len(children) == 1 and os.listdir(f"/proc/{children[0]}/fd") == ["0"]
             except OSError:

@@ -207,7 +207,9 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
     config->disablePass(&llvm::MachineCombinerID);
   }
   // In LLVM 19 it loses copies round calls that keep a part of a register, as all calls on AArch64 do with q8 to q15
-  // (mended in LLVM 20: github.com/llvm/llvm-project/pull/122734). On x86 no call of ours does: keep_whole_registers().
+  // (mended in LLVM 20: github.com/llvm/llvm-project/pull/122734). Two of three runs are left out so; the third, at the
+  // end, is the target's own and obeys only an option of the whole process. On x86 no call of ours keeps a part:
+  // keep_whole_registers().
   if (target.getTargetTriple().isAArch64()) config->disablePass(&llvm::MachineCopyPropagationID);
   passes.add(config);
   auto* info = new llvm::MachineModuleInfoWrapperPass(&target);

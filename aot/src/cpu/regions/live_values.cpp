@@ -228,9 +228,9 @@ uint64_t estimate_kept(const std::vector<MeetingPoint>& sites, llvm::Function& f
     if (made == before.end() || llvm::isa<llvm::AllocaInst>(value)) continue;
     uint64_t last = made->second;
     for (const llvm::Use& use : value.uses()) {
-      const auto at = before.find(use_block(use)->getTerminator());
       const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
-      const auto own = llvm::isa<llvm::PHINode>(user) ? at : before.find(user);
+      if (llvm::isa<llvm::PHINode>(user)) user = use_block(use)->getTerminator();
+      const auto own = before.find(user);
       if (own != before.end()) last = std::max(last, own->second);
     }
     kept += last - made->second;

@@ -219,7 +219,8 @@ class RegionMaker {
         llvm::RemapInstruction(&instruction, map_, llvm::RF_NoModuleLevelChanges | llvm::RF_IgnoreMissingLocals);
   }
 
-  /// The region's own copy of an entry alloca, in the region's entry.
+  /// The region's own copy of an entry alloca, at the begin of the region's entry: that may have its end already when a
+  /// variable is first asked for.
   void own_alloca(llvm::AllocaInst* original) {
     llvm::Value* copy = map_.lookup(original);
     if (copy == nullptr) {

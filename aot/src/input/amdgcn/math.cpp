@@ -141,33 +141,13 @@ Value* pick_byte(llvm::IRBuilder<>& ir, Value* high, Value* low, Value* selector
 
 /// perm(high, low, selector): each byte of the result is a byte of the pair, or a constant.
 Result<Value*> permute_bytes(Site& site) {
-  const auto selector = site.constant(2);
   llvm::IRBuilder<>& ir = site.ir();
-  if (!selector) {
-    Value* made = ir.getInt32(0);
-    for (unsigned i = 0; i < 4; ++i) {
-      Value* const byte = pick_byte(ir, site.argument(0), site.argument(1), ir.CreateLShr(site.argument(2), 8 * i));
-      made = ir.CreateOr(made, ir.CreateShl(byte, 8 * i));
-    }
-    return made;
-  }
-  Value* const high = site.argument(0);
-  Value* const low = site.argument(1);
-  Value* result = ir.getInt32(0);
+  Value* made = ir.getInt32(0);
   for (unsigned i = 0; i < 4; ++i) {
-    const auto pick = static_cast<unsigned>(*selector >> (8 * i) & 0xff);
-    Value* byte = nullptr;
-    if (pick < 8) {
-      byte = ir.CreateAnd(ir.CreateLShr(pick < 4 ? low : high, uint64_t{8} * (pick & 3)), 0xff);
-    } else if (pick < 12) {  // the sign of a half word, eight times
-      Value* const word = pick < 10 ? low : high;
-      byte = ir.CreateAnd(ir.CreateAShr(ir.CreateShl(word, pick & 1 ? 0 : 16), 31), 0xff);
-    } else {
-      byte = ir.getInt32(pick == 12 ? 0 : 0xff);
-    }
-    result = ir.CreateOr(result, ir.CreateShl(byte, uint64_t{8} * i));
+    Value* const byte = pick_byte(ir, site.argument(0), site.argument(1), ir.CreateLShr(site.argument(2), 8 * i));
+    made = ir.CreateOr(made, ir.CreateShl(byte, 8 * i));
   }
-  return result;
+  return made;
 }
 
 /// The low 32 bits of the product of two 24-bit numbers.

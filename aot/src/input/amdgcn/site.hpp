@@ -84,8 +84,7 @@ void drop_waits(llvm::Module& module);
 bool barriers_order_device(const llvm::Function& kernel);
 
 /// Products that make a subnormal float of integers a normal one (Triton converts 8-bit floats so, times 2^120) become
-/// exact without subnormals: Metal takes those for zero. For kernels that AMD's own code generator would not have do
-/// the same.
+/// exact without subnormals: Metal takes those for zero. Not in a function whose attributes have AMD's GPU do so too.
 void scale_subnormals(llvm::Function& function);
 
 /// Buffer resources that nobody reads any more, and the casts round them.

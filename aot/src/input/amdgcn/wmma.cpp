@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// WMMA of GFX11 and GFX12 in waves of 32 lanes: D = A x B + C
-// (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a). Lane l has row l & 15 of
-// A and column l & 15 of B and of C and D:
+// WMMA of GFX11 and GFX12 in waves of 32 lanes: D = A x B + C (docs/formats/triton-amdgcn.md 4.6 and 5.1, way a). Lane
+// l has row l & 15 of A and column l & 15 of B and of C and D:
 //
 //            of A and B                              element e of C and D
 //   GFX11    all k; lanes 16-31 repeat 0-15          row 2e + (l >> 4)
 //   GFX12    the half of k that l >> 4 says          row 8 (l >> 4) + e
 //
-// Every lane needs its column of B whole, and fetches the rows of A that its
-// elements of D need: 8 rows, one number a shuffle, which the lane that has it
-// has widened already. Exactly the layout of the instruction, so registers pass
+// Every lane needs its column of B whole, and fetches the rows of A that its elements of D need: 8 rows, one number a
+// shuffle, which the lane that has it has widened already. Exactly the layout of the instruction, so registers pass
 // through unchanged.
 #include "input/amdgcn/packed.hpp"
 #include "input/amdgcn/site.hpp"
@@ -52,8 +50,7 @@ std::vector<Value*> words_of(Site& site, Value* operand) {
   return words;
 }
 
-/// Where the words of A's rows and B's columns lie in the wave, and the rows of
-/// D.
+/// Where the words of A's rows and B's columns lie in the wave, and the rows of D.
 class Wave {
  public:
   /// `is_gfx12`: a lane's registers hold half of k.
@@ -61,16 +58,14 @@ class Wave {
 
   bool is_gfx12() const { return is_gfx12_; }
 
-  /// The lane that holds the row of A for element `e` of the own D; its first
-  /// half on GFX12.
+  /// The lane that holds the row of A for element `e` of the own D; its first half on GFX12.
   Value* row_lane(unsigned e) {
     llvm::IRBuilder<>& ir = site_.ir();
     if (is_gfx12_) return ir.CreateAdd(ir.CreateShl(upper(), 3), ir.getInt32(e));
     return ir.CreateAdd(upper(), ir.getInt32(2 * e));
   }
 
-  /// Number `k` of the row that begins in `lane`, of the numbers `own` of all
-  /// lanes.
+  /// Number `k` of the row that begins in `lane`, of the numbers `own` of all lanes.
   Value* row_number(const std::vector<Value*>& own, Value* lane, size_t k) {
     llvm::IRBuilder<>& ir = site_.ir();
     if (k >= own.size()) lane = ir.CreateAdd(lane, ir.getInt32(kRows));
@@ -100,8 +95,7 @@ class Wave {
   Value* fetch(std::string_view operation, Value* value, Value* lane) {
     const std::string name = fmt::format("air.simd_{}.{}", operation, air_suffix(value->getType(), false, true));
     llvm::Value* const fetched = site_.air(name, value->getType(), {value, lane}, true);
-    // Products that share a fragment then share its rows, when common
-    // expressions are merged.
+    // Products that share a fragment then share its rows, when common expressions are merged.
     llvm::cast<llvm::CallInst>(fetched)->setDoesNotAccessMemory();
     return fetched;
   }
@@ -111,8 +105,7 @@ class Wave {
   bool is_gfx12_;
 };
 
-/// Whether A and B are GFX12's, which hold half of `depth` numbers; an error
-/// when they are neither's.
+/// Whether A and B are GFX12's, which hold half of `depth` numbers; an error when they are neither's.
 Result<bool> is_gfx12(Site& site, unsigned a, unsigned b, unsigned depth, unsigned bits) {
   const auto width = [&](unsigned operand) -> uint64_t {
     return site.argument(operand)->getType()->getPrimitiveSizeInBits().getFixedValue();
@@ -122,14 +115,11 @@ Result<bool> is_gfx12(Site& site, unsigned a, unsigned b, unsigned depth, unsign
   const bool is_whole = depth == kRows && bits != 0 && width(a) == whole && width(b) == whole;
   if (!is_half && !is_whole)
     return site.refuse(
-        "only the forms of GFX11 and GFX12 for waves of 32 lanes are done, of "
-        "which a lane has {} or {} bits of A and "
+        "only the forms of GFX11 and GFX12 for waves of 32 lanes are done, of which a lane has {} or {} bits of A and "
         "B",
         whole, whole / 2);
   if (site.maybe_partial())
-    return site.refuse(
-        "stands where some lanes of a wave may be off; the "
-        "instruction uses the registers of all");
+    return site.refuse("stands where some lanes of a wave may be off; the instruction uses the registers of all");
   return is_half;
 }
 

@@ -13,9 +13,10 @@ Where no GPU that Triton knows is visible, nothing needs to be said. Elsewhere, 
 Arguments are PyTorch CPU tensors, or anything with ``data_ptr()``, ``dtype`` and ``nbytes``; ``backend.wrap(array)`` makes
 that of a NumPy array. Launches return when the kernel is done.
 
-Environment: SMELT_TARGET (what the Metal library is for; macos14, for the CPU alone macos15), SMELT_TRITON_ARCH (which AMD target Triton compiles for;
-gfx1100, gfx1030, gfx1151, gfx1200 or gfx1201), SMELT_TRITON_CPU_ONLY=1 (kernels may compute in double precision and have all
-atomics of 64 bits, which no Apple GPU has; those are for the CPU alone), SMELT_TRITON=0 (the driver never offers itself).
+Environment: SMELT_TARGET (what the Metal library is for; macos14, for the CPU alone macos15), SMELT_TRITON_ARCH (which AMD
+target Triton compiles for; gfx1100, gfx1030, gfx1151, gfx1200 or gfx1201), SMELT_TRITON_CPU_ONLY=1 (kernels may compute in
+double precision and have all atomics of 64 bits, which no Apple GPU has; those are for the CPU alone), SMELT_TRITON=0 (the
+driver never offers itself).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _REPORTS = "@__ockl_fprintf_stderr_begin"
 _ENTRY = re.compile(r"define amdgpu_kernel void @(?:\"([^\"]+)\"|([\w.$]+))")
 
 
-def default_target(cpu_only: bool = False) -> str:
+def default_target(cpu_only: bool) -> str:
     """What the Metal library is for. Triton's atomics acquire and release unless told otherwise, which Metal has from macOS 15
     on; where the library is for no GPU anyway, nothing speaks for an older one."""
     return os.environ.get("SMELT_TARGET") or ("macos15" if cpu_only else "macos14")
