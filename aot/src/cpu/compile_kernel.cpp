@@ -3,6 +3,7 @@
 
 #include "cpu/codegen/back_edges.hpp"
 #include "cpu/codegen/flat_link.hpp"
+#include "cpu/codegen/long_code.hpp"
 #include "cpu/codegen/private_memory.hpp"
 #include "cpu/codegen/unreachable.hpp"
 #include "cpu/drivers/drivers.hpp"
@@ -114,6 +115,7 @@ class KernelCompiler {
                                 driven.bytes_per_thread));
     if (endless) end_at_back_edges(*module_, entry);
     return_at_unreachable(*module_);
+    outline_long_code(*module_);
     SMELT_TRY_VOID(check("optimising"));
     result.seconds.optimise = lap();
     if (list_) {
