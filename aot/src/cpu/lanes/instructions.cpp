@@ -4,6 +4,7 @@
 
 #include "cpu/lanes/emit.hpp"
 
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -102,6 +103,12 @@ void Emitter::emit_copy(llvm::Instruction& instruction) {
   copy->dropUnknownNonDebugMetadata();
   // Lane 0's value is computed even if lane 0 is off: what the flags promise holds for lanes that are on.
   if (shape(&instruction).has_offsets()) copy->dropPoisonGeneratingFlags();
+  // Of constants at once: a lane's number in its simdgroup begins with 0, and what shuffles compute of it must be known.
+  if (llvm::Constant* folded = llvm::ConstantFoldInstruction(copy, layout_)) {
+    scalars_[&instruction] = folded;
+    copy->deleteValue();
+    return;
+  }
   builder_.Insert(copy);
   if (!instruction.getType()->isVoidTy()) scalars_[&instruction] = copy;
 }
