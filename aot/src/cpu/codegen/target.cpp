@@ -8,6 +8,7 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/StackProtector.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -197,6 +198,49 @@ bool has_long_block(const llvm::Module& module) {
   return false;
 }
 
+/// Instructions are selected, and put in a first order, block by block in more than linear time.
+constexpr unsigned kPieceOfBlock = 1000;
+
+/// Cuts long blocks into pieces that follow each other. Right before selection, since LLVM's own preparation puts such
+/// pieces together again, as do the passes after it: the code has no more jumps for it.
+class SplitLongBlocks : public llvm::FunctionPass {
+ public:
+  static char ID;
+  SplitLongBlocks() : FunctionPass(ID) {}
+  llvm::StringRef getPassName() const override { return "Split long blocks"; }
+
+  /// Selection needs the stack protector's analysis, which cannot be made again.
+  void getAnalysisUsage(llvm::AnalysisUsage& usage) const override { usage.addPreserved<llvm::StackProtector>(); }
+
+  bool runOnFunction(llvm::Function& function) override {
+    bool changed = false;
+    for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
+      if (block.size() <= kLongBlock) continue;
+      changed = true;
+      for (llvm::BasicBlock* rest = &block; llvm::Instruction* at = place_to_cut(*rest);)
+        rest = rest->splitBasicBlock(at, "rest");
+    }
+    return changed;
+  }
+
+ private:
+  /// Behind a piece and all variables, which must stay in the first block; null where no second piece is left.
+  static llvm::Instruction* place_to_cut(llvm::BasicBlock& block) {
+    llvm::Instruction* at = nullptr;
+    unsigned passed = 0;
+    for (llvm::Instruction& instruction : block) {
+      if (llvm::isa<llvm::PHINode>(instruction)) continue;
+      if (llvm::isa<llvm::AllocaInst>(instruction)) {
+        at = nullptr;
+        passed = 0;
+      }
+      if (++passed == kPieceOfBlock) at = instruction.getNextNode();
+    }
+    return passed >= 2 * kPieceOfBlock ? at : nullptr;
+  }
+};
+char SplitLongBlocks::ID = 0;
+
 /// What TargetMachine::addPassesToEmitFile does, with a way to leave passes out: those that take too long for long
 /// blocks.
 bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
@@ -205,6 +249,8 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
   if (long_blocks) {
     config->disablePass(&llvm::MachineSchedulerID);
     config->disablePass(&llvm::MachineCombinerID);
+    // The last pass before selection that is always there.
+    config->insertPass(&llvm::StackProtector::ID, new SplitLongBlocks());
   }
   // In LLVM 19 it loses copies round calls that keep a part of a register, as all calls on AArch64 do with q8 to q15
   // (mended in LLVM 20: github.com/llvm/llvm-project/pull/122734). Two of three runs are left out so; the third, at the
