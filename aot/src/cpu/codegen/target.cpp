@@ -199,7 +199,8 @@ bool has_long_block(const llvm::Module& module) {
 }
 
 /// Instructions are selected, and put in a first order, block by block in more than linear time.
-constexpr unsigned kPieceOfBlock = 1000;
+constexpr unsigned kPieceOfBlock = 200;
+constexpr unsigned kCutFrom = 1000;
 
 /// Cuts long blocks into pieces that follow each other. Right before selection, since LLVM's own preparation puts such
 /// pieces together again, as do the passes after it: the code has no more jumps for it.
@@ -215,7 +216,7 @@ class SplitLongBlocks : public llvm::FunctionPass {
   bool runOnFunction(llvm::Function& function) override {
     bool changed = false;
     for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
-      if (block.size() <= kLongBlock) continue;
+      if (block.size() < kCutFrom) continue;
       changed = true;
       for (llvm::BasicBlock* rest = &block; llvm::Instruction* at = place_to_cut(*rest);)
         rest = rest->splitBasicBlock(at, "rest");
@@ -249,9 +250,9 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
   if (long_blocks) {
     config->disablePass(&llvm::MachineSchedulerID);
     config->disablePass(&llvm::MachineCombinerID);
-    // The last pass before selection that is always there.
-    config->insertPass(&llvm::StackProtector::ID, new SplitLongBlocks());
   }
+  // The last pass before selection that is always there.
+  config->insertPass(&llvm::StackProtector::ID, new SplitLongBlocks());
   // In LLVM 19 it loses copies round calls that keep a part of a register, as all calls on AArch64 do with q8 to q15
   // (mended in LLVM 20: github.com/llvm/llvm-project/pull/122734). Two of three runs are left out so; the third, at the
   // end, is the target's own and obeys only an option of the whole process. On x86 no call of ours keeps a part:
