@@ -20,6 +20,7 @@
 #include "llvm/IR/Constants.h"
 
 #include <array>
+#include <bit>
 
 namespace smelt::aot::input::amdgcn {
 namespace {
@@ -30,6 +31,11 @@ constexpr unsigned kOwnRows = 8;
 constexpr unsigned kRows = 16;
 /// Elements of a vector: of D that one call makes.
 constexpr unsigned kTogether = 4;
+
+/// In the middle of the floats that are whole numbers, one after another, and its bits.
+constexpr float kWholeNumbers = 0x1.8p23F;
+constexpr uint32_t kWholeBits = 0x4b400000;
+static_assert(std::bit_cast<uint32_t>(kWholeNumbers) == kWholeBits);
 
 /// Small numbers of A and B that add up in float.
 enum class Kind : uint8_t { sixteen_bits, e4m3, e5m2 };
@@ -282,7 +288,9 @@ Result<Value*> product(Site& site) {
 constexpr auto kSixteenBits = product<Kind::sixteen_bits, Kind::sixteen_bits>;
 
 /// wmma.i32.16x16xDEPTH.{iu8,iu4}(A signed, A, B signed, B, C, clamp). The sum of 16 products of bytes is below 2^20,
-/// so float has it exactly; it multiplies and adds in one operation, which integers need two for, one of them slow.
+/// so float has it exactly; it multiplies and adds in one operation, which integers need two for, one of them slow. The
+/// sum begins with 1.5 * 2^23: numbers from 2^23 to 2^24 are whole and their bits count up with them, so the result is
+/// there without a conversion, which processors do lane by lane where numbers may be too large.
 Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   llvm::IRBuilder<>& ir = site.ir();
   const auto a_signed = site.constant(0), b_signed = site.constant(2), clamp = site.constant(5);
@@ -304,10 +312,11 @@ Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   Value* result = site.argument(4);
   for (unsigned first = 0; first < kOwnRows; first += kTogether) {
     auto* const four = llvm::FixedVectorType::get(ir.getFloatTy(), kTogether);
-    Value* const products = wave.multiply(row, column, llvm::Constant::getNullValue(four), first);
+    Value* products = wave.multiply(row, column, llvm::ConstantFP::get(four, kWholeNumbers), first);
+    products = ir.CreateBitCast(products, llvm::FixedVectorType::get(ir.getInt32Ty(), kTogether));
     for (unsigned e = 0; e < kTogether; ++e) {
       Value* const before = ir.CreateExtractElement(site.argument(4), first + e);
-      Value* const sum = ir.CreateFPToSI(ir.CreateExtractElement(products, e), ir.getInt32Ty());
+      Value* const sum = ir.CreateSub(ir.CreateExtractElement(products, e), ir.getInt32(kWholeBits));
       Value* const both = *clamp ? add_saturating(ir, sum, before, true) : ir.CreateAdd(sum, before);
       result = ir.CreateInsertElement(result, both, first + e);
     }
