@@ -24,8 +24,8 @@ llvm::SmallVector<Shape, 16> varying_arguments(const llvm::Function& function) {
 
 }  // namespace
 
-uint64_t row_bytes(const llvm::Type* vector, const llvm::DataLayout& layout) {
-  return llvm::alignTo(layout.getTypeStoreSize(const_cast<llvm::Type*>(vector)).getFixedValue(), kRowAlignment);
+uint64_t row_bytes(llvm::Type* vector, const llvm::DataLayout& layout) {
+  return llvm::alignTo(layout.getTypeStoreSize(vector).getFixedValue(), kRowAlignment);
 }
 
 Result<void> LaneFunctions::check(llvm::Function& function) {

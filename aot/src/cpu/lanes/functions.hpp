@@ -19,7 +19,7 @@
 namespace smelt::aot::cpu::lanes {
 
 /// Bytes of one row of lanes, `vector`, in memory.
-uint64_t row_bytes(const llvm::Type* vector, const llvm::DataLayout& layout);
+uint64_t row_bytes(llvm::Type* vector, const llvm::DataLayout& layout);
 
 class LaneFunctions {
  public:

@@ -65,7 +65,7 @@ std::vector<Value*> words_of(Site& site, Value* operand) {
   return words;
 }
 
-llvm::Value* shuffle(llvm::IRBuilder<>& ir, std::string_view operation, Value* value, Value* lane) {
+llvm::Value* from_lane(llvm::IRBuilder<>& ir, std::string_view operation, Value* value, Value* lane) {
   const std::string name = fmt::format("air.simd_{}.{}", operation, air_suffix(value->getType(), false, true));
   llvm::CallInst* const fetched =
       call_air(ir, name, value->getType(), {value, ir.CreateTrunc(lane, ir.getInt16Ty())}, true);
@@ -88,7 +88,7 @@ class Wave {
     Value* const is_upper = ir.CreateICmpNE(upper(), ir.getInt32(0));
     std::vector<Value*> low, high;
     for (Value* word : own) {
-      Value* const other = shuffle(ir, "shuffle_xor", word, ir.getInt32(kRows));
+      Value* const other = from_lane(ir, "shuffle_xor", word, ir.getInt32(kRows));
       low.push_back(ir.CreateSelect(is_upper, other, word));
       high.push_back(ir.CreateSelect(is_upper, word, other));
     }
@@ -172,7 +172,7 @@ class Wave {
       for (unsigned k = 0; k < kRows; ++k)
         for (unsigned i = 0; i < 2; ++i) {
           Value* const from = k < row.size() ? lanes[i] : ir.CreateAdd(lanes[i], ir.getInt32(kRows));
-          Value* const fetched = shuffle(ir, "shuffle", row[k % row.size()], from);
+          Value* const fetched = from_lane(ir, "shuffle", row[k % row.size()], from);
           sums[i] = call_air(ir, "air.fma.f32", ir.getFloatTy(), {fetched, column[k], sums[i]}, false);
         }
       for (unsigned i = 0; i < 2; ++i) result = ir.CreateInsertElement(result, sums[i], e + i);
