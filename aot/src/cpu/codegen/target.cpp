@@ -219,6 +219,10 @@ class SplitLongBlocks : public llvm::FunctionPass {
     for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
       if (block.size() < kCutFrom) continue;
       changed = true;
+      llvm::SmallVector<llvm::Instruction*> products;
+      for (llvm::Instruction& instruction : block)
+        if (sum_of(instruction)) products.push_back(&instruction);
+      for (llvm::Instruction* product : products) product->moveBefore(sum_of(*product));
       for (llvm::BasicBlock* rest = &block; llvm::Instruction* at = place_to_cut(*rest);)
         rest = rest->splitBasicBlock(at, "rest");
     }
@@ -226,6 +230,14 @@ class SplitLongBlocks : public llvm::FunctionPass {
   }
 
  private:
+  /// What a product is added up in, which selection makes one operation of where it sees both.
+  static llvm::Instruction* sum_of(llvm::Instruction& product) {
+    if (product.getOpcode() != llvm::Instruction::FMul || !product.hasOneUse()) return nullptr;
+    auto* sum = llvm::cast<llvm::Instruction>(product.user_back());
+    const bool adds = sum->getOpcode() == llvm::Instruction::FAdd || sum->getOpcode() == llvm::Instruction::FSub;
+    return adds && sum->getParent() == product.getParent() ? sum : nullptr;
+  }
+
   /// Behind a piece and all variables, which must stay in the first block; null where no second piece is left.
   static llvm::Instruction* place_to_cut(llvm::BasicBlock& block) {
     llvm::Instruction* at = nullptr;
@@ -236,7 +248,10 @@ class SplitLongBlocks : public llvm::FunctionPass {
         at = nullptr;
         passed = 0;
       }
-      if (++passed == kPieceOfBlock) at = instruction.getNextNode();
+      if (at == nullptr && ++passed >= kPieceOfBlock && sum_of(instruction) == nullptr)
+        at = instruction.getNextNode();
+      else if (at != nullptr)
+        ++passed;
     }
     return passed >= 2 * kPieceOfBlock ? at : nullptr;
   }
