@@ -92,9 +92,11 @@ class KernelCompiler {
     SMELT_TRY(target_, make_target_machine(options_.level));
     SMELT_TRY_VOID(read());
     SMELT_TRY(const KernelEntry info, read_kernel_entry(*module_));
-    SMELT_TRY(const PreparedKernel prepared,
-              make_work_item(*module_, info, *target_,
-                             {.level = options_.level, .checked = options_.checked, .keep_lines = list_}));
+    SMELT_TRY(const PreparedKernel prepared, make_work_item(*module_, info, *target_,
+                                                            {.level = options_.level,
+                                                             .checked = options_.checked,
+                                                             .keep_lane_functions = may_go_by_lanes(),
+                                                             .keep_lines = list_}));
     SMELT_TRY_VOID(check("making the work item"));
     const bool endless = may_go_on(*module_);
     CompiledKernel result;
@@ -175,12 +177,15 @@ class KernelCompiler {
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (host-vectorizer.md 5).
     const bool straight = is_straight(item);
-    const bool lanes = options_.method == CpuMethod::lanes || (options_.method == CpuMethod::automatic && !straight);
-    if (lanes && !options_.checked) return drive_by_lanes(context, item);
+    if (may_go_by_lanes() && (options_.method == CpuMethod::lanes || !straight)) return drive_by_lanes(context, item);
     if (options_.method == CpuMethod::loop && !item.grid_only)
       return fail(Errc::unsupported, "not one loop: the kernel has barriers, simdgroup operations or group values");
     if (item.grid_only && options_.method != CpuMethod::regions) return drive_grid(context, item);
     return drive_threads(context, item);
+  }
+
+  bool may_go_by_lanes() const {
+    return !options_.checked && (options_.method == CpuMethod::lanes || options_.method == CpuMethod::automatic);
   }
 
   bool is_straight(const WorkItem& item) const {

@@ -4,8 +4,9 @@
 // docs/design/cpu-code.md 2, docs/design/cpu-lanes.md 2.
 //
 // A scalar work item (unit = thread), after make_work_item():
-//   * returns void; every helper is inlined; no calls except llvm.* intrinsics, sync sites and functions
-//     that recur (work_item/recursion.hpp);
+//   * returns void; every helper is inlined; no calls except llvm.* intrinsics, sync sites, functions that recur
+//     (work_item/recursion.hpp) and, on its way to lanes, functions in which lanes exchange values
+//     (work_item/lane_functions.hpp);
 //   * parameters are described one by one by `parameters`, in order;
 //   * all hardware values are i32 scalars, one component each, and only those that the kernel uses are parameters;
 //   * threadgroup globals are offsets from the `threadgroup_memory` parameter; function constants are loads from the

@@ -29,11 +29,11 @@ llvm::Value* Replacement::hardware_at(std::string_view attribute, llvm::Value* i
   return result;
 }
 
-llvm::Value* Replacement::air(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments,
-                              bool across_lanes) {
+llvm::CallInst* call_air(llvm::IRBuilderBase& builder, std::string_view name, llvm::Type* result,
+                         llvm::ArrayRef<llvm::Value*> arguments, bool across_lanes) {
   std::vector<llvm::Type*> parameters;
   for (const llvm::Value* argument : arguments) parameters.push_back(argument->getType());
-  llvm::Module& module = *call_.getModule();
+  llvm::Module& module = *builder.GetInsertBlock()->getModule();
   llvm::FunctionCallee callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, parameters, false));
   if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
     function->setDoesNotThrow();
@@ -43,8 +43,14 @@ llvm::Value* Replacement::air(std::string_view name, llvm::Type* result, llvm::A
     else
       function->setDoesNotAccessMemory();
   }
-  llvm::CallInst* made = builder_.CreateCall(callee, arguments);
+  llvm::CallInst* made = builder.CreateCall(callee, arguments);
   if (across_lanes) made->setConvergent();
+  return made;
+}
+
+llvm::Value* Replacement::air(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments,
+                              bool across_lanes) {
+  llvm::CallInst* made = call_air(builder_, name, result, arguments, across_lanes);
   if (llvm::isa<llvm::FPMathOperator>(made) && llvm::isa<llvm::FPMathOperator>(call_)) made->copyFastMathFlags(&call_);
   return made;
 }

@@ -10,6 +10,10 @@
 
 namespace smelt::aot::input {
 
+/// A call of an air.* operation. `across_lanes`: convergent, else pure.
+llvm::CallInst* call_air(llvm::IRBuilderBase& builder, std::string_view name, llvm::Type* result,
+                         llvm::ArrayRef<llvm::Value*> arguments, bool across_lanes);
+
 /// Writes the replacement of one call in front of it.
 class Replacement {
  public:
@@ -24,7 +28,7 @@ class Replacement {
   llvm::Value* hardware(std::string_view attribute, char component, llvm::Type* type);
   /// A hardware vector's component by a run-time index; 3 and above give `otherwise`.
   llvm::Value* hardware_at(std::string_view attribute, llvm::Value* index, uint64_t otherwise, llvm::Type* type);
-  /// A call of an air.* operation. `across_lanes`: convergent, else pure.
+  /// call_air() with the flags of the call.
   llvm::Value* air(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments,
                    bool across_lanes);
   /// air.wg.barrier or air.simdgroup.barrier over these memory flags (1 device, 2 threadgroup, 4 texture).

@@ -8,6 +8,7 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/StackProtector.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -197,6 +198,66 @@ bool has_long_block(const llvm::Module& module) {
   return false;
 }
 
+/// Instructions are selected, and put in a first order, block by block in more than linear time: at each load of 128 or
+/// 256 bits, LLVM 19 looks for x86 at everything that depends on the store or call before it.
+constexpr unsigned kPieceOfBlock = 200;
+constexpr unsigned kCutFrom = 1000;
+
+/// Cuts long blocks into pieces that follow each other. Right before selection, since LLVM's own preparation puts such
+/// pieces together again, as do the passes after it: the code has no more jumps for it.
+class SplitLongBlocks : public llvm::FunctionPass {
+ public:
+  static char ID;
+  SplitLongBlocks() : FunctionPass(ID) {}
+  llvm::StringRef getPassName() const override { return "Split long blocks"; }
+
+  /// Selection needs the stack protector's analysis, which cannot be made again.
+  void getAnalysisUsage(llvm::AnalysisUsage& usage) const override { usage.addPreserved<llvm::StackProtector>(); }
+
+  bool runOnFunction(llvm::Function& function) override {
+    bool changed = false;
+    for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
+      if (block.size() < kCutFrom) continue;
+      changed = true;
+      llvm::SmallVector<llvm::Instruction*> products;
+      for (llvm::Instruction& instruction : block)
+        if (sum_of(instruction)) products.push_back(&instruction);
+      for (llvm::Instruction* product : products) product->moveBefore(sum_of(*product));
+      for (llvm::BasicBlock* rest = &block; llvm::Instruction* at = place_to_cut(*rest);)
+        rest = rest->splitBasicBlock(at, "rest");
+    }
+    return changed;
+  }
+
+ private:
+  /// What a product is added up in, which selection makes one operation of where it sees both.
+  static llvm::Instruction* sum_of(llvm::Instruction& product) {
+    if (product.getOpcode() != llvm::Instruction::FMul || !product.hasOneUse()) return nullptr;
+    auto* sum = llvm::cast<llvm::Instruction>(product.user_back());
+    const bool adds = sum->getOpcode() == llvm::Instruction::FAdd || sum->getOpcode() == llvm::Instruction::FSub;
+    return adds && sum->getParent() == product.getParent() ? sum : nullptr;
+  }
+
+  /// Behind a piece and all variables, which must stay in the first block; null where no second piece is left.
+  static llvm::Instruction* place_to_cut(llvm::BasicBlock& block) {
+    llvm::Instruction* at = nullptr;
+    unsigned passed = 0;
+    for (llvm::Instruction& instruction : block) {
+      if (llvm::isa<llvm::PHINode>(instruction)) continue;
+      if (llvm::isa<llvm::AllocaInst>(instruction)) {
+        at = nullptr;
+        passed = 0;
+      }
+      if (at == nullptr && ++passed >= kPieceOfBlock && sum_of(instruction) == nullptr)
+        at = instruction.getNextNode();
+      else if (at != nullptr)
+        ++passed;
+    }
+    return passed >= 2 * kPieceOfBlock ? at : nullptr;
+  }
+};
+char SplitLongBlocks::ID = 0;
+
 /// What TargetMachine::addPassesToEmitFile does, with a way to leave passes out: those that take too long for long
 /// blocks.
 bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
@@ -206,6 +267,8 @@ bool add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
     config->disablePass(&llvm::MachineSchedulerID);
     config->disablePass(&llvm::MachineCombinerID);
   }
+  // The last pass before selection that is always there.
+  config->insertPass(&llvm::StackProtector::ID, new SplitLongBlocks());
   // In LLVM 19 it loses copies round calls that keep a part of a register, as all calls on AArch64 do with q8 to q15
   // (mended in LLVM 20: github.com/llvm/llvm-project/pull/122734). Two of three runs are left out so; the third, at the
   // end, is the target's own and obeys only an option of the whole process. On x86 no call of ours keeps a part:

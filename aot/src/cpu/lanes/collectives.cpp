@@ -198,6 +198,8 @@ Parts Emitter::move_lanes(llvm::CallInst& call, const Collective& collective) {
   const auto known = constant_lanes(source.index);
   const Parts fill = fills ? parts(call.getArgOperand(1)) : Parts();
   const auto moved = [&](llvm::Value* values) {
+    llvm::Value* from_row = known ? broadcast_from_row(values, *known) : nullptr;
+    if (from_row) return from_row;
     return known ? builder_.CreateShuffleVector(values, *known) : pick_lanes(values, source.index);
   };
   llvm::Value* source_is_on = fills && mask() ? moved(mask()) : nullptr;

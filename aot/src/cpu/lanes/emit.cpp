@@ -131,6 +131,7 @@ void Emitter::emit_terminator(llvm::BasicBlock* block) {
   }
   auto* branch = llvm::dyn_cast<llvm::BranchInst>(end);
   if (!branch) {
+    if (result_) store_result(llvm::cast<llvm::ReturnInst>(end)->getReturnValue());
     builder_.CreateRetVoid();
   } else if (branch->isUnconditional()) {
     builder_.CreateBr(first_[branch->getSuccessor(0)]);

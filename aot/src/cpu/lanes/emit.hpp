@@ -22,6 +22,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -29,11 +30,14 @@ namespace smelt::aot::cpu::lanes {
 
 using Parts = llvm::SmallVector<llvm::Value*, 1>;
 
+class LaneFunctions;
+
 struct EmitOptions {
   unsigned lanes = 32;
-  bool native_gather = false;        ///< use gather and scatter instructions; else one lane after another
-  bool narrow_masked_moves = false;  ///< the target has masked loads and stores of 8 and 16 bits
-  bool calls = false;                ///< what moves.hpp does is called, not written in place
+  bool native_gather = false;          ///< use gather and scatter instructions; else one lane after another
+  bool narrow_masked_moves = false;    ///< the target has masked loads and stores of 8 and 16 bits
+  bool calls = false;                  ///< what moves.hpp does is called, not written in place
+  LaneFunctions* functions = nullptr;  ///< what is called of functions.hpp
 };
 
 /// Where the scalars inside a thread's type lie in memory, and how many parts it has.
@@ -67,6 +71,10 @@ class Emitter {
     entry_mask_ = mask;
     whole_ = whole;
   }
+  /// Before run(): an argument that is rows in memory at `pointer`.
+  void set_rows(const llvm::Value* value, llvm::Value* pointer);
+  /// Before run(): where what the function returns goes, as rows.
+  void set_result(llvm::Value* pointer) { result_ = pointer; }
   void run();
 
   llvm::Value* step_vector(llvm::Type* type, int64_t step);
@@ -212,6 +220,13 @@ class Emitter {
   llvm::AllocaInst* floats_in_memory(llvm::Value* matrix);
   void set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made);
 
+  // functions.cpp
+  void emit_lane_call(llvm::CallInst& call);
+  Parts load_rows(llvm::Type* type, llvm::Value* pointer);
+  llvm::Value* rows_in_memory(const Parts& all);
+  void store_result(llvm::Value* value);
+  llvm::Value* broadcast_from_row(llvm::Value* values, llvm::ArrayRef<int> sources);
+
   struct MatrixLoad {
     llvm::LoadInst* value = nullptr;  ///< of the copy that `call` makes
     llvm::CallInst* call = nullptr;
@@ -240,6 +255,7 @@ class Emitter {
   llvm::IRBuilder<> builder_;
   llvm::Value* entry_mask_ = nullptr;
   llvm::Value* whole_ = nullptr;
+  llvm::Value* result_ = nullptr;
   enum class Here : uint8_t { anything, all, not_all };
   Here here_ = Here::anything;         // what is known of the lanes in the code being made, besides the block's mask
   llvm::BasicBlock* block_ = nullptr;  // of the source, being emitted
@@ -256,7 +272,9 @@ class Emitter {
   llvm::DenseMap<uint64_t, llvm::AllocaInst*> scratch_;
   llvm::DenseMap<llvm::Constant*, llvm::GlobalVariable*> offset_tables_;
   llvm::DenseMap<llvm::Value*, llvm::AllocaInst*> in_memory_, floats_in_memory_;
-  std::vector<MatrixLoad> matrix_loads_;             // of small floats
+  std::map<std::vector<llvm::Value*>, llvm::AllocaInst*> rows_;
+  llvm::DenseMap<const llvm::Value*, llvm::Value*> row_of_;  // of arguments that are rows: where each one lies
+  std::vector<MatrixLoad> matrix_loads_;                     // of small floats
   llvm::DenseMap<const llvm::Value*, Parts> slots_;  // of products by multiply_elements: what lanes hold at 0 and 1
 };
 

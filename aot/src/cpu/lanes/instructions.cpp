@@ -3,7 +3,9 @@
 #include "llvm/IR/Instructions.h"
 
 #include "cpu/lanes/emit.hpp"
+#include "cpu/work_item/lane_functions.hpp"
 
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -68,6 +70,7 @@ void Emitter::emit(llvm::Instruction& instruction) {
       scalars_[call] = every(condition);
       return;
     }
+    if (is_lane_function(*call->getCalledFunction())) return emit_lane_call(*call);
     return emit_collective(*call, *parse_collective(std::string_view(name)));
   }
   if (auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return emit_atomic(*atomic);
@@ -102,6 +105,13 @@ void Emitter::emit_copy(llvm::Instruction& instruction) {
   copy->dropUnknownNonDebugMetadata();
   // Lane 0's value is computed even if lane 0 is off: what the flags promise holds for lanes that are on.
   if (shape(&instruction).has_offsets()) copy->dropPoisonGeneratingFlags();
+  // Of constants at once: a lane's number in its simdgroup begins with 0, and what shuffles compute of it must be
+  // known.
+  if (llvm::Constant* folded = llvm::ConstantFoldInstruction(copy, layout_)) {
+    scalars_[&instruction] = folded;
+    copy->deleteValue();
+    return;
+  }
   builder_.Insert(copy);
   if (!instruction.getType()->isVoidTy()) scalars_[&instruction] = copy;
 }

@@ -3,11 +3,13 @@
 // and in which order is docs/design/cpu-lanes.md 3; where we left the prototype behind it, docs say so.
 #include "air/limits.hpp"
 #include "cpu/lanes/emit.hpp"
+#include "cpu/lanes/functions.hpp"
 #include "cpu/lanes/legal.hpp"
 #include "cpu/lanes/prepare.hpp"
 #include "cpu/lanes/specialise.hpp"
 #include "cpu/lanes/structure.hpp"
 #include "cpu/work_item.hpp"
+#include "cpu/work_item/lane_functions.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
@@ -69,6 +71,7 @@ class Vectoriser {
   Result<GangVariant> vectorise(LaneLayout layout);
   void forget() {
     for (llvm::Function* function : made_) function->eraseFromParent();
+    functions_.forget();
   }
 
  private:
@@ -84,6 +87,7 @@ class Vectoriser {
   const WorkItem& scalar_;
   const LaneOptions& options_;
   std::vector<llvm::Function*> made_;
+  lanes::LaneFunctions functions_;
 };
 
 // The thread's function, copied and brought into a form that masks can follow.
@@ -164,6 +168,8 @@ void Vectoriser::bind_linear(lanes::Emitter& emitter, llvm::Function& source, co
 Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> shapes, LaneLayout layout, Gang kind) {
   const lanes::Analysis analysis(source, shapes, lane_count(layout));
   SMELT_TRY_VOID(lanes::check_supported(source, analysis, lane_count(layout)));
+  for (llvm::Function& function : module_)
+    if (is_lane_function(function)) SMELT_TRY_VOID(functions_.check(function));
   WorkItem gang = scalar_;
   gang.unit = Unit::gang;
   gang.layout = layout;
@@ -192,6 +198,7 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
   lanes::EmitOptions emit_options;
   emit_options.lanes = lane_count(layout);
   emit_options.native_gather = options_.native_gather;
+  emit_options.functions = &functions_;
   emit_options.calls = kind == Gang::either;                  // the kernel is a large one
   emit_options.narrow_masked_moves = options_.native_gather;  // both came with AVX-512
   lanes::Emitter emitter(source, *gang.function, analysis, emit_options);

@@ -2,6 +2,7 @@
 #include "cpu/lanes/legal.hpp"
 
 #include "cpu/lanes/emit.hpp"
+#include "cpu/work_item/lane_functions.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -173,6 +174,8 @@ std::string LegalityCheck::check_call(llvm::CallInst& call) const {
   if (!callee) return "an indirect call";
   if (callee->getName() == kAllLanes) return {};
   const auto collective = parse_collective(std::string_view(callee->getName()));
+  if (is_lane_function(*callee))
+    return lanes_ == kSimdWidth ? "" : "a simdgroup operation in a gang that is no simdgroup";
   if (!collective) return "a call to '" + callee->getName().str() + "'";
   if (collective->kind == CollectiveKind::threadgroup_barrier) return {};
   if (lanes_ != kSimdWidth) return "a simdgroup operation in a gang that is no simdgroup";

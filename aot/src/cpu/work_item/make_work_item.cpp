@@ -11,6 +11,7 @@
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/function_constants.hpp"
+#include "cpu/work_item/lane_functions.hpp"
 #include "cpu/work_item/prepare_module.hpp"
 #include "cpu/work_item/recursion.hpp"
 #include "cpu/work_item/unroll.hpp"
@@ -301,6 +302,7 @@ void describe_sites(WorkItem& item) {
     for (llvm::Instruction& instruction : *block) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       if (call == nullptr || call->getCalledFunction() == nullptr) continue;
+      collectives |= is_lane_function(*call->getCalledFunction());
       const auto collective = parse_collective(call->getCalledFunction()->getName());
       if (!collective) continue;
       if (collective->kind == CollectiveKind::threadgroup_barrier) {
@@ -326,6 +328,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
   lower.expand_memory = !options.checked;  // one check for the whole of it
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
+  if (options.keep_lane_functions) keep_lane_functions(module, target);
   return Maker(module, info, options).make(target);
 }
 

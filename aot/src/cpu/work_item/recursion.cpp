@@ -7,6 +7,7 @@
 #include "cpu/lower/lower.hpp"
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/fault.hpp"
+#include "cpu/work_item/lane_functions.hpp"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -136,8 +137,9 @@ Result<void> inline_calls(llvm::Function& function) {
     llvm::SmallVector<llvm::CallBase*> calls;
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        if (const llvm::Function* callee = call->getCalledFunction();
-            callee != nullptr && !callee->isDeclaration() && !callee->hasFnAttribute(kRecursive))
+        if (const llvm::Function* callee = call->getCalledFunction(); callee != nullptr && !callee->isDeclaration() &&
+                                                                      !callee->hasFnAttribute(kRecursive) &&
+                                                                      !is_lane_function(*callee))
           calls.push_back(call);
     if (calls.empty()) return {};
     for (llvm::CallBase* call : calls) {

@@ -24,7 +24,8 @@ inline constexpr uint32_t kDeepestRecursion = 512;
 /// threads or the launch, and for a call of an unknown target.
 Result<void> keep_recursion(llvm::Module& module);
 
-/// Inlines every call to a function with a body, until none but those of marked functions is left.
+/// Inlines every call to a function with a body, until none but those of marked functions is left: these and those
+/// of lane_functions.hpp.
 Result<void> inline_calls(llvm::Function& function);
 
 struct RecursiveFunction {

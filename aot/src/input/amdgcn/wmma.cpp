@@ -9,10 +9,18 @@
 // Every lane needs its column of B whole, and fetches the rows of A that its elements of D need: 8 rows, one number a
 // shuffle, which the lane that has it has widened already. Exactly the layout of the instruction, so registers pass
 // through unchanged.
+//
+// A kernel has hundreds of these, each of 128 shuffles and 128 products. So four elements of D, which is what fits a
+// vector of AIR, are made by a function in float, of which there is one for each layout; what numbers are small ones of
+// is the caller's, where fragments that several products share are widened once.
 #include "input/amdgcn/packed.hpp"
 #include "input/amdgcn/site.hpp"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
+
+#include <array>
+#include <bit>
 
 namespace smelt::aot::input::amdgcn {
 namespace {
@@ -21,6 +29,13 @@ using llvm::Value;
 
 constexpr unsigned kOwnRows = 8;
 constexpr unsigned kRows = 16;
+/// Elements of a vector: of D that one call makes.
+constexpr unsigned kTogether = 4;
+
+/// In the middle of the floats that are whole numbers, one after another, and its bits.
+constexpr float kWholeNumbers = 0x1.8p23F;
+constexpr uint32_t kWholeBits = 0x4b400000;
+static_assert(std::bit_cast<uint32_t>(kWholeNumbers) == kWholeBits);
 
 /// Small numbers of A and B that add up in float.
 enum class Kind : uint8_t { sixteen_bits, e4m3, e5m2 };
@@ -50,27 +65,21 @@ std::vector<Value*> words_of(Site& site, Value* operand) {
   return words;
 }
 
-/// Where the words of A's rows and B's columns lie in the wave, and the rows of D.
+llvm::Value* from_lane(llvm::IRBuilder<>& ir, std::string_view operation, Value* value, Value* lane) {
+  const std::string name = fmt::format("air.simd_{}.{}", operation, air_suffix(value->getType(), false, true));
+  llvm::CallInst* const fetched =
+      call_air(ir, name, value->getType(), {value, ir.CreateTrunc(lane, ir.getInt16Ty())}, true);
+  fetched->setDoesNotAccessMemory();  // columns that products share are exchanged once
+  return fetched;
+}
+
+/// Four elements of D in the layout of one generation, and the columns and rows that they need.
 class Wave {
  public:
   /// `is_gfx12`: a lane's registers hold half of k.
   Wave(Site& site, bool is_gfx12) : site_(site), is_gfx12_(is_gfx12) {}
 
   bool is_gfx12() const { return is_gfx12_; }
-
-  /// The lane that holds the row of A for element `e` of the own D; its first half on GFX12.
-  Value* row_lane(unsigned e) {
-    llvm::IRBuilder<>& ir = site_.ir();
-    if (is_gfx12_) return ir.CreateAdd(ir.CreateShl(upper(), 3), ir.getInt32(e));
-    return ir.CreateAdd(upper(), ir.getInt32(2 * e));
-  }
-
-  /// Number `k` of the row that begins in `lane`, of the numbers `own` of all lanes.
-  Value* row_number(const std::vector<Value*>& own, Value* lane, size_t k) {
-    llvm::IRBuilder<>& ir = site_.ir();
-    if (k >= own.size()) lane = ir.CreateAdd(lane, ir.getInt32(kRows));
-    return fetch("shuffle", own[k % own.size()], site_.lane(lane));
-  }
 
   /// The words of the own column, of which a lane of GFX12 has half.
   std::vector<Value*> column(const std::vector<Value*>& own) {
@@ -79,7 +88,7 @@ class Wave {
     Value* const is_upper = ir.CreateICmpNE(upper(), ir.getInt32(0));
     std::vector<Value*> low, high;
     for (Value* word : own) {
-      Value* const other = fetch("shuffle_xor", word, ir.getInt16(kRows));
+      Value* const other = from_lane(ir, "shuffle_xor", word, ir.getInt32(kRows));
       low.push_back(ir.CreateSelect(is_upper, other, word));
       high.push_back(ir.CreateSelect(is_upper, word, other));
     }
@@ -87,17 +96,89 @@ class Wave {
     return low;
   }
 
+  /// Elements `first` to `first` + 3 of D: the products of the own numbers of A's rows and those of the whole column
+  /// of B, added to `sums`, in the order of k.
+  Value* multiply(llvm::ArrayRef<Value*> row, llvm::ArrayRef<Value*> column, Value* sums, unsigned first) {
+    llvm::IRBuilder<>& ir = site_.ir();
+    const size_t own = is_gfx12_ ? kRows / 2 : kRows;
+    // Deeper products (of GFX12 alone) are several of depth 16.
+    for (size_t at = 0; at < row.size(); at += own) {
+      std::vector<Value*> arguments = fours(row.slice(at, own));
+      std::vector<Value*> numbers = column.slice(at, own).vec();
+      if (is_gfx12_) llvm::append_range(numbers, column.slice(row.size() + at, own));
+      llvm::append_range(arguments, fours(numbers));
+      arguments.push_back(sums);
+      arguments.push_back(is_gfx12_ ? ir.CreateAdd(ir.CreateShl(upper(), 3), ir.getInt32(first))
+                                    : ir.CreateAdd(upper(), ir.getInt32(2 * first)));
+      llvm::CallInst* const call = ir.CreateCall(&function(), arguments);
+      call->setConvergent();
+      sums = call;
+    }
+    return sums;
+  }
+
  private:
   Value* upper() {
     if (!upper_) upper_ = site_.ir().CreateLShr(site_.lane_id(), 4);
     return upper_;
   }
-  Value* fetch(std::string_view operation, Value* value, Value* lane) {
-    const std::string name = fmt::format("air.simd_{}.{}", operation, air_suffix(value->getType(), false, true));
-    llvm::Value* const fetched = site_.air(name, value->getType(), {value, lane}, true);
-    // Products that share a fragment then share its rows, when common expressions are merged.
-    llvm::cast<llvm::CallInst>(fetched)->setDoesNotAccessMemory();
-    return fetched;
+
+  std::vector<Value*> fours(llvm::ArrayRef<Value*> numbers) {
+    llvm::IRBuilder<>& ir = site_.ir();
+    std::vector<Value*> vectors;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (i % kTogether == 0)
+        vectors.push_back(llvm::PoisonValue::get(llvm::FixedVectorType::get(ir.getFloatTy(), kTogether)));
+      vectors.back() = ir.CreateInsertElement(vectors.back(), numbers[i], i % kTogether);
+    }
+    return vectors;
+  }
+
+  /// <4 x float> (A's own numbers, B's column, <4 x float> sums, i32 lane that has the first element's row).
+  llvm::Function& function() {
+    llvm::Module& module = *site_.call().getModule();
+    const char* const name = is_gfx12_ ? "smelt.wmma.gfx12" : "smelt.wmma.gfx11";
+    if (llvm::Function* made = module.getFunction(name)) return *made;
+    llvm::LLVMContext& context = module.getContext();
+    auto* const four = llvm::FixedVectorType::get(llvm::Type::getFloatTy(context), kTogether);
+    const unsigned of_row = (is_gfx12_ ? kRows / 2 : kRows) / kTogether;
+    const unsigned of_column = kRows / kTogether;
+    std::vector<llvm::Type*> parameters(of_row + of_column + 1, four);
+    parameters.push_back(llvm::Type::getInt32Ty(context));
+    auto* const made = llvm::Function::Create(llvm::FunctionType::get(four, parameters, false),
+                                              llvm::GlobalValue::InternalLinkage, name, module);
+    made->setConvergent();
+    made->setDoesNotThrow();
+    made->setWillReturn();
+    made->setDoesNotAccessMemory();
+    llvm::IRBuilder<> ir(llvm::BasicBlock::Create(context, "entry", made));
+    const auto numbers = [&](unsigned first, unsigned count) {
+      std::vector<Value*> all;
+      for (unsigned i = 0; i < count * kTogether; ++i)
+        all.push_back(ir.CreateExtractElement(made->getArg(first + i / kTogether), i % kTogether));
+      return all;
+    };
+    const std::vector<Value*> row = numbers(0, of_row);
+    const std::vector<Value*> column = numbers(of_row, of_column);
+    Value* result = made->getArg(of_row + of_column);
+    Value* const lane = made->getArg(of_row + of_column + 1);
+    // Two elements at a time: their sums do not wait for each other, and a number of B serves both.
+    for (unsigned e = 0; e < kTogether; e += 2) {
+      std::array<Value*, 2> sums{}, lanes{};
+      for (unsigned i = 0; i < 2; ++i) {
+        sums[i] = ir.CreateExtractElement(result, e + i);
+        lanes[i] = ir.CreateAdd(lane, ir.getInt32((is_gfx12_ ? 1 : 2) * (e + i)));
+      }
+      for (unsigned k = 0; k < kRows; ++k)
+        for (unsigned i = 0; i < 2; ++i) {
+          Value* const from = k < row.size() ? lanes[i] : ir.CreateAdd(lanes[i], ir.getInt32(kRows));
+          Value* const fetched = from_lane(ir, "shuffle", row[k % row.size()], from);
+          sums[i] = call_air(ir, "air.fma.f32", ir.getFloatTy(), {fetched, column[k], sums[i]}, false);
+        }
+      for (unsigned i = 0; i < 2; ++i) result = ir.CreateInsertElement(result, sums[i], e + i);
+    }
+    ir.CreateRet(result);
+    return *made;
   }
 
   Site& site_;
@@ -137,11 +218,6 @@ Value* number(Site& site, Value* opened, Kind kind, unsigned index) {
 struct Kinds {
   Kind a, b;
 };
-
-/// x * y + sum, rounded once.
-Value* add_product(Site& site, Value* x, Value* y, Value* sum) {
-  return site.air("air.fma.f32", site.ir().getFloatTy(), {x, y, sum}, false);
-}
 
 /// What an accumulator of 16 bits is rounded to.
 Value* narrowed(llvm::IRBuilder<>& ir, Value* sum, llvm::Type* type) {
@@ -190,13 +266,17 @@ Result<Value*> float_product(Site& site, Kinds kinds) {
   const std::vector<Value*> row = own_numbers(site, 0, kinds.a);
   const std::vector<Value*> column = column_of(site, wave, kinds.b);
   Value* result = site.argument(2);
-  for (unsigned e = 0; e < kOwnRows; ++e) {
-    Value* const lane = wave.row_lane(e);
-    Value* sum = ir.CreateExtractElement(site.argument(2), e);
-    if (!sum_type->isFloatTy()) sum = small_to_float(ir, sum);
-    for (unsigned k = 0; k < kRows; ++k) sum = add_product(site, wave.row_number(row, lane, k), column[k], sum);
-    if (!sum_type->isFloatTy()) sum = narrowed(ir, sum, sum_type);
-    result = ir.CreateInsertElement(result, sum, e);
+  for (unsigned first = 0; first < kOwnRows; first += kTogether) {
+    Value* sums = llvm::PoisonValue::get(llvm::FixedVectorType::get(ir.getFloatTy(), kTogether));
+    for (unsigned e = 0; e < kTogether; ++e) {
+      Value* const sum = ir.CreateExtractElement(site.argument(2), first + e);
+      sums = ir.CreateInsertElement(sums, sum_type->isFloatTy() ? sum : small_to_float(ir, sum), e);
+    }
+    sums = wave.multiply(row, column, sums, first);
+    for (unsigned e = 0; e < kTogether; ++e) {
+      Value* const sum = ir.CreateExtractElement(sums, e);
+      result = ir.CreateInsertElement(result, sum_type->isFloatTy() ? sum : narrowed(ir, sum, sum_type), first + e);
+    }
   }
   return result;
 }
@@ -208,7 +288,9 @@ Result<Value*> product(Site& site) {
 constexpr auto kSixteenBits = product<Kind::sixteen_bits, Kind::sixteen_bits>;
 
 /// wmma.i32.16x16xDEPTH.{iu8,iu4}(A signed, A, B signed, B, C, clamp). The sum of 16 products of bytes is below 2^20,
-/// so float has it exactly; it multiplies and adds in one operation, which integers need two for, one of them slow.
+/// so float has it exactly; it multiplies and adds in one operation, which integers need two for, one of them slow. The
+/// sum begins with 1.5 * 2^23: numbers from 2^23 to 2^24 are whole and their bits count up with them, so the result is
+/// there without a conversion, which processors do lane by lane where numbers may be too large.
 Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   llvm::IRBuilder<>& ir = site.ir();
   const auto a_signed = site.constant(0), b_signed = site.constant(2), clamp = site.constant(5);
@@ -228,15 +310,16 @@ Result<Value*> integer_product(Site& site, unsigned bits, unsigned depth) {
   const std::vector<Value*> row = numbers_in(words_of(site, site.argument(1)), *a_signed != 0);
   const std::vector<Value*> column = numbers_in(wave.column(words_of(site, site.argument(3))), *b_signed != 0);
   Value* result = site.argument(4);
-  for (unsigned e = 0; e < kOwnRows; ++e) {
-    Value* const lane = wave.row_lane(e);
-    Value* products = llvm::ConstantFP::get(ir.getFloatTy(), 0.0);
-    for (unsigned k = 0; k < depth; ++k)
-      products = add_product(site, wave.row_number(row, lane, k), column[k], products);
-    Value* const before = ir.CreateExtractElement(site.argument(4), e);
-    Value* const sum = ir.CreateFPToSI(products, ir.getInt32Ty());
-    result =
-        ir.CreateInsertElement(result, *clamp ? add_saturating(ir, sum, before, true) : ir.CreateAdd(sum, before), e);
+  for (unsigned first = 0; first < kOwnRows; first += kTogether) {
+    auto* const four = llvm::FixedVectorType::get(ir.getFloatTy(), kTogether);
+    Value* products = wave.multiply(row, column, llvm::ConstantFP::get(four, kWholeNumbers), first);
+    products = ir.CreateBitCast(products, llvm::FixedVectorType::get(ir.getInt32Ty(), kTogether));
+    for (unsigned e = 0; e < kTogether; ++e) {
+      Value* const before = ir.CreateExtractElement(site.argument(4), first + e);
+      Value* const sum = ir.CreateSub(ir.CreateExtractElement(products, e), ir.getInt32(kWholeBits));
+      Value* const both = *clamp ? add_saturating(ir, sum, before, true) : ir.CreateAdd(sum, before);
+      result = ir.CreateInsertElement(result, both, first + e);
+    }
   }
   return result;
 }

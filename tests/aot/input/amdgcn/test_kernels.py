@@ -31,9 +31,9 @@ FULL = os.environ.get("SMELT_FULL", "") not in ("", "0")
 TARGETS = ("macos14", "macos26")
 # A lock needs acquire and release: Metal has them from 3.2 on.
 NOT_BEFORE = {"spin_count": "macos15"}
-# The matrices of both targets, and kernels of much code.
-SLOW = {"attention", "flash_attention", "matmul_f16", "matmul_bf16", "matmul_i8", "matmul_f32", "sort_row", "transpose", "linear_scan",
-        "cumsum_2d", "argmax_row", "histogram_block", "functions", "matmul_fp8", "matmul_bf8", "matmul_f16_f16"}  # fmt: skip
+# Kernels of much code.
+SLOW = {"attention", "sort_row", "transpose", "linear_scan", "matmul_f32", "cumsum_2d", "argmax_row", "histogram_block",
+        "functions"}  # fmt: skip
 
 
 def run(*arguments):
