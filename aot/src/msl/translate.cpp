@@ -149,8 +149,12 @@ class TranslateAction final : public clang::ASTFrontendAction {
     clang::Parser::DeclGroupPtrTy group;
     clang::Sema::ModuleImportState imports;
     for (bool at_end = parser.ParseFirstTopLevelDecl(group, imports); !at_end;
-         at_end = parser.ParseTopLevelDecl(group, imports))
+         at_end = parser.ParseTopLevelDecl(group, imports)) {
       if (group) consumer.HandleTopLevelDecl(group.get());
+      // All types are read, and have their spaces. What is instantiated from here on need not be looked at for what
+      // SYCL forbids, every struct field by field at every use.
+      if (parser.getCurToken().is(clang::tok::eof)) getCompilerInstance().getLangOpts().SYCLIsDevice = 0;
+    }
     for (clang::Decl* decl : sema.WeakTopLevelDecls()) consumer.HandleTopLevelDecl(clang::DeclGroupRef(decl));
   }
 
