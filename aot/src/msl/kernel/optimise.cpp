@@ -25,11 +25,11 @@ namespace {
 // vectorisers too, since vectors wider than Metal's have to be split again; and without unrolling: how far a loop is
 // unrolled is known to the compiler of the GPU alone, which counts registers.
 constexpr llvm::StringLiteral kSimplify =
-    "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,jump-threading,"
-    "correlated-propagation,simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
+    "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,jump-threading,correlated-propagation,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
-    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),sroa<modify-cfg>,gvn,sccp,bdce,"
-    "instcombine<no-verify-fixpoint>,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,loop-deletion),sroa<modify-cfg>,gvn,bdce,"
+    "jump-threading,correlated-propagation,dse,adce,memcpyopt,"
     "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>)";
 
 // What leaves loops last, when short loops are gone: accumulators in arrays stay in registers then.
@@ -149,10 +149,7 @@ void prepare_operations(llvm::Module& module) {
 void optimise(llvm::Module& module) {
   Pipeline pipeline;
   llvm::FunctionPassManager first;
-  // Spaces first, each time: InstCombine makes one load of two that only seem to read the same space, by a pointer to
-  // either.
-  first.addPass(llvm::InferAddressSpacesPass(kThread));
-  first.addPass(llvm::InstCombinePass());
+  // Spaces first: InstCombine makes one load of two that only seem to read the same space, by a pointer to either.
   first.addPass(llvm::InferAddressSpacesPass(kThread));
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   first.addPass(llvm::InferAddressSpacesPass(kThread));
