@@ -61,13 +61,14 @@ void inline_all(llvm::Module& module) {
   llvm::PassBuilder builder;
   const llvm::TargetLibraryInfoImpl library = no_library();
   Analyses analyses(builder, &library);
-  llvm::FunctionPassManager simplify;
+  llvm::FunctionPassManager simplify, simplify_last;
   simplify.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  simplify.addPass(llvm::EarlyCSEPass());
+  simplify_last.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  simplify_last.addPass(llvm::EarlyCSEPass());
   Functions finished;
   for (llvm::Function* function : callees_first(module)) {
     inline_calls(*function, finished);
-    simplify.run(*function, analyses.function);
+    (function->hasLocalLinkage() ? simplify : simplify_last).run(*function, analyses.function);
     analyses.function.clear(*function, function->getName());
     if (llvm::isInlineViable(*function).isSuccess()) finished.insert(function);
   }

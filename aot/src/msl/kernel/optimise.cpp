@@ -21,15 +21,17 @@
 namespace smelt::aot::msl {
 namespace {
 
-// What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin. Without the
-// vectorisers too, since vectors wider than Metal's have to be split again; and without unrolling: how far a loop is
-// unrolled is known to the compiler of the GPU alone, which counts registers.
+// What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin; and without what
+// takes long and leaves the same code but for a few instructions in a hundred: induction variables, GVN (EarlyCSE
+// instead), SCCP, every other InstCombine. Without the vectorisers too, since vectors wider than Metal's have to be
+// split again; and without unrolling: how far a loop is unrolled is known to the compiler of the GPU alone, which
+// counts registers.
 constexpr llvm::StringLiteral kSimplify =
     "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,jump-threading,correlated-propagation,"
     "simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
-    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,loop-deletion),sroa<modify-cfg>,gvn,bdce,"
-    "jump-threading,correlated-propagation,dse,adce,memcpyopt,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,loop-deletion),sroa<modify-cfg>,early-cse<memssa>,"
+    "bdce,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
     "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>)";
 
 // What leaves loops last, when short loops are gone: accumulators in arrays stay in registers then.
