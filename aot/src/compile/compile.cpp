@@ -76,7 +76,7 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
     return fail(Errc::invalid_argument, "there are {} entry points; text is of one: name it", entries);
   for (const Unit& unit : plan.units) {
     for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
-      if (!function.empty() && unit.all[i].name != function) continue;
+      if (!function.empty() && (*unit.all)[i].name != function) continue;
       auto text = contained({}, [&]() -> Result<std::string> {
         SMELT_TRY(KernelModule module, open_unit(unit));
         SMELT_TRY(const std::vector<air::AirModule> modules,

@@ -32,7 +32,7 @@ void keep_asked_for(Gathered& gathered, const CompileOptions& options, const std
   std::vector<Unit> kept;
   for (const Unit& unit : gathered.units)
     for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
-      if (!is_asked_for(options, unit.all[i].name)) continue;
+      if (!is_asked_for(options, (*unit.all)[i].name)) continue;
       kept.push_back(unit);
       kept.back().first = i;
       kept.back().count = 1;
@@ -42,10 +42,14 @@ void keep_asked_for(Gathered& gathered, const CompileOptions& options, const std
     if (std::find(present.begin(), present.end(), name) == present.end()) gathered.missing_functions.push_back(name);
 }
 
+std::shared_ptr<const std::vector<air::EntryPoint>> shared(std::vector<air::EntryPoint> entries) {
+  return std::make_shared<const std::vector<air::EntryPoint>>(std::move(entries));
+}
+
 std::vector<std::string> names_of(const std::vector<Unit>& units) {
   std::vector<std::string> names;
   for (const Unit& unit : units)
-    for (size_t i = unit.first; i < unit.first + unit.count; ++i) names.push_back(unit.all[i].name);
+    for (size_t i = unit.first; i < unit.first + unit.count; ++i) names.push_back((*unit.all)[i].name);
   return names;
 }
 
@@ -90,10 +94,11 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   gathered.missing_kernels = options.kernels;
   if (module->all_kernels.empty() && !options.object)
     return fail(Errc::compile_failed, "{}: there is no kernel function in it", source.name);
-  Unit unit{.source = index, .msl = module, .count = 1};
+  std::vector<air::EntryPoint> all;
   for (const msl::KernelFact& kernel : module->kernels)
-    unit.all.push_back({kernel.name, kernel.is_external ? air::kExternalStage : "kernel"});
-  for (; unit.first < unit.all.size(); ++unit.first) gathered.units.push_back(unit);
+    all.push_back({kernel.name, kernel.is_external ? air::kExternalStage : "kernel"});
+  Unit unit{.source = index, .msl = module, .all = shared(std::move(all)), .count = 1};
+  for (; unit.first < unit.all->size(); ++unit.first) gathered.units.push_back(unit);
   keep_asked_for(gathered, options, module->all_kernels);
   return gathered;
 }
@@ -108,10 +113,10 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
   SMELT_TRY(const KernelModule module, input::read_input(source.bytes, source.name, reading));
   Unit unit{.source = index,
             .bitcode = std::make_shared<const Bytes>(to_bitcode(*module.module)),
-            .all = air::entry_points(*module.module)};
-  if (unit.all.empty()) return fail(Errc::compile_failed, "{}: there is no entry point in it", source.name);
-  for (unit.first = 0; unit.first < unit.all.size(); unit.first += kEntriesPerUnit) {
-    unit.count = std::min(kEntriesPerUnit, unit.all.size() - unit.first);
+            .all = shared(air::entry_points(*module.module))};
+  if (unit.all->empty()) return fail(Errc::compile_failed, "{}: there is no entry point in it", source.name);
+  for (unit.first = 0; unit.first < unit.all->size(); unit.first += kEntriesPerUnit) {
+    unit.count = std::min(kEntriesPerUnit, unit.all->size() - unit.first);
     gathered.units.push_back(unit);
   }
   keep_asked_for(gathered, options, names_of(gathered.units));
@@ -128,7 +133,7 @@ Result<Gathered> gather_metallib(const Source& source, size_t index) {
   for (const metallib::Function& function : library.functions) {
     Unit unit{.source = index, .original = library.module_of(function).bitcode()};
     const std::string stage = metallib::function_type_name(function.type.value_or(2));
-    unit.all.push_back({function.name, stage});
+    unit.all = shared({{function.name, stage}});
     unit.count = 1;
     unit.versions = function.versions;
     SMELT_TRY(unit.constants, metallib::constants_of(library.public_of(function)));

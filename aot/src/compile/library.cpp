@@ -41,8 +41,8 @@ Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunct
 
 Result<Bytes> original_library(const Target& target, const Unit& unit) {
   metallib::NewFunction function;
-  function.name = unit.all.front().name;
-  function.type = type_of(unit.all.front().stage);
+  function.name = unit.all->front().name;
+  function.type = type_of(unit.all->front().stage);
   function.bitcode = unit.original;
   function.versions = unit.versions;
   function.constants = unit.constants;

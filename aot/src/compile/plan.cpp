@@ -23,12 +23,12 @@ Result<void> check_names(std::span<const Source> sources, const std::vector<Unit
   std::map<std::string, size_t> seen;
   for (const Unit& unit : units)
     for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
-      const auto [found, added] = seen.emplace(unit.all[i].name, unit.source);
+      const auto [found, added] = seen.emplace((*unit.all)[i].name, unit.source);
       if (added) continue;
       const std::string& first = sources[found->second].name;
       const std::string& second = sources[unit.source].name;
       return fail(Errc::compile_failed, "{}: entry point '{}' is already in {}; a library has one of each name", second,
-                  unit.all[i].name, first == second ? "the same input" : first);
+                  (*unit.all)[i].name, first == second ? "the same input" : first);
     }
   return {};
 }
@@ -61,7 +61,7 @@ Result<std::vector<CompiledFunction>> build_functions(const Unit& unit, const Ta
   std::vector<CompiledFunction> functions;
   for (air::AirModule& one : modules) {
     // A module of a library may hold more than the function that the library shows.
-    if (unit.from_metallib() && one.function != unit.all.front().name) continue;
+    if (unit.from_metallib() && one.function != unit.all->front().name) continue;
     CompiledFunction function;
     SMELT_TRY(function.info, air::reflect(*one.module, one.function));
     SMELT_TRY(function.bitcode,
@@ -71,7 +71,7 @@ Result<std::vector<CompiledFunction>> build_functions(const Unit& unit, const Ta
     std::move(one.warnings.begin(), one.warnings.end(), std::back_inserter(warnings));
   }
   if (functions.size() != unit.count)
-    return fail(Errc::corrupt, "the module has no entry point '{}'", unit.all[unit.first].name);
+    return fail(Errc::corrupt, "the module has no entry point '{}'", (*unit.all)[unit.first].name);
   return functions;
 }
 
@@ -89,8 +89,8 @@ Result<void> add_unit(Hasher& hasher, const Unit& unit) {
   }
   hasher.field(unit.bitcode ? ByteView(*unit.bitcode) : unit.original);
   for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
-    hasher.field(unit.all[i].name);
-    hasher.field(unit.all[i].stage);
+    hasher.field((*unit.all)[i].name);
+    hasher.field((*unit.all)[i].stage);
   }
   hasher.field(uint64_t{unit.constants.size()});
   for (const metallib::Constant& constant : unit.constants) {
@@ -178,7 +178,7 @@ size_t Plan::entry_count(size_t part) const {
 std::vector<std::string> Plan::entry_names(size_t part) const {
   const Unit& unit = state_->units[part];
   std::vector<std::string> names;
-  for (size_t i = unit.first; i < unit.first + unit.count; ++i) names.push_back(unit.all[i].name);
+  for (size_t i = unit.first; i < unit.first + unit.count; ++i) names.push_back((*unit.all)[i].name);
   return names;
 }
 size_t Plan::source_of(size_t part) const {

@@ -27,8 +27,8 @@ struct Unit {
   std::shared_ptr<const Bytes> bitcode;       ///< LLVM 19's, written here; null for a module of a Metal library
   ByteView original;                          ///< ... which is read as it lies there
   std::shared_ptr<const msl::MslModule> msl;  ///< set for Metal source, instead of both; `all` are its kernels
-  std::vector<air::EntryPoint> all;           ///< of the module
-  size_t first = 0, count = 0;                ///< which of them are this unit's
+  std::shared_ptr<const std::vector<air::EntryPoint>> all;  ///< of the module, the same list for all its units
+  size_t first = 0, count = 0;                              ///< which of them are this unit's
   /// What a Metal library says of its function besides the module.
   metallib::Versions versions;
   std::vector<metallib::Constant> constants;

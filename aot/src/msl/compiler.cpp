@@ -155,6 +155,7 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
   language.PCHInstantiateTemplates = use == CompilerUse::headers;
   clang::CodeGenOptions& generation = invocation->getCodeGenOpts();
   generation.DiscardValueNames = true;
+  generation.DisableLifetimeMarkers = true;  // variables become registers, or stay for the whole kernel
   // Line tables and __FILE__ name files as they were given: the folder that somebody stands in shapes no bytes.
   generation.MainFileName = path;
   generation.DebugCompilationDir = ".";

@@ -12,10 +12,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -23,27 +21,22 @@
 namespace smelt::aot::msl {
 namespace {
 
-// What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin. Without the
-// vectorisers too, since vectors wider than Metal's have to be split again; and without unrolling: how far a loop is
-// unrolled is known to the compiler of the GPU alone, which counts registers.
+// What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin; and without what
+// takes long and leaves the same code but for a few instructions in a hundred: induction variables, GVN (EarlyCSE
+// instead), SCCP, every other InstCombine. Without the vectorisers too, since vectors wider than Metal's have to be
+// split again; and without unrolling: how far a loop is unrolled is known to the compiler of the GPU alone, which
+// counts registers.
 constexpr llvm::StringLiteral kSimplify =
-    "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,jump-threading,"
-    "correlated-propagation,simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
+    "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,jump-threading,correlated-propagation,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
-    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion),sroa<modify-cfg>,gvn,sccp,bdce,"
-    "instcombine<no-verify-fixpoint>,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,loop-deletion),sroa<modify-cfg>,early-cse<memssa>,"
+    "bdce,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
     "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>)";
 
 // What leaves loops last, when short loops are gone: accumulators in arrays stay in registers then.
 constexpr llvm::StringLiteral kLast =
     "function(loop-mssa(licm<allowspeculation>),instcombine<no-verify-fixpoint>,div-rem-pairs),cgscc(function-attrs)";
-
-/// No C library: a loop that copies stays a loop, and does not become memmove.
-llvm::TargetLibraryInfoImpl no_library() {
-  llvm::TargetLibraryInfoImpl library;
-  library.disableAllFunctions();
-  return library;
-}
 
 class Pipeline {
  public:
@@ -134,6 +127,12 @@ void copy_small_objects_by_values(llvm::Module& module) {
 
 }  // namespace
 
+llvm::TargetLibraryInfoImpl no_library() {
+  llvm::TargetLibraryInfoImpl library;
+  library.disableAllFunctions();
+  return library;
+}
+
 void prepare_operations(llvm::Module& module) {
   copy_objects_plainly(module, false);
   for (llvm::Function& function : module)
@@ -149,28 +148,10 @@ void prepare_operations(llvm::Module& module) {
     }
 }
 
-void inline_all(llvm::Module& module) {
-  Pipeline pipeline;
-  llvm::FunctionPassManager before;
-  before.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  before.addPass(llvm::EarlyCSEPass());
-  pipeline.add(std::move(before));
-  pipeline.add_module(llvm::AlwaysInlinerPass(false));
-  pipeline.add_module(llvm::GlobalDCEPass());
-  llvm::FunctionPassManager after;
-  after.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  after.addPass(llvm::EarlyCSEPass());
-  pipeline.add(std::move(after));
-  pipeline.run(module);
-}
-
 void optimise(llvm::Module& module) {
   Pipeline pipeline;
   llvm::FunctionPassManager first;
-  // Spaces first, each time: InstCombine makes one load of two that only seem to read the same space, by a pointer to
-  // either.
-  first.addPass(llvm::InferAddressSpacesPass(kThread));
-  first.addPass(llvm::InstCombinePass());
+  // Spaces first: InstCombine makes one load of two that only seem to read the same space, by a pointer to either.
   first.addPass(llvm::InferAddressSpacesPass(kThread));
   first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   first.addPass(llvm::InferAddressSpacesPass(kThread));

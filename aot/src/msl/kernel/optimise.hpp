@@ -12,9 +12,13 @@
 namespace llvm {
 class Function;
 class Module;
+class TargetLibraryInfoImpl;
 }  // namespace llvm
 
 namespace smelt::aot::msl {
+
+/// No C library: a loop that copies stays a loop, and does not become memmove.
+llvm::TargetLibraryInfoImpl no_library();
 
 /// Metal's operators where C++ leaves the result open: shift amounts count modulo the width
 /// (docs/formats/metal-language.md 2.6).
