@@ -112,12 +112,13 @@ class KernelCompiler {
     inline_array_holders(*module_, entry);
     keep_whole_registers(*module_, options_.level);
     optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted, options_.effort);
+    if (endless) end_at_back_edges(*module_, entry);
+    return_at_unreachable(*module_);
+    outline_long_code(entry);
     SMELT_TRY(const uint32_t fixed_bytes,
               move_large_arrays(*module_, entry, std::max(driven.fixed_bytes, prepared.threadgroup_bytes),
                                 driven.bytes_per_thread));
-    if (endless) end_at_back_edges(*module_, entry);
-    return_at_unreachable(*module_);
-    outline_long_code(*module_);
+    outline_others(entry);
     SMELT_TRY_VOID(check("optimising"));
     result.seconds.optimise = lap();
     if (list_) {
@@ -157,6 +158,14 @@ class KernelCompiler {
       locate_in_listing(*module_, list_module(*module_));
     }
     return {};
+  }
+
+  /// The rest, whose frames stay on the stack: scratch memory is the entry's.
+  void outline_others(const llvm::Function& entry) {
+    std::vector<llvm::Function*> others;
+    for (llvm::Function& function : *module_)
+      if (!function.isDeclaration() && &function != &entry) others.push_back(&function);
+    for (llvm::Function* function : others) outline_long_code(*function);
   }
 
   /// Of a copy, since the object is to be what it is without any debug info.

@@ -8,6 +8,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -23,6 +25,9 @@ using llvm::Value;
 constexpr size_t kLongest = 8000;
 /// ... into pieces of about this many.
 constexpr size_t kPiece = 1000;
+
+constexpr std::string_view kLevel = "smelt.long.";
+constexpr std::string_view kPieceOfLevel = ".piece.";
 
 /// Part of the code that control enters at one place and leaves at one other.
 struct Piece {
@@ -136,7 +141,9 @@ class Level {
 class Cutter {
  public:
   Cutter(llvm::Function& function, std::vector<Piece> pieces)
-      : function_(function), layout_(function.getDataLayout()), pieces_(std::move(pieces)) {}
+      : function_(function), layout_(function.getDataLayout()), pieces_(std::move(pieces)) {
+    while (function.getParent()->getFunction(name(0)) != nullptr) ++level_;
+  }
 
   void cut() {
     split();
@@ -145,7 +152,7 @@ class Cutter {
     BasicBlock& entry = function_.getEntryBlock();
     llvm::IRBuilder<> ir(&entry, entry.begin());
     frame_ = ir.CreateAlloca(llvm::ArrayType::get(ir.getInt8Ty(), bytes_));
-    frame_->setAlignment(align_);
+    frame_->setAlignment(kFrameAlign);
     for (auto& [value, crossing] : crossing_) {
       load_elsewhere(*value, crossing);
       store(*value, crossing);
@@ -154,6 +161,8 @@ class Cutter {
   }
 
  private:
+  /// That of scratch memory, where the frame goes if it is large.
+  static constexpr llvm::Align kFrameAlign = llvm::Align::Constant<64>();
   /// What is left of the function.
   static constexpr unsigned kRest = ~0u;
 
@@ -169,6 +178,8 @@ class Cutter {
     uint64_t bytes = 0;
     llvm::Align align;
   };
+
+  std::string name(unsigned piece) const { return fmt::format("{}{}{}{}", kLevel, level_, kPieceOfLevel, piece); }
 
   /// Pieces become blocks of their own.
   void split() {
@@ -224,9 +235,8 @@ class Cutter {
     std::vector<std::vector<Crossing*>> made(pieces_.size()), ended(pieces_.size());
     std::vector<Crossing*> lasting;
     for (auto& [value, crossing] : crossing_) {
-      crossing.align = layout_.getABITypeAlign(value->getType());
+      crossing.align = std::min(layout_.getABITypeAlign(value->getType()), kFrameAlign);
       crossing.bytes = layout_.getTypeAllocSize(value->getType());
-      align_ = std::max(align_, crossing.align);
       if (crossing.last == kRest) {
         lasting.push_back(&crossing);
         continue;
@@ -288,8 +298,9 @@ class Cutter {
     llvm::LLVMContext& context = function_.getContext();
     const Blocks& blocks = blocks_[piece];
     auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {frame_->getType()}, false);
-    auto* made = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, function_.getName() + ".piece",
-                                        function_.getParent());
+    auto* made =
+        llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                               fmt::format("{}{}{}{}", kLevel, level_, kPieceOfLevel, piece), function_.getParent());
     made->setAttributes(llvm::AttributeList::get(context, llvm::AttributeList::FunctionIndex,
                                                  llvm::AttrBuilder(context, function_.getAttributes().getFnAttrs())));
     made->removeFnAttr(llvm::Attribute::Memory);  // the frame is written
@@ -311,11 +322,11 @@ class Cutter {
   llvm::Function& function_;
   const llvm::DataLayout& layout_;
   std::vector<Piece> pieces_;
+  unsigned level_ = 0;
   std::vector<Blocks> blocks_;
   llvm::DenseMap<const BasicBlock*, unsigned> place_of_;
   llvm::MapVector<Value*, Crossing> crossing_;
   uint64_t bytes_ = 0;
-  llvm::Align align_{64};
   llvm::AllocaInst* frame_ = nullptr;
 };
 
@@ -336,15 +347,15 @@ std::vector<Piece> find_pieces(llvm::Function& function, llvm::SmallPtrSetImpl<B
 
 }  // namespace
 
-void outline_long_code(llvm::Module& module) {
-  std::vector<llvm::Function*> functions;
-  for (llvm::Function& function : module)
-    if (function.getInstructionCount() >= kLongest) functions.push_back(&function);
-  for (llvm::Function* function : functions) {
-    llvm::SmallPtrSet<BasicBlock*, 8> cut;
-    for (auto pieces = find_pieces(*function, cut); !pieces.empty(); pieces = find_pieces(*function, cut))
-      Cutter(*function, std::move(pieces)).cut();
-  }
+void outline_long_code(llvm::Function& function) {
+  if (function.getInstructionCount() < kLongest) return;
+  llvm::SmallPtrSet<BasicBlock*, 8> cut;
+  for (auto pieces = find_pieces(function, cut); !pieces.empty(); pieces = find_pieces(function, cut))
+    Cutter(function, std::move(pieces)).cut();
+}
+
+std::string_view pieces_in_turn(std::string_view function) {
+  return function.starts_with(kLevel) ? function.substr(0, function.find(kPieceOfLevel)) : std::string_view();
 }
 
 }  // namespace smelt::aot::cpu

@@ -2,16 +2,21 @@
 // Long code, cut into functions of a size that LLVM's code generator is fast at.
 #pragma once
 
+#include <string_view>
+
 namespace llvm {
-class Module;
+class Function;
 }  // namespace llvm
 
 namespace smelt::aot::cpu {
 
-/// Right before code is generated, after all optimisation: pieces of long functions and of long bodies of loops become
-/// functions of their own, called one after the other. Selecting instructions, sinking them and above all the
+/// Right before code is generated, after all optimisation: pieces of a long function and of long bodies of its loops
+/// become functions of their own, called one after the other. Selecting instructions, sinking them and above all the
 /// allocation of registers take time by the square of the length. What pieces hand each other goes through memory; of
 /// so many values few would have kept a register anyway.
-void outline_long_code(llvm::Module& module);
+void outline_long_code(llvm::Function& function);
+
+/// Of the name of a piece what all pieces have that are never on the stack together; empty for any other function.
+std::string_view pieces_in_turn(std::string_view function);
 
 }  // namespace smelt::aot::cpu

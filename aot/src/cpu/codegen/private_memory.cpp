@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/codegen/private_memory.hpp"
 
+#include "cpu/codegen/long_code.hpp"
 #include "cpu/dispatch_block.hpp"
 #include "cpu/work_item/recursion.hpp"
 
@@ -13,7 +14,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
-#include <set>
 
 namespace smelt::aot::cpu {
 namespace {
@@ -64,25 +64,27 @@ llvm::Expected<Place> place_of(const llvm::object::ObjectFile& file, const llvm:
   return Place{*section == file.section_end() ? ~uint64_t{0} : (*section)->getIndex(), *value};
 }
 
-llvm::Expected<std::set<Place>> recursive_functions(const llvm::object::ObjectFile& file) {
-  std::set<Place> found;
+/// The names of the functions that are not on every chain of calls once: those that recur, and those that run in turns.
+llvm::Expected<std::map<Place, std::string>> special_functions(const llvm::object::ObjectFile& file) {
+  std::map<Place, std::string> found;
   for (const llvm::object::SymbolRef& symbol : file.symbols()) {
     auto name = symbol.getName();
     if (!name) return name.takeError();
-    if (!is_recursive_symbol(*name)) continue;
+    if (!is_recursive_symbol(*name) && pieces_in_turn(*name).empty()) continue;
     auto place = place_of(file, symbol);
     if (!place) return place.takeError();
-    found.insert(*place);
+    found.emplace(*place, name->str());
   }
   return found;
 }
 
-/// The longest chain of calls that there can be. Every function is on it once, and the one with the largest frame of
-/// those that recur once for each depth.
+/// The longest chain of calls that there can be. Every function is on it once, of pieces that run in turns the one with
+/// the largest frame, and of those that recur the same once for each depth.
 llvm::Expected<uint64_t> stack_bytes(const llvm::object::ObjectFile& file) {
-  auto recursive = recursive_functions(file);
-  if (!recursive) return recursive.takeError();
+  auto special = special_functions(file);
+  if (!special) return special.takeError();
   uint64_t once = 0;
+  std::map<std::string, uint64_t, std::less<>> in_turn;
   uint64_t largest_again = 0;
   for (const llvm::object::SectionRef& relocations : file.sections()) {
     auto section = relocations.getRelocatedSection();
@@ -108,12 +110,16 @@ llvm::Expected<uint64_t> stack_bytes(const llvm::object::ObjectFile& file) {
       const auto function = functions.find(at);
       data.getU64(&at);
       const uint64_t frame = data.getULEB128(&at) + 8;  // the return address
-      if (function != functions.end() && recursive->count(function->second) != 0)
-        largest_again = std::max(largest_again, frame);
-      else
+      const auto known = function == functions.end() ? special->end() : special->find(function->second);
+      if (known == special->end())
         once += frame;
+      else if (const std::string_view turn = pieces_in_turn(known->second); !turn.empty())
+        in_turn[std::string(turn)] = std::max(in_turn[std::string(turn)], frame);
+      else
+        largest_again = std::max(largest_again, frame);
     }
   }
+  for (const auto& [turn, largest] : in_turn) once += largest;
   return once + largest_again * (uint64_t{kDeepestRecursion} + 1);
 }
 

@@ -18,24 +18,8 @@ namespace {
 
 constexpr unsigned kMostParts = 32;  // scalars in one thread's value
 
-/// 32 lanes of more than this take minutes to compile. The other way, regions, is no better where lanes exchange
-/// values: it cuts the kernel at each exchange and keeps all live values across it.
-constexpr unsigned kMostInstructions = 40000;
-constexpr unsigned kMostInstructionsWithExchanges = 120000;
-constexpr unsigned kManyExchanges = 200;
-
-unsigned most_instructions(const llvm::Function& function) {
-  unsigned exchanges = 0;
-  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee || callee->isIntrinsic()) continue;
-    const auto collective = parse_collective(std::string_view(callee->getName()));
-    if (!collective || collective->kind == CollectiveKind::threadgroup_barrier) continue;
-    if (++exchanges >= kManyExchanges) return kMostInstructionsWithExchanges;
-  }
-  return kMostInstructions;
-}
+/// 32 lanes of more than this take minutes to compile.
+constexpr unsigned kMostInstructions = 120000;
 
 std::string text_of(const llvm::Instruction& instruction) {
   std::string text;
@@ -254,10 +238,9 @@ std::string LegalityCheck::check_branch(const Level& level, unsigned node) const
 Result<void> check_supported(llvm::Function& function, const Analysis& analysis, unsigned lanes) {
   const LegalityCheck checker(analysis, lanes, function.getParent()->getDataLayout());
   const unsigned instructions = function.getInstructionCount();
-  if (instructions > kMostInstructions && instructions > most_instructions(function)) {
+  if (instructions > kMostInstructions)
     return fail(Errc::unsupported, "{} instructions are too many for lanes, of which at most {} are taken",
-                instructions, most_instructions(function));
-  }
+                instructions, kMostInstructions);
   for (const Level& level : analysis.levels->inner_first()) {
     for (unsigned node = 0; node < level.end(); ++node) {
       if (const std::string reason = checker.check_branch(level, node); !reason.empty()) {
