@@ -146,6 +146,9 @@ namespace {
 /// several times over.
 constexpr unsigned kLargeModule = 6000;
 
+/// The same for code of which LLVM would make vectors: above it its vectorisers alone take more than a minute.
+constexpr unsigned kHugeModule = 100000;
+
 /// What of the default O3 changes such code, each kind of work once or twice: half the time, and code of the same size.
 /// Of code that is wanted soon it is all: nothing is unrolled, and LLVM makes no vectors.
 constexpr const char* kShortPipeline =
@@ -170,7 +173,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors
   llvm::PassBuilder builder(&target, tuning);
   Analyses analyses(builder);
   llvm::ModulePassManager passes;
-  const bool large = vectors == Vectors::made && module.getInstructionCount() > kLargeModule;
+  const bool large = module.getInstructionCount() > (vectors == Vectors::made ? kLargeModule : kHugeModule);
   if (effort == CpuEffort::best || (effort == CpuEffort::balanced && !large))
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   else if (auto error = builder.parsePassPipeline(passes, kShortPipeline))
