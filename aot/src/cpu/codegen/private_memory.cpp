@@ -56,7 +56,7 @@ tl::unexpected<Error> unreadable(llvm::Error error) {
 /// A place in the object: of which section, how far in it.
 using Place = std::pair<uint64_t, uint64_t>;
 
-llvm::Expected<Place> place_of(const llvm::object::ObjectFile& file, const llvm::object::SymbolRef& symbol) {
+llvm::Expected<Place> symbol_place(const llvm::object::ObjectFile& file, const llvm::object::SymbolRef& symbol) {
   auto section = symbol.getSection();
   if (!section) return section.takeError();
   auto value = symbol.getValue();
@@ -71,7 +71,7 @@ llvm::Expected<std::map<Place, std::string>> special_functions(const llvm::objec
     auto name = symbol.getName();
     if (!name) return name.takeError();
     if (!is_recursive_symbol(*name) && pieces_in_turn(*name).empty()) continue;
-    auto place = place_of(file, symbol);
+    auto place = symbol_place(file, symbol);
     if (!place) return place.takeError();
     found.emplace(*place, name->str());
   }
@@ -97,7 +97,7 @@ llvm::Expected<uint64_t> stack_bytes(const llvm::object::ObjectFile& file) {
     if (!contents) return contents.takeError();
     std::map<uint64_t, Place> functions;  // by where the section says their address
     for (const llvm::object::ELFRelocationRef relocation : relocations.relocations()) {
-      auto place = place_of(file, *relocation.getSymbol());
+      auto place = symbol_place(file, *relocation.getSymbol());
       if (!place) return place.takeError();
       auto addend = relocation.getAddend();
       if (!addend) return addend.takeError();
