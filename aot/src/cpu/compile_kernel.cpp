@@ -128,7 +128,7 @@ class KernelCompiler {
     if (!first_error_->empty()) return fail(Errc::compile_failed, "LLVM: {}", *first_error_);
     if (kCheckMachineCode || options_.verify_ir)
       SMELT_TRY_VOID(gate::check_machine_code(object, *target_, {.calls_services = logs_}));
-    SMELT_TRY_VOID(check_stack(object));
+    SMELT_TRY_VOID(check_stack(entry, object));
     SMELT_TRY(FlatCode code, flat_link(object, kEntryName));
 
     result.row.name = std::string(view_.name);

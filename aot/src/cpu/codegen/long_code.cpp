@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 
 namespace smelt::aot::cpu {
 namespace {
@@ -352,10 +353,6 @@ void outline_long_code(llvm::Function& function) {
   llvm::SmallPtrSet<BasicBlock*, 8> cut;
   for (auto pieces = find_pieces(function, cut); !pieces.empty(); pieces = find_pieces(function, cut))
     Cutter(function, std::move(pieces)).cut();
-}
-
-std::string_view pieces_in_turn(std::string_view function) {
-  return function.starts_with(kLevel) ? function.substr(0, function.find(kPieceOfLevel)) : std::string_view();
 }
 
 }  // namespace smelt::aot::cpu

@@ -2,8 +2,6 @@
 // Long code, cut into functions of a size that LLVM's code generator is fast at.
 #pragma once
 
-#include <string_view>
-
 namespace llvm {
 class Function;
 }  // namespace llvm
@@ -15,8 +13,5 @@ namespace smelt::aot::cpu {
 /// allocation of registers take time by the square of the length. What pieces hand each other goes through memory; of
 /// so many values few would have kept a register anyway.
 void outline_long_code(llvm::Function& function);
-
-/// Of the name of a piece what all pieces have that are never on the stack together; empty for any other function.
-std::string_view pieces_in_turn(std::string_view function);
 
 }  // namespace smelt::aot::cpu

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/codegen/private_memory.hpp"
 
-#include "cpu/codegen/long_code.hpp"
 #include "cpu/dispatch_block.hpp"
 #include "cpu/work_item/recursion.hpp"
 
@@ -14,6 +13,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <optional>
 
 namespace smelt::aot::cpu {
 namespace {
@@ -64,28 +64,11 @@ llvm::Expected<Place> symbol_place(const llvm::object::ObjectFile& file, const l
   return Place{*section == file.section_end() ? ~uint64_t{0} : (*section)->getIndex(), *value};
 }
 
-/// The names of the functions that are not on every chain of calls once: those that recur, and those that run in turns.
-llvm::Expected<std::map<Place, std::string>> special_functions(const llvm::object::ObjectFile& file) {
-  std::map<Place, std::string> found;
-  for (const llvm::object::SymbolRef& symbol : file.symbols()) {
-    auto name = symbol.getName();
-    if (!name) return name.takeError();
-    if (!is_recursive_symbol(*name) && pieces_in_turn(*name).empty()) continue;
-    auto place = symbol_place(file, symbol);
-    if (!place) return place.takeError();
-    found.emplace(*place, name->str());
-  }
-  return found;
-}
+using Frames = std::map<std::string, uint64_t, std::less<>>;
 
-/// The longest chain of calls that there can be. Every function is on it once, of pieces that run in turns the one with
-/// the largest frame, and of those that recur the same once for each depth.
-llvm::Expected<uint64_t> stack_bytes(const llvm::object::ObjectFile& file) {
-  auto special = special_functions(file);
-  if (!special) return special.takeError();
-  uint64_t once = 0;
-  std::map<std::string, uint64_t, std::less<>> in_turn;
-  uint64_t largest_again = 0;
+/// What each function of the object needs of the stack, by its name, from the section .stack_sizes.
+llvm::Expected<Frames> frames_of(const llvm::object::ObjectFile& file) {
+  std::map<Place, uint64_t> frames;
   for (const llvm::object::SectionRef& relocations : file.sections()) {
     auto section = relocations.getRelocatedSection();
     if (!section) return section.takeError();
@@ -110,18 +93,80 @@ llvm::Expected<uint64_t> stack_bytes(const llvm::object::ObjectFile& file) {
       const auto function = functions.find(at);
       data.getU64(&at);
       const uint64_t frame = data.getULEB128(&at) + 8;  // the return address
-      const auto known = function == functions.end() ? special->end() : special->find(function->second);
-      if (known == special->end())
-        once += frame;
-      else if (const std::string_view turn = pieces_in_turn(known->second); !turn.empty())
-        in_turn[std::string(turn)] = std::max(in_turn[std::string(turn)], frame);
-      else
-        largest_again = std::max(largest_again, frame);
+      if (function != functions.end()) frames[function->second] = frame;
     }
   }
-  for (const auto& [turn, largest] : in_turn) once += largest;
-  return once + largest_again * (uint64_t{kDeepestRecursion} + 1);
+  Frames by_name;
+  for (const llvm::object::SymbolRef& symbol : file.symbols()) {
+    auto place = symbol_place(file, symbol);
+    if (!place) return place.takeError();
+    const auto frame = frames.find(*place);
+    if (frame == frames.end()) continue;
+    auto name = symbol.getName();
+    if (!name) return name.takeError();
+    by_name.emplace(*name, frame->second);
+  }
+  return by_name;
 }
+
+/// The longest chain of calls that there can be. Functions that recur are on it as often as they may recur, all of them
+/// together, the largest each time.
+class LongestChain {
+ public:
+  LongestChain(const llvm::Module& module, const Frames& frames) : module_(module), frames_(frames) {
+    for (const llvm::Function& function : module)
+      if (is_recursive_symbol(function.getName())) again_ = std::max(again_, frame_of(function));
+    again_ *= uint64_t{kDeepestRecursion} + 1;
+  }
+
+  Result<uint64_t> from(const llvm::Function& function) {
+    const bool recurs = is_recursive_symbol(function.getName());
+    const auto [known, is_new] = chains_.try_emplace(&function, std::nullopt);
+    if (!is_new) {
+      if (known->second) return *known->second;
+      return fail(Errc::compile_failed, "{} calls itself, nobody knows how often", function.getName().str());
+    }
+    uint64_t longest = 0;
+    for (const llvm::Function& caller : module_) {
+      if (&caller != &function && !(recurs && is_recursive_symbol(caller.getName()))) continue;
+      for (const llvm::Function* callee : callees_of(caller)) {
+        if (recurs && is_recursive_symbol(callee->getName())) continue;  // in again_
+        SMELT_TRY(const uint64_t chain, from(*callee));
+        longest = std::max(longest, chain);
+      }
+    }
+    longest += recurs ? again_ : frame_of(function);
+    chains_[&function] = longest;
+    return longest;
+  }
+
+ private:
+  uint64_t frame_of(const llvm::Function& function) const {
+    const auto frame = frames_.find(std::string_view(function.getName()));
+    return frame == frames_.end() ? 0 : frame->second;
+  }
+
+  /// Of a call by a pointer all functions whose address the module takes.
+  llvm::SmallPtrSet<const llvm::Function*, 8> callees_of(const llvm::Function& function) const {
+    llvm::SmallPtrSet<const llvm::Function*, 8> callees;
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (call == nullptr) continue;
+      if (const llvm::Function* callee = call->getCalledFunction()) {
+        if (!callee->isDeclaration()) callees.insert(callee);
+      } else {
+        for (const llvm::Function& one : module_)
+          if (!one.isDeclaration() && one.hasAddressTaken()) callees.insert(&one);
+      }
+    }
+    return callees;
+  }
+
+  const llvm::Module& module_;
+  const Frames& frames_;
+  uint64_t again_ = 0;
+  std::map<const llvm::Function*, std::optional<uint64_t>> chains_;
+};
 
 }  // namespace
 
@@ -182,13 +227,14 @@ Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, 
   return static_cast<uint32_t>(llvm::alignTo(end, kScratchAlignment));
 }
 
-Result<void> check_stack(ByteView object) {
+Result<void> check_stack(const llvm::Function& entry, ByteView object) {
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(as_text(object), ""));
   if (!file) return unreadable(file.takeError());
-  auto bytes = stack_bytes(**file);
-  if (!bytes) return unreadable(bytes.takeError());
-  if (*bytes <= kStackBytes) return {};
-  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are sure to be there", *bytes,
+  auto frames = frames_of(**file);
+  if (!frames) return unreadable(frames.takeError());
+  SMELT_TRY(const uint64_t bytes, LongestChain(*entry.getParent(), *frames).from(entry));
+  if (bytes <= kStackBytes) return {};
+  return fail(Errc::unsupported, "the code needs {} bytes of stack; at most {} are sure to be there", bytes,
               kStackBytes);
 }
 

@@ -20,7 +20,7 @@ inline constexpr uint64_t kArraysOnStack = uint64_t{64} << 10;
 /// Private memory that a thread may have, and that a call may have for the 32 threads that run together.
 inline constexpr uint64_t kArraysOfThread = uint64_t{2} << 20;
 inline constexpr uint64_t kArraysInScratch = 32 * kArraysOfThread;
-/// Stack that a kernel may use, all its functions together: an eighth of what a thread has by default. What large
+/// Stack that a kernel may use: an eighth of what a thread has by default. What large
 /// kernels spill is on it; ggml's flash attention takes 146 KiB.
 inline constexpr uint64_t kStackBytes = uint64_t{1} << 20;
 
@@ -34,8 +34,8 @@ void inline_array_holders(llvm::Module& module, const llvm::Function& entry);
 Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, uint32_t fixed_bytes,
                                    uint32_t bytes_per_thread);
 
-/// Of all functions of the object together, from its section .stack_sizes, those that recur as often as they may: no
-/// call chain of a kernel is deeper. An error (unsupported) above kStackBytes.
-Result<void> check_stack(ByteView object);
+/// Of the longest chain of calls from `entry`, whose module `object` was made from; what a function needs says the
+/// object's section .stack_sizes. An error (unsupported) above kStackBytes.
+Result<void> check_stack(const llvm::Function& entry, ByteView object);
 
 }  // namespace smelt::aot::cpu
