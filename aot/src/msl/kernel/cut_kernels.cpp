@@ -2,6 +2,7 @@
 #include "msl/kernel/cut_kernels.hpp"
 
 #include "llvm_support/bitcode_io.hpp"
+#include "msl/kernel/optimise.hpp"
 #include "msl/kernel/spaces.hpp"
 #include "msl/safely.hpp"
 
@@ -42,7 +43,8 @@ bool is_computed(const llvm::GlobalValue& value) {
 /// What cutting knows of the whole source. One thread.
 class Cutter {
  public:
-  explicit Cutter(llvm::Module& module) : whole_(module) {
+  Cutter(llvm::Module& module, const std::vector<llvm::Function*>& kernels)
+      : whole_(module), helpers_(module, kernels) {
     for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(whole_.aliases())) {
       alias.replaceAllUsesWith(alias.getAliasee());
       alias.eraseFromParent();
@@ -108,6 +110,17 @@ class Cutter {
     return reached;
   }
 
+  /// Once for all kernels. Not those that LLVM has counted, as names end up in metadata of what is inlined.
+  void simplify_helpers(llvm::Function& kernel) {
+    std::vector<llvm::Function*> helpers;
+    for (llvm::GlobalValue* value : reached_from(kernel))
+      if (auto* function = llvm::dyn_cast<llvm::Function>(value);
+          function != nullptr && !function->isDeclaration() &&
+          (!function->hasLocalLinkage() || without_count(function->getName()) == function->getName()))
+        helpers.push_back(function);
+    for (const llvm::Function* helper : helpers_.simplify(std::move(helpers))) known_.erase(helper);
+  }
+
   /// What the kernel's own types are called, as if there were no others.
   std::vector<llvm::StructType*> name_types(const llvm::Module& module) {
     llvm::TypeFinder finder;
@@ -125,6 +138,7 @@ class Cutter {
   }
 
   llvm::Module& whole_;
+  HelperSimplifier helpers_;
   std::map<const llvm::GlobalValue*, Values> known_;      // what a value refers to itself; never walked
   std::map<const llvm::StructType*, std::string> types_;  // their names, while they have none; never walked
 };
@@ -137,6 +151,7 @@ Cutter::Cut Cutter::cut_out(llvm::Function& kernel) {
     for (llvm::MDNode* flag : flags->operands()) own.getOrInsertModuleFlagsMetadata()->addOperand(flag);
 
   Cut cut;
+  simplify_helpers(kernel);
   const Values reached = reached_from(kernel);
   llvm::ValueToValueMapTy map;
   // External names first: they must stay, while others give way.
@@ -210,7 +225,7 @@ struct KernelCutter::State {
 KernelCutter::KernelCutter(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> whole,
                            std::vector<llvm::Function*> functions, std::vector<ConstantFact> constants)
     : state_(std::make_unique<State>()) {
-  state_->cutter = std::make_unique<Cutter>(*whole);
+  state_->cutter = std::make_unique<Cutter>(*whole, functions);
   state_->context = std::move(context);
   state_->whole = std::move(whole);
   state_->made.resize(functions.size());

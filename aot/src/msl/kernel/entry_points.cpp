@@ -151,21 +151,6 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
-/// Everything else becomes internal and is inlined.
-void make_internal(llvm::Module& module, const llvm::Function& entry) {
-  for (llvm::Function& function : module) {
-    if (function.isDeclaration() || &function == &entry) continue;
-    function.setLinkage(llvm::GlobalValue::InternalLinkage);
-    function.removeFnAttr(llvm::Attribute::NoInline);
-    function.removeFnAttr(llvm::Attribute::OptimizeNone);
-    function.addFnAttr(llvm::Attribute::AlwaysInline);
-  }
-  for (llvm::GlobalVariable& global : module.globals()) {
-    if (global.isDeclaration() || global.getName().starts_with("llvm.")) continue;
-    global.setLinkage(llvm::GlobalValue::InternalLinkage);
-  }
-}
-
 void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
   llvm::Module& module = *entry.getParent();
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
@@ -238,7 +223,7 @@ Result<void> build_external(llvm::Module& module, const MslKernel& source) {
   if (function == nullptr) return fail(Errc::corrupt, "function '{}' is not there", source.fact.name);
   copy_values(*function);
   make_internal(module, *function);
-  prepare_operations(module);
+  for (llvm::Function& one : module) prepare_operations(one);
   inline_all(module);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *function));
   clean_externals(module, function);
@@ -271,7 +256,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   SMELT_TRY(llvm::Function * entry, make_entry(module, fact, source.fact.parameters.size()));
   make_internal(module, *entry);
   clean_externals(module, nullptr);
-  prepare_operations(module);
+  for (llvm::Function& function : module) prepare_operations(function);
   inline_all(module);
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callees first: a helper has everything that it calls inlined and is simplified before it is copied itself, so that a
-// kernel is made of small bodies. LLVM's own AlwaysInliner goes the other way, copies each helper's calls with it and
-// asks for analyses that nothing here uses: together with simplifying what it leaves, three times the time.
+// kernel is made of small bodies; most helpers already in the whole source, once for all kernels. LLVM's own
+// AlwaysInliner goes the other way, copies each helper's calls with it and asks for analyses that nothing here uses:
+// together with simplifying what it leaves, three times the time.
 #include "llvm_support/analyses.hpp"
 #include "msl/kernel/optimise.hpp"
 
@@ -12,67 +13,128 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace smelt::aot::msl {
 namespace {
 
-using Functions = llvm::DenseSet<const llvm::Function*>;
-
-/// Callees before their callers; those that call each other in any order.
-std::vector<llvm::Function*> callees_first(llvm::Module& module) {
+/// Callees before their callers; of those that call each other, in any order, also `in_circles`.
+std::vector<llvm::Function*> callees_first(llvm::Module& module, llvm::DenseSet<llvm::Function*>* in_circles) {
   std::vector<llvm::Function*> order;
   llvm::CallGraph graph(module);
   for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component)
     for (const llvm::CallGraphNode* node : *component)
-      if (llvm::Function* function = node->getFunction(); function != nullptr && !function->isDeclaration())
+      if (llvm::Function* function = node->getFunction(); function != nullptr && !function->isDeclaration()) {
         order.push_back(function);
+        if (in_circles != nullptr && component.hasCycle()) in_circles->insert(function);
+      }
   return order;
 }
 
-bool is_inlined(const llvm::CallBase& call, const Functions& finished) {
-  return finished.contains(call.getCalledFunction()) && call.hasFnAttr(llvm::Attribute::AlwaysInline) &&
-         !call.getAttributes().hasFnAttr(llvm::Attribute::NoInline);
+void mark_to_be_inlined(llvm::Function& function) {
+  function.removeFnAttr(llvm::Attribute::NoInline);
+  function.removeFnAttr(llvm::Attribute::OptimizeNone);
+  function.addFnAttr(llvm::Attribute::AlwaysInline);
 }
 
-/// Only functions that call each other bring calls with them that are inlined too. It ends: the last of a circle would
-/// then call itself, and is not finished.
-void inline_calls(llvm::Function& function, const Functions& finished) {
-  std::vector<llvm::CallBase*> calls;
-  for (llvm::Instruction& instruction : llvm::instructions(function))
-    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) calls.push_back(call);
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (!is_inlined(*calls[i], finished)) continue;
-    llvm::InlineFunctionInfo inlined;
-    if (llvm::InlineFunction(*calls[i], inlined, /*MergeAttributes=*/true, nullptr, /*InsertLifetime=*/false)
-            .isSuccess())
-      calls.insert(calls.end(), inlined.InlinedCallSites.begin(), inlined.InlinedCallSites.end());
+/// Inlines what is finished into one function after the other, and simplifies that.
+class Inliner {
+ public:
+  Inliner() : library_(no_library()), analyses_(builder_, &library_) {
+    once_.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    once_.addPass(llvm::EarlyCSEPass());
+    each_.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   }
-}
+
+  /// What is made once for all kernels may take longer.
+  void finish(llvm::Function& function, bool is_for_all) {
+    inline_calls(function);
+    (is_for_all ? once_ : each_).run(function, analyses_.function);
+    analyses_.function.clear(function, function.getName());
+    if (llvm::isInlineViable(function).isSuccess()) finished_.insert(&function);
+  }
+
+ private:
+  bool is_inlined(const llvm::CallBase& call) const {
+    return finished_.contains(call.getCalledFunction()) && call.hasFnAttr(llvm::Attribute::AlwaysInline) &&
+           !call.getAttributes().hasFnAttr(llvm::Attribute::NoInline);
+  }
+
+  /// Only functions that call each other bring calls with them that are inlined too. It ends: the last of a circle
+  /// would then call itself, and is not finished.
+  void inline_calls(llvm::Function& function) {
+    std::vector<llvm::CallBase*> calls;
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) calls.push_back(call);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (!is_inlined(*calls[i])) continue;
+      llvm::InlineFunctionInfo inlined;
+      if (llvm::InlineFunction(*calls[i], inlined, /*MergeAttributes=*/true, nullptr, /*InsertLifetime=*/false)
+              .isSuccess())
+        calls.insert(calls.end(), inlined.InlinedCallSites.begin(), inlined.InlinedCallSites.end());
+    }
+  }
+
+  llvm::PassBuilder builder_;
+  llvm::TargetLibraryInfoImpl library_;
+  Analyses analyses_;
+  llvm::FunctionPassManager once_, each_;
+  llvm::DenseSet<const llvm::Function*> finished_;
+};
 
 }  // namespace
 
-void inline_all(llvm::Module& module) {
-  llvm::PassBuilder builder;
-  const llvm::TargetLibraryInfoImpl library = no_library();
-  Analyses analyses(builder, &library);
-  llvm::FunctionPassManager simplify, simplify_last;
-  simplify.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  simplify_last.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  simplify_last.addPass(llvm::EarlyCSEPass());
-  Functions finished;
-  for (llvm::Function* function : callees_first(module)) {
-    inline_calls(*function, finished);
-    (function->hasLocalLinkage() ? simplify : simplify_last).run(*function, analyses.function);
-    analyses.function.clear(*function, function->getName());
-    if (llvm::isInlineViable(*function).isSuccess()) finished.insert(function);
+struct HelperSimplifier::State {
+  Inliner inliner;
+  llvm::DenseMap<const llvm::Function*, size_t> places;  // of those that are to be simplified
+};
+
+HelperSimplifier::HelperSimplifier(llvm::Module& module, const std::vector<llvm::Function*>& entries)
+    : state_(std::make_unique<State>()) {
+  llvm::DenseSet<llvm::Function*> left_out(entries.begin(), entries.end());
+  const std::vector<llvm::Function*> order = callees_first(module, &left_out);
+  for (size_t i = 0; i < order.size(); ++i)
+    if (!left_out.contains(order[i])) state_->places[order[i]] = i;
+}
+HelperSimplifier::~HelperSimplifier() = default;
+
+std::vector<llvm::Function*> HelperSimplifier::simplify(std::vector<llvm::Function*> functions) {
+  auto& places = state_->places;
+  std::erase_if(functions, [&](const llvm::Function* one) { return !places.contains(one); });
+  std::sort(functions.begin(), functions.end(),
+            [&](const llvm::Function* a, const llvm::Function* b) { return places.at(a) < places.at(b); });
+  for (llvm::Function* function : functions) {
+    mark_to_be_inlined(*function);
+    prepare_operations(*function);
+    state_->inliner.finish(*function, /*is_for_all=*/true);
+    places.erase(function);
   }
-  llvm::GlobalDCEPass().run(module, analyses.module);
+  return functions;
+}
+
+void inline_all(llvm::Module& module) {
+  Inliner inliner;
+  const std::vector<llvm::Function*> order = callees_first(module, nullptr);
+  for (llvm::Function* function : order) inliner.finish(*function, /*is_for_all=*/false);
+  for (llvm::Function* function : llvm::reverse(order))
+    if (function->hasLocalLinkage() && function->use_empty()) function->eraseFromParent();
+}
+
+void make_internal(llvm::Module& module, const llvm::Function& entry) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration() || &function == &entry) continue;
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    mark_to_be_inlined(function);
+  }
+  for (llvm::GlobalVariable& global : module.globals()) {
+    if (global.isDeclaration() || global.getName().starts_with("llvm.")) continue;
+    global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
 }
 
 }  // namespace smelt::aot::msl

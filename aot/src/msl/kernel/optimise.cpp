@@ -11,6 +11,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -23,15 +24,14 @@ namespace {
 
 // What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin; and without what
 // takes long and leaves the same code but for a few instructions in a hundred: induction variables, GVN (EarlyCSE
-// instead), SCCP, every other InstCombine. Without the vectorisers too, since vectors wider than Metal's have to be
-// split again; and without unrolling: how far a loop is unrolled is known to the compiler of the GPU alone, which
+// instead), SCCP, two of three InstCombines, BDCE. Without the vectorisers too, since vectors wider than Metal's have
+// to be split again; and without unrolling: how far a loop is unrolled is known to the compiler of the GPU alone, which
 // counts registers.
 constexpr llvm::StringLiteral kSimplify =
-    "globalopt,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,jump-threading,correlated-propagation,"
-    "simplifycfg,instcombine<no-verify-fixpoint>,tailcallelim,simplifycfg,reassociate,"
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
+    "globalopt,function(sroa<modify-cfg>,early-cse,simplifycfg,jump-threading,correlated-propagation,simplifycfg,"
+    "tailcallelim,reassociate,loop-mssa(licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,loop-deletion),sroa<modify-cfg>,early-cse<memssa>,"
-    "bdce,jump-threading,correlated-propagation,dse,adce,memcpyopt,"
+    "jump-threading,correlated-propagation,dse,adce,"
     "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>)";
 
 // What leaves loops last, when short loops are gone: accumulators in arrays stay in registers then.
@@ -60,18 +60,17 @@ class Pipeline {
 
 /// Clang copies unions, and so vectors, with memmove: source and destination may be the same object. They overlap in no
 /// other way, and then memcpy does as well; it exists between address spaces too.
-void copy_objects_plainly(llvm::Module& module, bool only_between_spaces) {
-  for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      auto* move = llvm::dyn_cast<llvm::MemMoveInst>(&instruction);
-      if (move == nullptr || !llvm::isa<llvm::ConstantInt>(move->getLength())) continue;
-      const unsigned from = move->getSourceAddressSpace(), to = move->getDestAddressSpace();
-      if (only_between_spaces && (from == to || from == kThread || to == kThread)) continue;
-      llvm::IRBuilder<> builder(move);
-      builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
-                           move->getLength(), move->isVolatile());
-      move->eraseFromParent();
-    }
+void copy_objects_plainly(llvm::Function& function, bool only_between_spaces) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* move = llvm::dyn_cast<llvm::MemMoveInst>(&instruction);
+    if (move == nullptr || !llvm::isa<llvm::ConstantInt>(move->getLength())) continue;
+    const unsigned from = move->getSourceAddressSpace(), to = move->getDestAddressSpace();
+    if (only_between_spaces && (from == to || from == kThread || to == kThread)) continue;
+    llvm::IRBuilder<> builder(move);
+    builder.CreateMemCpy(move->getRawDest(), move->getDestAlign(), move->getRawSource(), move->getSourceAlign(),
+                         move->getLength(), move->isVolatile());
+    move->eraseFromParent();
+  }
 }
 
 constexpr llvm::StringLiteral kUnroll = "llvm.loop.unroll.";
@@ -133,19 +132,20 @@ llvm::TargetLibraryInfoImpl no_library() {
   return library;
 }
 
-void prepare_operations(llvm::Module& module) {
-  copy_objects_plainly(module, false);
-  for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (!instruction.isShift()) continue;
-      llvm::Value* amount = instruction.getOperand(1);
-      const unsigned width = amount->getType()->getScalarSizeInBits();
-      if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(amount);
-          known != nullptr && known->getValue().ult(width))
-        continue;
-      llvm::IRBuilder<> builder(&instruction);
-      instruction.setOperand(1, builder.CreateAnd(amount, llvm::ConstantInt::get(amount->getType(), width - 1)));
-    }
+void prepare_operations(llvm::Function& function) {
+  copy_objects_plainly(function, false);
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (!instruction.isShift()) continue;
+    llvm::Value* amount = instruction.getOperand(1);
+    const unsigned width = amount->getType()->getScalarSizeInBits();
+    if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(amount); known != nullptr && known->getValue().ult(width))
+      continue;
+    llvm::Constant* const last = llvm::ConstantInt::get(amount->getType(), width - 1);
+    if (match(amount, llvm::PatternMatch::m_And(llvm::PatternMatch::m_Value(), llvm::PatternMatch::m_Specific(last))))
+      continue;  // done, in a helper
+    llvm::IRBuilder<> builder(&instruction);
+    instruction.setOperand(1, builder.CreateAnd(amount, last));
+  }
 }
 
 void optimise(llvm::Module& module) {
@@ -171,7 +171,7 @@ void optimise(llvm::Module& module) {
   pipeline.run(module);
   rename_unroll_hints(module, kKeptUnroll, kUnroll);
   // The optimiser joins two copies through a variable into one move.
-  copy_objects_plainly(module, true);
+  for (llvm::Function& function : module) copy_objects_plainly(function, true);
   copy_small_objects_by_values(module);
 }
 

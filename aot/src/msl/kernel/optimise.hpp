@@ -7,6 +7,7 @@
 
 #include "msl/facts/kernel_facts.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace llvm {
@@ -22,10 +23,31 @@ llvm::TargetLibraryInfoImpl no_library();
 
 /// Metal's operators where C++ leaves the result open: shift amounts count modulo the width
 /// (docs/formats/metal-language.md 2.6).
-void prepare_operations(llvm::Module& module);
+void prepare_operations(llvm::Function& function);
+
+/// Everything but the entry becomes internal, and is to be inlined.
+void make_internal(llvm::Module& module, const llvm::Function& entry);
 
 /// Helpers into the entries; what nobody uses goes.
 void inline_all(llvm::Module& module);
+
+/// Helpers of a source, each prepared, filled with what it calls and simplified once, however many kernels call it.
+/// What becomes of one depends on itself and on what it calls alone: `entries` are kernels of their own and stay as
+/// they are, as do functions that call themselves. One thread.
+class HelperSimplifier {
+ public:
+  HelperSimplifier(llvm::Module& module, const std::vector<llvm::Function*>& entries);
+  ~HelperSimplifier();
+  HelperSimplifier(const HelperSimplifier&) = delete;
+  HelperSimplifier& operator=(const HelperSimplifier&) = delete;
+
+  /// `functions` with all that they call, in any order. Gives those that have changed: none of them was given before.
+  std::vector<llvm::Function*> simplify(std::vector<llvm::Function*> functions);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Function constants get their AIR storage, and constants derived from them are computed at the head of the entry.
 /// Runs when everything is inlined.
