@@ -24,14 +24,14 @@ namespace {
 
 // What LLVM does at -O2, without what never changes a kernel of one function: the inliner and its kin; and without what
 // takes long and leaves the same code but for a few instructions in a hundred: induction variables, GVN (EarlyCSE
-// instead), SCCP, two of three InstCombines, BDCE. Without the vectorisers too, since vectors wider than Metal's have
-// to be split again; and without unrolling: how far a loop is unrolled is known to the compiler of the GPU alone, which
-// counts registers.
+// instead), SCCP, two of three InstCombines, BDCE, JumpThreading. Without the vectorisers too, since vectors wider than
+// Metal's have to be split again; and without unrolling: how far a loop is unrolled is known to the compiler of the GPU
+// alone, which counts registers.
 constexpr llvm::StringLiteral kSimplify =
-    "globalopt,function(sroa<modify-cfg>,early-cse,simplifycfg,jump-threading,correlated-propagation,simplifycfg,"
-    "tailcallelim,reassociate,loop-mssa(licm<allowspeculation>,loop-rotate,licm<allowspeculation>),"
+    "globalopt,function(sroa<modify-cfg>,early-cse,correlated-propagation,simplifycfg,"
+    "tailcallelim,reassociate,loop(loop-rotate),loop-mssa(licm<allowspeculation>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,loop-deletion),sroa<modify-cfg>,early-cse<memssa>,"
-    "jump-threading,correlated-propagation,dse,adce,"
+    "correlated-propagation,dse,adce,"
     "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>)";
 
 // What leaves loops last, when short loops are gone: accumulators in arrays stay in registers then.
