@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Metal source to AIR, and where the time goes:
+//
+//   bench_metal_stages [ROUNDS=3] [--target ios18] [-D NAME[=VALUE]]... [FILE.metal]
+//
+// FILE: else ggml's of llama.rn 0.12.9 (scripts/fetch-corpus). Stages, each over all kernels:
+//   translate   source to Clang's tree and its unoptimised code, whole source at once; precompiled headers are made
+//   before cut         each kernel with what it reaches; helpers are filled and simplified here, once for all kernels
+//   simplify    a kernel is one function, and is optimised
+//   legalise    to AIR of the target            write   typed bitcode
+// Processor time of one thread's work, least of ROUNDS, fast math. No rival: nobody else takes this input on Linux;
+// scripts/compare-with-apple compares what comes out.
+#include "smelt/aot/math_mode.hpp"
+#include "smelt/aot/target.hpp"
+#include "smelt/base/files.hpp"
+
+#include "air/bitcode/writer.hpp"
+#include "air/legalise.hpp"
+#include "bench.hpp"
+#include "msl/frontend.hpp"
+#include "msl/kernel/entry_points.hpp"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+#include <array>
+#include <filesystem>
+#include <numeric>
+
+using namespace smelt;
+
+namespace {
+
+constexpr const char* kStages[] = {"translate", "cut", "simplify", "legalise", "write"};
+using Times = std::array<double, std::size(kStages)>;
+
+struct Input {
+  std::string path;
+  Bytes text;
+  aot::Target target;
+  aot::msl::MslOptions options;
+};
+
+struct Made {
+  Times times{};
+  size_t kernels = 0, bytes = 0;
+};
+
+Result<Made> run_stages(const Input& input) {
+  Made made;
+  double start = bench::cpu_ms();
+  const auto lap = [&](size_t stage) {
+    const double end = bench::cpu_ms();
+    made.times[stage] += end - start;
+    start = end;
+  };
+  SMELT_TRY(const auto module, aot::msl::translate(as_text(input.text), input.path, input.options));
+  lap(0);
+  made.kernels = module->kernels.size();
+  for (size_t i = 0; i < made.kernels; ++i) {
+    SMELT_TRY(const aot::msl::MslKernel* const kernel, module->kernel(i));
+    lap(1);
+    SMELT_TRY(aot::KernelModule one, aot::msl::make_kernel(*kernel));
+    lap(2);
+    SMELT_TRY(const auto legal, aot::air::legalise(std::move(one), input.target, {}));
+    lap(3);
+    SMELT_TRY(const Bytes bitcode,
+              aot::bitcode::write_bitcode(*legal.at(0).module, {.air = input.target.air, .wrap = false}));
+    made.bytes += bitcode.size();
+    lap(4);
+  }
+  return made;
+}
+
+Result<Input> read_input(int count, char** words, unsigned& rounds) {
+  Input input;
+  input.path = SMELT_CORPUS "/llama.rn-0.12.9/cpp/ggml-metal/ggml-metal.metal";
+  input.options.definitions = {"GGML_METAL_HAS_BF16=1"};
+  std::string target = "ios18";
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--target" && i + 1 < count)
+      target = words[++i];
+    else if (word == "-D" && i + 1 < count)
+      input.options.definitions.emplace_back(words[++i]);
+    else if (word.find_first_not_of("0123456789") == std::string::npos)
+      rounds = static_cast<unsigned>(std::max(1, std::stoi(word)));
+    else
+      input.path = word;
+  }
+  SMELT_TRY(input.target, aot::parse_target(target));
+  SMELT_TRY(input.text, read_file(input.path));
+  input.options.language = input.target.language;
+  input.options.platform = input.target.platform;
+  input.options.math = aot::kFastMath;
+  input.options.quote_folders = {std::filesystem::path(input.path).parent_path().parent_path().string()};
+  return input;
+}
+
+Result<void> run(int count, char** words) {
+  unsigned rounds = 3;
+  SMELT_TRY(const Input input, read_input(count, words, rounds));
+  SMELT_TRY(const auto headers,
+            aot::msl::translate("kernel void k() {}", "k.metal", input.options));  // precompiles them
+  Made best;
+  for (unsigned round = 0; round < rounds; ++round) {
+    SMELT_TRY(const Made made, run_stages(input));
+    const auto sum = [](const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); };
+    if (round == 0 || sum(made.times) < sum(best.times)) best = made;
+  }
+  const double all = std::accumulate(best.times.begin(), best.times.end(), 0.0);
+  fmt::print("{} kernels, {} bytes of AIR\n", best.kernels, best.bytes);
+  for (size_t i = 0; i < best.times.size(); ++i)
+    fmt::print("{:10} {:9.1f} ms  {:5.1f} %\n", kStages[i], best.times[i], 100 * best.times[i] / all);
+  fmt::print("{:10} {:9.1f} ms, {:.2f} ms a kernel\n", "all", all, all / static_cast<double>(best.kernels));
+  return {};
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (const auto done = run(count, words); !done) {
+    fmt::print("{}\n", done.error().message);
+    return 1;
+  }
+  return 0;
+}
