@@ -39,7 +39,7 @@ test::LoadedSlice load(const std::string& file, const std::string& kernel) {
     CHECK_MESSAGE(verdicts[0].accepted, verdicts[0].error);
   }
   CpuOptions cpu;
-  cpu.level = host_cpu_level().value();
+  cpu.level = test::runnable_levels().front();
   return test::compile_one(kernel, (*targets)[0].functions[0].bitcode, cpu);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs as AIR text, the way a front end without optimiser would write it: variables in memory, one block for each
 // turn of control flow.
-#include "../launch.hpp"
+#include "launch.hpp"
 #include "program.hpp"
 
 #include <fmt/format.h>

@@ -66,7 +66,7 @@ test::LoadedSlice load(const std::string& text, std::string* method = nullptr) {
   const auto compiled = compile(sources, options);
   if (!compiled) throw std::runtime_error(compiled.error().message);
   CpuOptions cpu;
-  cpu.level = host_cpu_level().value();
+  cpu.level = test::runnable_levels().front();
   test::LoadedSlice slice = test::compile_one("k", compiled->targets[0].functions[0].bitcode, cpu);
   if (method) *method = slice.find("k")->method;
   return slice;

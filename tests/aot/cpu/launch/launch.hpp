@@ -57,7 +57,8 @@ class LoadedSlice {
   LoadedSlice(LoadedSlice&&) noexcept;
 
   const schema::CpuKernel* find(const std::string& name) const;
-  /// Denormals are flushed and the scratch is guarded at both ends. With SMELT_CPU_TIMES=FILE the kernel runs again and
+  /// Denormals are flushed and the scratch is guarded at both ends. Code of another architecture runs in the program
+  /// that SMELT_TEST_MACHINE names, on copies of the buffers. With SMELT_CPU_TIMES=FILE the kernel runs again and
   /// again, and its fastest time goes to the end of the file (bench/cpu_compile/compare_times.py); with
   /// SMELT_CPU_RESULTS=FILE, a digest of its buffers after the first run.
   void run(const std::string& name, const Launch& launch) const;
@@ -77,7 +78,10 @@ LoadedSlice compile_one(const std::string& name, ByteView bitcode, const aot::Cp
 /// AIR's data layout and triple, to put before kernels in IR text.
 extern const char* const kAirHeader;
 
-/// The levels that this machine can run.
+/// The levels that this machine can run, or the one that SMELT_TEST_LEVEL names.
 std::vector<aot::CpuLevel> runnable_levels();
+
+/// Whether an address of this process means the same to the kernels: false, having said so, where they work on copies.
+bool kernels_see_our_memory();
 
 }  // namespace smelt::test

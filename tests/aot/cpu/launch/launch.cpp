@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "launch.hpp"
 
+#include "job.hpp"
+
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -8,39 +10,65 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <sys/mman.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 namespace smelt::test {
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr size_t kGuardBytes = 256;
-constexpr std::byte kGuard{0x5a};
-
-size_t pages(size_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
-
-/// Flushes denormals for the time of a launch, as the loader does.
-class FlushDenormals {
- public:
 #if defined(__x86_64__)
-  FlushDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
-  ~FlushDenormals() { _mm_setcsr(before_); }
+constexpr schema::CpuArch kHere = schema::CpuArch::x86_64;
+#else
+constexpr schema::CpuArch kHere = schema::CpuArch::aarch64;
+#endif
+
+/// A program that runs what this processor cannot: the command in SMELT_TEST_MACHINE (QEMU and tests/aot/cpu/launch),
+/// started once.
+class Machine {
+ public:
+  static Machine& started() {
+    static Machine machine;
+    return machine;
+  }
+
+  bool run(const Job& job, ByteView code, uint64_t entry_offset) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::byte> outcome;
+    if (!send(to_, pack_job(job, code.data(), code.size(), entry_offset)) || !receive(from_, outcome))
+      throw std::runtime_error("the machine that runs code of another architecture has ended");
+    return unpack_outcome(outcome, job);
+  }
 
  private:
-  unsigned before_;
-#endif
+  Machine() {
+    const char* const command = std::getenv("SMELT_TEST_MACHINE");
+    if (command == nullptr) throw std::runtime_error("SMELT_TEST_MACHINE names no program that runs this code");
+    std::signal(SIGPIPE, SIG_IGN);
+    int to[2], from[2];
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    if (fork() == 0) {
+      dup2(to[0], STDIN_FILENO);
+      dup2(from[1], STDOUT_FILENO);
+      execl("/bin/sh", "sh", "-c", (std::string("exec ") + command).c_str(), nullptr);
+      _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    to_ = to[1];
+    from_ = from[0];
+  }
+
+  std::mutex mutex_;
+  int to_ = -1, from_ = -1;
 };
 
 /// Appends the kernel's name and a digest of all its buffers after the launch.
@@ -71,20 +99,9 @@ void write_time(const char* file, const std::string& name, Run run) {
 }  // namespace
 
 struct LoadedSlice::Code {
-  explicit Code(ByteView bytes, uint64_t entry_offset) : size(pages(bytes.size())) {
-    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
-    std::memcpy(memory, bytes.data(), bytes.size());
-    if (mprotect(memory, size, PROT_READ | PROT_EXEC) != 0) throw std::runtime_error("mprotect failed");
-    entry = reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(memory) + entry_offset);
-  }
-  ~Code() { munmap(memory, size); }
-  Code(const Code&) = delete;
-  Code& operator=(const Code&) = delete;
-
-  size_t size;
-  void* memory = nullptr;
-  smelt_cpu_entry entry = nullptr;
+  Bytes bytes;
+  uint64_t entry_offset = 0;
+  std::unique_ptr<Executable> executable;  ///< null for another machine's
 };
 
 LoadedSlice::LoadedSlice(const Bytes& slice) {
@@ -94,7 +111,10 @@ LoadedSlice::LoadedSlice(const Bytes& slice) {
   for (const schema::CpuKernel& kernel : slice_.kernels) {
     const ByteView code = ByteView(slice).subspan(kernel.code_offset, kernel.code_bytes);
     if (sha256(code) != kernel.code_digest) throw std::runtime_error(kernel.name + ": wrong digest");
-    code_[kernel.name] = std::make_unique<Code>(code, kernel.entry_offset);
+    auto made = std::make_unique<Code>(Code{Bytes(code.begin(), code.end()), kernel.entry_offset, nullptr});
+    if (slice_.arch == kHere)
+      made->executable = std::make_unique<Executable>(code.data(), code.size(), kernel.entry_offset);
+    code_[kernel.name] = std::move(made);
   }
 }
 
@@ -111,72 +131,64 @@ void LoadedSlice::run(const std::string& name, const Launch& launch) const {
   const schema::CpuKernel* kernel = find(name);
   if (kernel == nullptr) throw std::runtime_error("no kernel " + name);
 
-  std::vector<void*> buffers(SMELT_CPU_MAX_BUFFERS);
-  std::vector<uint64_t> bytes(SMELT_CPU_MAX_BUFFERS);
-  for (const auto& [index, buffer] : launch.buffers) {
-    buffers.at(index) = buffer.address;
-    bytes.at(index) = buffer.bytes;
-  }
-  std::vector<std::byte> constants(std::max<size_t>(kernel->constants_bytes, 1));
+  Job job;
+  for (const auto& [index, buffer] : launch.buffers)
+    job.buffers.push_back({index, static_cast<std::byte*>(buffer.address), buffer.bytes});
+  job.constants.resize(std::max<size_t>(kernel->constants_bytes, 1));
   for (const schema::CpuConstant& constant : kernel->constants) {
     const auto given = launch.constants.find(constant.index);
     if (given == launch.constants.end()) continue;
     if (given->second.size() != constant.bytes) throw std::runtime_error("constant of another size");
-    std::copy(given->second.begin(), given->second.end(), constants.begin() + constant.offset);
-    constants[constant.defined_offset] = std::byte{1};
+    std::copy(given->second.begin(), given->second.end(), job.constants.begin() + constant.offset);
+    job.constants[constant.defined_offset] = std::byte{1};
   }
 
-  smelt_cpu_dispatch dispatch{};
   uint64_t nominal = 1;
   for (int i = 0; i < 3; ++i) {
-    dispatch.grid[i] = launch.grid[i];
-    dispatch.group[i] = launch.group[i];
-    dispatch.groups[i] = static_cast<uint32_t>((uint64_t{launch.grid[i]} + launch.group[i] - 1) / launch.group[i]);
+    job.dispatch.grid[i] = launch.grid[i];
+    job.dispatch.group[i] = launch.group[i];
+    job.dispatch.groups[i] = static_cast<uint32_t>((uint64_t{launch.grid[i]} + launch.group[i] - 1) / launch.group[i]);
     nominal *= launch.group[i];
   }
-  dispatch.nominal_threads = static_cast<uint32_t>((nominal + 31) / 32 * 32);
-  uint64_t scratch_bytes = kernel->fixed_bytes + uint64_t{kernel->bytes_per_thread} * dispatch.nominal_threads;
-  std::vector<uint32_t> offsets(SMELT_CPU_MAX_BUFFERS);
-  std::vector<uint32_t> lengths(SMELT_CPU_MAX_BUFFERS);
+  job.dispatch.nominal_threads = static_cast<uint32_t>((nominal + 31) / 32 * 32);
+  job.dispatch.private_buffers = launch.private_buffers;
+  job.scratch_bytes = kernel->fixed_bytes + uint64_t{kernel->bytes_per_thread} * job.dispatch.nominal_threads;
+  job.scratch_filling = launch.scratch_filling;
+  job.threadgroup_offsets.resize(SMELT_CPU_MAX_BUFFERS);
+  job.threadgroup_bytes.resize(SMELT_CPU_MAX_BUFFERS);
   for (const auto& [index, length] : launch.threadgroup_bytes) {
-    scratch_bytes = (scratch_bytes + 63) / 64 * 64;
-    offsets.at(index) = static_cast<uint32_t>(scratch_bytes);
-    lengths.at(index) = length;
-    scratch_bytes += length;
+    job.scratch_bytes = (job.scratch_bytes + 63) / 64 * 64;
+    job.threadgroup_offsets.at(index) = static_cast<uint32_t>(job.scratch_bytes);
+    job.threadgroup_bytes.at(index) = length;
+    job.scratch_bytes += length;
   }
-  std::vector<std::byte> memory(scratch_bytes + 64 + 2 * kGuardBytes, std::byte{launch.scratch_filling});
-  auto* start = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(memory.data()) + kGuardBytes + 63) / 64 * 64);
-  std::fill(memory.data(), start, kGuard);
-  std::fill(start + scratch_bytes, memory.data() + memory.size(), kGuard);
+  job.fault = launch.fault;
+  job.services = launch.services;
 
-  dispatch.buffers = buffers.data();
-  dispatch.buffer_bytes = bytes.data();
-  dispatch.threadgroup_offsets = offsets.data();
-  dispatch.threadgroup_bytes = lengths.data();
-  dispatch.constants = constants.data();
-  dispatch.fault = launch.fault;
-  dispatch.services = launch.services;
-  dispatch.private_buffers = launch.private_buffers;
-
-  const uint32_t* extent = kernel->range == schema::CpuRangeKind::threads ? dispatch.grid : dispatch.groups;
+  const uint32_t* extent = kernel->range == schema::CpuRangeKind::threads ? job.dispatch.grid : job.dispatch.groups;
   const int cut = static_cast<int>(std::max_element(extent, extent + 3) - extent);
-  const FlushDenormals flush;
-  const auto run_once = [&] {
-    for (unsigned piece = 0; piece < launch.pieces; ++piece) {
-      smelt_cpu_range range{{0, 0, 0}, {extent[0], extent[1], extent[2]}};
-      range.low[cut] = static_cast<uint32_t>(uint64_t{extent[cut]} * piece / launch.pieces);
-      range.high[cut] = static_cast<uint32_t>(uint64_t{extent[cut]} * (piece + 1) / launch.pieces);
-      code_.at(name)->entry(&dispatch, &range, start);
-    }
-  };
-  run_once();
-  if (const char* results = std::getenv("SMELT_CPU_RESULTS")) write_results(results, name, launch);
-  if (const char* times = std::getenv("SMELT_CPU_TIMES")) write_time(times, name, run_once);
-  const auto intact = [](const std::byte* from, const std::byte* to) {
-    return std::all_of(from, to, [](std::byte b) { return b == kGuard; });
-  };
-  if (!intact(memory.data(), start) || !intact(start + scratch_bytes, memory.data() + memory.size()))
-    throw std::runtime_error(name + " wrote outside its scratch");
+  for (unsigned piece = 0; piece < launch.pieces; ++piece) {
+    smelt_cpu_range range{{0, 0, 0}, {extent[0], extent[1], extent[2]}};
+    range.low[cut] = static_cast<uint32_t>(uint64_t{extent[cut]} * piece / launch.pieces);
+    range.high[cut] = static_cast<uint32_t>(uint64_t{extent[cut]} * (piece + 1) / launch.pieces);
+    job.ranges.push_back(range);
+  }
+
+  const Code& code = *code_.at(name);
+  bool intact = false;
+  const char* const results = std::getenv("SMELT_CPU_RESULTS");
+  if (code.executable == nullptr) {
+    intact = Machine::started().run(job, code.bytes, code.entry_offset);
+    if (results != nullptr) write_results(results, name, launch);
+  } else {
+    const Prepared prepared(job);
+    const auto run_once = [&] { prepared.run(code.executable->entry()); };
+    run_once();
+    if (results != nullptr) write_results(results, name, launch);
+    if (const char* const times = std::getenv("SMELT_CPU_TIMES")) write_time(times, name, run_once);
+    intact = prepared.intact();
+  }
+  if (!intact) throw std::runtime_error(name + " wrote outside its scratch");
 }
 
 Bytes assemble(const std::string& text) {
@@ -211,10 +223,17 @@ const char* const kAirHeader =
     "target triple = \"air64-apple-macosx14.0.0\"\n";
 
 std::vector<aot::CpuLevel> runnable_levels() {
+  if (const char* const level = std::getenv("SMELT_TEST_LEVEL")) return {aot::parse_cpu_level(level).value()};
   const auto best = aot::host_cpu_level();
   if (!best) return {};
   if (*best == aot::CpuLevel::x86_64_v4) return {aot::CpuLevel::x86_64_v3, aot::CpuLevel::x86_64_v4};
   return {*best};
+}
+
+bool kernels_see_our_memory() {
+  if (std::getenv("SMELT_TEST_MACHINE") == nullptr) return true;
+  MESSAGE("SKIPPED: addresses in buffers mean nothing to the machine that runs the kernels");
+  return false;
 }
 
 }  // namespace smelt::test
