@@ -109,6 +109,7 @@ void Encoder::clear_bindings() {
 void Encoder::reset() {
   clear_bindings();
   pipeline_.reset();
+  concurrent_ = false;
 }
 
 tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline) const {
@@ -199,8 +200,17 @@ Result<void> Encoder::dispatch_threadgroups(Size3 groups, Size3 group_size) {
   return dispatch_threads({*x, *y, *z}, group_size, 3);
 }
 
-Result<void> Encoder::wait() {
+Result<void> Encoder::barrier() {
   return {};
+}
+
+Result<void> Encoder::end_concurrent() {
+  concurrent_ = false;
+  return barrier();
+}
+
+Result<void> Encoder::wait() {
+  return barrier();
 }
 
 }  // namespace smelt::loader

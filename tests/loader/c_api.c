@@ -76,6 +76,9 @@ static void nulls(void) {
   CHECK(smelt_encoder_set_threadgroup_memory(NULL, 0, 0) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_dispatch_threads(NULL, NULL, 1, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_wait(NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_begin_concurrent(NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_barrier(NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_end_concurrent(NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_reset(NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_dispatch_threadgroups(NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_package_prepare(NULL, NULL, NULL, NULL, NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);

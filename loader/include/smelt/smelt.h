@@ -378,6 +378,13 @@ SMELT_API smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, co
 /* The grid as a count of whole threadgroups: three components each. */
 SMELT_API smelt_status smelt_encoder_dispatch_threadgroups(smelt_encoder* encoder, const uint64_t* groups,
                                                            const uint64_t* group_size);
+/* Until smelt_encoder_end_concurrent dispatches do not depend on each other: none writes what another of them touches.
+ * Short ones are kept, with a copy of their bindings, and run side by side; all have run when barrier, end_concurrent
+ * or wait returns, and not before. What goes wrong in one that is kept is the error of that call. */
+SMELT_API smelt_status smelt_encoder_begin_concurrent(smelt_encoder* encoder);
+/* Later dispatches see what earlier ones wrote. */
+SMELT_API smelt_status smelt_encoder_barrier(smelt_encoder* encoder);
+SMELT_API smelt_status smelt_encoder_end_concurrent(smelt_encoder* encoder);
 /* As new: no pipeline, nothing bound. What has been dispatched still runs. */
 SMELT_API smelt_status smelt_encoder_reset(smelt_encoder* encoder);
 SMELT_API smelt_status smelt_encoder_wait(smelt_encoder* encoder);

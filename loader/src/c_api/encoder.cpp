@@ -155,6 +155,28 @@ smelt_status smelt_encoder_dispatch_threadgroups(smelt_encoder* encoder, const u
   });
 }
 
+smelt_status smelt_encoder_begin_concurrent(smelt_encoder* encoder) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr) return null_argument("smelt_encoder_begin_concurrent", "encoder");
+    encoder->ref->begin_concurrent();
+    return {};
+  });
+}
+
+smelt_status smelt_encoder_barrier(smelt_encoder* encoder) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr) return null_argument("smelt_encoder_barrier", "encoder");
+    return encoder->ref->barrier();
+  });
+}
+
+smelt_status smelt_encoder_end_concurrent(smelt_encoder* encoder) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr) return null_argument("smelt_encoder_end_concurrent", "encoder");
+    return encoder->ref->end_concurrent();
+  });
+}
+
 smelt_status smelt_encoder_reset(smelt_encoder* encoder) {
   return guard([&]() -> Result<void> {
     if (encoder == nullptr) return null_argument("smelt_encoder_reset", "encoder");

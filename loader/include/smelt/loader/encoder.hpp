@@ -11,8 +11,8 @@ namespace smelt::loader {
 /// One stream of dispatches. Not thread-safe; different encoders may be used from different threads at once.
 ///
 /// Bindings stay until they are replaced, also across set_pipeline. On the cpu device a dispatch has run when it
-/// returns; on Metal it has been encoded, and wait() commits and waits. Binding and dispatching allocate nothing once
-/// the encoder has seen its largest arguments.
+/// returns (but see begin_concurrent); on Metal it has been encoded, and wait() commits and waits. Binding and
+/// dispatching allocate nothing once the encoder has seen its largest arguments.
 class Encoder {
  public:
   static Result<std::unique_ptr<Encoder>> create(const DeviceRef& device);
@@ -44,6 +44,17 @@ class Encoder {
   /// The same with the grid as a count of whole threadgroups, each of which has all its threads.
   Result<void> dispatch_threadgroups(Size3 groups, Size3 group_size);
 
+  /// Until end_concurrent(), dispatches do not depend on each other: none writes what another of them touches, as in a
+  /// Metal encoder of MTLDispatchTypeConcurrent. Short ones are kept, with a copy of their bindings, and run side by
+  /// side on the device's threads; all have run when barrier(), end_concurrent() or wait() returns, and not before, so
+  /// memory of set_memory() stays the encoder's until then. A dispatch that is kept says only whether its arguments are
+  /// right; what goes wrong in it is the error of the call that ran it (the first in order; the others run all the
+  /// same). Metal's device runs them one after the other, which is no less than was asked for.
+  void begin_concurrent() { concurrent_ = true; }
+  /// Later dispatches see what earlier ones wrote.
+  virtual Result<void> barrier();
+  Result<void> end_concurrent();
+
   /// What dispatches belong to, in a trace (SMELT_TRACE); until it is replaced, also after reset().
   void set_trace_label(std::string label) { trace_label_ = std::move(label); }
 
@@ -69,6 +80,8 @@ class Encoder {
   virtual bool takes_memory() const { return false; }
   /// Bit i: threadgroup argument i has a length.
   uint32_t threadgroups_in_use() const { return bound_threadgroups_; }
+  uint32_t buffers_in_use() const { return bound_buffers_; }
+  bool concurrent() const { return concurrent_; }
 
   // Laid out as the CPU code wants them, so that a launch passes them on as they are.
   std::array<void*, kSlots> addresses_{};
@@ -86,6 +99,7 @@ class Encoder {
   uint32_t bound_buffers_ = 0;  // bit i: slot i is bound
   uint32_t bound_threadgroups_ = 0;
   uint64_t empty_dispatches_ = 0;
+  bool concurrent_ = false;
   std::string trace_label_;
 };
 

@@ -94,17 +94,27 @@ class CpuPipeline final : public PipelineState, public std::enable_shared_from_t
   const std::vector<BoundConstant> constants_;
 };
 
+class Batch;
+
 class CpuEncoder final : public Encoder {
  public:
   explicit CpuEncoder(std::shared_ptr<CpuDevice> device);
+  ~CpuEncoder() override;
+  Result<void> barrier() override;
 
  private:
+  struct Prelude;
   Result<void> run(const PipelineState& pipeline, const Size3& threads, const Size3& group) override;
   bool takes_memory() const override { return true; }
   /// `took`: nanoseconds that this launch stands for in what its pipeline has run; 0 when nobody looked at the clock.
-  Result<void> launch(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, float& took);
+  Result<void> launch(const CpuPipeline& pipeline, Prelude& prelude, float& took);
+
+  /// What is the same for a launch and one that is kept. `prelude` is not to be moved afterwards.
+  Result<void> prepare(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, Prelude& prelude);
+  void keep(const CpuPipeline& pipeline, const Prelude& prelude);
 
   CpuDevice& cpu_;
+  std::unique_ptr<Batch> batch_;  // of dispatches that are independent; null before the first
 };
 
 }  // namespace smelt::loader

@@ -79,7 +79,9 @@ void Pool::run(Job& job, unsigned limit) {
 }
 
 Pool::Job* Pool::wait_for_job(unsigned worker, uint64_t& seen) {
+  spinning_.fetch_add(1, std::memory_order_relaxed);
   for (int spins = 0; spins < kSpins && generation_.load(std::memory_order_acquire) == seen; ++spins) relax();
+  spinning_.fetch_sub(1, std::memory_order_relaxed);
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
   seen = generation_.load(std::memory_order_relaxed);

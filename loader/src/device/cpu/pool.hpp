@@ -42,6 +42,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   unsigned threads() const { return threads_; }
+  /// Whether a worker looks for a job at this moment, so that none has to be woken.
+  bool awake() const { return spinning_.load(std::memory_order_relaxed) != 0; }
 
   /// Returns when every chunk has run. At most `limit` threads work on it, the caller included.
   void run(Job& job, unsigned limit);
@@ -54,6 +56,7 @@ class Pool {
   const unsigned threads_;
   int process_ = 0;  // that the workers live in: a forked child has none of them
   std::atomic<bool> taken_{false};
+  std::atomic<unsigned> spinning_{0};  // workers that look for a job and do not sleep yet
   std::atomic<uint64_t> generation_{0};
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
