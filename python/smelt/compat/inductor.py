@@ -11,7 +11,7 @@
 
 Both change process-wide settings of Inductor and put them back at the end. A model is compiled at its first call, so the call belongs
 inside; compiled models go on running afterwards. Not thread-safe, and not nested. Run with PyTorch 2.11, use_triton also with
-Triton 3.6: docs/guide/inductor.md counts what is right and says what is refused. Nothing of PyTorch's is patched on disk.
+Triton 3.6: docs/reference/inductor.md counts what is right and says what is refused. Nothing of PyTorch's is patched on disk.
 
 ``python -m smelt.compat.inductor check model.py`` runs a model eagerly, by Triton and by Metal, and prints how far the results lie apart.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Many small programs through torch.compile on smelt, each in a process of its own with a time limit, against eager PyTorch:
 
-    python3 inductor_run.py OUT --check                      all that docs/guide/inductor.md counts, within 20 minutes on 16 cores
+    python3 inductor_run.py OUT --check                      all that docs/reference/inductor.md counts, within 20 minutes on 16 cores
     python3 inductor_run.py OUT [--set models] [--set ops] [--set gradients] [--way triton] [--way metal] [--jobs N]
                             [--only REGEX] [--limit SECONDS] [--total SECONDS] [--dtypes float32,int64] [--samples N] [--seed N] [--first N]
 
@@ -9,12 +9,13 @@ models: the cases of inductor_models.py. ops: every operator of PyTorch's own op
 differentiated, with the gradients of their inputs; --first N: of N operators. An operator's types are compiled as one graph, which takes a third
 of the time; one by one where that is not right. OUT gets results.jsonl (as they come, one row a case, way and type: right, WRONG, refused,
 timeout, crashed; with what was raised and how many kernels Inductor generated), and failed/ with the log and the sources of each case that is
-not right. Run again with the same OUT, it goes on where it was cut off. Prints a table of counts and each failure's reason. The way cpp is Inductor's own C++ for the CPU, without smelt: what fails there too is not smelt's. Wants PyTorch 2.11, for Triton 3.6, and the package on PYTHONPATH with its dist-info beside it."""
+not right; kernels/ a file for each way, with the SHA-256 of each source that Inductor generated for what is right and smelt compiled. Run again with the same OUT, it goes on where it was cut off. Prints a table of counts, each failure's reason and the number of distinct kernels. The way cpp is Inductor's own C++ for the CPU, without smelt: what fails there too is not smelt's. Wants PyTorch 2.11, for Triton 3.6, and the package on PYTHONPATH with its dist-info beside it."""
 
 import argparse
 import collections
 import contextlib
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -202,6 +203,8 @@ def keep_sources(folder):
             path = folder / f"{count[0]}{suffix}"
             path.write_bytes(one if isinstance(one, bytes) else str(one).encode())
             made = work(source, *args, **options)
+            with (folder / "kernels").open("a") as compiled:
+                compiled.write(hashlib.sha256(path.read_bytes()).hexdigest() + "\n")
             path.rename(path.with_name(f"done-{path.name}"))
             return made
 
@@ -293,6 +296,11 @@ class Pool:
             self.add({**place, **row})
         left = [text for text in texts if text not in {row["dtype"] for row in rows}]
         good = not left and all(row["verdict"] in ("right", "random", "none") for row in rows)
+        compiled = folder / "kernels"
+        if good and compiled.exists():
+            (self.out / "kernels").mkdir(exist_ok=True)
+            with (self.out / "kernels" / way).open("a") as kernels:
+                kernels.write(compiled.read_text())
         for part in ("store", "triton"):
             shutil.rmtree(folder / part, ignore_errors=True)
         if good or len(left) > 1:
@@ -391,6 +399,8 @@ def main():
                     pool.start(kind, way, name, texts)
     pool.stop()
     report([row for row in pool.rows if Pool.key(row) in wanted], wanted)
+    for way in sorted((out / "kernels").glob("*")):
+        print(f"{len(set(way.read_text().split()))} distinct kernels by {way.name} in what is right")
     sys.exit(any(row["verdict"] in ("WRONG", "crashed") for row in pool.rows))
 
 
