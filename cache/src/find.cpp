@@ -79,6 +79,10 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
         keep(*stored);
       }
     }
+    if (part.name == trust::kOriginPart) {
+      data.origin = trust::Provenance::parse(as_text(value));
+      continue;
+    }
     data.bytes += value.size();
     data.parts.push_back({part.name, value});
   }

@@ -37,10 +37,15 @@ std::optional<ByteView> Entry::part(std::string_view name) const {
   return std::nullopt;
 }
 
-Entry Entry::of(std::vector<std::pair<std::string, Bytes>> parts) {
+const trust::Provenance& Entry::origin() const {
+  return data_->origin;
+}
+
+Entry Entry::of(std::vector<std::pair<std::string, Bytes>> parts, trust::Provenance origin) {
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   auto owned = std::make_shared<const std::vector<std::pair<std::string, Bytes>>>(std::move(parts));
   auto data = std::make_shared<EntryData>();
+  data->origin = std::move(origin);
   for (const auto& [name, bytes] : *owned) {
     data->parts.push_back({name, bytes});
     data->bytes += bytes.size();

@@ -31,6 +31,7 @@ struct EntryData {
   std::vector<std::shared_ptr<const void>> owners;
   uint64_t bytes = 0;
   uint64_t cost_us = 0;
+  trust::Provenance origin = trust::Provenance::unknown();  // until the record says
 };
 
 constexpr int kAttempts = 5;                 ///< of a call under which the folder is replaced each time

@@ -107,7 +107,7 @@ Text put(const StoreOptions& options) {
     bytes.push_back(std::move(read));
     parts.push_back({std::string_view(text).substr(0, equals), bytes.back()});
   }
-  SMELT_TRY_VOID(store->put(key, parts));
+  SMELT_TRY_VOID(store->put(key, parts, trust::Provenance::made_here()));
   return "";
 }
 

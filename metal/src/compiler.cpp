@@ -70,7 +70,7 @@ const Result<CompilerLibrary>& compiler_library() {
 }
 
 /// The package, which `compiled` keeps.
-Result<loader::OwnedBytes> package_of(const CompilerLibrary& library, smelt_compiled* compiled) {
+Result<Package> package_of(const CompilerLibrary& library, smelt_compiled* compiled) {
   const std::shared_ptr<const void> owner(compiled, [release = library.release](const void* handle) {
     release(static_cast<smelt_compiled*>(const_cast<void*>(handle)));
   });
@@ -78,11 +78,11 @@ Result<loader::OwnedBytes> package_of(const CompilerLibrary& library, smelt_comp
   info.struct_size = sizeof(info);
   if (const smelt_status status = library.get_info(compiled, &info); status != SMELT_OK)
     return tl::unexpected(library.error(status));
-  return loader::OwnedBytes{{static_cast<const std::byte*>(info.package), info.package_size}, owner};
+  return Package{{{static_cast<const std::byte*>(info.package), info.package_size}, owner},
+                 trust::Provenance::parse({info.origin, info.origin_length})};
 }
 
-Result<loader::OwnedBytes> compile(const smelt_source& source, const smelt_compile_options& options,
-                                   bool in_background = false) {
+Result<Package> compile(const smelt_source& source, const smelt_compile_options& options, bool in_background = false) {
   const auto& library = compiler_library();
   if (!library) return tl::unexpected(library.error());
   smelt_compiled* compiled = nullptr;
@@ -125,7 +125,7 @@ class SourceOptions {
 
 }  // namespace
 
-Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
+Result<Package> compiled_source(const SourceRequest& request) {
   SourceOptions with(request);
   with.options.no_cpu = 1;
   return compile({kSourceName, request.text.data(), request.text.size()}, with.options);
@@ -133,7 +133,7 @@ Result<loader::OwnedBytes> compiled_source(const SourceRequest& request) {
 
 namespace {
 
-Result<loader::OwnedBytes> make_kernel(const KernelRequest& request, bool in_background) {
+Result<Package> make_kernel(const KernelRequest& request, bool in_background) {
   smelt_compile_options options = default_options();
   const char* const function = request.function.c_str();
   options.functions = &function;
@@ -156,11 +156,11 @@ void end_background() {
 
 }  // namespace
 
-Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request) {
+Result<Package> compiled_kernel(const KernelRequest& request) {
   return make_kernel(request, false);
 }
 
-Result<loader::OwnedBytes> compiled_in_background(const KernelRequest& request) {
+Result<Package> compiled_in_background(const KernelRequest& request) {
   if (const auto& library = compiler_library(); !library) return tl::unexpected(library.error());
   // Only now, so that it is called before what the compiler's library has to do at the end.
   static const bool ended_in_time = std::atexit(end_background) == 0;
@@ -194,7 +194,7 @@ Result<std::shared_ptr<const TranslatedSource>> TranslatedSource::read(const Sou
   return made;
 }
 
-Result<loader::OwnedBytes> TranslatedSource::compile(const std::string& kernel, const std::string& effort) const {
+Result<Package> TranslatedSource::compile(const std::string& kernel, const std::string& effort) const {
   const auto& library = compiler_library();  // which has made the handle
   smelt_compiled* compiled = nullptr;
   if (const smelt_status status =

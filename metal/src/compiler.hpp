@@ -4,6 +4,7 @@
 #pragma once
 
 #include "smelt/loader/types.hpp"
+#include "smelt/trust/origin.hpp"
 
 #include <memory>
 #include <string>
@@ -35,14 +36,21 @@ struct KernelRequest {
   std::string effort = "balanced";  ///< "fast", ...: time that its code may take to make
 };
 
+/// A package, and where it came from: the compiler's library may have had it, or a part of it, from a remote. Whoever
+/// keeps something made of it keeps that too.
+struct Package {
+  loader::OwnedBytes bytes;
+  trust::Provenance origin;
+};
+
 /// The source's package, all of its kernels, without CPU code. `not_cached` when it may not be compiled
 /// ($SMELT_OFFLINE), `toolchain_missing` without libsmelt-compiler.so. Any thread.
-Result<loader::OwnedBytes> compiled_source(const SourceRequest& request);
+Result<Package> compiled_source(const SourceRequest& request);
 
 /// A package with the CPU code of that kernel alone; likewise.
-Result<loader::OwnedBytes> compiled_kernel(const KernelRequest& request);
+Result<Package> compiled_kernel(const KernelRequest& request);
 /// The same on a thread that nobody waits for, which the end of the process ends: `cancelled`.
-Result<loader::OwnedBytes> compiled_in_background(const KernelRequest& request);
+Result<Package> compiled_in_background(const KernelRequest& request);
 
 /// Source that was read and checked whole, its kernels yet to be compiled. Any thread.
 class TranslatedSource {
@@ -53,7 +61,7 @@ class TranslatedSource {
   /// Names, in the order of the source.
   const std::vector<std::string>& kernels() const { return kernels_; }
   /// A package with the CPU code of that kernel alone; likewise.
-  Result<loader::OwnedBytes> compile(const std::string& kernel, const std::string& effort) const;
+  Result<Package> compile(const std::string& kernel, const std::string& effort) const;
 
  private:
   std::shared_ptr<smelt_translated> handle_;

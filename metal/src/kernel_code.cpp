@@ -20,22 +20,20 @@ constexpr const char* kSoon = "fast";
 constexpr const char* kLasting = "balanced";
 
 /// What the store has, which a trace tells; of what is compiled it is told by the compiler's library.
-std::optional<loader::OwnedBytes> recalled(const Digest& key, const std::string& name,
-                                           std::string_view part = kStoredPackage) {
+std::optional<Package> recalled(const Digest& key, const std::string& name, std::string_view part = kStoredPackage) {
   const auto start = TraceClock::now();
   auto found = find_stored(key, part);
   if (found && tracing()) trace_event(name, "store", start, TraceClock::now(), {});
   return found;
 }
 
-std::optional<loader::OwnedBytes> recalled(const KernelCode& code, const std::string& kernel,
-                                           const std::string& effort) {
+std::optional<Package> recalled(const KernelCode& code, const std::string& kernel, const std::string& effort) {
   return recalled(code.key(kernel, effort), kernel);
 }
 
-Result<loader::OwnedBytes> compiled_and_kept(KernelCode& code, const std::string& kernel, const std::string& effort) {
+Result<Package> compiled_and_kept(KernelCode& code, const std::string& kernel, const std::string& effort) {
   SMELT_TRY(auto made, code.compile(kernel, effort));
-  keep_in_store(code.key(kernel, effort), made.bytes);
+  keep_in_store(code.key(kernel, effort), made.bytes.bytes, made.origin);
   return made;
 }
 
@@ -47,7 +45,7 @@ class MetallibCode final : public KernelCode {
   Digest key(const std::string& kernel, const std::string& effort) const override {
     return key_of(request(kernel, effort));
   }
-  Result<loader::OwnedBytes> compile(const std::string& kernel, const std::string& effort) override {
+  Result<Package> compile(const std::string& kernel, const std::string& effort) override {
     return compiled_kernel(request(kernel, effort));
   }
   Result<loader::OwnedBytes> metallib_behind(const loader::OwnedBytes&) const override { return metallib_; }
@@ -70,7 +68,7 @@ class SourceCode final : public KernelCode {
   Digest key(const std::string& kernel, const std::string& effort) const override {
     return key_of({{}, key_, kernel, level_, checked_, effort});
   }
-  Result<loader::OwnedBytes> compile(const std::string& kernel, const std::string& effort) override {
+  Result<Package> compile(const std::string& kernel, const std::string& effort) override {
     SMELT_TRY(const auto source, translated());
     return source->compile(kernel, effort);
   }
@@ -108,19 +106,20 @@ loader::LoadOptions options_of(const DeviceObject& device) {
 struct Improvement {
   KernelCodeRef code;
   std::string kernel;
-  loader::OwnedBytes package;  ///< with the fast code
+  Package package;  ///< with the fast code
   std::string level;
   loader::LoadOptions options;
 
   /// In the background.
   Result<void> make(const loader::PipelineState& pipeline) const {
-    std::optional<loader::OwnedBytes> better = recalled(*code, kernel, kLasting);
+    std::optional<Package> better = recalled(*code, kernel, kLasting);
     if (!better) {
-      SMELT_TRY(const auto metallib, code->metallib_behind(package));
+      SMELT_TRY(const auto metallib, code->metallib_behind(package.bytes));
       SMELT_TRY(better, compiled_in_background({metallib.bytes, Digest(), kernel, level, options.checked, kLasting}));
-      keep_in_store(code->key(kernel, kLasting), better->bytes);
+      better->origin += package.origin;  // the Metal library is that package's
+      keep_in_store(code->key(kernel, kLasting), better->bytes.bytes, better->origin);
     }
-    SMELT_TRY(const auto library, loader::Library::load(pipeline.device(), std::move(*better), options));
+    SMELT_TRY(const auto library, loader::Library::load(pipeline.device(), std::move(better->bytes), options));
     return loader::replace_code(pipeline, *library, kLasting);
   }
 };
@@ -146,10 +145,10 @@ KernelCodeRef code_of(loader::OwnedBytes metallib, const Digest& digest, std::st
 Result<SourceKernels> kernels_of(SourceRequest request, const Digest& key, std::string level, bool checked) {
   const auto code = std::make_shared<SourceCode>(std::move(request), key, std::move(level), checked);
   if (const auto found = recalled(key, kSourceName, kStoredNames))
-    if (auto names = unpack_texts(as_text(found->bytes))) return SourceKernels{std::move(*names), code};
+    if (auto names = unpack_texts(as_text(found->bytes.bytes))) return SourceKernels{std::move(*names), code};
   SMELT_TRY(const auto source, code->translated());
   SourceKernels made{source->kernels(), code};
-  keep_in_store(key, as_bytes(pack_texts(made.names)), kStoredNames);
+  keep_in_store(key, as_bytes(pack_texts(made.names)), trust::Provenance::made_here(), kStoredNames);
   return made;
 }
 
@@ -160,8 +159,9 @@ std::string lasting_effort() {
 
 Result<loader::OwnedBytes> lasting_code(KernelCode& code, const std::string& kernel) {
   const std::string effort = lasting_effort();
-  if (auto found = recalled(code, kernel, effort)) return std::move(*found);
-  return compiled_and_kept(code, kernel, effort);
+  if (auto found = recalled(code, kernel, effort)) return std::move(found->bytes);
+  SMELT_TRY(auto made, compiled_and_kept(code, kernel, effort));
+  return std::move(made.bytes);
 }
 
 Result<loader::LibraryRef> library_of(const DeviceObject& device, const KernelCodeRef& code,
@@ -169,7 +169,7 @@ Result<loader::LibraryRef> library_of(const DeviceObject& device, const KernelCo
   const bool asked = !setting("SMELT_CPU_EFFORT").empty();
   auto tier = std::make_shared<loader::CodeTier>();
   tier->effort = lasting_effort();
-  std::optional<loader::OwnedBytes> package = recalled(*code, kernel, tier->effort);
+  std::optional<Package> package = recalled(*code, kernel, tier->effort);
   if (!package && asked) {
     SMELT_TRY(package, compiled_and_kept(*code, kernel, tier->effort));
   } else if (!package) {
@@ -179,14 +179,14 @@ Result<loader::LibraryRef> library_of(const DeviceObject& device, const KernelCo
       SMELT_TRY(package, compiled_and_kept(*code, kernel, tier->effort));
     }
     if (setting("SMELT_CPU_REPLACE") != "0" && !flag_setting("SMELT_OFFLINE")) {
-      tier->better_after = loader::worth_after(package->bytes.size());
+      tier->better_after = loader::worth_after(package->bytes.bytes.size());
       tier->better = [improvement = Improvement{code, kernel, *package, device.level, options_of(device)}](
                          const loader::PipelineRef& pipeline) { improve_later(pipeline, improvement); };
     }
   }
   loader::LoadOptions options = options_of(device);
   options.tier = std::move(tier);
-  return loader::Library::load(device.loader, std::move(*package), options);
+  return loader::Library::load(device.loader, std::move(package->bytes), options);
 }
 
 Result<loader::OwnedBytes> metallib_of(const loader::OwnedBytes& bytes, std::string_view preferred) {

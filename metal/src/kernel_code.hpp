@@ -23,7 +23,7 @@ class KernelCode {
   virtual Digest key(const std::string& kernel, const std::string& effort) const = 0;
   /// A package with the code of that kernel alone. Errors: `not_cached` when it may not be compiled ($SMELT_OFFLINE),
   /// `toolchain_missing` without libsmelt-compiler.so, those of compiling.
-  virtual Result<loader::OwnedBytes> compile(const std::string& kernel, const std::string& effort) = 0;
+  virtual Result<Package> compile(const std::string& kernel, const std::string& effort) = 0;
   /// A Metal library that has the kernel of `package`, which is compile()'s.
   virtual Result<loader::OwnedBytes> metallib_behind(const loader::OwnedBytes& package) const = 0;
 };

@@ -63,7 +63,7 @@ Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const 
   }
   // Nothing here tells whether files that it includes have changed: the compiler does, and has all of it at once.
   SMELT_TRY(const auto package, compiled_source(request));
-  SMELT_TRY(const auto metallib, metallib_of(package, request.target));
+  SMELT_TRY(const auto metallib, metallib_of(package.bytes, request.target));
   return load_metallib(device, metallib);
 }
 

@@ -66,10 +66,11 @@ Digest key_of(const KernelRequest& request) {
   return text.key(request.level, request.checked);
 }
 
-std::optional<loader::OwnedBytes> find_stored(const Digest& key, std::string_view part) {
+std::optional<Package> find_stored(const Digest& key, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr) return std::nullopt;
-  auto found = store->find(key);
+  // What may not be used as it is counts as absent: the compiler's library says what becomes of it.
+  auto found = service::find_usable(*store, key);
   if (!found) {
     say_once(found.error());
     return std::nullopt;
@@ -78,13 +79,13 @@ std::optional<loader::OwnedBytes> find_stored(const Digest& key, std::string_vie
   const auto entry = std::make_shared<const cache::Entry>(std::move(**found));
   const auto bytes = entry->part(part);
   if (!bytes) return std::nullopt;
-  return loader::OwnedBytes{*bytes, entry};
+  return Package{{*bytes, entry}, entry->origin().derived()};
 }
 
-void keep_in_store(const Digest& key, ByteView bytes, std::string_view part) {
+void keep_in_store(const Digest& key, ByteView bytes, const trust::Provenance& origin, std::string_view part) {
   cache::Store* const store = open_store();
   if (store == nullptr || store->read_only()) return;
-  if (auto kept = store->put(key, {{part, bytes}}); !kept) say_once(kept.error());
+  if (auto kept = store->put(key, {{part, bytes}}, origin); !kept) say_once(kept.error());
 }
 
 }  // namespace smelt::metal

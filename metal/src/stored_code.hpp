@@ -19,7 +19,9 @@ constexpr std::string_view kStoredPackage = service::kPackagePart;
 constexpr std::string_view kStoredNames = "names";
 
 /// Nothing when the store has none or does not open (which is said once).
-std::optional<loader::OwnedBytes> find_stored(const Digest& key, std::string_view part = kStoredPackage);
-void keep_in_store(const Digest& key, ByteView bytes, std::string_view part = kStoredPackage);
+/// What may not be used by $SMELT_TRUST and the keys trusted now counts as absent.
+std::optional<Package> find_stored(const Digest& key, std::string_view part = kStoredPackage);
+void keep_in_store(const Digest& key, ByteView bytes, const trust::Provenance& origin,
+                   std::string_view part = kStoredPackage);
 
 }  // namespace smelt::metal

@@ -118,12 +118,11 @@ Result<std::vector<std::pair<std::string, std::string>>> materialise(const cache
                                                                      const std::string& folder) {
   SMELT_TRY(const File opened, open_folder(folder));
   const auto stamps = entry.part(kStampsPart);
-  const size_t hidden = 1 + (entry.part(kOriginPart) ? 1 : 0);
-  const bool stamped = stamps && stamps->size() == (entry.parts().size() - hidden) * sizeof(uint64_t);
+  const bool stamped = stamps && stamps->size() == (entry.parts().size() - 1) * sizeof(uint64_t);
   std::vector<std::pair<std::string, std::string>> files;
   size_t index = 0;
   for (const cache::Entry::Part& part : entry.parts()) {
-    if (part.name == kStampsPart || part.name == kOriginPart) continue;
+    if (part.name == kStampsPart) continue;
     const size_t at = index++ * sizeof(uint64_t);
     if (!is_file_name(part.name)) continue;
     const uint64_t stamp = stamped ? load_le<uint64_t>(stamps->data() + at) : stamp_of(part.bytes);

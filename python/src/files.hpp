@@ -6,7 +6,6 @@
 #pragma once
 
 #include "smelt/cache/store.hpp"
-#include "smelt/trust/origin.hpp"
 
 #include <string>
 #include <utility>
@@ -17,8 +16,6 @@ namespace smelt::python {
 /// The part that holds the stamps of the others, eight bytes each, in the order of their names. Its own name says how
 /// they are made: ".stamps" held another hash, and is passed over.
 constexpr std::string_view kStampsPart = ".stamps-xxh3";
-/// Written into what came from a remote; nobody else's business.
-using trust::kOriginPart;
 
 uint64_t stamp_of(ByteView bytes);
 /// `parts` sorted by name, without kStampsPart.

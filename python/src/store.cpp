@@ -29,6 +29,9 @@ namespace {
 using namespace pybind11::literals;
 using cache::Entry;
 
+/// What a program puts is its own.
+const trust::Provenance kPutHere = trust::Provenance::made_here();
+
 Digest key_from(const std::string& hex) {
   if (hex.size() != 64) raise(Errc::invalid_argument, "key '{}': want the 64 hex digits of a SHA-256", hex);
   return unwrap(digest_from_hex(hex));
@@ -43,22 +46,9 @@ class Entries {
   Entries(std::shared_ptr<cache::Store> store, std::function<void(std::string_view)> warn)
       : store_(std::move(store)), warn_(std::move(warn)) {}
 
-  Result<std::optional<Entry>> find(const Digest& key) {
-    SMELT_TRY(auto found, find_all({key}));
-    return std::move(found[0]);
-  }
+  Result<std::optional<Entry>> find(const Digest& key) { return service::find_usable(*store_, key, warn_); }
   Result<std::vector<std::optional<Entry>>> find_all(const std::vector<Digest>& keys) {
-    SMELT_TRY(auto entries, store_->find_all(keys));
-    for (size_t i = 0; i < keys.size(); ++i) {
-      const auto origin = entries[i] ? entries[i]->part(kOriginPart) : std::nullopt;
-      if (!origin) continue;
-      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::remote));
-      const auto allowed = trust::check_provenance(*origin, policy);
-      if (allowed) continue;
-      if (warn_) warn_(fmt::format("entry {} is not used: {}", to_hex(keys[i]), allowed.error().message));
-      entries[i].reset();
-    }
-    return entries;
+    return service::find_usable(*store_, keys, warn_);
   }
   Result<void> put_all(const std::vector<cache::Store::Put>& puts) { return store_->put_all(puts); }
 
@@ -215,8 +205,7 @@ void bind_entry(py::module_& module) {
       .def("names",
            [](const Entry& entry) {
              py::list names;
-             for (const Entry::Part& part : entry.parts())
-               if (part.name != kOriginPart) names.append(py::str(part.name.data(), part.name.size()));
+             for (const Entry::Part& part : entry.parts()) names.append(py::str(part.name.data(), part.name.size()));
              return names;
            })
       .def("get",
@@ -292,7 +281,7 @@ void bind_store(py::module_& module) {
           [](StoreHandle& store, const std::string& key, const py::dict& parts, uint64_t cost, bool compress) {
             const Digest digest = key_from(key);
             const PartsIn in(parts, compress);
-            const cache::Store::Put put{digest, in.parts, std::chrono::microseconds(cost)};
+            const cache::Store::Put put{digest, in.parts, kPutHere, std::chrono::microseconds(cost)};
             store.with_entries([&](Entries& on) { return on.put_all({put}); });
           },
           "key"_a, "parts"_a, "cost"_a = 0, "compress"_a = false)
@@ -304,7 +293,7 @@ void bind_store(py::module_& module) {
             std::vector<cache::Store::Put> puts;
             for (const auto& [key, parts] : entries) {
               in.emplace_back(parts, false);
-              puts.push_back({key_from(key), in.back().parts, std::chrono::microseconds(cost)});
+              puts.push_back({key_from(key), in.back().parts, kPutHere, std::chrono::microseconds(cost)});
             }
             store.with_entries([&](Entries& on) { return on.put_all(puts); });
           },
@@ -318,8 +307,8 @@ void bind_store(py::module_& module) {
             std::sort(in.parts.begin(), in.parts.end(),
                       [](const cache::PartIn& a, const cache::PartIn& b) { return a.name < b.name; });
             const PartsIn in_also(also, false);
-            std::vector<cache::Store::Put> puts{{key_from(key), in.parts, took}};
-            if (!also_key.empty()) puts.push_back({key_from(also_key), in_also.parts, {}});
+            std::vector<cache::Store::Put> puts{{key_from(key), in.parts, kPutHere, took}};
+            if (!also_key.empty()) puts.push_back({key_from(also_key), in_also.parts, kPutHere});
             store.with_entries([&](Entries& on) {
               const Bytes stamps = stamps_of(in.parts);
               puts[0].parts.push_back({kStampsPart, stamps});

@@ -293,6 +293,10 @@ void Remote::count_dropped(uint64_t entries) {
   state_->count(&Statistics::dropped, entries);
 }
 
+void Remote::count_damaged() {
+  state_->count(&Statistics::damaged);
+}
+
 bool Remote::has_leases() const {
   return state_->leases && !state_->address.read_only;
 }

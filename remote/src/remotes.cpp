@@ -253,4 +253,9 @@ std::vector<RemoteCount> Remotes::statistics() const {
   return counts;
 }
 
+void Remotes::count_damaged(std::string_view from) {
+  for (const auto& remote : state_->remotes)
+    if (remote->address().shown == from) return remote->count_damaged();
+}
+
 }  // namespace smelt::remote

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/remote/tiered_store.hpp"
 
-#include "smelt/trust/origin.hpp"
-
 #include "environment.hpp"
 #include "packing.hpp"
 #include "statistics_file.hpp"
@@ -16,10 +14,10 @@
 namespace smelt::remote {
 namespace {
 
-cache::Entry to_entry(const std::vector<Part>& parts) {
+cache::Entry to_entry(const std::vector<Part>& parts, const trust::Provenance& origin) {
   std::vector<std::pair<std::string, Bytes>> owned;
   for (const Part& part : parts) owned.emplace_back(part.name, part.bytes);
-  return cache::Entry::of(std::move(owned));
+  return cache::Entry::of(std::move(owned), origin);
 }
 
 /// Those of this process. Never destroyed: end_all() may be called late.
@@ -48,14 +46,15 @@ Result<TierOptions> TierOptions::from_environment() {
   if (const std::string file = environment("SMELT_SIGNING_KEY"); !file.empty()) {
     SMELT_TRY(options.signing, trust::read_secret_key(file));
   }
+  options.takes_unsigned = trust::Policy::takes_unsigned_in_environment();
   return options;
 }
 
-/// An entry that may be used, with what is kept of where it came from.
+/// An entry that may be used.
 struct TieredStore::Accepted {
   std::vector<Part> parts;
+  trust::Provenance origin;
   std::chrono::microseconds cost{};
-  std::string origin;  ///< empty: its native code was made here
 };
 
 TieredStore::TieredStore(std::shared_ptr<cache::Store> local, TierOptions options, std::shared_ptr<Remotes> remotes)
@@ -64,6 +63,7 @@ TieredStore::TieredStore(std::shared_ptr<cache::Store> local, TierOptions option
 Result<std::shared_ptr<TieredStore>> TieredStore::open(std::shared_ptr<cache::Store> local, TierOptions options) {
   SMELT_TRY(auto remotes, Remotes::open(options.remotes, options.warn));
   const bool has_remotes = !options.remotes.empty();
+  options.policy.takes_unsigned = !options.signing || options.takes_unsigned;
   auto opened = std::shared_ptr<TieredStore>(new TieredStore(std::move(local), std::move(options), std::move(remotes)));
   // A setting that cannot be meant is told at once to who uses remotes, and to nobody else.
   if (has_remotes) SMELT_TRY_VOID(opened->policy());
@@ -75,10 +75,21 @@ Result<std::shared_ptr<TieredStore>> TieredStore::open(std::shared_ptr<cache::St
 Result<const trust::Policy*> TieredStore::policy() {
   const std::lock_guard lock(keys_mutex_);
   if (options_.keys_of_environment) {
+    const bool takes_unsigned = options_.policy.takes_unsigned;
     SMELT_TRY(options_.policy, trust::Policy::from_environment_for(trust::Origin::remote, options_.policy.level));
+    options_.policy.takes_unsigned = takes_unsigned;
     options_.keys_of_environment = false;
   }
   return &options_.policy;
+}
+
+Result<trust::Use> TieredStore::use_of(const trust::Provenance& origin) {
+  {
+    const std::lock_guard lock(keys_mutex_);
+    if (options_.policy.use(origin) == trust::Use::yes) return trust::Use::yes;
+  }
+  SMELT_TRY(const trust::Policy* const policy, this->policy());
+  return policy->use(origin);
 }
 
 TieredStore::~TieredStore() {
@@ -118,45 +129,82 @@ void TieredStore::warn_once(std::string_view kind, std::string_view text) {
   if (options_.warn) options_.warn(text);
 }
 
-std::optional<std::vector<Part>> TieredStore::without_trust(const Digest& key, const Parts& parts,
-                                                            std::string_view from,
-                                                            const std::vector<std::string>& signatures) {
-  const std::string why = fmt::format("{} from {}: its native code is not used: {}", to_hex(key), from,
-                                      options_.policy.explain(signatures));
-  if (options_.remake) {
-    auto remade = options_.remake(parts);
-    if (remade && *remade) {
-      warn_once(fmt::format("remade {}", from), why + ". It is made here instead (said once for each remote)");
-      return std::move(**remade);
-    }
-    if (!remade) {
-      warn_once(fmt::format("refused {}", from),
-                fmt::format("{}. Making it here failed: {}", why, remade.error().message));
-      return std::nullopt;
-    }
-  }
-  warn_once(fmt::format("refused {}", from), why + ". The entry counts as a miss (said once for each remote)");
-  return std::nullopt;
+void TieredStore::refuse(const Digest& key, const trust::Provenance& origin) {
+  const std::string why = options_.policy.explain(origin);
+  warn_once("refused " + why, fmt::format("{}: it is not used: {}. The entry counts as a miss (said once for each "
+                                          "remote)",
+                                          to_hex(key), why));
 }
 
-std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived) {
+std::optional<std::vector<Part>> TieredStore::remade(const Digest& key, const Parts& parts,
+                                                     const trust::Provenance& origin, const Question& question) {
+  const auto& remake = question.remake ? question.remake : options_.remake;
+  if (!remake) {
+    refuse(key, origin);
+    return std::nullopt;
+  }
+  const std::string why = options_.policy.explain(origin);
+  auto made = remake(parts);
+  if (made && !*made) {
+    refuse(key, origin);
+    return std::nullopt;
+  }
+  if (made && question.check)
+    if (auto checked = question.check(views(**made), true); !checked) made = tl::unexpected(checked.error());
+  if (!made) {
+    warn_once("refused " + why, fmt::format("{}: its native code is not used: {}. Making it here failed: {}",
+                                            to_hex(key), why, made.error().message));
+    return std::nullopt;
+  }
+  warn_once("remade " + why, fmt::format("{}: its native code is not used: {}. It is made here instead (said once for "
+                                         "each remote)",
+                                         to_hex(key), why));
+  return std::move(**made);
+}
+
+void TieredStore::drop(const Digest& key, const Error& why) {
+  warn_once("damaged", fmt::format("{}: the entry is not what was asked for, and is dropped: {} (said once)",
+                                   to_hex(key), why.message));
+  if (local_->read_only()) return;
+  if (auto removed = local_->remove(key); !removed) warn_once("drop", removed.error().message);
+}
+
+/// What a remote gave, when it may be used and answers the question.
+std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived, const Question& question) {
   const schema::EntryRecord& record = arrived.record;
   for (const Part& part : arrived.parts)
     if (part.name == trust::kOriginPart) return std::nullopt;  // ours alone to write
-  const auto signer = record.signatures.empty()
-                          ? std::nullopt
-                          : options_.policy.signer(as_bytes(schema::statement(record)), record.signatures);
-  Accepted accepted;
-  accepted.cost = std::chrono::microseconds(static_cast<int64_t>(std::min<uint64_t>(record.cost_us, INT64_MAX)));
-  if (options_.policy.allows(trust::Origin::remote, signer.has_value())) {
-    accepted.parts = arrived.parts;
-    accepted.origin = to_text(
-        trust::Provenance{arrived.from, signer ? trust::to_text(*signer) : "", record.made_from, record.signatures});
-    return accepted;
+  auto signer = record.signatures.empty()
+                    ? std::nullopt
+                    : options_.policy.signer(as_bytes(schema::statement(record)), record.signatures);
+  Accepted accepted{{},
+                    trust::Provenance::of_remote(arrived.from, std::move(signer), record.made_from, record.signatures),
+                    std::chrono::microseconds(static_cast<int64_t>(std::min<uint64_t>(record.cost_us, INT64_MAX)))};
+  const Parts parts = views(arrived.parts);
+  switch (options_.policy.use(accepted.origin)) {
+    case trust::Use::no:
+      refuse(record.key, accepted.origin);
+      return std::nullopt;
+    case trust::Use::metal_only:
+      if (auto made = remade(record.key, parts, accepted.origin, question))
+        accepted.parts = std::move(*made);
+      else
+        return std::nullopt;
+      accepted.origin = accepted.origin.remade();
+      return accepted;
+    case trust::Use::yes:
+      break;
   }
-  auto remade = without_trust(record.key, views(arrived.parts), arrived.from, record.signatures);
-  if (!remade) return std::nullopt;
-  accepted.parts = std::move(*remade);
+  if (question.check)
+    if (auto checked = question.check(parts, true); !checked) {
+      remotes_->count_damaged(arrived.from);
+      warn_once("damaged " + arrived.from,
+                fmt::format("{} from {}: it is not what was asked for: {}. The entry counts as a miss (said once for "
+                            "each remote)",
+                            to_hex(record.key), arrived.from, checked.error().message));
+      return std::nullopt;
+    }
+  accepted.parts = arrived.parts;
   return accepted;
 }
 
@@ -164,37 +212,46 @@ Result<void> TieredStore::keep(const std::vector<Digest>& keys, const std::vecto
   if (local_->read_only() || keys.empty()) return {};
   std::vector<cache::Store::Put> puts;
   for (size_t i = 0; i < keys.size(); ++i) {
-    cache::Store::Put put{keys[i], {}, accepted[i].cost};
+    cache::Store::Put put{keys[i], {}, accepted[i].origin, accepted[i].cost};
     for (const Part& part : accepted[i].parts) put.parts.push_back({part.name, part.bytes});
-    if (!accepted[i].origin.empty()) put.parts.push_back({trust::kOriginPart, as_bytes(accepted[i].origin)});
     puts.push_back(std::move(put));
   }
   return local_->put_all(puts);
 }
 
-Result<std::optional<cache::Entry>> TieredStore::check_origin(const Digest& key, cache::Entry entry) {
-  const auto text = entry.part(trust::kOriginPart);
-  if (!text) return std::optional(std::move(entry));
-  SMELT_TRY(const trust::Policy* const policy, this->policy());
-  if (trust::check_provenance(*text, *policy)) return std::optional(std::move(entry));
-  const trust::Provenance origin = trust::parse_provenance(as_text(*text));
-  // It was trusted when it came and is no longer: a key was withdrawn, or trust was `any`.
-  Parts parts;
-  for (const auto& part : entry.parts())
-    if (part.name != trust::kOriginPart) parts.push_back(part);
-  auto remade = without_trust(key, parts, origin.from, origin.signatures);
-  if (!remade) return std::optional<cache::Entry>();
-  const Accepted accepted{std::move(*remade), {}, {}};
+/// What the local store has, when it may still be used and answers the question: a key may have been withdrawn since
+/// it came, or trust was `any`.
+Result<std::optional<cache::Entry>> TieredStore::judge(const Digest& key, cache::Entry entry,
+                                                       const Question& question) {
+  SMELT_TRY(const trust::Use use, use_of(entry.origin()));
+  if (use == trust::Use::no) {
+    refuse(key, entry.origin());
+    return std::optional<cache::Entry>();
+  }
+  if (use == trust::Use::yes) {
+    if (question.check)
+      if (auto checked = question.check(entry.parts(), false); !checked) {
+        drop(key, checked.error());
+        return std::optional<cache::Entry>();
+      }
+    return std::optional(std::move(entry));
+  }
+  auto made = remade(key, entry.parts(), entry.origin(), question);
+  if (!made) return std::optional<cache::Entry>();
+  const Accepted accepted{std::move(*made), entry.origin().remade(), {}};
   SMELT_TRY_VOID(keep({key}, {accepted}));
-  return std::optional(to_entry(accepted.parts));
+  return std::optional(to_entry(accepted.parts, accepted.origin));
 }
 
-Result<std::optional<cache::Entry>> TieredStore::find(const Digest& key, bool fresh) {
-  SMELT_TRY(auto found, find_all({key}, fresh));
+Result<std::optional<cache::Entry>> TieredStore::find(const Digest& key, bool fresh, const Question& question) {
+  SMELT_TRY(auto found, find_all({key}, fresh, std::span(&question, 1)));
   return std::move(found[0]);
 }
 
-Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std::vector<Digest>& keys, bool fresh) {
+Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std::vector<Digest>& keys, bool fresh,
+                                                                       std::span<const Question> questions) {
+  static const Question none;
+  const auto question = [&](size_t i) -> const Question& { return questions.empty() ? none : questions[i]; };
   std::vector<std::optional<cache::Entry>> entries;
   if (keys.size() == 1) {
     SMELT_TRY(entries.emplace_back(), local_->find(keys[0]));
@@ -204,7 +261,7 @@ Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std
   std::vector<size_t> missing;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (entries[i]) {
-      SMELT_TRY(entries[i], check_origin(keys[i], std::move(*entries[i])));
+      SMELT_TRY(entries[i], judge(keys[i], std::move(*entries[i]), question(i)));
     }
     if (!entries[i]) missing.push_back(i);
   }
@@ -216,9 +273,9 @@ Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std
   std::vector<Accepted> kept;
   for (size_t m = 0; m < missing.size(); ++m) {
     if (!arrived[m]) continue;
-    auto accepted = accept(*arrived[m]);
+    auto accepted = accept(*arrived[m], question(missing[m]));
     if (!accepted) continue;
-    entries[missing[m]] = to_entry(accepted->parts);
+    entries[missing[m]] = to_entry(accepted->parts, accepted->origin);
     kept_keys.push_back(wanted[m]);
     kept.push_back(std::move(*accepted));
   }
@@ -227,20 +284,15 @@ Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std
   return entries;
 }
 
-Outgoing TieredStore::outgoing(const Digest& key, const Parts& parts, std::chrono::microseconds cost) const {
-  Outgoing entry{key, {}, cost, {}, {}};
-  std::optional<trust::Provenance> origin;
-  for (const auto& part : parts) {
-    if (part.name == trust::kOriginPart)
-      origin = trust::parse_provenance(as_text(part.bytes));
-    else
-      entry.parts.push_back({std::string(part.name), to_bytes(part.bytes)});
-  }
-  if (origin) {  // carried on as it came: others may trust a key that we do not
-    entry.made_from = origin->made_from;
-    entry.signatures = origin->signatures;
-    return entry;
-  }
+/// Nothing: it may not be shared.
+std::optional<Outgoing> TieredStore::outgoing(const Digest& key, const Parts& parts, const trust::Provenance& origin,
+                                              std::chrono::microseconds cost) const {
+  const auto own = options_.signing ? std::optional(trust::public_key(*options_.signing)) : std::nullopt;
+  trust::Sharing sharing = options_.policy.share(origin, own);
+  if (sharing.how == trust::Sharing::How::no) return std::nullopt;
+  Outgoing entry{key, std::move(sharing.made_from), cost, {}, std::move(sharing.signatures)};
+  for (const auto& part : parts) entry.parts.push_back({std::string(part.name), to_bytes(part.bytes)});
+  if (sharing.how == trust::Sharing::How::as_it_came) return entry;
   if (options_.made_from) entry.made_from = options_.made_from(parts);
   if (options_.signing) {
     const std::string text = schema::statement(statement_record(entry));
@@ -256,9 +308,9 @@ Result<void> TieredStore::put_all(const std::vector<cache::Store::Put>& entries,
   for (const auto& entry : entries) {
     Parts parts;
     for (const cache::PartIn& part : entry.parts) parts.push_back({part.name, part.bytes});
-    later.push_back(outgoing(entry.key, parts, entry.cost));
+    if (auto shared = outgoing(entry.key, parts, entry.origin, entry.cost)) later.push_back(std::move(*shared));
   }
-  remotes_->put_later(std::move(later), std::move(hold));
+  if (!later.empty()) remotes_->put_later(std::move(later), std::move(hold));
   return {};
 }
 
@@ -268,14 +320,19 @@ Result<void> TieredStore::push(const std::vector<Digest>& keys) {
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!entries[i])
       return fail(Errc::not_cached, "push: no entry {} in store {}", to_hex(keys[i]), local_->folder().string());
-    now.push_back(outgoing(keys[i], entries[i]->parts(), {}));
+    SMELT_TRY(const trust::Policy* const policy, this->policy());
+    auto shared = outgoing(keys[i], entries[i]->parts(), entries[i]->origin(), {});
+    if (!shared)
+      return fail(Errc::untrusted, "push {}: what came from others goes on only as they signed it: {}", to_hex(keys[i]),
+                  policy->explain(entries[i]->origin()));
+    now.push_back(std::move(*shared));
   }
   return remotes_->put_now(now);
 }
 
 Result<void> TieredStore::push(const Digest& key, const std::vector<cache::Entry::Part>& parts) {
-  const Outgoing entry = outgoing(key, parts, {});
-  return remotes_->put_now(std::span(&entry, 1));
+  const auto entry = outgoing(key, parts, trust::Provenance::made_here(), {});
+  return remotes_->put_now(std::span(&*entry, 1));
 }
 
 Leased TieredStore::lease(const Digest& key, std::chrono::milliseconds timeout) {

@@ -39,7 +39,13 @@ struct smelt_compiler : Handle<std::shared_ptr<service::Session>> {
     return flag;
   }
 };
-struct smelt_compiled : Handle<std::shared_ptr<const service::CompileResult>> {
+/// With the text that a caller may ask for.
+struct CompiledPackage : service::CompileResult {
+  explicit CompiledPackage(service::CompileResult made)
+      : CompileResult(std::move(made)), origin_text(origin.derived().to_text()) {}
+  std::string origin_text;
+};
+struct smelt_compiled : Handle<std::shared_ptr<const CompiledPackage>> {
   using Handle::Handle;
 };
 /// With the limits that it was asked for, which hold for each call.
@@ -113,7 +119,7 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
 /// Gives a finished compile to the caller.
 Result<void> give_compiled(smelt_compiled** out, Result<service::CompileResult> made) {
   if (!made) return tl::unexpected(std::move(made).error());
-  *out = new smelt_compiled(std::make_shared<const service::CompileResult>(std::move(*made)));
+  *out = new smelt_compiled(std::make_shared<const CompiledPackage>(std::move(*made)));
   return {};
 }
 
@@ -273,7 +279,7 @@ smelt_status smelt_compile_cpu_code(smelt_compiler* compiler, const smelt_source
 smelt_status smelt_compiled_get_info(const smelt_compiled* compiled, smelt_compiled_info* info) {
   return guard([&]() -> Result<void> {
     if (compiled == nullptr) return null_argument("smelt_compiled_get_info", "the result");
-    const service::CompileResult& made = *compiled->ref;
+    const CompiledPackage& made = *compiled->ref;
     smelt_compiled_info filled{};
     filled.package = made.package.data();
     filled.package_size = made.package.size();
@@ -283,6 +289,7 @@ smelt_status smelt_compiled_get_info(const smelt_compiled* compiled, smelt_compi
     filled.kernels_kept = made.kernels_kept;
     filled.microseconds = static_cast<uint64_t>(made.took.count());
     filled.warnings = made.warnings.size();
+    set_text(made.origin_text, filled.origin, filled.origin_length);
     return write_info(info, filled, "smelt_compiled_get_info");
   });
 }

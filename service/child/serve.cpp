@@ -31,7 +31,7 @@ Result<Built> compile(const ChildJob& job) {
   const aot::Limited limited({.time = job.time, .memory_bytes = 0, .cancel = nullptr});
   if (job.request) return build_package(*job.request, job.threads, {}, KernelStore());
   if (!job.package) return fail(Errc::invalid_argument, "nothing to compile");
-  Built built;
+  Built built(trust::Provenance::made_here());  // of what the job brought
   SMELT_TRY(built.package, remake_package(*job.package, job.wanted));
   return built;
 }

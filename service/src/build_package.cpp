@@ -186,7 +186,7 @@ class Parts {
     SMELT_TRY(std::vector<aot::Compiled> compiled, plan_.build(parts));
     return each_missing(threads, [&](size_t i) -> Result<void> {
       const auto start = TraceClock::now();
-      KeptKernel made;
+      KeptKernel made(trust::Provenance::made_here());
       made.warnings = std::move(compiled[i].warnings);
       SMELT_TRY(made.library, part_library(std::move(compiled[i]), request_, levels_));
       trace_part(start, made, false);
@@ -261,7 +261,7 @@ Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, 
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   SMELT_TRY(std::vector<Digest> keys, part_keys(plan, which, request, levels));
 
-  Built result;
+  Built result(trust::Provenance::made_here());
   Parts parts(plan, which, std::move(keys), request, levels, store, progress);
   for (const size_t part : which) result.kernels += plan.entry_count(part);
   result.kernels_kept = result.kernels;
@@ -272,6 +272,7 @@ Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, 
   result.warnings = plan.warnings();
   std::vector<schema::Library> libraries;
   for (std::optional<KeptKernel>& part : parts.take()) {
+    result.origin += part->origin;
     for (std::string& warning : part->warnings)
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(std::move(warning));

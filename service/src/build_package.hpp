@@ -15,6 +15,8 @@
 namespace smelt::service {
 
 struct Built {
+  explicit Built(trust::Provenance from) : origin(std::move(from)) {}
+  trust::Provenance origin;  ///< of all that went in
   Bytes package;
   std::vector<std::string> warnings;
   size_t kernels = 0, kernels_kept = 0;  ///< entry points of the library, and how many of them the store had

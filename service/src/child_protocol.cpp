@@ -265,7 +265,7 @@ ByteView unframed(ByteView answer) {
 Result<Built> read_outcome(ByteView bytes) {
   Reader in(bytes);
   if (in.number() != 0) {
-    Built built;
+    Built built(trust::Provenance::made_here());  // of what the job brought
     built.package = to_bytes(in.blob());
     built.warnings = in.texts();
     built.kernels = in.number();

@@ -12,7 +12,7 @@ Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
   const auto bytes = entry.part(kKernelPart);
   if (!bytes) return std::optional<KeptKernel>();
   SMELT_TRY(const schema::Package package, schema::Package::open(*bytes));
-  KeptKernel kernel;
+  KeptKernel kernel(entry.origin());
   SMELT_TRY(kernel.library, package.copy_library(0));
   kernel.warnings = unpack_warnings(as_text(entry.part(kWarningsPart).value_or(ByteView())));
   return std::optional(std::move(kernel));
@@ -65,7 +65,8 @@ void KernelStore::keep(const std::vector<Digest>& keys, const std::vector<std::o
     auto package = schema::write_package(std::span(&parts[i]->library, 1));
     if (!package) continue;  // an error of the whole library too, which is told when that is written
     kept.push_back({std::move(*package), pack_warnings(parts[i]->warnings)});
-    cache::Store::Put entry{keys[i], {{kKernelPart, kept.back().package}}, cost / static_cast<int64_t>(which.size())};
+    cache::Store::Put entry{
+        keys[i], {{kKernelPart, kept.back().package}}, parts[i]->origin, cost / static_cast<int64_t>(which.size())};
     if (!kept.back().warnings.empty()) entry.parts.push_back({kWarningsPart, as_bytes(kept.back().warnings)});
     entries.push_back(std::move(entry));
   }

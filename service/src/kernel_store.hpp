@@ -7,6 +7,7 @@
 #include "smelt/base/digest.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/schema/manifest.hpp"
+#include "smelt/trust/origin.hpp"
 
 #include <functional>
 #include <optional>
@@ -16,8 +17,10 @@
 namespace smelt::service {
 
 struct KeptKernel {
+  explicit KeptKernel(trust::Provenance from) : origin(std::move(from)) {}
   schema::Library library;  ///< without functions: nothing was made of the part, see aot::Plan::build
   std::vector<std::string> warnings;
+  trust::Provenance origin;
 };
 
 /// The part's key with what counts besides: the CPU code that goes with it.

@@ -20,10 +20,10 @@ namespace {
 constexpr std::string_view kFilePart = "file";
 
 std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
-  const auto found = store.find(key);
+  const auto found = find_usable(store, key, log_warning);
   if (!found) log_warning(found.error().message);
   if (!found || !*found || !(*found)->part(kFilePart)) return std::nullopt;
-  BuiltFile file;
+  BuiltFile file((*found)->origin());
   file.bytes = to_bytes(*(*found)->part(kFilePart));
   file.warnings = unpack_warnings(as_text((*found)->part(kWarningsPart).value_or(ByteView())));
   file.hit = true;
@@ -33,8 +33,8 @@ std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
 void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, std::chrono::microseconds cost) {
   if (store.read_only()) return;
   const std::string warnings = pack_warnings(file.warnings);
-  if (auto put = store.put(key, {{kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}}, cost); !put)
-    log_warning(put.error().message);
+  const std::vector<cache::PartIn> parts = {{kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}};
+  if (auto put = store.put(key, parts, file.origin, cost); !put) log_warning(put.error().message);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Result<ByteView> metallib_of(ByteView bytes, std::string_view name) {
 }
 
 Result<BuiltFile> library_file(const Request& request, Result<Built> built) {
-  BuiltFile file;
+  BuiltFile file(built ? built->origin : trust::Provenance::made_here());
   if (!built && built.error().code == Errc::empty_library) return file;
   if (!built) return tl::unexpected(std::move(built).error());
   SMELT_TRY(const ByteView library, metallib_of(built->package, request.sources.front().name));

@@ -57,7 +57,7 @@ MakeElsewhere make_in_children(const Request& request,
     if (!built) return std::optional<KeptKernel>();
     SMELT_TRY(const metallib::Library asked, metallib::read(*library));
     SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
-    KeptKernel kernel;
+    KeptKernel kernel(built->origin);
     SMELT_TRY(kernel.library, read_part(built->package, asked.functions.front().name, plan.targets(), levels));
     kernel.warnings = std::move(built->warnings);
     return std::optional(std::move(kernel));

@@ -43,7 +43,7 @@ std::vector<aot::FingerprintField> extras(const Request& request, const std::vec
 }
 
 CompileResult from_entry(cache::Entry entry, const Digest& key) {
-  CompileResult made;
+  CompileResult made(entry.origin());
   made.package = entry.part(kPackagePart).value_or(ByteView());
   made.owner = std::make_shared<cache::Entry>(std::move(entry));
   made.key = key;
@@ -205,12 +205,13 @@ struct Session::State {
 
   /// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once.
   void publish(remote::TieredStore& to, std::initializer_list<Digest> keys, ByteView package,
-               std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold = {}) {
+               const trust::Provenance& origin, std::chrono::microseconds cost,
+               std::shared_ptr<remote::LeaseHold> hold = {}) {
     if (to.local().read_only()) return;
     std::vector<cache::Store::Put> puts;
     for (const Digest& key : keys) {
       if (!puts.empty() && puts.front().key == key) continue;
-      puts.push_back({key, {{kPackagePart, package}}, cost});
+      puts.push_back({key, {{kPackagePart, package}}, origin, cost});
       note_use(key);
     }
     if (auto put = to.put_all(puts, std::move(hold)); !put) warn(put.error().message);
@@ -318,7 +319,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   if (store && !wants_child(mode, request)) {
     SMELT_TRY(normal, aot::normalised_fingerprint(request.sources, request.options, more));
     if (auto made = state_->find(*store, normal)) {
-      state_->publish(*store, {raw}, made->package, {});
+      state_->publish(*store, {raw}, made->package, made->origin.derived(), {});
       made->key = raw;
       made->took = since(start);
       return std::move(*made);
@@ -339,7 +340,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
     if (!flight || flight->held()) leased = store->lease(normal, wait);
     if (leased.waited || (flight && flight->waited())) {
       if (auto there = state_->find(*store, normal, leased.waited)) {
-        if (!store->local().indexed(raw)) state_->publish(*store, {raw}, there->package, {});
+        if (!store->local().indexed(raw)) state_->publish(*store, {raw}, there->package, there->origin.derived(), {});
         there->key = raw;
         there->took = since(start);
         return std::move(*there);
@@ -349,12 +350,12 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   const KernelStore kernels =
       store ? KernelStore(*store, [this](std::string_view text) { state_->warn(text); }) : KernelStore();
   SMELT_TRY(Built built, state_->build(request, progress, kernels));
-  CompileResult made;
+  CompileResult made(built.origin);
   made.took = since(start);
   made.warnings = std::move(built.warnings);
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;
-  if (store) state_->publish(*store, {normal, raw}, built.package, made.took, std::move(leased.hold));
+  if (store) state_->publish(*store, {normal, raw}, built.package, built.origin, made.took, std::move(leased.hold));
   auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;
@@ -407,7 +408,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   SMELT_TRY(auto found, find_cpu_code(file, name, level, checked, effort));
   if (found) return std::move(*found);
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
-  CompileResult made;
+  CompileResult made(trust::Provenance::made_here());  // the file is what the user gave
   if (schema::Package::looks_like(file)) {
     auto package = state_->remake(file, CpuCode{level, checked, effort});
     if (!package) return tl::unexpected(std::move(package).error().in(name));
@@ -426,7 +427,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     request.sandbox = sandbox;
     SMELT_TRY(made, make(request, progress));
   }
-  if (store) state_->publish(*store, {key}, made.package, {});
+  if (store) state_->publish(*store, {key}, made.package, made.origin.derived(), {});
   return made;
 }
 

@@ -66,7 +66,7 @@ Result<CompileResult> Translated::find_or_compile(std::string_view kernel, const
         flight = std::move(*acquired);
   }
   SMELT_TRY(Built built, build_parts(*state.plan, parts, request, 1, {}, kernels));
-  CompileResult made;
+  CompileResult made(built.origin);
   made.hit = built.kernels_kept == built.kernels;
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;

@@ -25,6 +25,8 @@ using test::TemporaryFolder;
 
 namespace {
 
+const trust::Provenance kHere = trust::Provenance::made_here();
+
 std::filesystem::path only_pack(const std::filesystem::path& folder) {
   return test::files_below(folder / "packs", ".pack").at(0);
 }
@@ -170,8 +172,8 @@ TEST_CASE("parts: names in order, empty values, large, compressed, shared") {
   const Bytes large = payload(1, 3 << 20);
   std::string text;
   for (int i = 0; i < 5000; ++i) text += fmt::format("%{} = add i32 %{}, 1\n", i + 1, i);
-  REQUIRE(store->put(key_of(1), {{"z", large}, {"empty", {}}, {"kernel.ll", as_bytes(text), true}}));
-  REQUIRE(store->put(key_of(2), {{"other name", large}}));
+  REQUIRE(store->put(key_of(1), {{"z", large}, {"empty", {}}, {"kernel.ll", as_bytes(text), true}}, kHere));
+  REQUIRE(store->put(key_of(2), {{"other name", large}}, kHere));
   const auto entry = store->find(key_of(1)).value().value();
   REQUIRE(entry.parts().size() == 3);
   CHECK(entry.parts()[0].name == "empty");
@@ -181,8 +183,8 @@ TEST_CASE("parts: names in order, empty values, large, compressed, shared") {
   const auto stat = store->stat().value();
   CHECK(stat.raw_bytes > 2 * large.size());
   CHECK(stat.live_bytes < large.size() + text.size());  // kept once, and the text is smaller
-  CHECK_FALSE(store->put(key_of(3), {{"a", {}}, {"a", {}}}));
-  CHECK_FALSE(store->put(key_of(3), {{"", {}}}));
+  CHECK_FALSE(store->put(key_of(3), {{"a", {}}, {"a", {}}}, kHere));
+  CHECK_FALSE(store->put(key_of(3), {{"", {}}}, kHere));
   CHECK(store->find(key_of(3)).value() == std::nullopt);
 }
 
@@ -193,7 +195,7 @@ TEST_CASE("a put of the same bytes changes nothing, other bytes replace") {
   const auto before = store->stat()->pack_bytes;
   REQUIRE(put(*store, 1));
   CHECK(store->stat()->pack_bytes == before);
-  REQUIRE(store->put(key_of(1), {{"kernel.json", as_bytes("new")}}));
+  REQUIRE(store->put(key_of(1), {{"kernel.json", as_bytes("new")}}, kHere));
   const auto entry = store->find(key_of(1)).value().value();
   CHECK(entry.parts().size() == 1);
   CHECK(as_text(entry.part("kernel.json").value()) == "new");
@@ -206,9 +208,9 @@ TEST_CASE("several entries are published together or not at all") {
   TemporaryFolder folder;
   auto store = open(folder / "s");
   const Bytes code = payload(1, 5000);
-  CHECK_FALSE(store->put_all({{key_of(1), {{"a", code}}}, {key_of(2), {{"b", code}, {"b", code}}}}));
+  CHECK_FALSE(store->put_all({{key_of(1), {{"a", code}}, kHere}, {key_of(2), {{"b", code}, {"b", code}}, kHere}}));
   CHECK(store->stat()->entries == 0);
-  REQUIRE(store->put_all({{key_of(1), {{"a", code}}}, {key_of(2), {{"b", code}}}}));
+  REQUIRE(store->put_all({{key_of(1), {{"a", code}}, kHere}, {key_of(2), {{"b", code}}, kHere}}));
   CHECK(store->stat()->entries == 2);
   CHECK(store->stat()->blobs == 1);
 }

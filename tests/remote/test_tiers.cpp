@@ -40,7 +40,7 @@ std::shared_ptr<TieredStore> tiers(const std::filesystem::path& folder, TierOpti
 }
 
 void put(TieredStore& store, const Outgoing& entry) {
-  cache::Store::Put put{entry.key, {}, {}};
+  cache::Store::Put put{entry.key, {}, trust::Provenance::made_here()};
   for (const Part& part : entry.parts) put.parts.push_back({part.name, part.bytes});
   REQUIRE(store.put_all({put}));
 }
@@ -135,12 +135,14 @@ TEST_CASE("an entry that nobody trusted signed: refused, made anew, or taken who
       CHECK(warnings[0].find("trusted are ci") != std::string::npos);
       CHECK(warnings[0].find("SMELT_TRUSTED_KEYS") != std::string::npos);
       const auto compiled = find(*reader(fmt::format("compiler{}", int(level)), level, {key}, true), entry.key);
-      REQUIRE(compiled);
+      CHECK(compiled.has_value() == (level == trust::Level::local));
+      if (!compiled) continue;
       CHECK(compiled->part("remade"));
       CHECK_FALSE(compiled->part("kernel.smelt"));
     }
-    // What was remade is ours, and is found again without the remote.
+    // What was remade is found again without the remote, and is still a stranger's program.
     CHECK(find(*tiers(folder / "compiler1", options_for("", trust::Level::local)), entry.key)->part("remade"));
+    CHECK_FALSE(find(*tiers(folder / "compiler1", options_for("", trust::Level::signed_only)), entry.key));
   }
   SUBCASE("signed by a stranger, and by one who is trusted") {
     TierOptions writing = options_for(url);
@@ -213,11 +215,92 @@ TEST_CASE("signatures are carried on: pushed from a store that only fetched the 
   TierOptions writing = options_for("file://" + first.path().string());
   writing.signing = key;
   put(*tiers(folder / "writer", writing), entry);
-  CHECK(find(*tiers(folder / "relay", options_for("file://" + first.path().string())), entry.key));
-  REQUIRE(tiers(folder / "relay", options_for("file://" + second.path().string()))->push({entry.key}));
+  const auto relay = [&](const TemporaryFolder& mirror) {
+    TierOptions options = options_for("file://" + mirror.path().string());
+    options.policy.keys.push_back(trust::public_key(key));
+    return tiers(folder / "relay", std::move(options));
+  };
+  CHECK(find(*relay(first), entry.key));
+  const auto untrusted = tiers(folder / "relay", options_for("file://" + second.path().string()))->push({entry.key});
+  REQUIRE(!untrusted);
+  CHECK(untrusted.error().code == Errc::untrusted);
+  REQUIRE(relay(second)->push({entry.key}));
   TierOptions reading = options_for("file://" + second.path().string(), trust::Level::signed_only);
   reading.policy.keys.push_back(trust::public_key(key));
   CHECK(whole(find(*tiers(folder / "reader", reading), entry.key), entry));
+}
+
+TEST_CASE("what derives from a remote's entry is signed and sent only where our own key signed that") {
+  const TemporaryFolder folder, mirror, out;
+  const std::string url = "file://" + mirror.path().string();
+  const trust::SecretKey key = trust::new_key("ci").value(), other = trust::new_key("other").value();
+  const Outgoing ours = entry_of(1), theirs = entry_of(2), open = entry_of(3);
+  const auto write = [&](const Outgoing& entry, std::optional<trust::SecretKey> with) {
+    TierOptions options = options_for(url);
+    options.signing = std::move(with);
+    put(*tiers(folder / "writer", options), entry);
+  };
+  write(ours, key);
+  write(theirs, other);
+  write(open, std::nullopt);
+  TierOptions options = options_for(url, trust::Level::any);
+  options.signing = key;
+  options.policy.keys = {trust::public_key(key), trust::public_key(other)};
+  options.warn = [](std::string_view) {};
+  // A machine that signs takes nothing unsigned, unless it is told to.
+  CHECK_FALSE(find(*tiers(folder / "strict", options), open.key));
+  options.takes_unsigned = true;
+  const auto machine = tiers(folder / "machine", options);
+  uint64_t number = 10;
+  for (const Outgoing* const entry : {&ours, &theirs, &open}) {
+    const auto found = find(*machine, entry->key);
+    REQUIRE(found);
+    trust::Provenance joined = trust::Provenance::made_here();
+    joined += found->origin();
+    for (const trust::Provenance& origin : {found->origin().derived(), joined, found->origin().remade()}) {
+      const Outgoing made = entry_of(number++);
+      cache::Store::Put put{made.key, {}, origin};
+      for (const Part& part : made.parts) put.parts.push_back({part.name, part.bytes});
+      REQUIRE(machine->put_all({put}));
+      CHECK(machine->remotes().drain(milliseconds(5000)));
+      const auto server = Remote::open(*parse_address(url)).value();
+      CHECK(server->find(std::span(&made.key, 1), true)[0].has_value() == (entry == &ours));
+      TierOptions pushing = options;
+      pushing.remotes = parse_addresses("file://" + out.path().string()).value();
+      const auto pushed = tiers(folder / "machine", pushing)->push({made.key});
+      CHECK(pushed.has_value() == (entry == &ours));
+    }
+  }
+}
+
+TEST_CASE("the text of an origin comes back, and what no store of ours wrote is unknown") {
+  const trust::PublicKey key = trust::public_key(trust::new_key("ci").value());
+  const auto here = trust::Provenance::made_here();
+  const auto entry = trust::Provenance::of_remote("redis://a", key, "smelt; source 1", {"ci:AAAA", "b:BBBB"});
+  auto joined = entry;
+  joined += trust::Provenance::of_remote("redis://b", std::nullopt, "", {});
+  joined += trust::Provenance::of_file(key);
+  auto old = joined;
+  old += trust::Provenance::unknown();
+  for (const auto& origin : {here, entry, entry.derived(), entry.remade(), joined, joined.remade(), old,
+                             trust::Provenance::unknown(), trust::Provenance::of_file(std::nullopt)}) {
+    CAPTURE(origin.to_text());
+    CHECK(trust::Provenance::parse(origin.to_text()) == origin);
+    trust::Provenance again = origin;
+    again += origin;
+    CHECK(again == origin.derived());
+  }
+  CHECK(trust::Provenance::parse("") == trust::Provenance::unknown());
+  CHECK(trust::Provenance::parse("mode-here\n") == trust::Provenance::unknown());
+  // As older versions wrote it.
+  const auto before = trust::Provenance::parse("from redis://a\nby \nmade-from x\nsigned z:CCCC\n");
+  CHECK(before == trust::Provenance::of_remote("redis://a", std::nullopt, "x", {"z:CCCC"}));
+  // What is not known is not used where signatures are asked for, and handed on nowhere.
+  trust::Policy policy;
+  CHECK(policy.use(trust::Provenance::unknown()) == trust::Use::yes);
+  CHECK(policy.share(trust::Provenance::unknown(), key).how == trust::Sharing::How::no);
+  policy.level = trust::Level::signed_only;
+  CHECK(policy.use(trust::Provenance::unknown()) == trust::Use::no);
 }
 
 TEST_CASE("a store on a full disk hands out what the remote has all the same") {

@@ -181,6 +181,123 @@ TEST_CASE("poisoned native code never runs") {
   CHECK(run_twice(must(machines.session("any")->make(request())), 21) == 42);
 }
 
+namespace {
+
+/// What `twice` is in a stranger's hands.
+const std::string kStrangers = R"(
+target triple = "spir64-unknown-unknown"
+define spir_kernel void @twice(ptr addrspace(1) %x) {
+  store float 666.0, ptr addrspace(1) %x, align 4
+  ret void
+}
+)";
+
+/// Entries of a store that only compiled `text`: those of whole libraries, and of one kernel.
+struct Compiled {
+  std::vector<Digest> libraries;
+  Digest kernel;
+  Bytes library_package, kernel_package;
+};
+
+Compiled compiled(Machines& machines, const std::string& machine, const std::string& text) {
+  SessionOptions options;
+  options.store = machines.stores / machine;
+  options.threads = 1;
+  options.remotes.emplace();
+  const auto session = Session::open(options);
+  Request wanted;
+  wanted.sources.push_back({"twice.ll", as_bytes(text)});
+  must(session->make(wanted));
+  const auto store = session->store().value();
+  Compiled all;
+  const std::vector<cache::EntryInfo> entries = store->list().value();
+  for (const cache::EntryInfo& info : entries) {
+    const cache::Entry entry = store->find(info.key).value().value();
+    if (const auto library = entry.part("library.smelt")) {
+      all.libraries.push_back(info.key);
+      all.library_package = to_bytes(*library);
+    } else {
+      all.kernel = info.key;
+      all.kernel_package = to_bytes(*entry.part("kernel.smelt"));
+    }
+  }
+  REQUIRE(!all.kernel_package.empty());
+  REQUIRE(!all.library_package.empty());
+  return all;
+}
+
+/// The mirror has a stranger's kernel under the genuine one's key, and `libraries` of his under genuine keys.
+void plant(Machines& machines, bool kernel, size_t libraries) {
+  const Compiled genuine = compiled(machines, "genuine", kSource), evil = compiled(machines, "evil", kStrangers);
+  const auto server =
+      remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
+  std::vector<remote::Outgoing> entries;
+  if (kernel) entries.push_back({genuine.kernel, "", {}, {{"kernel.smelt", evil.kernel_package}}, {}});
+  // What a package says of its source is the genuine one's: whoever plants it knows that.
+  schema::Library library = schema::Package::open(evil.library_package)->copy_library(0).value();
+  library.source = schema::Package::open(genuine.library_package)->library(0).source;
+  const Bytes planted = schema::write_package(std::span(&library, 1)).value();
+  for (size_t i = 0; i < std::min(libraries, genuine.libraries.size()); ++i)
+    entries.push_back({genuine.libraries[i], "", {}, {{"library.smelt", planted}}, {}});
+  REQUIRE(server->put(entries));
+}
+
+}  // namespace
+
+TEST_CASE("a machine that signs never signs what a stranger wrote") {
+  for (const bool takes_unsigned : {false, true})
+    for (const bool kernel : {true, false}) {
+      CAPTURE(takes_unsigned);
+      CAPTURE(kernel);
+      Machines machines;
+      plant(machines, kernel, kernel ? 0 : 2);
+      const trust::SecretKey key = trust::new_key("ci").value();
+      REQUIRE(trust::write_secret_key(machines.stores / "key", key));
+      {
+        const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
+        const Variable taking("SMELT_TAKE_UNSIGNED", takes_unsigned ? "1" : "");
+        const auto session = machines.session("ci");
+        const CompileResult made = must(session->make(request()));
+        CHECK(run_twice(made, 21) == (takes_unsigned ? 666 : 42));
+        // Nor when it is asked to.
+        const std::string name = to_hex(made.key);
+        CHECK(session->push(std::span(&name, 1)).has_value() == !takes_unsigned);
+        CHECK(session->tiers().value()->remotes().drain(std::chrono::milliseconds(5000)));
+      }
+      // The key is set when the stranger's code is here already.
+      if (takes_unsigned) {
+        const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
+        CHECK(run_twice(must(machines.session("ci")->make(request())), 21) == 42);
+      }
+      const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(trust::public_key(key)));
+      const Variable trust("SMELT_TRUST", "signed");
+      const CompileResult read = must(machines.session("reader")->make(request()));
+      CHECK(run_twice(read, 21) == 42);
+      CHECK(read.hit);  // what the machine compiled itself was signed and sent
+    }
+}
+
+TEST_CASE("what was taken under `any` stays a stranger's, whatever it was joined into or copied to") {
+  for (const bool kernel : {true, false}) {
+    CAPTURE(kernel);
+    Machines machines;
+    plant(machines, kernel, kernel ? 0 : 2);
+    {
+      const Variable any("SMELT_TRUST", "any");
+      CHECK(run_twice(must(machines.session("machine")->make(request())), 21) == 666);
+    }
+    SessionOptions options;
+    options.store = machines.stores / "machine";
+    options.remotes.emplace();
+    options.warn = [](std::string_view) {};
+    const Variable trust("SMELT_TRUST", "signed");
+    const CompileResult made = must(Session::open(options)->make(request()));
+    CHECK_FALSE(made.hit);
+    CHECK(run_twice(made, 21) == 42);
+    CHECK(must(Session::open(options)->make(request())).hit);
+  }
+}
+
 TEST_CASE("a Metal library that does not pass verify is not used at all") {
   Machines machines;
   const CompileResult made = must(machines.session("a")->make(request()));

@@ -92,8 +92,13 @@ Result<Level> level_from_environment() {
   return level;
 }
 
+bool Policy::takes_unsigned_in_environment() {
+  return environment("SMELT_SIGNING_KEY").empty() || environment("SMELT_TAKE_UNSIGNED") == "1";
+}
+
 Result<Policy> Policy::from_environment(std::optional<Level> level) {
   Policy policy;
+  policy.takes_unsigned = takes_unsigned_in_environment();
   if (level) {
     policy.level = *level;
   } else {
@@ -109,6 +114,7 @@ Result<Policy> Policy::from_environment(std::optional<Level> level) {
 
 Result<Policy> Policy::from_environment_for(Origin origin, std::optional<Level> level) {
   Policy without_keys;
+  without_keys.takes_unsigned = takes_unsigned_in_environment();
   if (level) {
     without_keys.level = *level;
   } else {
@@ -134,8 +140,59 @@ bool Policy::has(const PublicKey& key) const {
 }
 
 bool Policy::allows(Origin origin, bool signed_by_trusted) const {
+  if (origin == Origin::remote && !takes_unsigned) return signed_by_trusted;
   if (level == Level::any || origin == Origin::compiled || signed_by_trusted) return true;
   return level == Level::local && origin == Origin::named_path;
+}
+
+Use Policy::use_of(const Provenance::Source& source) const {
+  const bool is_signed = trusts(source);
+  if (source.is_file) return allows(Origin::named_path, is_signed) ? Use::yes : Use::no;
+  if (allows(Origin::remote, is_signed)) return Use::yes;
+  if (level == Level::signed_only || !takes_unsigned) return Use::no;
+  return source.remade ? Use::yes : Use::metal_only;
+}
+
+Use Policy::use(const Provenance& origin) const {
+  // An older store did not tell what the user compiled from what a remote's unsigned entry was made into. Where
+  // signatures are asked for it is made anew, which loses nothing that cannot be made.
+  if (origin.unknown_ && (level == Level::signed_only || !takes_unsigned)) return Use::no;
+  Use worst = Use::yes;
+  for (const Provenance::Source& source : origin.sources_) worst = std::min(worst, use_of(source));
+  return worst;
+}
+
+Result<Use> Policy::use_in_environment(const Provenance& origin) {
+  if (origin.sources_.empty() && !origin.unknown_) return Use::yes;
+  Policy policy;
+  policy.takes_unsigned = takes_unsigned_in_environment();
+  SMELT_TRY(policy.level, level_from_environment());
+  if (policy.use(origin) == Use::yes) return Use::yes;
+  SMELT_TRY(policy, from_environment(policy.level));
+  return policy.use(origin);
+}
+
+Sharing Policy::share(const Provenance& origin, const std::optional<PublicKey>& own) const {
+  if (origin.unknown_) return {};
+  if (origin.sources_.size() == 1 && !origin.derived_) {
+    if (!trusts(origin.sources_[0])) return {};
+    return {Sharing::How::as_it_came, origin.made_from_, origin.signatures_};
+  }
+  for (const Provenance::Source& source : origin.sources_) {
+    const bool fine = source.is_file ? use_of(source) == Use::yes : own && trusts(source) && *source.by == *own;
+    if (!fine) return {};
+  }
+  return {Sharing::How::as_ours, {}, {}};
+}
+
+std::string Policy::explain(const Provenance& origin) const {
+  if (origin.sources_.empty())
+    return fmt::format("an older smelt kept it, and did not say where it came from (trust is {})", to_string(level));
+  const auto worst = std::min_element(origin.sources_.begin(), origin.sources_.end(),
+                                      [&](const auto& a, const auto& b) { return use_of(a) < use_of(b); });
+  std::vector<std::string> signers = origin.signatures_;
+  if (signers.empty() && worst->by) signers.push_back(to_text(*worst->by));
+  return fmt::format("it came from {}: {}", worst->is_file ? "a package" : worst->from, explain(signers));
 }
 
 std::string Policy::explain(std::span<const std::string> signatures) const {
@@ -146,6 +203,11 @@ std::string Policy::explain(std::span<const std::string> signatures) const {
   const std::string who = signers.empty() ? "nobody signed it" : fmt::format("signed by {}", fmt::join(signers, ", "));
   const std::string whom =
       trusted.empty() ? "no key is trusted" : fmt::format("trusted are {}", fmt::join(trusted, ", "));
+  if (!takes_unsigned)
+    return fmt::format(
+        "{}, {}, and a machine that signs (SMELT_SIGNING_KEY) takes nothing else. Put the signer's public key into "
+        "SMELT_TRUSTED_KEYS or ~/.config/smelt/trusted-keys, or set SMELT_TAKE_UNSIGNED=1",
+        who, whom);
   return fmt::format(
       "{}, {} (trust is {}). Put the signer's public key into SMELT_TRUSTED_KEYS or "
       "~/.config/smelt/trusted-keys, or set SMELT_TRUST=any where only you can write",

@@ -3,7 +3,7 @@
 
 #include "smelt/cache/tag_names.hpp"
 #include "smelt/schema/package.hpp"
-#include "smelt/trust/origin.hpp"
+#include "smelt/trust/policy.hpp"
 
 #include "build_identity.hpp"
 
@@ -20,6 +20,43 @@ Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked, std
   hasher.field(effort);
   hasher.field(metallib);
   return hasher.finish();
+}
+
+namespace {
+
+/// `untrusted` says why the entry may not be used as it is.
+Result<void> check_use(const Digest& key, const cache::Entry& entry) {
+  SMELT_TRY(const trust::Use use, trust::Policy::use_in_environment(entry.origin()));
+  if (use == trust::Use::yes) return {};
+  SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment());
+  return fail(Errc::untrusted, "{}: {}", to_hex(key), policy.explain(entry.origin()));
+}
+
+}  // namespace
+
+Result<std::optional<cache::Entry>> find_usable(cache::Store& store, const Digest& key,
+                                                const std::function<void(std::string_view)>& why_not) {
+  SMELT_TRY(auto found, find_usable(store, std::vector{key}, why_not));
+  return std::move(found[0]);
+}
+
+Result<std::vector<std::optional<cache::Entry>>> find_usable(cache::Store& store, const std::vector<Digest>& keys,
+                                                             const std::function<void(std::string_view)>& why_not) {
+  std::vector<std::optional<cache::Entry>> entries(1);
+  if (keys.size() == 1) {
+    SMELT_TRY(entries[0], store.find(keys[0]));
+  } else {
+    SMELT_TRY(entries, store.find_all(keys));
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!entries[i]) continue;
+    auto fine = check_use(keys[i], *entries[i]);
+    if (fine) continue;
+    if (fine.error().code != Errc::untrusted) return tl::unexpected(std::move(fine).error());
+    if (why_not) why_not("the entry is not used: " + fine.error().message);
+    entries[i].reset();
+  }
+  return entries;
 }
 
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names) {
@@ -44,12 +81,8 @@ Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) 
     const auto bytes = entry ? entry->part(kPackagePart) : std::nullopt;
     if (!bytes)
       return fail(Errc::not_cached, "export: no compiled library {} in store {}", to_hex(key), store.folder().string());
-    if (const auto origin = entry->part(trust::kOriginPart)) {
-      // A package carries no word of where its code came from, so what is not used here is not handed on either.
-      SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::remote));
-      if (auto allowed = trust::check_provenance(*origin, policy); !allowed)
-        return tl::unexpected(std::move(allowed).error().in(fmt::format("export: {}", to_hex(key))));
-    }
+    // A package carries no word of where its code came from, so what is not used here is not handed on either.
+    if (auto allowed = check_use(key, *entry); !allowed) return tl::unexpected(std::move(allowed).error().in("export"));
     SMELT_TRY(auto package, schema::Package::open(*bytes));
     packages.push_back(package);
     entries.push_back(std::move(*entry));
@@ -63,10 +96,15 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
   SMELT_TRY_VOID(schema::check_all_parts(package));
   // In the store it is as good as compiled here, so it must be what may run from a file that the user names.
   SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path));
+  const std::vector<std::string> signatures = package.signatures();
+  const std::string statement = schema::package_statement(package.digest());
+  std::optional<trust::PublicKey> by;
   if (!policy.allows(trust::Origin::named_path, false)) {
-    const std::vector<std::string> signatures = package.signatures();
-    if (!policy.signer(as_bytes(schema::package_statement(package.digest())), signatures))
-      return fail(Errc::untrusted, "import: {}", policy.explain(signatures));
+    by = policy.signer(as_bytes(statement), signatures);
+    if (!by) return fail(Errc::untrusted, "import: {}", policy.explain(signatures));
+  } else if (!signatures.empty()) {
+    // For the day when trust is stricter; keys that cannot be read stop nothing today.
+    if (const auto keys = trust::Policy::from_environment()) by = keys->signer(as_bytes(statement), signatures);
   }
   Imported imported;
   std::vector<Digest>& keys = imported.keys;
@@ -87,7 +125,8 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
     packages.push_back(std::move(single));
   }
   std::vector<cache::Store::Put> puts;
-  for (size_t i = 0; i < keys.size(); ++i) puts.push_back({keys[i], {{kPackagePart, packages[i]}}, {}});
+  for (size_t i = 0; i < keys.size(); ++i)
+    puts.push_back({keys[i], {{kPackagePart, packages[i]}}, trust::Provenance::of_file(by)});
   SMELT_TRY_VOID(store.put_all(puts));
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto& [name, version] = tags[i];

@@ -9,7 +9,7 @@ using namespace smelt;
 namespace {
 
 TEST_CASE("a child's answer is complete when all of it is there") {
-  service::Built built;
+  service::Built built(trust::Provenance::made_here());
   built.package = Bytes(40, std::byte{0xFF});  // as the mark of the end
   built.warnings = {"one", "two"};
   built.kernels = 3;

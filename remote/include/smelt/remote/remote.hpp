@@ -53,6 +53,7 @@ class Remote {
   /// Whether a put would be tried at all.
   bool takes_puts() const;
   void count_dropped(uint64_t entries);
+  void count_damaged();
 
   bool has_leases() const;
   /// `busy` also when the remote rests or fails: `error` says so.

@@ -58,6 +58,8 @@ class Remotes {
   Leased lease(const Digest& key, std::chrono::milliseconds timeout, const std::function<bool()>& ready);
 
   std::vector<RemoteCount> statistics() const;
+  /// An entry of the remote that is shown as `from` was not what was asked for.
+  void count_damaged(std::string_view from);
 
  private:
   struct State;

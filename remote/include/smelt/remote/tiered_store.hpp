@@ -11,10 +11,23 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace smelt::remote {
+
+/// What an entry must be to be the answer to what was asked under its key. An empty one takes what there is.
+struct Question {
+  using Parts = std::vector<cache::Entry::Part>;
+  /// Names what is not as it was asked for; such an entry is damaged: dropped, and absent. `arrived`: from a remote
+  /// just now, so that its bytes have not been looked at either.
+  std::function<Result<void>(const Parts& parts, bool arrived)> check;
+  /// Given an entry whose native code is not to be used: the same entry with native code made here, as it was asked
+  /// for, from what else is in it. Nothing: this kind of entry cannot be had without trust. Empty: what the store's
+  /// options have.
+  std::function<Result<std::optional<std::vector<Part>>>(const Parts& parts)> remake;
+};
 
 struct TierOptions {
   std::vector<Address> remotes;
@@ -23,14 +36,16 @@ struct TierOptions {
   /// is met that once came from one; never where trust is `any`.
   bool keys_of_environment = false;
   std::optional<trust::SecretKey> signing;  ///< what is put is signed with it
+  /// Where `signing` is set: what no trusted key signed is used as the policy says all the same. What is made of it is
+  /// not signed.
+  bool takes_unsigned = false;
   std::function<void(std::string_view)> warn;
   /// What an entry was made from: goes into its record. Empty: nothing is said.
   std::function<std::string(const std::vector<cache::Entry::Part>&)> made_from;
-  /// Given an entry whose native code is not to be used: the same entry with native code made here, from what else is
-  /// in it. Nothing: this kind of entry cannot be had without trust. Empty: none can.
+  /// Question::remake of those who ask without one. Empty: no such entry can be had without trust.
   std::function<Result<std::optional<std::vector<Part>>>(const std::vector<cache::Entry::Part>&)> remake;
 
-  /// SMELT_REMOTE, SMELT_TRUST and SMELT_TRUSTED_KEYS, SMELT_SIGNING_KEY (a file).
+  /// SMELT_REMOTE, SMELT_TRUST and SMELT_TRUSTED_KEYS, SMELT_SIGNING_KEY (a file), SMELT_TAKE_UNSIGNED.
   static Result<TierOptions> from_environment();
 };
 
@@ -47,17 +62,22 @@ class TieredStore {
   const std::shared_ptr<cache::Store>& shared_local() const { return local_; }
   Remotes& remotes() { return *remotes_; }
 
-  /// What comes from a remote is kept here before it is returned. `fresh`: also ask remotes that missed a moment ago.
-  Result<std::optional<cache::Entry>> find(const Digest& key, bool fresh = false);
-  Result<std::vector<std::optional<cache::Entry>>> find_all(const std::vector<Digest>& keys, bool fresh = false);
+  /// What may be used now and answers the question. What comes from a remote is kept here before it is returned.
+  /// `fresh`: also ask remotes that missed a moment ago.
+  Result<std::optional<cache::Entry>> find(const Digest& key, bool fresh = false, const Question& question = {});
+  /// `questions`: one for each key, or none.
+  Result<std::vector<std::optional<cache::Entry>>> find_all(const std::vector<Digest>& keys, bool fresh = false,
+                                                            std::span<const Question> questions = {});
 
-  /// As cache::Store::put_all; then to the remotes, in the background. `hold` is released when they have it.
+  /// As cache::Store::put_all; then what may be shared to the remotes, in the background. `hold` is released when they
+  /// have it.
   Result<void> put_all(const std::vector<cache::Store::Put>& entries, std::shared_ptr<LeaseHold> hold = {});
 
-  /// Entries of the local store to every remote that takes puts, now. `not_cached` names a key that is not here.
+  /// Entries of the local store to every remote that takes puts, now. `not_cached` names a key that is not here,
+  /// `untrusted` one that may not be shared.
   Result<void> push(const std::vector<Digest>& keys);
 
-  /// Parts that the local store does not hold, in the same way.
+  /// Parts that the local store does not hold, in the same way; made here.
   Result<void> push(const Digest& key, const std::vector<cache::Entry::Part>& parts);
   /// Errors: keys of the environment that cannot be read.
   Result<const trust::Policy*> policy();
@@ -74,12 +94,16 @@ class TieredStore {
   TieredStore(std::shared_ptr<cache::Store> local, TierOptions options, std::shared_ptr<Remotes> remotes);
   using Parts = std::vector<cache::Entry::Part>;
   struct Accepted;
-  std::optional<Accepted> accept(const Arrived& arrived);
-  Result<std::optional<cache::Entry>> check_origin(const Digest& key, cache::Entry entry);
-  std::optional<std::vector<Part>> without_trust(const Digest& key, const Parts& parts, std::string_view from,
-                                                 const std::vector<std::string>& signatures);
+  Result<trust::Use> use_of(const trust::Provenance& origin);
+  std::optional<Accepted> accept(const Arrived& arrived, const Question& question);
+  Result<std::optional<cache::Entry>> judge(const Digest& key, cache::Entry entry, const Question& question);
+  std::optional<std::vector<Part>> remade(const Digest& key, const Parts& parts, const trust::Provenance& origin,
+                                          const Question& question);
+  void refuse(const Digest& key, const trust::Provenance& origin);
+  void drop(const Digest& key, const Error& why);
   Result<void> keep(const std::vector<Digest>& keys, const std::vector<Accepted>& accepted);
-  Outgoing outgoing(const Digest& key, const Parts& parts, std::chrono::microseconds cost) const;
+  std::optional<Outgoing> outgoing(const Digest& key, const Parts& parts, const trust::Provenance& origin,
+                                   std::chrono::microseconds cost) const;
   void warn_once(std::string_view kind, std::string_view text);
 
   std::shared_ptr<cache::Store> local_;

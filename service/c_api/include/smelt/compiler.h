@@ -120,6 +120,9 @@ typedef struct smelt_compiled_info {
   size_t kernels_kept; /* and how many of them the store had by themselves */
   uint64_t microseconds;
   size_t warnings;
+  /* Where it came from, for those who keep the package in a store of smelt's; valid as long as the handle. */
+  const char* origin;
+  size_t origin_length;
 } smelt_compiled_info;
 SMELT_API smelt_status smelt_compiled_get_info(const smelt_compiled* compiled, smelt_compiled_info* info);
 /* One line each (of Metal source: with the line below); valid as long as the handle. */

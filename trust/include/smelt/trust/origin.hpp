@@ -1,35 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an entry of a store that came from a remote says of where it came from: its part kOriginPart, which holds
-//
-//   from <remote>
-//   by NAME:BASE64        the trusted key that signed it when it came; "by" alone: none
-//   made-from <text>
-//   signed NAME:BASE64    any number, as they were in the record
-//
-// It is ours: the store's folder belongs to the user alone, and the part is never sent.
+// Where bytes came from that may be run, signed or handed on. Nothing that a store holds or a compile gives is without
+// one; what is made of several has what all of them had. Only trust looks inside: Policy (policy.hpp) answers what may
+// be done.
 #pragma once
 
-#include "smelt/trust/policy.hpp"
+#include "smelt/trust/keys.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace smelt::trust {
 
-/// The part's name, which is reserved.
+/// The name of the part in which a store keeps it, as text; reserved, and never sent.
 inline constexpr std::string_view kOriginPart = ".origin";
 
-struct Provenance {
-  std::string from, by, made_from;
-  std::vector<std::string> signatures;
+/// A value. The text of it, a line for each fact:
+//
+//   made-here             from the user's input, by the compiler of this machine; no other line
+//   unknown               a store of an older smelt did not say
+//   derived               made of what follows; without it: the entry as it came, to be carried on with its signatures
+//   from <remote>         one for each remote and key; the lines up to the next "from" or "file" are about it
+//   file                  a package that the user named
+//   by NAME:BASE64        the trusted key that signed it when it came; "by" alone: none
+//   remade                its Metal library alone was used, and CPU code made here from that
+//   made-from <text>      of its record, when it is as it came
+//   signed NAME:BASE64    any number; likewise
+class Provenance {
+ public:
+  static Provenance made_here() { return {}; }
+  static Provenance unknown();
+  /// An entry of a remote, as it came. `by`: the trusted key that signed it; the rest is its record's.
+  static Provenance of_remote(std::string from, std::optional<PublicKey> by, std::string made_from,
+                              std::vector<std::string> signatures);
+  /// Out of a package that the user named.
+  static Provenance of_file(std::optional<PublicKey> by);
+
+  /// Of what is made of this alone: a copy under another key, a package of it.
+  Provenance derived() const;
+  /// Of its Metal libraries with CPU code that was made here.
+  Provenance remade() const;
+  /// Of what is made of both.
+  Provenance& operator+=(const Provenance& other);
+
+  std::string to_text() const;
+  /// What no store of ours wrote is unknown.
+  static Provenance parse(std::string_view text);
+
+  bool operator==(const Provenance&) const = default;
+
+ private:
+  friend struct Policy;
+  struct Source {
+    bool is_file = false;
+    std::string from;  ///< of a remote, as messages name it
+    std::optional<PublicKey> by;
+    bool remade = false;
+    bool operator==(const Source&) const = default;
+  };
+  Provenance() = default;
+
+  bool unknown_ = false;
+  bool derived_ = false;
+  std::vector<Source> sources_;  ///< none: made here
+  std::string made_from_;        ///< these two only of one source, as it came
+  std::vector<std::string> signatures_;
 };
-
-std::string to_text(const Provenance& origin);
-/// Lines that are none of these are passed over: an origin that cannot be read is one that nobody signed.
-Provenance parse_provenance(std::string_view text);
-
-/// Whether an entry that says this may be used now, by SMELT_TRUST and the keys that are trusted: it may have been
-/// taken when other keys were. `untrusted` says from where and whose it is.
-Result<void> check_provenance(ByteView part, const Policy& policy);
 
 }  // namespace smelt::trust

@@ -6,6 +6,8 @@
 #include "smelt/base/digest.hpp"
 #include "smelt/cache/store.hpp"
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +21,14 @@ constexpr std::string_view kPackagePart = "library.smelt";
 /// What the CPU code of a plain Metal library is filed under: its bytes, the level ("x86-64-v3"), the effort ("fast",
 /// "balanced", "best"), and the compiler that was built together with this, so that code of another one is a miss.
 Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked, std::string_view effort = "balanced");
+
+/// What the store has under the key, when it may be used as it is now: for those who read a store without the remotes
+/// behind it. `why_not` is told of what may not, which counts as absent. Errors also: $SMELT_TRUST and the keys.
+Result<std::optional<cache::Entry>> find_usable(cache::Store& store, const Digest& key,
+                                                const std::function<void(std::string_view)>& why_not = {});
+/// In the order of the keys.
+Result<std::vector<std::optional<cache::Entry>>> find_usable(cache::Store& store, const std::vector<Digest>& keys,
+                                                             const std::function<void(std::string_view)>& why_not = {});
 
 /// Keys in hex, NAME@VERSION or NAME to the keys they stand for: of several versions the newest.
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names);
