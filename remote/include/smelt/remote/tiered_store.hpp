@@ -23,6 +23,7 @@ struct TierOptions {
   /// is met that once came from one; never where trust is `any`.
   bool keys_of_environment = false;
   std::optional<trust::SecretKey> signing;  ///< what is put is signed with it
+  Allowance allowance;                      ///< what remotes may cost a compile, or a call by itself
   std::function<void(std::string_view)> warn;
   /// What an entry was made from: goes into its record. Empty: nothing is said.
   std::function<std::string(const std::vector<cache::Entry::Part>&)> made_from;
