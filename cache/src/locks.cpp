@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace smelt::cache {
 namespace {
@@ -28,6 +29,12 @@ struct flock range(short type, uint64_t byte) {
   return lock;
 }
 #endif
+
+std::mutex open_mutex;
+std::set<int>& open_files() {
+  static auto& files = *new std::set<int>;
+  return files;
+}
 
 std::mutex held_mutex;
 /// (descriptor of the lock file, byte) -> descriptor of the byte's own file; only where there are no OFD locks.
@@ -55,6 +62,14 @@ bool lock_own_file(int fd, uint64_t byte, bool wait) {
   return true;
 }
 
+void unlock_own_file(int fd, uint64_t byte) {
+  const std::lock_guard lock(held_mutex);
+  const auto found = held_files().find({fd, byte});
+  if (found == held_files().end()) return;
+  ::close(found->second);
+  held_files().erase(found);
+}
+
 }  // namespace
 
 std::filesystem::path lock_file_path(const std::filesystem::path& folder) {
@@ -63,9 +78,33 @@ std::filesystem::path lock_file_path(const std::filesystem::path& folder) {
 
 Result<int> open_lock_file(const std::filesystem::path& folder) {
   const auto path = lock_file_path(folder);
+  const std::lock_guard lock(open_mutex);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return fail(Errc::io, "{}: cannot open: {}", path.string(), std::strerror(errno));
+  open_files().insert(fd);
   return fd;
+}
+
+void close_lock_file(int fd) {
+  if (fd < 0) return;
+  const std::lock_guard lock(open_mutex);
+  if (open_files().erase(fd) != 0) ::close(fd);
+}
+
+void hold_lock_files() {
+  open_mutex.lock();
+  held_mutex.lock();
+}
+
+void release_lock_files(bool in_child) {
+  if (in_child) {
+    for (const int fd : open_files()) ::close(fd);
+    open_files().clear();
+    for (const auto& [byte, fd] : held_files()) ::close(fd);
+    held_files().clear();
+  }
+  held_mutex.unlock();
+  open_mutex.unlock();
 }
 
 bool lock_byte(int fd, uint64_t byte, bool wait) {
@@ -80,20 +119,12 @@ bool lock_byte(int fd, uint64_t byte, bool wait) {
   return lock_own_file(fd, byte, wait);
 }
 
-void forget_byte(int fd, uint64_t byte) {
-  const std::lock_guard lock(held_mutex);
-  const auto found = held_files().find({fd, byte});
-  if (found == held_files().end()) return;
-  ::close(found->second);
-  held_files().erase(found);
-}
-
 void unlock_byte(int fd, uint64_t byte) {
 #if defined(F_OFD_SETLK)
   struct flock lock = range(F_UNLCK, byte);
   if (::fcntl(fd, F_OFD_SETLK, &lock) == 0 || errno != EINVAL) return;
 #endif
-  forget_byte(fd, byte);
+  unlock_own_file(fd, byte);
 }
 
 }  // namespace smelt::cache

@@ -15,15 +15,18 @@ inline constexpr uint64_t kWriterByte = kFlightBytes;    ///< held while publish
 inline constexpr uint64_t kTrimByte = kFlightBytes + 1;  ///< held while trimming
 
 std::filesystem::path lock_file_path(const std::filesystem::path& folder);
-/// Opens (creating) the lock file; the caller closes it.
+/// Opens (creating) the lock file. A forked child has none that its parent opened: a lock would last until both have
+/// closed it.
 Result<int> open_lock_file(const std::filesystem::path& folder);
+/// Closes one; -1 is none.
+void close_lock_file(int fd);
+/// Around fork(): nobody opens or closes one in between. Afterwards the child has none.
+void hold_lock_files();
+void release_lock_files(bool in_child);
 
 /// Blocks until the byte is ours. False: not to be had (only with wait = false), or the system failed.
 bool lock_byte(int fd, uint64_t byte, bool wait);
 void unlock_byte(int fd, uint64_t byte);
-/// Before closing a descriptor whose byte is held. Unlike unlock_byte it leaves a lock alone that a forked child shares
-/// with its parent: that goes with the last descriptor.
-void forget_byte(int fd, uint64_t byte);
 
 /// Lock for a scope.
 class ByteLock {

@@ -4,6 +4,7 @@
 
 #include "smelt/base/platform.hpp"
 
+#include "fork_safety.hpp"
 #include "store_state.hpp"
 
 #include <fcntl.h>
@@ -60,12 +61,20 @@ StoreState::StoreState(std::filesystem::path where, StoreOptions wanted)
       files(options.files ? options.files : &FileLayer::system()),
       packs(folder / "packs", segment_for(options), *files) {
   options.segment_bytes = segment_for(options);
+  add_store(*this);
 }
 
 StoreState::~StoreState() {
+  remove_store(*this);
   // What a find noted that cannot be saved now is saved by another process, or lost: it only orders evictions.
   if (is_open) (void)close();
-  if (lock_fd >= 0) ::close(lock_fd);
+  close_lock_file(lock_fd);
+}
+
+void StoreState::before_fork() {
+  if (!database.is_open()) return;
+  database.close();
+  database_inode = Inode::of(folder / "store.db");
 }
 
 void StoreState::warn(std::string_view kind, std::string_view message) {
@@ -120,7 +129,7 @@ bool StoreState::moved() const {
 Result<void> StoreState::keep_ground() {
   if (!moved()) return {};
   database.close();
-  if (lock_fd >= 0) ::close(std::exchange(lock_fd, -1));
+  close_lock_file(std::exchange(lock_fd, -1));
   index = nullptr;
   store_id = 0;
   packs.clear();

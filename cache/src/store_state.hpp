@@ -130,13 +130,16 @@ struct StoreState {
   /// else, and waits for nobody.
   Result<void> close();
 
+  /// Closes the database, which no forked child may inherit open. Under `mutex`.
+  void before_fork();
+
   std::filesystem::path folder;
   StoreOptions options;
   FileLayer* files;
   Packs packs;
   int lock_fd = -1;
 
-  std::mutex mutex;  // database, writer side, index replacement
+  std::timed_mutex mutex;  // database, writer side, index replacement
   Database database;
   Tables tables{database};
   uint64_t store_id = 0;

@@ -247,7 +247,7 @@ Result<TrimReport> Store::trim(uint64_t max_bytes) {
   SMELT_TRY(const int fd, open_lock_file(state.folder));
   struct Closer {
     int fd;
-    ~Closer() { ::close(fd); }
+    ~Closer() { close_lock_file(fd); }
   } closer{fd};
   ByteLock trimming(fd, kTrimByte, false);
   if (!trimming.held()) return TrimReport{0, 0, 0, true};

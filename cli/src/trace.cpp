@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt trace FILE: what a program compiled, found and launched, out of the file that SMELT_TRACE wrote.
 #include "smelt/base/files.hpp"
+#include "smelt/base/foreign_text.hpp"
 #include "smelt/base/text.hpp"
 
 #include "verbs.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -129,12 +131,17 @@ Result<Summary> summary_of(const std::string& name) {
   return reader.finish();
 }
 
+/// A number of a file that anybody may have written, in a column.
+std::string fixed(double value, int digits) {
+  return std::abs(value) < 1e12 ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:.2e}", value);
+}
+
 std::string table_of(const Summary& summary) {
   std::string out;
   const auto to = std::back_inserter(out);
   for (const RequestRow& row : summary.requests) {
     const char* const how = !row.error.empty() ? "failed  " : row.found ? "found   " : "compiled";
-    fmt::format_to(to, "{} {:>10.1f} ms  {}", how, row.milliseconds, printable(row.name));
+    fmt::format_to(to, "{} {:>10} ms  {}", how, fixed(row.milliseconds, 1), printable(row.name));
     if (row.kernels) fmt::format_to(to, ": {} kernels, {} from the store", *row.kernels, row.kept.value_or(0));
     if (!row.error.empty()) fmt::format_to(to, ": {}", printable(row.error));
     out += '\n';
@@ -146,9 +153,10 @@ std::string table_of(const Summary& summary) {
   fmt::format_to(to, "{:<{}}  {:>8}  {:>10}  {:>10}  {:<20}  {:<8}  {}\n", "kernel", width, "launches", "total ms",
                  "mean us", "most threads", "code", "library");
   for (const KernelRow& row : summary.kernels) {
-    fmt::format_to(to, "{:<{}}  {:>8}  {:>10.3f}  {:>10.1f}  {:<20}  {:<8}  {}", printable(row.name), width,
-                   row.launches, row.microseconds / 1000, row.microseconds / static_cast<double>(row.launches),
-                   printable(row.largest), printable(row.code.empty() ? "loaded" : row.code), printable(row.library));
+    fmt::format_to(to, "{:<{}}  {:>8}  {:>10}  {:>10}  {:<20}  {:<8}  {}", printable(row.name), width, row.launches,
+                   fixed(row.microseconds / 1000, 3), fixed(row.microseconds / static_cast<double>(row.launches), 1),
+                   one_line(row.largest, 64), printable(row.code.empty() ? "loaded" : row.code),
+                   printable(row.library));
     if (row.failed != 0) fmt::format_to(to, ", {} failed", row.failed);
     out += '\n';
   }

@@ -23,22 +23,6 @@ constexpr Scheme kSchemes[] = {{"file", Kind::file, false},   {"http", Kind::htt
                                {"https", Kind::http, true},   {"redis", Kind::redis, false},
                                {"rediss", Kind::redis, true}, {"s3", Kind::s3, true}};
 
-Result<milliseconds> parse_duration(std::string_view text) {
-  uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  constexpr uint64_t kSecond = 1000, kDay = 24 * 3600 * kSecond;
-  const uint64_t factor = unit == "ms"  ? 1
-                          : unit == "s" ? kSecond
-                          : unit == "m" ? 60 * kSecond
-                          : unit == "h" ? 3600 * kSecond
-                          : unit == "d" ? kDay
-                                        : 0;
-  if (error != std::errc() || factor == 0 || count > 3650 * kDay / factor)
-    return fail(Errc::invalid_argument, "'{}': want a duration such as 300ms, 2s, 5m, 1h or 7d", text);
-  return milliseconds(count * factor);
-}
-
 struct TextOption {
   std::string_view name;
   std::string Address::* to;
@@ -159,6 +143,22 @@ std::string without_secrets(std::string_view url) {
 }
 
 }  // namespace
+
+Result<milliseconds> parse_duration(std::string_view text) {
+  uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  constexpr uint64_t kSecond = 1000, kDay = 24 * 3600 * kSecond;
+  const uint64_t factor = unit == "ms"  ? 1
+                          : unit == "s" ? kSecond
+                          : unit == "m" ? 60 * kSecond
+                          : unit == "h" ? 3600 * kSecond
+                          : unit == "d" ? kDay
+                                        : 0;
+  if (error != std::errc() || factor == 0 || count > 3650 * kDay / factor)
+    return fail(Errc::invalid_argument, "'{}': want a duration such as 300ms, 2s, 5m, 1h or 7d", text);
+  return milliseconds(count * factor);
+}
 
 Result<Address> parse_address(std::string_view url) {
   auto address = parse(std::string(url));

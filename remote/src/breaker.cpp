@@ -38,6 +38,12 @@ bool Breaker::failed(Milliseconds cost, bool at_once, std::optional<std::chrono:
   return begin_rest(retry_after);
 }
 
+bool Breaker::wasted(Milliseconds cost) {
+  const std::lock_guard lock(mutex_);
+  wasted_ += cost;
+  return !resting_ && wasted_ >= budget_ && begin_rest({});
+}
+
 bool Breaker::begin_rest(std::optional<std::chrono::seconds> retry_after) {
   resting_ = true;
   const auto asked = std::min(retry_after.value_or(std::chrono::seconds(0)), kLongestRest);

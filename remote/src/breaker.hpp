@@ -28,6 +28,8 @@ class Breaker {
   /// `cost`: how long somebody waited for nothing. `at_once`: no second and third try. Returns true when this one began
   /// a rest.
   bool failed(Milliseconds cost, bool at_once, std::optional<std::chrono::seconds> retry_after);
+  /// It answered, but so slowly and with so little that the wait was for nothing. Returns true when that began a rest.
+  bool wasted(Milliseconds cost);
   void probed(bool answers);
   bool resting() const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "curl_handles.hpp"
 
+#include "smelt/base/foreign_text.hpp"
+
 namespace smelt::remote {
 
 Easy make_easy() {
@@ -22,7 +24,8 @@ void set_connection(CURL* easy, const Address& address, const Patience& patience
 }
 
 Error curl_error(const Address& address, CURLcode code, const char* detail, const Patience& patience) {
-  std::string text = detail && *detail ? detail : curl().easy_strerror(code);
+  // It may name what the server said: a line of its, a name in its certificate.
+  std::string text = one_line(detail && *detail ? detail : curl().easy_strerror(code));
   if (code == CURLE_OPERATION_TIMEDOUT) text += fmt::format(" (connect={}ms)", patience.connect.count());
   return {Errc::io, fmt::format("{}: {}", address.shown, text), address.shown};
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // file:///folder: the same layout as on a server, so that rsync, a USB stick and nginx's own folder are mirrors.
-#include "smelt/base/files.hpp"
-
 #include "transports.hpp"
 
 #include <fcntl.h>
@@ -21,6 +19,31 @@ tl::unexpected<Error> trouble_with(const fs::path& path) {
   return fail(Errc::io, "{}: {}", path.string(), std::strerror(errno));
 }
 
+Result<void> write_new(int fd, ByteView bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return trouble_with(path);
+    bytes = bytes.subspan(static_cast<size_t>(wrote));
+  }
+  return {};
+}
+
+/// A new file in the place of whatever is there, which is neither opened nor followed: write_file() writes to a FIFO
+/// that it finds, and this one may be a stranger's.
+Result<void> replace_file(const fs::path& path, ByteView bytes) {
+  uint64_t random = 0;
+  if (::getentropy(&random, sizeof random) != 0) return trouble_with(path);
+  const std::string temporary = fmt::format("{}.{:016x}", path.string(), random);
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) return trouble_with(path);
+  auto written = write_new(fd, bytes, path);
+  ::close(fd);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = trouble_with(path);
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
 class FileTransport : public Transport {
  public:
   explicit FileTransport(fs::path folder) : folder_(std::move(folder)) {}
@@ -29,7 +52,8 @@ class FileTransport : public Transport {
     Fetched fetched;
     fetched.round_trips = 1;
     fetched.got.resize(wants.size());
-    const auto end = std::chrono::steady_clock::now() + patience.timeout;
+    const auto end = std::chrono::steady_clock::now() + std::min(patience.timeout, patience.drip);
+    uint64_t left = patience.most_bytes;
     // A folder that is not mounted would make every file absent: that is no miss worth remembering.
     std::error_code error;
     if (!fs::is_directory(folder_, error)) {
@@ -41,11 +65,12 @@ class FileTransport : public Transport {
         fetched.trouble = Trouble{{Errc::io, fmt::format("{}: reading took too long", folder_.string()), {}}};
         break;
       }
-      auto read = read_bounded(folder_ / to_path(wants[i].name), wants[i].most);
+      auto read = read_bounded(folder_ / to_path(wants[i].name), std::min(wants[i].most, left));
       if (read)
         fetched.got[i] = std::move(*read);
       else
         fetched.trouble = Trouble{std::move(read).error()};
+      left -= fetched.got[i].bytes.size();
     }
     return fetched;
   }
@@ -63,7 +88,7 @@ class FileTransport : public Transport {
       const fs::path path = folder_ / to_path(item.name);
       std::error_code error;
       fs::create_directories(path.parent_path(), error);
-      if (auto written = write_file(path, item.bytes); !written) {
+      if (auto written = replace_file(path, item.bytes); !written) {
         stored.trouble = Trouble{std::move(written).error()};
         stored.trouble->writes_only = true;
         break;
@@ -75,14 +100,20 @@ class FileTransport : public Transport {
 
   std::vector<bool> has(std::span<const Name> names, const Patience&) override {
     std::vector<bool> found;
-    for (const Name& name : names) found.push_back(::access((folder_ / to_path(name)).c_str(), R_OK) == 0);
+    for (const Name& name : names) {
+      struct stat facts;
+      found.push_back(::stat((folder_ / to_path(name)).c_str(), &facts) == 0 && S_ISREG(facts.st_mode));
+    }
     return found;
   }
 
  private:
   static Result<Got> read_bounded(const fs::path& path, uint64_t most) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Whoever writes there may have put anything: without O_NONBLOCK a FIFO is waited for until somebody writes to it.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return Got{Got::Outcome::absent, {}};
+    // A socket or a device without a driver; a link to itself.
+    if (fd < 0 && (errno == ENXIO || errno == ENODEV || errno == ELOOP)) return Got{Got::Outcome::damaged, {}};
     if (fd < 0) return trouble_with(path);
     auto read = read_open(fd, path, most);
     ::close(fd);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // http://, https://: the layout of Bazel's HTTP cache, over libcurl. One Transport is one pool of kept-alive
 // connections: where the server speaks HTTP/2 all requests share one, else up to kConnections run side by side.
+#include "smelt/base/foreign_text.hpp"
+
 #include "curl_handles.hpp"
 #include "transports.hpp"
+#include "waiting.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,12 +13,19 @@
 namespace smelt::remote {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t kConnections = 16;  // HTTP/1.1
 constexpr size_t kStreams = 1024;    // HTTP/2: libcurl asks for fewer at a time where the server allows fewer
 
+constexpr uint64_t kMostBesides = uint64_t{256} << 10;  // of one answer: headers, and a page that explains an error
+
 enum class Method : uint8_t { get, put, head };
+
+/// All requests of one call.
+struct Call {
+  Waiting waiting;
+  uint64_t left = 0;  ///< bytes that its answers may still have
+  std::optional<std::chrono::system_clock::time_point> date;
+};
 
 /// One request, on its way and done.
 struct Request {
@@ -30,25 +40,32 @@ struct Request {
   CURLcode code = CURLE_OK;
   long status = 0;
   Bytes received;
-  bool too_long = false;
+  bool too_long = false;   ///< more than was asked for
+  bool call_full = false;  ///< more than the call may have
+  uint64_t besides = 0;    ///< bytes of headers, and of pages that nobody reads
 
   Easy easy{nullptr, curl().easy_cleanup};
   HeaderList headers{nullptr, curl().slist_free_all};
-  Clock::time_point* progress = nullptr;
-  std::optional<std::chrono::system_clock::time_point>* date = nullptr;
+  Call* call = nullptr;
   char detail[CURL_ERROR_SIZE] = {};
 };
 
+/// libcurl keeps headers, so a server that sends them without end is cut off.
+bool is_too_much(Request& request, size_t count) {
+  request.besides += count;
+  return request.besides > kMostBesides;
+}
+
 size_t take_bytes(char* bytes, size_t, size_t count, void* to) {
   auto& request = *static_cast<Request*>(to);
-  *request.progress = Clock::now();
+  request.call->waiting.moved(count);
   long status = 0;
   curl().easy_getinfo(request.easy.get(), CURLINFO_RESPONSE_CODE, &status);
-  if (status / 100 != 2) return count;  // a page that explains an error: nobody reads it
-  if (request.received.size() + count > request.most) {
-    request.too_long = true;
-    return 0;
-  }
+  if (status / 100 != 2) return is_too_much(request, count) ? 0 : count;  // a page that explains an error
+  request.too_long = request.received.size() + count > request.most;
+  request.call_full = !request.too_long && count > request.call->left;
+  if (request.too_long || request.call_full) return 0;
+  request.call->left -= count;
   const auto* begin = reinterpret_cast<const std::byte*>(bytes);
   request.received.insert(request.received.end(), begin, begin + count);
   return count;
@@ -56,21 +73,22 @@ size_t take_bytes(char* bytes, size_t, size_t count, void* to) {
 
 size_t take_header(char* bytes, size_t, size_t count, void* to) {
   auto& request = *static_cast<Request*>(to);
-  *request.progress = Clock::now();
+  request.call->waiting.moved(count);
+  if (is_too_much(request, count)) return 0;
   const std::string_view line(bytes, count);
   constexpr std::string_view kDate = "date:";
   if (count > kDate.size() && curl().strnequal(bytes, kDate.data(), kDate.size()) == 1) {
     const std::string text(line.substr(kDate.size()));
     if (const time_t at = curl().getdate(text.c_str(), nullptr); at > 0)
-      *request.date = std::chrono::system_clock::from_time_t(at);
+      request.call->date = std::chrono::system_clock::from_time_t(at);
   }
   return count;
 }
 
 size_t give_bytes(char* bytes, size_t, size_t room, void* from) {
   auto& request = *static_cast<Request*>(from);
-  *request.progress = Clock::now();
   const size_t count = std::min(room, request.body.size() - request.sent);
+  request.call->waiting.moved(count);
   std::memcpy(bytes, request.body.data() + request.sent, count);
   request.sent += count;
   return count;
@@ -157,12 +175,12 @@ class HttpTransport : public Transport {
       curl().multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(kConnections));
     }
     std::optional<Trouble> trouble;
-    const auto began = Clock::now();
-    progress_ = began;
+    Call call;
+    call.left = patience.most_bytes;
     size_t next = 0, active = 0;
     unsigned depth = 1;
     while (!trouble && (active > 0 || next < requests.size())) {
-      for (; next < requests.size() && active < width_; ++next, ++active) start(requests[next], depth, patience);
+      for (; next < requests.size() && active < width_; ++next, ++active) start(requests[next], call, depth, patience);
       int running = 0;
       curl().multi_perform(multi_.get(), &running);
       int left = 0;
@@ -177,30 +195,21 @@ class HttpTransport : public Transport {
         if (!trouble) trouble = trouble_of(*request, patience);
       }
       if (trouble || active == 0) continue;
-      trouble = impatience(began, patience);
+      // Until something was sent or received the connect limit rules, which libcurl watches itself.
+      if (const auto why = call.waiting.over(patience, patience.connect)) trouble = trouble_with(*why);
       if (!trouble) curl().multi_poll(multi_.get(), nullptr, 0, 20, nullptr);
     }
     for (Request& request : requests)
       if (!request.done && request.easy) curl().multi_remove_handle(multi_.get(), request.easy.get());
+    if (call.date) date_ = call.date;
     return trouble;
   }
 
-  std::optional<Trouble> impatience(Clock::time_point began, const Patience& patience) const {
-    const auto now = Clock::now();
-    const auto late = [&](std::string_view why, std::chrono::milliseconds limit) {
-      return Trouble{{Errc::io, fmt::format("{}: {} ({}ms)", address_.shown, why, limit.count()), address_.shown}};
-    };
-    if (patience.cancel && *patience.cancel)
-      return Trouble{{Errc::io, address_.shown + ": broken off", address_.shown}};
-    // Until something was sent or received the connect limit rules, which libcurl watches itself.
-    const auto quiet = now - progress_;
-    const auto first = progress_ == began ? patience.connect : std::chrono::milliseconds(0);
-    if (quiet > patience.stall + first) return late("no byte for the time of 'stall'", patience.stall);
-    if (now - began > patience.timeout) return late("not done within 'timeout'", patience.timeout);
-    return std::nullopt;
+  Trouble trouble_with(std::string_view what) const {
+    return Trouble{{Errc::io, fmt::format("{}: {}", address_.shown, what), address_.shown}};
   }
 
-  void start(Request& request, unsigned depth, const Patience& patience) {
+  void start(Request& request, Call& call, unsigned depth, const Patience& patience) {
     if (idle_.empty()) {
       request.easy = make_easy();
     } else {
@@ -209,8 +218,7 @@ class HttpTransport : public Transport {
       curl().easy_reset(request.easy.get());
     }
     request.depth = depth;
-    request.progress = &progress_;
-    request.date = &date_;
+    request.call = &call;
     CURL* easy = request.easy.get();
     set_connection(easy, address_, patience);
     set_request(easy, request);
@@ -223,9 +231,9 @@ class HttpTransport : public Transport {
     curl().easy_setopt(easy, CURLOPT_PRIVATE, &request);
     curl().easy_setopt(easy, CURLOPT_ERRORBUFFER, request.detail);
     curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    // Never from https to http, and credentials go to no other host (libcurl's default).
+    // Never from https to http.
     curl().easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, address_.tls ? "https" : "http,https");
-    curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, request.method == Method::put ? 0L : 1L);
+    curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, follows(request) ? 1L : 0L);
     curl().easy_setopt(easy, CURLOPT_MAXREDIRS, 3L);
     curl().easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     // With TLS: wait whether the first connection turns out to carry many requests.
@@ -256,6 +264,13 @@ class HttpTransport : public Transport {
                        .c_str());
     request.headers.reset(headers);
     curl().easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+  }
+
+  /// libcurl keeps a bearer token and a password from another host. Headers of ours and a certificate it shows to every
+  /// host that it is sent to: with those nothing is followed, so that S3 follows nothing.
+  bool follows(const Request& request) const {
+    return request.method != Method::put && target_.headers.empty() && target_.sigv4.empty() &&
+           address_.cert_file.empty();
   }
 
   void set_credentials(CURL* easy) {
@@ -293,13 +308,15 @@ class HttpTransport : public Transport {
     if (curl().easy_getinfo(easy, CURLINFO_CERTINFO, &info) != CURLE_OK || !info || info->num_of_certs == 0) return;
     constexpr std::string_view kEnds = "Expire date:";
     for (const curl_slist* line = info->certinfo[0]; line; line = line->next)
-      if (std::string_view(line->data).starts_with(kEnds)) certificate_ends_ = line->data + kEnds.size();
+      if (std::string_view(line->data).starts_with(kEnds)) certificate_ends_ = one_line(line->data + kEnds.size());
   }
 
   /// What the answer says about the server. Absent and too long are answers about the thing asked for.
   std::optional<Trouble> trouble_of(const Request& request, const Patience& patience) const {
     const bool writing = request.method == Method::put;
+    if (request.call_full) return trouble_with("more bytes than one call may have");
     if (request.too_long) return std::nullopt;
+    if (request.besides > kMostBesides) return trouble_with("headers or an error page without an end");
     if (request.code != CURLE_OK) return Trouble{curl_error(address_, request.code, request.detail, patience)};
     const long status = request.status;
     if (status / 100 == 2 || (!writing && is_absent(status))) return std::nullopt;
@@ -312,7 +329,8 @@ class HttpTransport : public Transport {
                        : status == 403 && writing ? "; these credentials may not write: read-only says so"
                        : status == 405 || status == 501 ? "; it takes no PUT: is WebDAV switched on?"
                        : status == 413 || status == 507 ? "; it has no room for this"
-                                                        : "";
+                       : status / 100 == 3 ? "; a redirect is not followed where it could take credentials along"
+                                           : "";
     trouble.error = {Errc::io,
                      fmt::format("{}: answered {} to {} {}{}", address_.shown, status,
                                  writing                          ? "PUT"
@@ -328,7 +346,6 @@ class HttpTransport : public Transport {
   Multi multi_;
   std::vector<Easy> idle_;
   size_t width_ = kConnections;
-  Clock::time_point progress_;
   std::chrono::seconds retry_after_{0};
   std::optional<std::chrono::system_clock::time_point> date_;
   std::string certificate_ends_;

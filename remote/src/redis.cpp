@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // redis://, rediss://: keys "<prefix>:ac:<hex>" and "<prefix>:cas:<hex>". A batch is one pipeline of MGETs, so it costs
 // one round trip however many keys it has.
+#include "smelt/base/foreign_text.hpp"
+
 #include "redis_connection.hpp"
 #include "transports.hpp"
 
@@ -11,7 +13,6 @@ namespace {
 
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;  // of one MGET: a server does nothing else meanwhile
 constexpr size_t kBatchKeys = 1024;
-constexpr uint64_t kMostAnswer = uint64_t{3} << 30;
 constexpr uint64_t kUsualRecord = 1024;
 
 // Prolongs or gives back a lease only if it is still the holder's.
@@ -37,7 +38,7 @@ class RedisTransport : public Transport {
       while (first + keys.size() < wants.size() && keys.size() < kBatchKeys && bytes < kBatchBytes) {
         const Want& want = wants[first + keys.size()];
         bytes += want.name.space == Space::ac ? kUsualRecord : want.most;
-        most = std::min(most + want.most + 64, kMostAnswer);
+        most += std::min(want.most, patience.most_bytes) + 64;
         keys.push_back(key_of(want.name));
       }
       Command command{"MGET"};
@@ -46,6 +47,7 @@ class RedisTransport : public Transport {
       sizes.push_back(keys.size());
       first += keys.size();
     }
+    most = std::min(most, patience.most_bytes + 4096 + 64 * wants.size());
     auto replies = exchange(wire, sizes.size(), most, patience, fetched.round_trips);
     if (!replies) {
       fetched.trouble = Trouble{std::move(replies).error()};
@@ -104,12 +106,16 @@ class RedisTransport : public Transport {
     std::string wire;
     append_command(wire, {"SET", key, lease.holder, "NX", "PX", lasts});
     append_command(wire, {"EVAL", kProlong, "1", key, lease.holder, lasts});
+    append_command(wire, {"PTTL", key});
     unsigned round_trips = 0;
-    SMELT_TRY(const auto replies, exchange(wire, 2, 8192, patience, round_trips));
+    SMELT_TRY(const auto replies, exchange(wire, 3, 8192, patience, round_trips));
     for (const Reply& reply : replies)
       if (reply.type == Reply::Type::error) return tl::unexpected(trouble_of(reply, "SET NX").error);
-    const bool held = replies[0].type == Reply::Type::status || replies[1].integer == 1;
-    return held ? LeaseAnswer::held : LeaseAnswer::busy;
+    LeaseAnswer answer;
+    answer.held = replies[0].type == Reply::Type::status || replies[1].integer == 1;
+    // -1: it has no end, -2: it ended this moment.
+    answer.left = std::chrono::milliseconds(replies[2].integer == -2 ? 0 : replies[2].integer);
+    return answer;
   }
 
   Result<void> give_back(const Lease& lease, const Patience& patience) override {
@@ -141,18 +147,19 @@ class RedisTransport : public Transport {
                                       unsigned& round_trips) {
     if (count == 0) return std::vector<Reply>();
     const bool was_connected = connection_.connected();
+    const auto began = std::chrono::steady_clock::now();
     if (!was_connected) SMELT_TRY_VOID(log_in(patience, round_trips));
     ++round_trips;
-    const auto began = std::chrono::steady_clock::now();
-    auto replies = connection_.exchange(wire, count, most, patience);
+    auto replies = connection_.exchange(wire, count, most, rest_of(patience, began));
     const bool at_once = std::chrono::steady_clock::now() - began < patience.stall / 2;
     if (replies || !was_connected || !at_once || replies.error().code == Errc::corrupt) return replies;
-    SMELT_TRY_VOID(log_in(patience, round_trips));
+    SMELT_TRY_VOID(log_in(rest_of(patience, began), round_trips));
     ++round_trips;
-    return connection_.exchange(wire, count, most, patience);
+    return connection_.exchange(wire, count, most, rest_of(patience, began));
   }
 
   Result<void> log_in(const Patience& patience, unsigned& round_trips) {
+    const auto began = std::chrono::steady_clock::now();
     SMELT_TRY_VOID(connection_.connect(patience));
     ++round_trips;
     std::string wire;
@@ -166,11 +173,11 @@ class RedisTransport : public Transport {
     if (address_.path.size() > 1) add({"SELECT", std::string_view(address_.path).substr(1)});
     if (count == 0) return {};
     ++round_trips;
-    SMELT_TRY(const auto replies, connection_.exchange(wire, count, 4096, patience));
+    SMELT_TRY(const auto replies, connection_.exchange(wire, count, 4096, rest_of(patience, began)));
     for (const Reply& reply : replies)
       if (reply.type == Reply::Type::error) {
         connection_.close();
-        return fail(Errc::io, "{}: the server refuses us: {}", address_.shown, reply.text());
+        return fail(Errc::io, "{}: the server refuses us: {}", address_.shown, one_line(reply.text()));
       }
     return {};
   }
@@ -178,7 +185,8 @@ class RedisTransport : public Transport {
   Trouble trouble_of(const Reply& reply, std::string_view command) const {
     Trouble trouble;
     const std::string_view text = reply.type == Reply::Type::error ? reply.text() : "an answer of another kind";
-    trouble.error = {Errc::io, fmt::format("{}: answered {} with: {}", address_.shown, command, text), address_.shown};
+    trouble.error = {Errc::io, fmt::format("{}: answered {} with: {}", address_.shown, command, one_line(text)),
+                     address_.shown};
     for (const std::string_view word : {"OOM", "READONLY", "MISCONF", "NOPERM"})
       trouble.writes_only = trouble.writes_only || text.starts_with(word);
     trouble.rest_now = true;  // it is there and says no: LOADING, NOAUTH, BUSY and the above

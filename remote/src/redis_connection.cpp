@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "redis_connection.hpp"
 
+#include "smelt/base/foreign_text.hpp"
+
 #include "hiredis_library.hpp"
 
 #include <poll.h>
@@ -12,8 +14,6 @@
 
 namespace smelt::remote {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kMostElements = 65536;  // of an array: we never ask for more
 
@@ -57,11 +57,6 @@ void free_reply(void* reply) {
 
 }  // namespace
 
-struct RedisConnection::Waiting {
-  const Patience& patience;
-  Clock::time_point began = Clock::now(), progress = began;
-};
-
 void append_command(std::string& wire, const Command& command) {
   std::vector<const char*> words;
   std::vector<size_t> sizes;
@@ -98,16 +93,8 @@ Result<void> RedisConnection::connect(const Patience& patience) {
   return tl::unexpected(curl_error(address_, code, detail.data(), patience));
 }
 
-Result<void> RedisConnection::wait(bool to_write, Waiting& waiting) {
-  const auto now = Clock::now();
-  const auto late = [&](std::string_view why, std::chrono::milliseconds limit) {
-    return fail(Errc::io, "{}: {} ({}ms)", address_.shown, why, limit.count());
-  };
-  if (waiting.patience.cancel && *waiting.patience.cancel) return fail(Errc::io, "{}: broken off", address_.shown);
-  if (now - waiting.progress > waiting.patience.stall)
-    return late("no byte for the time of 'stall'", waiting.patience.stall);
-  if (now - waiting.began > waiting.patience.timeout)
-    return late("not done within 'timeout'", waiting.patience.timeout);
+Result<void> RedisConnection::wait(bool to_write, const Waiting& waiting, const Patience& patience) {
+  if (const auto why = waiting.over(patience)) return fail(Errc::io, "{}: {}", address_.shown, *why);
   curl_socket_t socket = CURL_SOCKET_BAD;
   curl().easy_getinfo(easy_.get(), CURLINFO_ACTIVESOCKET, &socket);
   if (socket == CURL_SOCKET_BAD) return fail(Errc::io, "{}: the server closed the connection", address_.shown);
@@ -116,14 +103,14 @@ Result<void> RedisConnection::wait(bool to_write, Waiting& waiting) {
   return {};
 }
 
-Result<void> RedisConnection::send(std::string_view wire, Waiting& waiting) {
+Result<void> RedisConnection::send(std::string_view wire, Waiting& waiting, const Patience& patience) {
   while (!wire.empty()) {
     size_t sent = 0;
     const CURLcode code = curl().easy_send(easy_.get(), wire.data(), wire.size(), &sent);
     wire.remove_prefix(sent);
-    if (sent > 0) waiting.progress = Clock::now();
+    if (sent > 0) waiting.moved(sent);
     if (code == CURLE_AGAIN) {
-      SMELT_TRY_VOID(wait(true, waiting));
+      SMELT_TRY_VOID(wait(true, waiting, patience));
     } else if (code != CURLE_OK) {
       return fail(Errc::io, "{}: sending: {}", address_.shown, curl().easy_strerror(code));
     }
@@ -131,7 +118,8 @@ Result<void> RedisConnection::send(std::string_view wire, Waiting& waiting) {
   return {};
 }
 
-Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count, uint64_t most, Waiting& waiting) {
+Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count, uint64_t most, Waiting& waiting,
+                                      const Patience& patience) {
   static redisReplyObjectFunctions functions{create_string, create_array, create_integer, create_nil, free_reply};
   const std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader(hiredis().ReaderCreateWithFunctions(&functions),
                                                                         hiredis().ReaderFree);
@@ -140,7 +128,7 @@ Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count,
   while (replies.size() < count) {
     void* made = nullptr;
     if (hiredis().ReaderGetReply(reader.get(), &made) != REDIS_OK)
-      return fail(Errc::corrupt, "{}: it does not speak Redis' protocol: {}", address_.shown, reader->errstr);
+      return fail(Errc::corrupt, "{}: it does not speak Redis' protocol: {}", address_.shown, one_line(reader->errstr));
     if (made) {
       replies.push_back(std::move(*static_cast<Reply*>(made)));
       free_reply(made);
@@ -149,12 +137,12 @@ Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count,
     size_t got = 0;
     const CURLcode code = curl().easy_recv(easy_.get(), buffer.data(), buffer.size(), &got);
     if (code == CURLE_AGAIN) {
-      SMELT_TRY_VOID(wait(false, waiting));
+      SMELT_TRY_VOID(wait(false, waiting, patience));
       continue;
     }
     if (code != CURLE_OK || got == 0)
       return fail(Errc::io, "{}: the connection was cut: {}", address_.shown, curl().easy_strerror(code));
-    waiting.progress = Clock::now();
+    waiting.moved(got);
     total += got;
     if (total > most)
       return fail(Errc::corrupt, "{}: more than the {} bytes that were to be expected", address_.shown, most);
@@ -165,10 +153,10 @@ Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count,
 
 Result<std::vector<Reply>> RedisConnection::exchange(std::string_view wire, size_t count, uint64_t most,
                                                      const Patience& patience) {
-  Waiting waiting{patience};
+  Waiting waiting;
   std::vector<Reply> replies;
-  auto done = send(wire, waiting);
-  if (done) done = receive(replies, count, most, waiting);
+  auto done = send(wire, waiting, patience);
+  if (done) done = receive(replies, count, most, waiting, patience);
   if (done) return replies;
   close();
   return tl::unexpected(std::move(done).error());

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "curl_handles.hpp"
+#include "waiting.hpp"
 
 #include <string>
 #include <string_view>
@@ -37,10 +38,10 @@ class RedisConnection {
   Result<std::vector<Reply>> exchange(std::string_view wire, size_t count, uint64_t most, const Patience& patience);
 
  private:
-  struct Waiting;
-  Result<void> send(std::string_view wire, Waiting& waiting);
-  Result<void> receive(std::vector<Reply>& replies, size_t count, uint64_t most, Waiting& waiting);
-  Result<void> wait(bool to_write, Waiting& waiting);
+  Result<void> send(std::string_view wire, Waiting& waiting, const Patience& patience);
+  Result<void> receive(std::vector<Reply>& replies, size_t count, uint64_t most, Waiting& waiting,
+                       const Patience& patience);
+  Result<void> wait(bool to_write, const Waiting& waiting, const Patience& patience);
 
   Address address_;
   Easy easy_;

@@ -22,6 +22,14 @@ struct FirstBytes {
   size_t operator()(const Digest& digest) const { return load_le<uint64_t>(digest.bytes.data()); }
 };
 
+constexpr milliseconds kLeaseCall{800};  // a lease is a hundred bytes
+
+/// What one find() waited and asked for.
+struct Looked {
+  size_t asked = 0;
+  unsigned round_trips = 0;
+};
+
 milliseconds since(Clock::time_point began) {
   return std::chrono::ceil<milliseconds>(Clock::now() - began);
 }
@@ -45,6 +53,7 @@ struct Remote::State {
   Warn warn;
   Breaker reading, writing;
   bool leases = false;
+  std::atomic<Clock::rep> no_leases_until{Clock::time_point::min().time_since_epoch().count()};
   std::atomic<bool> probe_asked{false};
 
   std::mutex mutex;  // of everything below
@@ -77,27 +86,39 @@ struct Remote::State {
 
   Patience patience(milliseconds most, const std::atomic<bool>* cancel = nullptr) const {
     Patience made{std::min(address.connect, most), std::min(address.stall, most), address.timeout, cancel};
+    made.drip = address.timeout;
+    return made;
+  }
+  Patience lease_patience(milliseconds most, const std::atomic<bool>* cancel = nullptr) const {
+    Patience made = patience(most, cancel);
+    made.timeout = made.drip = std::min(address.timeout, std::max(kLeaseCall, address.stall));
     return made;
   }
 
   void note(const std::optional<Trouble>& trouble, Breaker& breaker, Clock::time_point began) {
     if (!trouble) return breaker.succeeded();
     count(&Statistics::errors);
-    if (breaker.failed(since(began), trouble->rest_now, trouble->retry_after) && warn)
-      warn(fmt::format("{}; it is left alone for a while", trouble->error.message));
+    if (breaker.failed(since(began), trouble->rest_now, trouble->retry_after)) rests(trouble->error.message);
+  }
+  void rests(std::string_view why) const {
+    if (warn) warn(printable(fmt::format("{}; it is left alone for a while", why)));
   }
 
-  /// One call for all wants that are not empty.
-  Fetched fetch(std::span<const Want> wants) {
+  /// One call for all wants that are not empty, of at most `bytes` in all.
+  Fetched fetch(std::span<const Want> wants, uint64_t bytes, const Budget& budget, Looked& looked) {
     Fetched fetched;
     const auto most = reading.patience(std::max(address.connect, address.stall));
-    if (!most) {
+    if (!most || budget.spent()) {
       fetched.got.resize(wants.size());
       return fetched;
     }
+    Patience with = patience(*most);
+    with.drip = std::min(with.drip, budget.left());
+    with.most_bytes = bytes;
     const auto began = Clock::now();
-    fetched = with_transport([&](Transport& transport) { return transport.get(wants, patience(*most)); });
+    fetched = with_transport([&](Transport& transport) { return transport.get(wants, with); });
     note(fetched.trouble, reading, began);
+    looked.round_trips += fetched.round_trips;
     const std::lock_guard lock(mutex);
     counted.round_trips += fetched.round_trips;
     for (const Got& got : fetched.got) counted.bytes_read += got.bytes.size();
@@ -120,9 +141,11 @@ struct Remote::State {
     missed.erase(key);
   }
 
-  std::vector<std::optional<schema::EntryRecord>> find_records(std::span<const Digest> keys, bool fresh);
-  std::vector<std::optional<Arrived>> find_parts(std::span<const Digest> keys,
-                                                 std::vector<std::optional<schema::EntryRecord>> records);
+  using Records = std::vector<std::optional<schema::EntryRecord>>;
+  Records find_records(std::span<const Digest> keys, bool fresh, const Budget& budget, Looked& looked);
+  std::vector<std::shared_ptr<const Claim>> admit(Records& records, const Allowance& allowance);
+  std::vector<std::optional<Arrived>> find_parts(std::span<const Digest> keys, Records records, const Budget& budget,
+                                                 Looked& looked);
   Result<void> send(std::span<const Item> items, const std::atomic<bool>* cancel);
   std::vector<bool> absent(std::span<const Item> items, const std::atomic<bool>* cancel);
 };
@@ -142,8 +165,9 @@ const Address& Remote::address() const {
   return state_->address;
 }
 
-std::vector<std::optional<schema::EntryRecord>> Remote::State::find_records(std::span<const Digest> keys, bool fresh) {
-  std::vector<std::optional<schema::EntryRecord>> records(keys.size());
+Remote::State::Records Remote::State::find_records(std::span<const Digest> keys, bool fresh, const Budget& budget,
+                                                   Looked& looked) {
+  Records records(keys.size());
   std::vector<size_t> asked;
   std::vector<Want> wants;
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -155,7 +179,12 @@ std::vector<std::optional<schema::EntryRecord>> Remote::State::find_records(std:
     wants.push_back({{Space::ac, keys[i]}, schema::kMostRecordBytes});
   }
   if (wants.empty()) return records;
-  const Fetched fetched = fetch(wants);
+  looked.asked = wants.size();
+  const Allowance& allowance = budget.allowance();
+  const uint64_t most = std::min<uint64_t>(wants.size() * schema::kMostRecordBytes, allowance.record_bytes);
+  const auto claim = Claim::of(most, allowance.process_bytes);
+  if (!claim) return records;
+  const Fetched fetched = fetch(wants, most, budget, looked);
   for (size_t w = 0; w < wants.size(); ++w) {
     const Got& got = fetched.got[w];
     const size_t i = asked[w];
@@ -171,9 +200,34 @@ std::vector<std::optional<schema::EntryRecord>> Remote::State::find_records(std:
   return records;
 }
 
-std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Digest> keys,
-                                                              std::vector<std::optional<schema::EntryRecord>> records) {
+/// Takes out the records of entries for which there is no room: in the call, or in the process. What a record says of
+/// itself costs nothing to say. Returns what each of the others may take.
+std::vector<std::shared_ptr<const Claim>> Remote::State::admit(Records& records, const Allowance& allowance) {
+  std::vector<std::shared_ptr<const Claim>> claims(records.size());
+  uint64_t travel_left = allowance.part_bytes, parts_left = allowance.part_bytes;
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (!records[i]) continue;
+    uint64_t travel = 0, parts = 0;
+    for (const auto& part : records[i]->parts) {
+      parts += part.bytes;
+      // A blob that others have too is counted again: then no entry's admission hangs on another's.
+      travel += part.blob_bytes;
+    }
+    if (travel <= travel_left && parts <= parts_left) claims[i] = Claim::of(travel + parts, allowance.process_bytes);
+    if (!claims[i]) {
+      records[i].reset();
+      continue;
+    }
+    travel_left -= travel;
+    parts_left -= parts;
+  }
+  return claims;
+}
+
+std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Digest> keys, Records records,
+                                                              const Budget& budget, Looked& looked) {
   std::vector<std::optional<Arrived>> arrived(keys.size());
+  auto claims = admit(records, budget.allowance());
   std::map<Digest, size_t> places;  // a blob that several entries share travels once
   std::vector<Want> wants;
   for (const auto& record : records)
@@ -182,14 +236,14 @@ std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Di
         if (places.try_emplace(part.blob, wants.size()).second)
           wants.push_back({{Space::cas, part.blob}, part.blob_bytes});
   if (wants.empty()) return arrived;
-  Fetched fetched = fetch(wants);
+  Fetched fetched = fetch(wants, budget.allowance().part_bytes, budget, looked);
   std::vector<size_t> uses(wants.size());
   for (const auto& record : records)
     if (record)
       for (const auto& part : record->parts) ++uses[places[part.blob]];
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!records[i]) continue;
-    Arrived whole{std::move(*records[i]), {}, address.shown};
+    Arrived whole{std::move(*records[i]), {}, address.shown, std::move(claims[i])};
     bool sound = true;
     for (const auto& part : whole.record.parts) {
       const size_t place = places[part.blob];
@@ -211,18 +265,28 @@ std::vector<std::optional<Arrived>> Remote::State::find_parts(std::span<const Di
   return arrived;
 }
 
-std::vector<std::optional<Arrived>> Remote::find(std::span<const Digest> keys, bool fresh) {
+std::vector<std::optional<Arrived>> Remote::find(std::span<const Digest> keys, bool fresh, Budget* budget) {
   State& state = *state_;
   if (keys.empty()) return {};
-  if (!state.reading.patience(state.address.stall)) {
+  Budget of_call;
+  if (!budget) budget = BudgetScope::current();
+  if (!budget) budget = &of_call;
+  if (!state.reading.patience(state.address.stall) || budget->spent()) {
     state.count(&Statistics::resting, keys.size());
     return std::vector<std::optional<Arrived>>(keys.size());
   }
   const auto began = Clock::now();
-  auto arrived = state.find_parts(keys, state.find_records(keys, fresh));
+  Looked looked;
+  auto records = state.find_records(keys, fresh, *budget, looked);
+  auto arrived = state.find_parts(keys, std::move(records), *budget, looked);
   const auto hits = static_cast<uint64_t>(
       std::count_if(arrived.begin(), arrived.end(), [](const auto& entry) { return entry.has_value(); }));
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+  budget->charge(took, looked.round_trips, hits, looked.asked);
+  // As good as a failure, which a server must not escape by an answer at last.
+  const auto slow = std::chrono::duration_cast<milliseconds>(took);
+  if (looked.asked != 0 && hits == 0 && slow > state.address.stall && state.reading.wasted(slow))
+    state.rests(fmt::format("{}: it takes long and has nothing", state.address.shown));
   const std::lock_guard lock(state.mutex);
   state.counted.hits += hits;
   state.counted.misses += keys.size() - hits;
@@ -252,7 +316,7 @@ Result<void> Remote::State::send(std::span<const Item> items, const std::atomic<
     counted.round_trips += stored.round_trips;
     for (size_t i = 0; i < std::min(stored.count, items.size()); ++i) counted.bytes_written += items[i].bytes.size();
   }
-  if (stored.trouble) return tl::unexpected(std::move(stored.trouble->error));
+  if (stored.trouble) return fail(stored.trouble->error.code, "{}", stored.trouble->error.message);
   return {};
 }
 
@@ -298,16 +362,23 @@ void Remote::count_damaged() {
 }
 
 bool Remote::has_leases() const {
-  return state_->leases && !state_->address.read_only;
+  return state_->leases && !state_->address.read_only &&
+         Clock::now().time_since_epoch().count() >= state_->no_leases_until.load(std::memory_order_relaxed);
 }
 
-Result<LeaseAnswer> Remote::take(const Lease& lease) {
+void Remote::rest_leases(std::string_view why) {
+  state_->no_leases_until = (Clock::now() + state_->address.rest).time_since_epoch().count();
+  if (state_->warn)
+    state_->warn(fmt::format("{}: {}; its leases are not waited for for a while", state_->address.shown, why));
+}
+
+Result<LeaseAnswer> Remote::take(const Lease& lease, const std::atomic<bool>* cancel) {
   State& state = *state_;
   const auto most = state.reading.patience(std::max(state.address.connect, state.address.stall));
   if (!most) return fail(Errc::io, "{}: it is left alone for a while", state.address.shown);
   const auto began = Clock::now();
-  auto answer =
-      state.with_transport([&](Transport& transport) { return transport.take(lease, state.patience(*most)); });
+  auto answer = state.with_transport(
+      [&](Transport& transport) { return transport.take(lease, state.lease_patience(*most, cancel)); });
   state.note(answer ? std::nullopt : std::optional(Trouble{answer.error()}), state.reading, began);
   return answer;
 }
@@ -317,7 +388,8 @@ void Remote::give_back(const Lease& lease) {
   const auto most = state.reading.patience(state.address.stall);
   if (!most) return;
   // Nothing to do about a failure: the lease runs out by itself.
-  (void)state.with_transport([&](Transport& transport) { return transport.give_back(lease, state.patience(*most)); });
+  (void)state.with_transport(
+      [&](Transport& transport) { return transport.give_back(lease, state.lease_patience(*most)); });
 }
 
 bool Remote::probe_due() {
@@ -326,13 +398,14 @@ bool Remote::probe_due() {
   return reading || writing;
 }
 
-void Remote::probe() {
+void Remote::probe(const std::atomic<bool>* cancel) {
   State& state = *state_;
   if (!state.probe_asked.exchange(false)) return;
   // Any key does: absent is an answer too.
   const Want want{{Space::ac, sha256(as_bytes("smelt probe"))}, schema::kMostRecordBytes};
-  const Fetched fetched = state.with_transport(
-      [&](Transport& transport) { return transport.get(std::span(&want, 1), state.patience(state.address.stall)); });
+  const Fetched fetched = state.with_transport([&](Transport& transport) {
+    return transport.get(std::span(&want, 1), state.patience(state.address.stall, cancel));
+  });
   state.reading.probed(!fetched.trouble);
   // Whether it takes bytes again shows when it is given some: one failure sends it back to rest.
   state.writing.probed(!fetched.trouble);

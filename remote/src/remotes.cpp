@@ -40,6 +40,7 @@ class RenewedLease : public LeaseHold {
   RenewedLease(std::shared_ptr<Remote> remote, Lease lease)
       : remote_(std::move(remote)), lease_(std::move(lease)), thread_([this](std::stop_token stop) { renew(stop); }) {}
   ~RenewedLease() override {
+    ending_ = true;
     thread_.request_stop();
     thread_.join();
     remote_->give_back(lease_);
@@ -52,8 +53,10 @@ class RenewedLease : public LeaseHold {
     std::condition_variable_any wake;
     // Lost or not, the compile goes on: somebody else may do it too, and both make the same.
     while (!wake.wait_for(lock, stop, kLeaseRenewed, [&] { return stop.stop_requested(); }))
-      (void)remote_->take(lease_);
+      (void)remote_->take(lease_, &ending_);
   }
+
+  std::atomic<bool> ending_{false};
 
   std::shared_ptr<Remote> remote_;
   Lease lease_;
@@ -64,6 +67,7 @@ class RenewedLease : public LeaseHold {
 
 struct Remotes::State {
   std::vector<std::shared_ptr<Remote>> remotes;
+  Allowance allowance;
 
   std::mutex mutex;  // of what follows
   std::condition_variable wake, idle;
@@ -92,7 +96,7 @@ struct Remotes::State {
       }
       lock.unlock();
       if (probe)
-        for (const auto& remote : remotes) remote->probe();
+        for (const auto& remote : remotes) remote->probe(&cancel);
       if (job) send(*job);
       job.reset();  // gives a lease back, outside the lock
       lock.lock();
@@ -124,8 +128,10 @@ struct Remotes::State {
 
 Remotes::Remotes(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::shared_ptr<Remotes>> Remotes::open(const std::vector<Address>& addresses, Remote::Warn warn) {
+Result<std::shared_ptr<Remotes>> Remotes::open(const std::vector<Address>& addresses, Remote::Warn warn,
+                                               const Allowance& allowance) {
   auto state = std::make_unique<State>();
+  state->allowance = allowance;
   for (const Address& address : addresses) {
     SMELT_TRY(state->remotes.emplace_back(), Remote::open(address, warn));
   }
@@ -157,11 +163,18 @@ void Remotes::end() {
   state_->thread.join();
 }
 
+const Allowance& Remotes::allowance() const {
+  return state_->allowance;
+}
+
 bool Remotes::empty() const {
   return state_->remotes.empty();
 }
 
-std::vector<std::optional<Arrived>> Remotes::find(std::span<const Digest> keys, bool fresh) {
+std::vector<std::optional<Arrived>> Remotes::find(std::span<const Digest> keys, bool fresh, Budget* budget) {
+  Budget of_call(state_->allowance);
+  if (!budget) budget = BudgetScope::current();
+  if (!budget) budget = &of_call;
   std::vector<std::optional<Arrived>> found(keys.size());
   std::vector<Digest> open(keys.begin(), keys.end());
   std::vector<size_t> places(keys.size());
@@ -169,7 +182,7 @@ std::vector<std::optional<Arrived>> Remotes::find(std::span<const Digest> keys, 
   state_->look_for_probes();
   for (const auto& remote : state_->remotes) {
     if (open.empty()) break;
-    auto arrived = remote->find(open, fresh);
+    auto arrived = remote->find(open, fresh, budget);
     std::vector<Digest> still;
     std::vector<size_t> still_places;
     for (size_t i = 0; i < open.size(); ++i) {
@@ -226,21 +239,40 @@ bool Remotes::drain(milliseconds most) {
   return state_->idle.wait_for(lock, most, [this] { return state_->jobs.empty() && !state_->busy; });
 }
 
-Leased Remotes::lease(const Digest& key, milliseconds timeout, const std::function<bool()>& ready) {
+Leased Remotes::lease(const Digest& key, milliseconds timeout, const std::function<bool(Budget&)>& ready) {
   Leased leased;
   for (const auto& remote : state_->remotes) {
     if (!remote->has_leases()) continue;
     const Lease lease{to_hex(key), random_holder(), kLeaseLasts};
-    const auto end = Clock::now() + timeout;
+    const auto began = Clock::now();
+    // Somebody who renews it is at work, and that wait may lead to something. What is asked between two renewals has
+    // one budget, so that a slow server does not make the wait long.
+    std::optional<Budget> budget;
+    auto renewed = began;
+    milliseconds left{0};
+    const auto in_vain = [&](std::string_view why) {
+      if (Budget* const of_compile = BudgetScope::current())
+        of_compile->charge(std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began), 0, 0, 1);
+      remote->rest_leases(why);
+      return leased;
+    };
     for (;;) {
       const auto answer = remote->take(lease);
       if (!answer) break;  // the next remote's, or none: two compiles are no harm
-      if (*answer == LeaseAnswer::held) {
+      if (answer->held) {
         leased.hold = std::make_shared<RenewedLease>(remote, lease);
         return leased;
       }
       leased.waited = true;
-      if (Clock::now() > end || (ready && ready())) return leased;
+      if (!budget || answer->left > left) {
+        renewed = Clock::now();
+        budget.emplace(state_->allowance);
+      }
+      left = answer->left;
+      if (timeout.count() == 0 || (ready && ready(*budget))) return leased;
+      if (Clock::now() - began > timeout) return in_vain("whoever holds a lease takes too long");
+      if (Clock::now() - renewed > 2 * kLeaseLasts) return in_vain("nobody renews a lease that has not ended");
+      if (budget->spent()) return in_vain("it answers too slowly while a lease is waited for");
       std::this_thread::sleep_for(kLeaseAsked);
     }
   }

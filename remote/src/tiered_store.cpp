@@ -20,14 +20,21 @@ cache::Entry to_entry(const std::vector<Part>& parts, const trust::Provenance& o
   return cache::Entry::of(std::move(owned), origin);
 }
 
-/// Those of this process. Never destroyed: end_all() may be called late.
+/// Those of this process. Never destroyed: end_all() may be called late. A forked child begins anew: its parent's may be
+/// locked, by a thread that the child has not.
 struct OpenStores {
+  const pid_t process = ::getpid();
   std::mutex mutex;
   std::vector<TieredStore*> stores;
 };
 OpenStores& open_stores() {
-  static auto* const all = new OpenStores;
-  return *all;
+  static std::atomic<OpenStores*> all{new OpenStores};
+  OpenStores* found = all.load();
+  if (found->process == ::getpid()) return *found;
+  auto* const fresh = new OpenStores;
+  if (all.compare_exchange_strong(found, fresh)) return *fresh;
+  delete fresh;
+  return *found;
 }
 
 std::vector<cache::Entry::Part> views(const std::vector<Part>& parts) {
@@ -41,6 +48,7 @@ std::vector<cache::Entry::Part> views(const std::vector<Part>& parts) {
 Result<TierOptions> TierOptions::from_environment() {
   TierOptions options;
   SMELT_TRY(options.remotes, parse_addresses(environment("SMELT_REMOTE")));
+  SMELT_TRY(options.allowance, Allowance::from_environment());
   SMELT_TRY(options.policy.level, trust::level_from_environment());
   options.keys_of_environment = true;
   if (const std::string file = environment("SMELT_SIGNING_KEY"); !file.empty()) {
@@ -61,7 +69,7 @@ TieredStore::TieredStore(std::shared_ptr<cache::Store> local, TierOptions option
     : local_(std::move(local)), options_(std::move(options)), remotes_(std::move(remotes)), process_(::getpid()) {}
 
 Result<std::shared_ptr<TieredStore>> TieredStore::open(std::shared_ptr<cache::Store> local, TierOptions options) {
-  SMELT_TRY(auto remotes, Remotes::open(options.remotes, options.warn));
+  SMELT_TRY(auto remotes, Remotes::open(options.remotes, options.warn, options.allowance));
   const bool has_remotes = !options.remotes.empty();
   options.policy.takes_unsigned = !options.signing || options.takes_unsigned;
   auto opened = std::shared_ptr<TieredStore>(new TieredStore(std::move(local), std::move(options), std::move(remotes)));
@@ -105,7 +113,7 @@ void TieredStore::end() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
   }
-  if (remotes_->empty()) return;
+  if (remotes_->empty() || process_ != ::getpid()) return;  // a forked child has not its parent's threads
   remotes_->end();
   if (!local_->read_only()) add_statistics(local_->folder(), remotes_->statistics());
 }
@@ -116,8 +124,7 @@ void end_all() {
     const std::lock_guard lock(open_stores().mutex);
     all = open_stores().stores;
   }
-  for (TieredStore* store : all)
-    if (store->process_ == ::getpid()) store->end();  // a forked child has its parent's, whose threads it has not
+  for (TieredStore* store : all) store->end();
 }
 
 void TieredStore::warn_once(std::string_view kind, std::string_view text) {
@@ -337,7 +344,8 @@ Result<void> TieredStore::push(const Digest& key, const std::vector<cache::Entry
 
 Leased TieredStore::lease(const Digest& key, std::chrono::milliseconds timeout) {
   // Whoever holds it puts the entry where we look: at the remotes.
-  return remotes_->lease(key, timeout, [&] { return remotes_->find(std::span(&key, 1), true)[0].has_value(); });
+  return remotes_->lease(
+      key, timeout, [&](Budget& budget) { return remotes_->find(std::span(&key, 1), true, &budget)[0].has_value(); });
 }
 
 }  // namespace smelt::remote

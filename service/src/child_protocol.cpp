@@ -268,6 +268,7 @@ Result<Built> read_outcome(ByteView bytes) {
     Built built(trust::Provenance::made_here());  // of what the job brought
     built.package = to_bytes(in.blob());
     built.warnings = in.texts();
+    for (std::string& warning : built.warnings) warning = printable(warning);
     built.kernels = in.number();
     SMELT_TRY_VOID(in.finish());
     return built;
@@ -275,7 +276,7 @@ Result<Built> read_outcome(ByteView bytes) {
   Error error;
   error.code = static_cast<Errc>(in.number());
   error.message = printable(in.text());
-  error.subject = in.text();
+  error.subject = printable(in.text());
   SMELT_TRY_VOID(in.finish());
   if (to_string(error.code) == to_string(Errc(-1)) || error.code == Errc::ok) error.code = Errc::compile_failed;
   return tl::unexpected(std::move(error));

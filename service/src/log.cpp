@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// spdlog: levels, threads and terminals are its business.
+// spdlog: levels, threads and terminals are its business. What would steer a terminal gets to none.
 #include "smelt/service/log.hpp"
+
+#include "smelt/base/text.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -24,13 +26,13 @@ spdlog::logger& logger() {
 }  // namespace
 
 void log_debug(std::string_view text) {
-  logger().debug("{}", text);
+  logger().debug("{}", printable(text));
 }
 void log_info(std::string_view text) {
-  logger().info("{}", text);
+  logger().info("{}", printable(text));
 }
 void log_warning(std::string_view text) {
-  logger().warn("{}", text);
+  logger().warn("{}", printable(text));
 }
 void log_more() {
   if (logger().level() > spdlog::level::info) logger().set_level(spdlog::level::info);

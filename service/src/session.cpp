@@ -63,6 +63,11 @@ std::chrono::microseconds since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
 }
 
+/// All that is asked of remotes until it goes is one compile's.
+std::unique_ptr<remote::BudgetScope> one_compile(remote::TieredStore* store) {
+  return store ? std::make_unique<remote::BudgetScope>(store->remotes().allowance()) : nullptr;
+}
+
 }  // namespace
 
 struct Session::State {
@@ -306,6 +311,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   const auto more = extras(request, levels);
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
+  const auto budget = one_compile(store);
   if (store) {
     if (auto found = state_->find(*store, raw)) {
       found->took = since(start);
@@ -405,9 +411,10 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
                                         std::optional<Sandbox> sandbox) {
   const auto start = std::chrono::steady_clock::now();
   const Digest key = cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort));
+  SMELT_TRY(remote::TieredStore* const store, state_->open_store());
+  const auto budget = one_compile(store);
   SMELT_TRY(auto found, find_cpu_code(file, name, level, checked, effort));
   if (found) return std::move(*found);
-  SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   CompileResult made(trust::Provenance::made_here());  // the file is what the user gave
   if (schema::Package::looks_like(file)) {
     auto package = state_->remake(file, CpuCode{level, checked, effort});

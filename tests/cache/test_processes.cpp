@@ -241,3 +241,86 @@ TEST_CASE("trim under readers with mapped entries: no error, budget held, nothin
   CHECK(shared.wrong == 0);
   CHECK(open(where, options)->verify()->damage.empty());
 }
+
+TEST_CASE("forked while other threads put: each child puts and finds at once") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  const auto store = open(where);
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> made{0};
+  std::vector<std::thread> writers;
+  for (uint64_t writer = 0; writer < 2; ++writer)
+    writers.emplace_back([&, writer] {
+      for (uint64_t id = writer; !stop; id += 2)
+        if (put(*store, id)) ++made;
+    });
+  int slow = 0, failed = 0;
+  for (uint64_t round = 0; round < 40; ++round) {
+    const auto began = std::chrono::steady_clock::now();
+    const pid_t child = spawn([&] {
+      const auto own = Store::open(where);
+      if (!own || !put(**own, 1'000'000 + round)) return 1;
+      return check(**own, 1'000'000 + round) == 1 ? 0 : 2;
+    });
+    failed += wait_for(child) != 0;
+    slow += std::chrono::steady_clock::now() - began > std::chrono::seconds(5);
+  }
+  stop = true;
+  for (std::thread& thread : writers) thread.join();
+  CHECK(failed == 0);
+  CHECK(slow == 0);
+  CHECK(made > 40);
+  for (uint64_t round = 0; round < 40; ++round) CHECK(check(*store, 1'000'000 + round) == 1);
+  CHECK(store->verify()->damage.empty());
+}
+
+TEST_CASE("a child forked during a flight holds up nobody when its parent is done, or gone") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  open(where);
+  const auto acquire = [&] { return Flight::acquire(where, key_of(1), std::chrono::milliseconds(2000)); };
+  auto flight = acquire();
+  REQUIRE(flight);
+  REQUIRE(flight->held());
+  const pid_t idle = spawn([] {
+    ::pause();
+    return 0;
+  });
+  {
+    const Flight done = std::move(*flight);
+  }
+  {
+    const auto next = acquire();
+    REQUIRE(next);
+    CHECK(next->held());
+  }
+  // A parent that dies with the flight, and with the store in a put, leaves nothing locked to its child.
+  int pipes[2];
+  REQUIRE(::pipe2(pipes, O_CLOEXEC) == 0);
+  const pid_t parent = spawn([&] {
+    const auto own = Store::open(where);
+    if (!own || !put(**own, 7)) return 1;
+    const auto held = acquire();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::pause();
+      ::_exit(0);
+    }
+    if (::write(pipes[1], &child, sizeof child) != sizeof child) return 1;
+    ::pause();
+    return 0;
+  });
+  pid_t orphan = 0;
+  REQUIRE(::read(pipes[0], &orphan, sizeof orphan) == sizeof orphan);
+  ::kill(parent, SIGKILL);
+  CHECK(wait_for(parent) == 1000 + SIGKILL);
+  const auto last = acquire();
+  REQUIRE(last);
+  CHECK(last->held());
+  CHECK(put(*open(where), 8));
+  ::kill(orphan, SIGKILL);
+  ::kill(idle, SIGKILL);
+  wait_for(idle);
+  ::close(pipes[0]);
+  ::close(pipes[1]);
+}

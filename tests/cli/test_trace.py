@@ -74,6 +74,17 @@ class TraceTest(CliTest):
         self.assertNotIn("\x1b", text)
         self.assertNotIn("\x07", text)
 
+    def test_numbers_that_cannot_be_do_not_fill_the_terminal(self):
+        path = self.folder / "made.json"
+        path.write_text(json.dumps([
+            {"name": "a", "cat": "compile", "dur": 1e300, "args": {}}, {"name": "b", "cat": "store", "dur": -1e300, "args": {}},
+            {"name": "k", "cat": "dispatch", "dur": 1e300, "args": {"library": "l", "threads": "9" * 300}},
+            {"name": "k", "cat": "dispatch", "dur": 1e308, "args": {"library": "l"}},
+            {"name": "k", "cat": "dispatch", "dur": 1e308, "args": {"library": "l"}}]))
+        for line in self.succeed("trace", path).decode().splitlines():
+            self.assertLess(len(line), 160, line)
+        self.succeed("trace", "--json", path)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -371,6 +371,36 @@ TEST_CASE("certificates: unknown authority, another host, expired, none of ours"
                       folder / "log");
   redis.wait_for(port);
   fails(fmt::format("rediss://127.0.0.1:{}?ca-file={}", port, certificates.path("authority.pem")), "expired");
+
+  // A good certificate of the trusted authority, for another name than the one asked for.
+  const uint16_t named_port = free_port();
+  const Process named({program("redis-server"),
+                       "--port",
+                       "0",
+                       "--tls-port",
+                       std::to_string(named_port),
+                       "--bind",
+                       "127.0.0.1",
+                       "127.0.0.2",
+                       "--tls-auth-clients",
+                       "no",
+                       "--tls-cert-file",
+                       certificates.path("server.pem"),
+                       "--tls-key-file",
+                       certificates.path("server.key"),
+                       "--tls-ca-cert-file",
+                       certificates.path("authority.pem"),
+                       "--save",
+                       "",
+                       "--dir",
+                       folder.path().string()},
+                      folder / "named-log");
+  named.wait_for(named_port);
+  const std::string with = fmt::format(":{}?ca-file={}", named_port, certificates.path("authority.pem"));
+  const auto right = open("rediss://127.0.0.1" + with);
+  CHECK_FALSE(finds(*right, key_of(1)));
+  CHECK(right->statistics().errors == 0);
+  for (const char* scheme : {"rediss", "https"}) fails(fmt::format("{}://127.0.0.2{}", scheme, with), "127.0.0.2");
 }
 
 TEST_CASE("spoiled bytes are never handed out: bits, lengths, swaps") {

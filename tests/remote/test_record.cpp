@@ -188,6 +188,72 @@ TEST_CASE("trusted keys come from the environment, from files, and from the user
   CHECK(trust::Policy::from_environment().error().message.find("any, local or signed") != std::string::npos);
 }
 
+TEST_CASE("a list of trusted keys that others may write is refused, as is one of another user's") {
+  const test::TemporaryFolder folder;
+  const auto file = folder / "keys";
+  std::ofstream(file) << trust::to_text(trust::public_key(trust::new_key("a").value())) << "\n";
+  const auto read = [&]() -> Result<trust::Policy> {
+    trust::Policy policy;
+    SMELT_TRY_VOID(policy.add_file(file));
+    return policy;
+  };
+  ::chmod(file.c_str(), 0644);
+  CHECK(read()->keys.size() == 1);
+  for (const mode_t mode : {0664, 0646, 0666}) {
+    ::chmod(file.c_str(), mode);
+    const auto refused = read();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::untrusted);
+    CHECK(refused.error().message.find("chmod") != std::string::npos);
+  }
+  const Variable trusted("SMELT_TRUSTED_KEYS", file.string());
+  CHECK(trust::Policy::from_environment().error().code == Errc::untrusted);
+  ::chmod(file.c_str(), 0644);
+  if (::geteuid() == 0) {  // else nobody else's can be made
+    REQUIRE(::chown(file.c_str(), 12345, 12345) == 0);
+    CHECK(read().error().code == Errc::untrusted);
+  }
+}
+
+TEST_CASE("points that anybody can sign under, and second spellings, are no keys") {
+  const auto key = [](std::string_view hex) {
+    trust::PublicKey made{"k", {}};
+    const Digest bytes = digest_from_hex(hex).value();
+    std::copy(bytes.bytes.begin(), bytes.bytes.end(), made.bytes.begin());
+    return trust::parse_public_key(trust::to_text(made));
+  };
+  for (const char* hex : {
+           // Orders 1, 2, 4 and 8, then the same with the sign of x turned.
+           "0100000000000000000000000000000000000000000000000000000000000000",
+           "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+           "0000000000000000000000000000000000000000000000000000000000000000",
+           "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+           "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+           "0100000000000000000000000000000000000000000000000000000000000080",
+           "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+           "0000000000000000000000000000000000000000000000000000000000000080",
+           "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+           "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+           // Numbers of p and more: 0, 1 and 18 another way.
+           "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+           "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+           "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+           "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+       }) {
+    CAPTURE(hex);
+    const auto refused = key(hex);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::invalid_argument);
+  }
+  // What the first is refused for: R = 1 and S = 0 is a signature of anything.
+  trust::PublicKey identity{"k", {}};
+  identity.bytes[0] = std::byte{1};
+  trust::Signature zero{"k", {}};
+  zero.bytes[0] = std::byte{1};
+  CHECK(trust::verify(identity, as_bytes("any statement"), zero));
+  CHECK(key("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"));
+}
+
 TEST_CASE("the policy: whose native code runs") {
   using trust::Origin;
   trust::Policy policy;

@@ -16,6 +16,9 @@ Result<void> available();
 
 void public_key(uint8_t* key, const uint8_t* seed);
 void sign(const uint8_t* key, const uint8_t* seed, size_t size, const uint8_t* message, uint8_t* signature);
+/// Errors: what is no key that anybody has a secret for. `invalid_argument` for a point of small order (under which
+/// signatures of nobody verify) and for a second spelling of a point.
+Result<void> check_public_key(const uint8_t* key);
 bool verify(const uint8_t* key, size_t size, const uint8_t* message, const uint8_t* signature);
 
 }  // namespace smelt::trust::ed25519

@@ -2,13 +2,12 @@
 #include "smelt/trust/keys.hpp"
 
 #include "smelt/base/base64.hpp"
-#include "smelt/base/files.hpp"
 
 #include "ed25519.hpp"
+#include "key_file.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +94,8 @@ Result<PublicKey> parse_public_key(std::string_view text) {
                 "this is a secret key, which must not be handed out; 'smelt key show' prints "
                 "the public key that goes with it");
   SMELT_TRY(auto decoded, decode<32>(text, "public key"));
+  if (const auto usable = ed25519::check_public_key(raw(decoded.second.data())); !usable)
+    return fail(Errc::invalid_argument, "public key '{}': {}", decoded.first, usable.error().message);
   return PublicKey{std::move(decoded.first), decoded.second};
 }
 
@@ -114,12 +115,8 @@ Result<Signature> parse_signature(std::string_view text) {
 
 Result<SecretKey> read_secret_key(const std::filesystem::path& file) {
   SMELT_TRY_VOID(ed25519::available());
-  struct stat facts;
-  if (::stat(file.c_str(), &facts) != 0) return file_trouble(file);
-  if ((facts.st_mode & 077) != 0)
-    return fail(Errc::untrusted, "{}: others may read this secret key (mode {:o}); chmod 600 it, or make a new one",
-                file.string(), facts.st_mode & 0777);
-  SMELT_TRY(const Bytes bytes, read_file(file));
+  SMELT_TRY(const Bytes bytes,
+            read_key_file(file, 077, "read this secret key", "chmod 600 it, or make a new one", false));
   std::string_view text = as_text(bytes);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   auto key = parse_secret_key(text);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/trust/policy.hpp"
 
-#include "smelt/base/files.hpp"
-
 #include "ed25519.hpp"
+#include "key_file.hpp"
 
 #include <fmt/ranges.h>
 
@@ -52,7 +51,7 @@ std::string_view to_string(Level level) {
 }
 
 Result<void> Policy::add_file(const std::filesystem::path& file) {
-  SMELT_TRY(const Bytes bytes, read_file(file));
+  SMELT_TRY(const Bytes bytes, read_key_file(file, 022, "write to this list of trusted keys", "chmod go-w it", true));
   std::string_view text = as_text(bytes);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

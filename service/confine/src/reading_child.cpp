@@ -3,6 +3,7 @@
 
 #ifdef __linux__
 #include "smelt/base/platform.hpp"
+#include "smelt/base/text.hpp"
 
 #include "confined.hpp"
 
@@ -192,10 +193,7 @@ Result<Bytes> read_in_child_if_there_is_one(const ReadingBounds& bounds, const s
 }
 
 std::string plain_lines(ByteView bytes) {
-  std::string text(as_text(bytes));
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F) c = '?';
-  return text;
+  return printable(as_text(bytes));
 }
 
 }  // namespace smelt::service

@@ -11,8 +11,8 @@
 
 namespace smelt::cache {
 
-/// Holds the right to make one key. The kernel gives it up when the process dies, however it dies. Move-only; used by
-/// one thread.
+/// Holds the right to make one key. The kernel gives it up when the process dies, however it dies; a forked child has
+/// no part in it. Move-only; used by one thread.
 class Flight {
  public:
   /// Waits until the key is free or `timeout` has passed. On a time-out the flight is not `held()` and the caller makes
@@ -34,6 +34,7 @@ class Flight {
   bool held_ = false;
   bool waited_ = false;
   uint64_t byte_ = 0;
+  int process_ = 0;  // that acquired it
 };
 
 }  // namespace smelt::cache

@@ -57,6 +57,9 @@ Result<Address> parse_address(std::string_view url);
 /// Several, separated by spaces, nearest first.
 Result<std::vector<Address>> parse_addresses(std::string_view urls);
 
+/// A number with ms, s, m, h or d.
+Result<std::chrono::milliseconds> parse_duration(std::string_view text);
+
 /// The first line of a secret's file, without its end.
 Result<std::string> read_token(const std::string& file);
 

@@ -4,6 +4,7 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
+#include "smelt/remote/budget.hpp"
 #include "smelt/schema/entry_record.hpp"
 
 #include <chrono>
@@ -31,7 +32,8 @@ struct Outgoing {
 struct Arrived {
   schema::EntryRecord record;
   std::vector<Part> parts;
-  std::string from;  ///< the remote, for messages
+  std::string from;                    ///< the remote, for messages
+  std::shared_ptr<const Claim> claim;  ///< of the memory of the parts
 };
 
 }  // namespace smelt::remote

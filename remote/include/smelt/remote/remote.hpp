@@ -22,7 +22,7 @@ struct Statistics {
   uint64_t remembered = 0;                     ///< of the misses: not asked, the answer was still known
   uint64_t damaged = 0;                        ///< of the misses: there, but not what it should be
   uint64_t errors = 0;                         ///< calls that failed
-  uint64_t resting = 0;                        ///< entries not asked for, or not sent, because the remote rests
+  uint64_t resting = 0;                        ///< entries not asked for, or not sent: it rests, the budget is spent
   uint64_t puts = 0, dropped = 0;              ///< entries sent; not sent in time
   uint64_t bytes_read = 0, bytes_written = 0;  ///< as they travel
   uint64_t round_trips = 0;
@@ -44,8 +44,9 @@ class Remote {
   const Address& address() const;
 
   /// In the order of the keys: one batch for the records, one for the blobs. `fresh`: misses that are remembered do not
-  /// count.
-  std::vector<std::optional<Arrived>> find(std::span<const Digest> keys, bool fresh = false);
+  /// count. `budget`: what the wait goes to and what an answer may hold; null: the thread's (BudgetScope), else one of
+  /// the call's own.
+  std::vector<std::optional<Arrived>> find(std::span<const Digest> keys, bool fresh = false, Budget* budget = nullptr);
 
   /// Sends entries now: blobs that are not there yet, then the records. Says why, when not all went. `cancel` ends it
   /// soon. Calling it on a read-only remote is an error.
@@ -56,14 +57,16 @@ class Remote {
   void count_damaged();
 
   bool has_leases() const;
-  /// `busy` also when the remote rests or fails: `error` says so.
-  Result<LeaseAnswer> take(const Lease& lease);
+  /// Leases of it were waited for and for nothing: for a while it has none.
+  void rest_leases(std::string_view why);
+  /// An error when the remote rests or fails.
+  Result<LeaseAnswer> take(const Lease& lease, const std::atomic<bool>* cancel = nullptr);
   void give_back(const Lease& lease);
 
   /// Whether a rest is over: true for one caller, who has probe() called where nobody waits.
   bool probe_due();
-  /// Asks the server for something, if probe_due() said so.
-  void probe();
+  /// Asks the server for something, if probe_due() said so. `cancel` ends it soon.
+  void probe(const std::atomic<bool>* cancel = nullptr);
 
   Statistics statistics() const;
 

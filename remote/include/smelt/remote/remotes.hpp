@@ -31,7 +31,10 @@ std::vector<RemoteCount> read_statistics(const std::filesystem::path& store_fold
 /// Threads: every method from any thread. Not usable across fork().
 class Remotes {
  public:
-  static Result<std::shared_ptr<Remotes>> open(const std::vector<Address>& addresses, Remote::Warn warn = {});
+  /// `allowance`: for calls in no BudgetScope.
+  static Result<std::shared_ptr<Remotes>> open(const std::vector<Address>& addresses, Remote::Warn warn = {},
+                                               const Allowance& allowance = {});
+  const Allowance& allowance() const;
   /// Finishes what is to be sent, for a second at most; the rest is dropped and counted.
   ~Remotes();
   Remotes(const Remotes&) = delete;
@@ -39,8 +42,8 @@ class Remotes {
 
   bool empty() const;
 
-  /// Each key from the first remote that has it.
-  std::vector<std::optional<Arrived>> find(std::span<const Digest> keys, bool fresh = false);
+  /// Each key from the first remote that has it. `budget`: of all remotes together (Remote::find).
+  std::vector<std::optional<Arrived>> find(std::span<const Digest> keys, bool fresh = false, Budget* budget = nullptr);
 
   /// Sent by the background thread to every remote that is not read-only; `hold` is released after that. More than
   /// 256 MiB waiting: the newest are dropped and counted.
@@ -54,8 +57,10 @@ class Remotes {
   /// What the destructor does: afterwards nothing is sent any more, and statistics() is final.
   void end();
 
-  /// Waits for the key's lease at the nearest remote that has leases. `ready` ends the wait, not held.
-  Leased lease(const Digest& key, std::chrono::milliseconds timeout, const std::function<bool()>& ready);
+  /// Waits for the key's lease at the nearest remote that has leases. `ready` ends the wait, not held; what it asks the
+  /// remotes is put down to its budget. A lease that nobody renews is given up after two of its periods: then whoever
+  /// had it is dead, or never was.
+  Leased lease(const Digest& key, std::chrono::milliseconds timeout, const std::function<bool(Budget&)>& ready);
 
   std::vector<RemoteCount> statistics() const;
   /// An entry of the remote that is shown as `from` was not what was asked for.

@@ -71,6 +71,9 @@ struct Stored {
 struct Patience {
   std::chrono::milliseconds connect{300}, stall{500}, timeout{5000};
   const std::atomic<bool>* cancel = nullptr;
+  /// Given up after this, and a millisecond more for each KiB that has come: bytes that only drip are no progress.
+  std::chrono::milliseconds drip{5000};
+  uint64_t most_bytes = uint64_t{512} << 20;  ///< of all answers of the call together
 };
 
 /// A right to make one key, kept at the server (single flight between machines).
@@ -78,7 +81,11 @@ struct Lease {
   std::string name, holder;
   std::chrono::milliseconds lasts{0};
 };
-enum class LeaseAnswer : uint8_t { held, busy };
+struct LeaseAnswer {
+  bool held = false;
+  /// Of a busy one: for how long it is still its holder's, unless it is renewed; negative: nothing ends it.
+  std::chrono::milliseconds left{0};
+};
 
 /// Keeps its connections from call to call. Used by one thread at a time.
 class Transport {
