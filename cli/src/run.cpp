@@ -164,6 +164,10 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
     SMELT_TRY(trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path, level));
     for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
     with.policy = std::make_shared<const trust::Policy>(std::move(policy));
+    if (!options.trusted.empty() && policy.level != trust::Level::signed_only)
+      return fail(Errc::invalid_argument,
+                  "--trusted: trust is '{}', which takes packages that nobody signed, too; say --trust signed",
+                  trust::to_string(policy.level));
   }
   if (schema::Package::looks_like(file->bytes())) {
     SMELT_TRY(const schema::Package package, schema::Package::open(file->bytes()));
@@ -299,8 +303,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
   verb->add_flag("--checked", options->checked, "Check every access (CPU; what that is: smelt compile --help)");
   verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
-  verb->add_option("--trust", options->trust,
-                   "Whose CPU code of a package runs: any, local or signed (default: SMELT_TRUST)");
+  verb->add_option("--trust", options->trust, "Which packages are loaded: any, local or signed (default: SMELT_TRUST)");
   verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed");
   verb->add_flag("--no-native", options->no_native,
                  "Leave a package's CPU code alone and make it from its Metal library");

@@ -192,8 +192,8 @@ def open(
 ) -> Package:
     """A package: a file, which is mapped and not read, or bytes.
 
-    expect: the digest that it must have, in hex. trust, trusted_keys, native: whose CPU code runs when its libraries are
-    loaded, as for load_metallib."""
+    expect: the digest that it must have, in hex. trust, trusted_keys: whether it is taken at all; native: whether its
+    CPU code runs; as for load_metallib."""
     from ._load import _words
 
     path = ""
@@ -204,8 +204,11 @@ def open(
     if expect is not None:
         _loader.check_expected(source, {"expect": expect}, path)
     keys = _words(trusted_keys)
-    options = {"trust": trust, "trusted_keys": keys, "native": native}
-    return Package(package, None, {name: value for name, value in options.items() if value is not None})
+    asked = {"trust": trust, "trusted_keys": keys, "native": native}
+    options: dict[str, object] = {name: value for name, value in asked.items() if value is not None}
+    if trust is not None or keys is not None:
+        _loader.check_signature(source, options, path)
+    return Package(package, None, options)
 
 
 def pack(packages: Sequence[Package]) -> Package:
@@ -213,7 +216,9 @@ def pack(packages: Sequence[Package]) -> Package:
     that were compiled in this process make one whose CPU code runs here too."""
     packed = Package(_loader.pack([package._native for package in packages]))
     if packages and all(package._made is not None for package in packages):
-        packed._options.setdefault("trust", "any")  # compiled here
+        packed._options["trust"] = "any"  # compiled here
+    if not all(package._options.get("native", True) for package in packages):
+        packed._options["native"] = False
     return packed
 
 
