@@ -327,7 +327,7 @@ def compile(
         from ._load import _metal_version
 
         language = _metal_version(language)
-    defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else list(definitions)
+    defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else _several(definitions)
     options = {
         "targets": [targets] if isinstance(targets, str) else list(targets),
         "cpu": bool(cpu) or bool(levels),
@@ -336,9 +336,9 @@ def compile(
         "threadgroup_memory": threadgroup_memory,
         "threads_per_threadgroup": threads_per_threadgroup,
         "fast_math": fast_math,
-        "kernels": list(kernels),
-        "functions": list(functions),
-        "include_folders": [os.fspath(folder) for folder in include_folders],
+        "kernels": _several(kernels),
+        "functions": _several(functions),
+        "include_folders": [os.fspath(folder) for folder in _several(include_folders)],
         "definitions": defined,
         "language": language,
         "debug_lines": debug_lines,
@@ -360,6 +360,11 @@ def compile(
     if required and (missing := package._native.missing_cpu_code()):
         raise UnsupportedError("compile: cpu='required', and " + "; ".join(missing))
     return package
+
+
+def _several(names: Any) -> list[Any]:
+    """One name by itself is a list of one, not of its letters."""
+    return [names] if isinstance(names, (str, os.PathLike)) else list(names)
 
 
 def _renamed(
