@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt run FILE FUNCTION --threads X[,Y[,Z]] ARG...: one dispatch from the shell, arrays as .npy files.
 #include "smelt/base/files.hpp"
+#include "smelt/loader/crash_report.hpp"
 #include "smelt/loader/encoder.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
@@ -163,11 +164,11 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
     }
     SMELT_TRY(trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path, level));
     for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
-    with.policy = std::make_shared<const trust::Policy>(std::move(policy));
     if (!options.trusted.empty() && policy.level != trust::Level::signed_only)
       return fail(Errc::invalid_argument,
                   "--trusted: trust is '{}', which takes packages that nobody signed, too; say --trust signed",
                   trust::to_string(policy.level));
+    with.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }
   if (schema::Package::looks_like(file->bytes())) {
     SMELT_TRY(const schema::Package package, schema::Package::open(file->bytes()));
@@ -259,6 +260,7 @@ Result<void> run_kernel(const RunOptions& options, Context& context) {
     SMELT_TRY_VOID(encoder->dispatch_threads(launch.threads.size, group, launch.threads.rank));
     return encoder->wait();
   };
+  report_crashes("smelt run --checked names the thread and the access.");
   SMELT_TRY_VOID(dispatch());
 
   for (size_t i = 0; i < launch.arguments.size(); ++i) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel.hpp"
 
+#include "smelt/loader/crash_report.hpp"
+
 #include "errors.hpp"
+#include "interrupts.hpp"
 #include "signals.hpp"
 
 #include <pybind11/stl.h>
@@ -32,6 +35,10 @@ uint64_t component_of(py::handle value, std::string_view what) {
 /// Dispatches and waits, without the GIL.
 template <class Dispatch>
 void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
+  watch_for_interrupts();
+  loader::report_crashes(
+      "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
+      "access.");
   auto done = [&]() -> Result<void> {
     const py::gil_scoped_release released;
     SMELT_TRY_VOID(dispatch());
