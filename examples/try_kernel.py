@@ -34,7 +34,7 @@ assert np.allclose(y, wanted, rtol=1e-5, atol=1e-6)
 
 rows = np.random.default_rng(2).standard_normal((7, 333)).astype(np.float16)
 sums = np.zeros(7, np.float32)
-lib.row_sum(rows, sums, 333, threads=(32, 7), group_size=(32, 1), arg_casts={2: "int32"})
+lib.row_sum(rows, sums, 333, threads=(32, 7), group_size=(32, 1))
 wanted = rows.astype(np.float64).sum(axis=1)
 print("row_sum: largest error", np.abs(sums - wanted).max())
 assert np.allclose(sums, wanted, atol=1e-3)

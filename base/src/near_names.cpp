@@ -96,8 +96,13 @@ tl::unexpected<Error> no_function(std::string_view asked, std::span<const std::s
   for (const std::string_view candidate : near_names(asked, known))
     near += fmt::format("{}'{}'", near.empty() ? "" : ", ", candidate);
   if (!near.empty()) hint += fmt::format(". Near names: {}", near);
-  auto error =
-      fail(Errc::function_not_found, "the library has no function '{}'; it has {}{}", asked, known.size(), hint);
+  constexpr size_t kFew = 8;
+  std::string has = fmt::format("{} functions", known.size());
+  if (known.size() <= kFew) {
+    has = known.empty() ? "none" : "";
+    for (const std::string_view name : known) has += fmt::format("{}'{}'", has.empty() ? "" : ", ", name);
+  }
+  auto error = fail(Errc::function_not_found, "the library has no function '{}'; it has {}{}", asked, has, hint);
   error.value().subject = asked;
   return error;
 }

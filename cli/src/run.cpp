@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt run FILE FUNCTION --threads X[,Y[,Z]] ARG...: one dispatch from the shell, arrays as .npy files.
 #include "smelt/base/files.hpp"
+#include "smelt/loader/crash_report.hpp"
 #include "smelt/loader/encoder.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
@@ -163,6 +164,10 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
     }
     SMELT_TRY(trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path, level));
     for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
+    if (!options.trusted.empty() && policy.level != trust::Level::signed_only)
+      return fail(Errc::invalid_argument,
+                  "--trusted: trust is '{}', which takes packages that nobody signed, too; say --trust signed",
+                  trust::to_string(policy.level));
     with.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }
   if (schema::Package::looks_like(file->bytes())) {
@@ -255,6 +260,7 @@ Result<void> run_kernel(const RunOptions& options, Context& context) {
     SMELT_TRY_VOID(encoder->dispatch_threads(launch.threads.size, group, launch.threads.rank));
     return encoder->wait();
   };
+  report_crashes("smelt run --checked names the thread and the access.");
   SMELT_TRY_VOID(dispatch());
 
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -299,8 +305,7 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
   verb->add_flag("--checked", options->checked, "Check every access (CPU; what that is: smelt compile --help)");
   verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
-  verb->add_option("--trust", options->trust,
-                   "Whose CPU code of a package runs: any, local or signed (default: SMELT_TRUST)");
+  verb->add_option("--trust", options->trust, "Which packages are loaded: any, local or signed (default: SMELT_TRUST)");
   verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed");
   verb->add_flag("--no-native", options->no_native,
                  "Leave a package's CPU code alone and make it from its Metal library");

@@ -123,7 +123,10 @@ tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline) const {
         (argument.kind == ArgumentKind::threadgroup) == (kind == ArgumentKind::threadgroup))
       name = argument.name;
   return fail(Errc::argument_mismatch, "kernel '{}' uses {} {} '{}', which {}", pipeline.name(), to_string(kind), index,
-              name, kind == ArgumentKind::buffer ? "is not bound" : "has no length (set_threadgroup_memory)");
+              name,
+              kind == ArgumentKind::buffer ? "is not bound"
+                                           : "has no length: say how many bytes it has (threadgroup_memory= in "
+                                             "Python, --threadgroup-memory, set_threadgroup_memory)");
 }
 
 Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group_size, int rank) {

@@ -5,6 +5,7 @@
 
 #include "joined.hpp"
 #include "library_data.hpp"
+#include "log.hpp"
 #include "slice_choice.hpp"
 
 #include <algorithm>
@@ -54,6 +55,21 @@ Result<void> check_expected(const Digest& found, const LoadOptions& options) {
               to_hex(*options.expect));
 }
 
+Result<void> check_signature(const schema::Package& package, const LoadOptions& options) {
+  std::shared_ptr<const trust::Policy> policy = options.policy;
+  if (!policy) {
+    SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment_for(trust::Origin::named_path));
+    policy = std::make_shared<const trust::Policy>(std::move(from_environment));
+  }
+  if (policy->allows(trust::Origin::named_path, false)) return {};
+  const std::vector<std::string> signatures = package.signatures();
+  if (policy->signer(as_bytes(schema::package_statement(package.digest())), signatures)) return {};
+  return fail(Errc::untrusted,
+              "the package is not signed by a key that is trusted: {}. Or have its CPU code made here, from its "
+              "Metal library: trust=\"local\", native=False (--trust local --no-native)",
+              policy->explain(signatures));
+}
+
 }  // namespace
 
 Result<void> check_expected(ByteView file, const LoadOptions& options) {
@@ -61,6 +77,17 @@ Result<void> check_expected(ByteView file, const LoadOptions& options) {
   if (!schema::Package::looks_like(file)) return check_expected(sha256(file), options);
   SMELT_TRY(const schema::Package package, schema::Package::open(file));
   return check_expected(package.digest(), options);
+}
+
+Result<void> check_signature(ByteView file, const LoadOptions& options) {
+  if (schema::Package::looks_like(file)) {
+    SMELT_TRY(const schema::Package package, schema::Package::open(file));
+    return check_signature(package, options);
+  }
+  if (!options.policy || options.policy->level != trust::Level::signed_only) return {};
+  return fail(Errc::untrusted,
+              "a Metal library carries no signature, and trust is signed. Make a package of it and sign that: smelt "
+              "compile X.metallib -o X.smelt, smelt sign X.smelt");
 }
 
 /// The steps of loading, for each kind of source.
@@ -79,6 +106,7 @@ class LibraryLoader {
     std::call_once(data_->digest_once, [] {});
     SMELT_TRY_VOID(check_expected(package->digest(), data_->options));
     const schema::Package& rows = package->data().package;
+    SMELT_TRY_VOID(check_signature(rows, data_->options));
     if (data_->options.verify == Verify::full) SMELT_TRY_VOID(schema::check_all_parts(rows));
     SMELT_TRY(const uint32_t index, pick_library(*package, data_->options));
     data_->rows = rows.library(index);
@@ -93,9 +121,7 @@ class LibraryLoader {
       presences.push_back(slice.first_presence);
     }
     std::optional<std::string> untrusted;
-    if (data_->device->kind() == DeviceKind::cpu) {
-      SMELT_TRY(untrusted, why_untrusted(rows));
-    }
+    if (!data_->options.native) untrusted = "is CPU code, the caller asks not to use any";
     return finish(std::move(slices), presences, joined({"library '", data_->name, "'"}), untrusted);
   }
 
@@ -103,6 +129,7 @@ class LibraryLoader {
     data_->owner = bytes.owner;
     data_->bytes = bytes.bytes;
     SMELT_TRY_VOID(check_expected(bytes.bytes, data_->options));
+    SMELT_TRY_VOID(check_signature(bytes.bytes, data_->options));
     SMELT_TRY(data_->container, read_container(bytes.bytes, data_->options.verify));
     for (const ContainerFunction& function : data_->container.functions) {
       data_->by_name.emplace(function.name, static_cast<uint32_t>(data_->names.size()));
@@ -145,6 +172,7 @@ class LibraryLoader {
     SMELT_TRY_VOID(check_empty(what));
     SMELT_TRY(SliceChoice choice, choose_slice(data_->impl(), slices, data_->options, what, untrusted));
     data_->report = std::move(choice.report);
+    if (!data_->options.replaces.empty()) say_replaced();
     data_->target = slices[choice.usable.front()].target;
     for (const size_t i : choice.usable) {
       auto slice = std::make_unique<UsableSlice>();
@@ -160,19 +188,11 @@ class LibraryLoader {
     return LibraryRef(new Library(std::move(data_)));
   }
 
-  /// Why the package's CPU code may not be used; nothing when it may. Its own bytes are hashed where it is made
-  /// executable, so a signature over the manifest, which holds those hashes, covers them.
-  Result<std::optional<std::string>> why_untrusted(const schema::Package& rows) const {
-    if (!data_->options.native) return "is CPU code, the caller asks not to use any";
-    std::shared_ptr<const trust::Policy> policy = data_->options.policy;
-    if (!policy) {
-      SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment_for(trust::Origin::named_path));
-      policy = std::make_shared<const trust::Policy>(std::move(from_environment));
-    }
-    if (policy->allows(trust::Origin::named_path, false)) return std::nullopt;
-    const std::vector<std::string> signatures = rows.signatures();
-    if (policy->signer(as_bytes(schema::package_statement(rows.digest())), signatures)) return std::nullopt;
-    return "is CPU code: " + policy->explain(signatures);
+  /// Of the slice that is used.
+  void say_replaced() {
+    for (SliceNote& note : data_->report.notes)
+      if (note.chosen) note.line += ", made here: " + data_->options.replaces;
+    tell(fmt::format("library '{}': its CPU code was made here: {}", data_->name, data_->options.replaces));
   }
 
   Result<void> check_empty(std::string_view what) const {

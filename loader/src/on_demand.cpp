@@ -5,8 +5,7 @@
 #include "smelt/metallib/reader.hpp"
 
 #include "library_data.hpp"
-
-#include <cstdlib>
+#include "log.hpp"
 
 namespace smelt::loader {
 
@@ -76,9 +75,7 @@ void tell_kept(const PipelineState& pipeline, std::string_view reason) {
     const auto now = TraceClock::now();
     trace_event(pipeline.name(), "replace", now, now, {{"error", std::string(reason)}});
   }
-  const char* const level = std::getenv("SMELT_LOG");
-  if (level != nullptr && (std::string_view(level) == "info" || std::string_view(level) == "debug"))
-    fmt::print(stderr, "smelt: kernel '{}' keeps its first code: {}\n", pipeline.name(), reason);
+  tell(fmt::format("kernel '{}' keeps its first code: {}", pipeline.name(), reason));
 }
 
 std::chrono::nanoseconds worth_after(size_t code_bytes) {

@@ -85,7 +85,7 @@ def _load(
         return _on_demand(source, name, on, options, store, as_upstream, path, effort)
     try:
         return _loader.load(source, on, options, as_upstream, path)
-    except TrustError as refused:  # its CPU code alone
+    except TrustError as refused:
         return _with_code_made_here(source, name, on, options, store, as_upstream, path, effort, refused)
 
 
@@ -99,7 +99,7 @@ def load_package(
 ) -> _loader.Library:
     options = {**package._options, **options}
     if package._made is not None:
-        options.setdefault("trust", "any")  # compiled here
+        options["trust"] = "any"  # compiled here, which every policy allows
     try:
         return package._native.load(on, options, as_upstream)
     except TrustError as refused:
@@ -144,9 +144,12 @@ def _with_code_made_here(
     effort: str | None,
     refused: TrustError,
 ) -> _loader.Library:
-    """For a package whose own CPU code may not run."""
+    """For a package whose own CPU code is not to run."""
     from ._on_demand import stored
 
+    if options.get("native", True):
+        raise refused
+    _loader.check_signature(source, options, path)
     level = on.target.removeprefix("cpu-")
     checked = bool(options.get("checked"))
     effort = _effort(effort) or "balanced"
@@ -159,7 +162,8 @@ def _with_code_made_here(
         except ToolchainError as missing:
             raise TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
     kept = {key: value for key, value in options.items() if key not in ("expect", "trusted_keys")}
-    return _loader.load(code, on, {**kept, "native": True, "trust": "any"}, as_upstream, path)
+    here = {"native": True, "trust": "any", "replaces": "native=False asks not to use the package's own"}
+    return _loader.load(code, on, {**kept, **here}, as_upstream, path)
 
 
 def _part_of_entry(key: Key, store: _session.StoreLike, what: str) -> tuple[memoryview, str]:
@@ -189,10 +193,10 @@ def load_metallib(
     """Kernels by name, from a Metal library or a package. Bad bytes fail here; pipelines are built when a kernel is
     first read.
 
-    verify: "none", "structure", "digest" or "full". expect: the digest that the file must have, in hex. trust: whose CPU
-    code of a package runs: "any", "local" (what the caller names) or "signed" (by one of trusted_keys, NAME:BASE64 or
-    files of them, or of the environment's); None: SMELT_TRUST, else "local". native=False: none of a package's CPU code
-    runs. What may not run is made here from the package's Metal library. metal: take only slices of exactly this Metal
+    verify: "none", "structure", "digest" or "full". expect: the digest that the file must have, in hex. trust: which
+    packages are loaded: "any", "local" (what the caller names) or "signed" (by one of trusted_keys, NAME:BASE64 or
+    files of them, or of the environment's; any other is a TrustError); None: SMELT_TRUST, else "local". native=False:
+    none of a package's CPU code runs, and what runs is made here from its Metal library. metal: take only slices of exactly this Metal
     version. library: which one, when a package holds several. checked: CPU code that bounds
     every access. store: where CPU code of plain Metal libraries is kept (False: nowhere). cpu_effort: time that CPU code made here may
     take, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else fast for the kernels of a plain Metal library until

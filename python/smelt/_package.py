@@ -192,8 +192,8 @@ def open(
 ) -> Package:
     """A package: a file, which is mapped and not read, or bytes.
 
-    expect: the digest that it must have, in hex. trust, trusted_keys, native: whose CPU code runs when its libraries are
-    loaded, as for load_metallib."""
+    expect: the digest that it must have, in hex. trust, trusted_keys: whether it is taken at all; native: whether its
+    CPU code runs; as for load_metallib."""
     from ._load import _words
 
     path = ""
@@ -204,8 +204,11 @@ def open(
     if expect is not None:
         _loader.check_expected(source, {"expect": expect}, path)
     keys = _words(trusted_keys)
-    options = {"trust": trust, "trusted_keys": keys, "native": native}
-    return Package(package, None, {name: value for name, value in options.items() if value is not None})
+    asked = {"trust": trust, "trusted_keys": keys, "native": native}
+    options: dict[str, object] = {name: value for name, value in asked.items() if value is not None}
+    if trust is not None or keys is not None:
+        _loader.check_signature(source, options, path)
+    return Package(package, None, options)
 
 
 def pack(packages: Sequence[Package]) -> Package:
@@ -213,7 +216,9 @@ def pack(packages: Sequence[Package]) -> Package:
     that were compiled in this process make one whose CPU code runs here too."""
     packed = Package(_loader.pack([package._native for package in packages]))
     if packages and all(package._made is not None for package in packages):
-        packed._options.setdefault("trust", "any")  # compiled here
+        packed._options["trust"] = "any"  # compiled here
+    if not all(package._options.get("native", True) for package in packages):
+        packed._options["native"] = False
     return packed
 
 
@@ -322,7 +327,7 @@ def compile(
         from ._load import _metal_version
 
         language = _metal_version(language)
-    defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else list(definitions)
+    defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else _several(definitions)
     options = {
         "targets": [targets] if isinstance(targets, str) else list(targets),
         "cpu": bool(cpu) or bool(levels),
@@ -331,9 +336,9 @@ def compile(
         "threadgroup_memory": threadgroup_memory,
         "threads_per_threadgroup": threads_per_threadgroup,
         "fast_math": fast_math,
-        "kernels": list(kernels),
-        "functions": list(functions),
-        "include_folders": [os.fspath(folder) for folder in include_folders],
+        "kernels": _several(kernels),
+        "functions": _several(functions),
+        "include_folders": [os.fspath(folder) for folder in _several(include_folders)],
         "definitions": defined,
         "language": language,
         "debug_lines": debug_lines,
@@ -355,6 +360,11 @@ def compile(
     if required and (missing := package._native.missing_cpu_code()):
         raise UnsupportedError("compile: cpu='required', and " + "; ".join(missing))
     return package
+
+
+def _several(names: Any) -> list[Any]:
+    """One name by itself is a list of one, not of its letters."""
+    return [names] if isinstance(names, (str, os.PathLike)) else list(names)
 
 
 def _renamed(

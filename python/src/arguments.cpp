@@ -4,6 +4,7 @@
 #include "addressed.hpp"
 #include "errors.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace smelt::python {
@@ -31,26 +32,16 @@ ElementKind element_of(Cast cast, bool is_float) {
   }
 }
 
-/// What a number must become to be the type that the kernel declares; none where that says nothing of numbers
-/// (structures, and IR without types).
-Cast cast_to(const Parameter& parameter) {
-  const uint32_t bytes = parameter.component_size();
-  switch (parameter.known ? parameter.kind : ElementKind::other) {
-    case ElementKind::boolean:
-      return Cast::boolean;
-    case ElementKind::integer:
-      return bytes == 8 ? Cast::int64 : bytes == 4 ? Cast::int32 : bytes == 2 ? Cast::int16 : Cast::int8;
-    case ElementKind::unsigned_integer:
-      return bytes == 8 ? Cast::uint64 : bytes == 4 ? Cast::uint32 : bytes == 2 ? Cast::uint16 : Cast::uint8;
-    case ElementKind::floating:
-      return bytes == 4 ? Cast::fp32 : bytes == 2 ? Cast::fp16 : Cast::none;
-    case ElementKind::bfloat:
-      return Cast::bf16;
-    case ElementKind::complex:
-    case ElementKind::other:
-      break;
-  }
-  return Cast::none;
+/// "argument 2 'a'".
+std::string place(uint32_t index, const Parameter& parameter) {
+  return parameter.name.empty() ? fmt::format("argument {}", index)
+                                : fmt::format("argument {} '{}'", index, parameter.name);
+}
+
+[[noreturn]] void refuse_number(uint32_t index, py::handle value, const Parameter& parameter) {
+  raise(Errc::argument_type,
+        "{} wants {}, and {} is no such number; arg_casts={{{}: 'int32'}}, for example, converts it",
+        place(index, parameter), parameter.type_name, py::cast<std::string>(py::repr(value)), index);
 }
 
 bool shares_memory(const loader::Encoder& encoder) {
@@ -87,33 +78,40 @@ Cast Casts::of(size_t index) const {
 }
 
 void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
-                     std::span<const Parameter> parameters) {
+                     std::span<const Parameter> parameters, bool by_type) {
+  by_type_ = by_type;
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
   bound_.clear();
   first_array_.reset();
-  for (size_t i = 0; i < count; ++i)
-    bind_one(encoder, static_cast<uint32_t>(i), PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i)), casts.of(i),
-             i < parameters.size() ? parameters[i] : Parameter());
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* const value = PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i));
+    if (value == nullptr)
+      bound_.push_back({});
+    else
+      bind_one(encoder, static_cast<uint32_t>(i), value, casts.of(i),
+               i < parameters.size() ? parameters[i] : Parameter());
+  }
 }
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                          const Parameter& parameter) {
-  if (cast == Cast::declared) cast = cast_to(parameter);
-  if (const auto scalar = scalar_bytes(value, cast, index)) {
-    unwrap(encoder.set_bytes(index, {scalar->bytes.data(), scalar->size}));
-    const ElementKind element = element_of(cast, PyFloat_Check(value.ptr()) != 0);
-    bound_.push_back({Bound::Kind::inlined, element, false, scalar->size, scalar->size});
+  if (is_number(value)) {
+    bind_scalar(encoder, index, value, cast, parameter);
     return;
   }
   if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0) {
-    bind_list(encoder, index, value, cast);
+    bind_list(encoder, index, value, cast, parameter);
     return;
   }
   Tensor& tensor = tensors_.emplace_back();
-  if (!tensor.take(value, index))
+  if (!tensor.take(value, index)) {
+    tensors_.pop_back();
+    const py::object number = by_type_ ? number_of_numpy(value) : py::object();
+    if (number) return bind_scalar(encoder, index, number, cast, parameter);
     raise(Errc::argument_type,
-          "argument {}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
-          index, type_name(value));
+          "{}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
+          place(index, parameter), type_name(value));
+  }
   // Of bytes at an address nobody can count the elements.
   if (!first_array_ && addressed_buffer(value) == nullptr) first_array_ = tensors_.size() - 1;
   bind_tensor(encoder, index, tensor, parameter);
@@ -126,7 +124,8 @@ void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tens
     bind_number(encoder, index, tensor, parameter);
     return;
   }
-  bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps()});
+  bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps(),
+                    tensor.contiguous});
   if (shares_memory(encoder)) {
     unwrap(encoder.set_memory(index, {tensor.data, tensor.bytes}));
     return;
@@ -155,39 +154,111 @@ void Arguments::bind_number(loader::Encoder& encoder, uint32_t index, const Tens
   bound_.push_back({Bound::Kind::inlined, tensor.kind, false, tensor.item, tensor.bytes});
 }
 
-void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast) {
+void Arguments::bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
+                            const Parameter& parameter) {
+  const bool asked = cast != Cast::none;
+  if ((cast == Cast::declared || (by_type_ && !asked)) && parameter.is_numeric()) {
+    bind_declared(encoder, index, value, parameter);
+    return;
+  }
+  const ScalarBytes scalar = *scalar_bytes(value, cast, index);
+  unwrap(encoder.set_bytes(index, {scalar.bytes.data(), scalar.size}));
+  Bound& bound = bound_.emplace_back();
+  bound = {Bound::Kind::inlined, element_of(cast, PyFloat_Check(value.ptr()) != 0), false, scalar.size, scalar.size};
+  // A whole number of four bytes may be an enumeration.
+  const bool may_be_meant = PyLong_Check(value.ptr()) != 0 && parameter.size <= 4;
+  bound.guessed = by_type_ && !asked && parameter.is_structure() && !may_be_meant;
+}
+
+/// A number in the type that the kernel declares.
+void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
+  if (parameter.size != parameter.component)
+    raise(Errc::argument_mismatch, "{} wants {}, and the call passes one number; pass a list of {}",
+          place(index, parameter), parameter.type_name, parameter.rows * parameter.columns);
+  const auto scalar = declared_bytes(value, parameter);
+  if (!scalar) refuse_number(index, value, parameter);
+  unwrap(encoder.set_bytes(index, {scalar->bytes.data(), scalar->size}));
+  bound_.push_back({Bound::Kind::inlined, parameter.kind, false, parameter.component, parameter.component});
+}
+
+/// Numbers in the type that the kernel declares, vectors and columns of a matrix at their pitch.
+void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values,
+                              const Parameter& parameter) {
+  const uint32_t numbers = parameter.rows * parameter.columns;
+  if (values.size() % numbers != 0)
+    raise(Errc::argument_mismatch, "{} wants {}, which are {} numbers; the call passes a list of {}",
+          place(index, parameter), parameter.type_name, numbers, values.size());
+  Bytes bytes(values.size() / parameter.rows * parameter.pitch);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto scalar = declared_bytes(values[i], parameter);
+    if (!scalar) refuse_number(index, values[i], parameter);
+    const size_t at = i / parameter.rows * parameter.pitch + i % parameter.rows * parameter.component;
+    std::copy_n(scalar->bytes.begin(), scalar->size, bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  unwrap(encoder.set_bytes(index, bytes));
+  Bound& bound = bound_.emplace_back();
+  bound = {Bound::Kind::inlined, parameter.kind, false, parameter.component, bytes.size()};
+  bound.is_list = true;
+}
+
+void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast,
+                          const Parameter& parameter) {
   const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.ptr()));
   PyObject* const* const items = PySequence_Fast_ITEMS(list.ptr());
   if (size == 0)
-    raise(Errc::argument_empty, "argument {}: an empty {}; want at least one element", index, type_name(list));
-  const py::handle first = items[0];
-  Bytes bytes;
-  const auto append = [&](ByteView more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
-  if (PyFloat_Check(first.ptr()) != 0 || PyLong_Check(first.ptr()) != 0) {
-    const bool floats = PyFloat_Check(first.ptr()) != 0;
-    uint32_t item = 0;
-    for (size_t i = 0; i < size; ++i) {
-      const py::handle value = items[i];
-      const bool fits = PyLong_Check(value.ptr()) != 0 || (floats && PyFloat_Check(value.ptr()) != 0);
-      if (!fits)
-        raise(Errc::argument_type, "argument {}: element {} of a list that begins with {} is {}; lists are of one kind",
-              index, i, type_name(first), type_name(value));
-      ScalarBytes scalar;
-      if (floats) {
-        const double number = PyFloat_AsDouble(value.ptr());
-        if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-        scalar = float_bytes(number, cast);
-      } else {
-        scalar = integer_bytes(value, cast, index);
-      }
-      item = scalar.size;
-      append({scalar.bytes.data(), scalar.size});
-    }
-    unwrap(encoder.set_bytes(index, bytes));
-    bound_.push_back({Bound::Kind::inlined, element_of(cast, floats), false, item, bytes.size()});
+    raise(Errc::argument_empty, "{}: an empty {}; want at least one element", place(index, parameter), type_name(list));
+  std::vector<py::object> plain;  // NumPy's scalars as numbers
+  std::vector<PyObject*> values(items, items + size);
+  if (by_type_)
+    for (PyObject*& value : values)
+      if (py::object number = number_of_numpy(value)) value = plain.emplace_back(std::move(number)).ptr();
+  if (!is_number(values.front())) {
+    bind_addresses(encoder, index, list);
     return;
   }
-  // Addresses, one for each array.
+  const bool by_declaration = cast == Cast::declared || (by_type_ && cast == Cast::none);
+  if (by_declaration && parameter.is_numeric())
+    bind_declared(encoder, index, values, parameter);
+  else
+    bind_numbers(encoder, index, values, cast, parameter);
+}
+
+/// Of the kind of the first, in the type that Python's numbers have or a cast asks for.
+void Arguments::bind_numbers(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values, Cast cast,
+                             const Parameter& parameter) {
+  const py::handle first = values.front();
+  const bool floats = PyFloat_Check(first.ptr()) != 0;
+  Bytes bytes;
+  uint32_t item = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const py::handle value = values[i];
+    const bool fits = PyLong_Check(value.ptr()) != 0 || (floats && PyFloat_Check(value.ptr()) != 0);
+    if (!fits)
+      raise(Errc::argument_type, "{}: element {} of a list that begins with {} is {}; lists are of one kind",
+            place(index, parameter), i, type_name(first), type_name(value));
+    ScalarBytes scalar;
+    if (floats) {
+      const double number = PyFloat_AsDouble(value.ptr());
+      if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+      scalar = float_bytes(number, cast);
+    } else {
+      scalar = integer_bytes(value, cast, index);
+    }
+    item = scalar.size;
+    bytes.insert(bytes.end(), scalar.bytes.begin(), scalar.bytes.begin() + scalar.size);
+  }
+  unwrap(encoder.set_bytes(index, bytes));
+  Bound& bound = bound_.emplace_back();
+  bound = {Bound::Kind::inlined, element_of(cast, floats), false, item, bytes.size()};
+  bound.is_list = true;
+  bound.guessed = by_type_ && cast == Cast::none && parameter.is_structure();
+}
+
+/// One for each array.
+void Arguments::bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list) {
+  const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.ptr()));
+  PyObject* const* const items = PySequence_Fast_ITEMS(list.ptr());
+  Bytes bytes;
   bool writable = true;
   for (size_t i = 0; i < size; ++i) {
     Tensor& tensor = tensors_.emplace_back();
@@ -204,7 +275,8 @@ void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle l
             encoder.device()->name());
     writable = writable && tensor.writable;
     const auto address = reinterpret_cast<uint64_t>(tensor.data);
-    append(ByteView(reinterpret_cast<const std::byte*>(&address), sizeof address));
+    const ByteView more(reinterpret_cast<const std::byte*>(&address), sizeof address);
+    bytes.insert(bytes.end(), more.begin(), more.end());
   }
   unwrap(encoder.set_bytes(index, bytes));
   bound_.push_back({Bound::Kind::list, ElementKind::other, writable, 8, bytes.size()});

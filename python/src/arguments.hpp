@@ -4,6 +4,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
+#include "parameter.hpp"
 #include "scalars.hpp"
 #include "tensor.hpp"
 
@@ -26,30 +27,18 @@ class Casts {
   std::vector<std::pair<size_t, Cast>> some_;
 };
 
-/// What a kernel declares of the buffer at one index.
-struct Parameter {
-  bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
-  bool writes = false;  ///< the kernel may write to it
-  bool is_constant = false;
-  ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
-  uint32_t size = 0;                      ///< bytes of one pointee
-  uint32_t components = 1;                ///< of one pointee: 4 of a float4
-  std::string_view type_name;             ///< lives as long as the pipeline
-
-  uint32_t component_size() const { return size / components; }
-  /// Whether it takes 64-bit floating point: declared so, or bytes of any kind. No Metal type is.
-  bool takes_double() const { return !known || kind == ElementKind::other || type_name.starts_with("double"); }
-};
-
 /// What was bound to one index, for checks against what the kernel declares.
 struct Bound {
-  enum class Kind : uint8_t { array, inlined, list };
-  Kind kind;
-  ElementKind element;
-  bool writable;
-  uint32_t item;
-  uint64_t bytes;
-  bool overlaps = false;  ///< an array with less memory than elements
+  enum class Kind : uint8_t { nothing, array, inlined, list };
+  Kind kind = Kind::nothing;  ///< the call leaves it out
+  ElementKind element = ElementKind::other;
+  bool writable = false;
+  uint32_t item = 0;
+  uint64_t bytes = 0;
+  bool overlaps = false;   ///< an array with less memory than elements
+  bool contiguous = true;  ///< an array whose elements lie in the order of their indexes
+  bool is_list = false;    ///< inlined, from a list or tuple
+  bool guessed = false;    ///< numbers for a structure, in the types that Python's numbers have by themselves
 };
 
 /// Keeps what a call borrows until it has run. One thread at a time; reused from call to call.
@@ -57,10 +46,13 @@ class Arguments {
  public:
   static constexpr size_t kMost = 31;
 
-  /// Binds every value; throws what the table of 1.3 says. On a device that does not share the caller's memory, arrays
-  /// are copied to buffers, and back by finish(). `parameters[i]` is what the kernel declares of buffer i; past their
-  /// end nothing is known.
-  void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts, std::span<const Parameter> parameters);
+  /// Binds every value of a tuple, in which null is nothing to bind; throws what the table of 1.3 says. On a device
+  /// that does not share the caller's memory, arrays are copied to buffers, and back by finish(). `parameters[i]` is
+  /// what the kernel declares of buffer i; past their end nothing is known. `by_type`: numbers for which no cast is
+  /// asked become what the kernel declares, as with the cast `declared`, and NumPy's scalars are numbers; else both are
+  /// as upstream has it.
+  void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts, std::span<const Parameter> parameters,
+            bool by_type);
   /// After the dispatch has run: what a device kept in buffers of its own comes back into the caller's arrays.
   void finish();
   void release();
@@ -77,7 +69,14 @@ class Arguments {
   };
 
   void bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
-  void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast);
+  void bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
+  void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast, const Parameter& parameter);
+  void bind_numbers(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values, Cast cast,
+                    const Parameter& parameter);
+  void bind_declared(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
+  void bind_declared(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values,
+                     const Parameter& parameter);
+  void bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list);
   void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
   void bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
 
@@ -85,6 +84,7 @@ class Arguments {
   std::vector<CopiedBack> copied_;
   std::vector<Bound> bound_;
   std::optional<size_t> first_array_;  ///< into tensors_
+  bool by_type_ = false;
 };
 
 }  // namespace smelt::python

@@ -9,6 +9,7 @@
 #include "buffers.hpp"
 #include "errors.hpp"
 #include "interruptible.hpp"
+#include "option.hpp"
 
 #include <pybind11/stl.h>
 
@@ -69,7 +70,7 @@ struct RequestFrom {
 template <class T>
 std::optional<T> optional_from(const py::dict& options, const char* name) {
   if (!options.contains(name) || options[name].is_none()) return std::nullopt;
-  return py::cast<T>(options[name]);
+  return option_as<T>(options[name], name);
 }
 
 bool flag(const py::dict& options, const char* name, bool otherwise = false) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel.hpp"
 
+#include "smelt/loader/crash_report.hpp"
+
 #include "errors.hpp"
+#include "interrupts.hpp"
 #include "signals.hpp"
 
 #include <pybind11/stl.h>
@@ -14,45 +17,6 @@ namespace smelt::python {
 namespace {
 
 using loader::Size3;
-
-/// "uint4" -> unsigned integer, 4 bytes each. Names are those of the kernel's own metadata.
-ElementKind kind_of_type(std::string_view name) {
-  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  if (name == "float" || name == "half" || name == "double") return ElementKind::floating;
-  if (name == "bfloat") return ElementKind::bfloat;
-  if (name == "int" || name == "short" || name == "long") return ElementKind::integer;
-  if (name == "uint" || name == "ushort" || name == "ulong" || name == "uchar") return ElementKind::unsigned_integer;
-  if (name == "bool") return ElementKind::boolean;
-  return ElementKind::other;  // structures; and char, which is what IR without types says of everything
-}
-
-uint32_t components(std::string_view name) {
-  return !name.empty() && name.back() >= '2' && name.back() <= '4' ? static_cast<uint32_t>(name.back() - '0') : 1;
-}
-
-bool is_whole(ElementKind kind) {
-  return kind == ElementKind::integer || kind == ElementKind::unsigned_integer || kind == ElementKind::boolean;
-}
-
-std::string_view word_of(ElementKind kind) {
-  switch (kind) {
-    case ElementKind::boolean:
-      return "bool";
-    case ElementKind::integer:
-      return "int";
-    case ElementKind::unsigned_integer:
-      return "uint";
-    case ElementKind::floating:
-      return "float";
-    case ElementKind::bfloat:
-      return "bfloat";
-    case ElementKind::complex:
-      return "complex";
-    case ElementKind::other:
-      return "element";
-  }
-  return "element";
-}
 
 uint64_t component_of(py::handle value, std::string_view what) {
   const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
@@ -71,6 +35,10 @@ uint64_t component_of(py::handle value, std::string_view what) {
 /// Dispatches and waits, without the GIL.
 template <class Dispatch>
 void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
+  watch_for_interrupts();
+  loader::report_crashes(
+      "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
+      "access.");
   auto done = [&]() -> Result<void> {
     const py::gil_scoped_release released;
     SMELT_TRY_VOID(dispatch());
@@ -126,8 +94,9 @@ struct Kernel::Options {
   Check check = Check::off;
   std::optional<uint32_t> error_buffer;
   std::vector<std::pair<uint32_t, uint64_t>> threadgroup_memory;
+  std::vector<std::pair<uint32_t, py::handle>> named;  ///< arguments, by buffer index
 
-  void parse(py::handle options) {
+  void parse(py::handle options, const Kernel& kernel) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     Py_ssize_t at = 0;
@@ -148,10 +117,7 @@ struct Kernel::Options {
       } else if (is(key, "threadgroup_memory")) {
         if (!none) parse_threadgroup_memory(value);
       } else {
-        throw py::type_error(
-            fmt::format("a kernel takes threads, threadgroups, group_size, arg_casts, error_buf_idx, "
-                        "threadgroup_memory and check by name; got '{}'",
-                        py::cast<std::string>(py::handle(key))));
+        named.emplace_back(kernel.index_of(py::cast<std::string>(py::handle(key))), value);
       }
     }
   }
@@ -188,6 +154,15 @@ struct Kernel::Options {
   }
 };
 
+/// How many threads a call runs, and how they are grouped.
+struct Kernel::Grid {
+  SizeArgument threads;  ///< or groups
+  std::optional<Size3> group = {};
+  bool in_groups = false;
+
+  bool is_empty() const { return threads.size.x == 0 || threads.size.y == 0 || threads.size.z == 0; }
+};
+
 /// A launch from the free list, and back.
 class Kernel::Borrowed {
  public:
@@ -218,14 +193,7 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     : function_(std::move(function)), pipeline_(std::move(pipeline)), as_upstream_(as_upstream) {
   for (const loader::ArgInfo& argument : pipeline_->args()) {
     if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
-    Parameter& declared = declared_[argument.index];
-    declared.known = argument.array_size == 1;
-    declared.writes = argument.access == loader::Access::write || argument.access == loader::Access::read_write;
-    declared.is_constant = argument.address_space == 2;
-    declared.kind = kind_of_type(argument.type_name);
-    declared.size = argument.size;
-    declared.type_name = argument.type_name;
-    declared.components = components(argument.type_name);
+    declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
 }
@@ -233,17 +201,24 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
 void Kernel::call(py::handle args, py::handle options) {
   Options with;
   with.check = as_upstream_ ? Check::off : Check::warn;
-  if (options) with.parse(options);
+  if (options) with.parse(options, *this);
+  py::object positions;
+  if (!with.named.empty()) {
+    positions = in_positions(args, with);
+    args = positions;
+  }
   Borrowed borrowed(*this);
   Launch& launch = *borrowed;
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
-  if (count < launch.bound || launch.leftovers) {
+  if (count < launch.bound || launch.leftovers || !with.named.empty()) {
     launch.encoder->clear_bindings();  // nothing of an earlier call may stand in for what this one leaves out
     launch.leftovers = false;
   }
   launch.bound = count;
-  launch.arguments.bind(*launch.encoder, args, with.casts, std::span(declared_).first(declared_count_));
-  check(launch.arguments.bound(), with.check);
+  const std::span<const Parameter> declared = std::span(declared_).first(declared_count_);
+  launch.arguments.bind(*launch.encoder, args, with.casts, declared, !as_upstream_);
+  const ArgumentCheck check(pipeline_->name(), declared, launch.arguments.bound());
+  check.run(with.check);
   for (const auto& [index, bytes] : with.threadgroup_memory) {
     unwrap(launch.encoder->set_threadgroup_memory(index, bytes));
     launch.leftovers = true;
@@ -256,38 +231,68 @@ void Kernel::call(py::handle args, py::handle options) {
     else
       unwrap(launch.encoder->set_bytes(*with.error_buffer, launch.reports));
   }
-  dispatch(launch, with);
+  const Grid grid = grid_of(launch, with);
+  if (!grid.is_empty()) check.want_bytes();
+  run_and_wait([&] { return dispatch(launch, grid); }, *launch.encoder);
   launch.arguments.finish();
   if (with.error_buffer) check_reports(launch);
 }
 
-void Kernel::dispatch(Launch& launch, const Options& options) {
-  if (options.threadgroups.rank != 0) {
-    dispatch_groups(launch, options);
-    return;
+uint32_t Kernel::index_of(std::string_view name) const {
+  std::string known;
+  for (size_t i = 0; i < declared_count_; ++i) {
+    if (declared_[i].name.empty()) continue;
+    if (declared_[i].name == name) return static_cast<uint32_t>(i);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", declared_[i].name);
   }
-  SizeArgument threads = options.threads;
-  if (threads.rank == 0) {
+  throw py::type_error(
+      fmt::format("kernel '{}' has no argument '{}'; it takes {} by position or name, and threads, threadgroups, "
+                  "group_size, arg_casts, error_buf_idx, threadgroup_memory and check by name",
+                  pipeline_->name(), name, known.empty() ? "its buffers" : known));
+}
+
+/// The arguments by position, with a gap for each that is not passed.
+py::object Kernel::in_positions(py::handle args, const Options& options) const {
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
+  size_t all = count;
+  for (const auto& [index, value] : options.named) all = std::max<size_t>(all, index + 1);
+  py::tuple positions(all);
+  const auto put = [&](size_t at, py::handle value) {
+    PyTuple_SetItem(positions.ptr(), static_cast<Py_ssize_t>(at), value.inc_ref().ptr());
+  };
+  for (size_t i = 0; i < count; ++i) put(i, PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i)));
+  for (const auto& [index, value] : options.named) {
+    if (index < count)
+      throw py::type_error(fmt::format("kernel '{}' got argument {} '{}' by position and by name", pipeline_->name(),
+                                       index, declared_[index].name));
+    put(index, value);
+  }
+  return positions;
+}
+
+Kernel::Grid Kernel::grid_of(const Launch& launch, const Options& options) const {
+  if (options.threadgroups.rank != 0) return groups_of(options);
+  Grid grid{.threads = options.threads};
+  if (grid.threads.rank == 0) {
     const auto count = launch.arguments.first_count();
     if (!count)
       raise(Errc::threads_missing,
             "kernel '{}': threads was not given, and no array is passed directly from which to count; pass threads=",
             pipeline_->name());
-    threads = {{*count, 1, 1}, 1};
+    grid.threads = {{*count, 1, 1}, 1};
   }
-  std::optional<Size3> group;
   if (options.group.rank != 0) {
-    if (options.group.rank != threads.rank)
+    if (options.group.rank != grid.threads.rank)
       raise(Errc::rank_mismatch, "kernel '{}': threads has {} components, group_size {}; give as many",
-            pipeline_->name(), threads.rank, options.group.rank);
-    group = options.group.size;
-  } else if (as_upstream_ && threads.rank > 1 && !pipeline_->required_group()) {
-    group = Size3{pipeline_->max_threads_per_threadgroup(), 1, 1};
+            pipeline_->name(), grid.threads.rank, options.group.rank);
+    grid.group = options.group.size;
+  } else if (as_upstream_ && grid.threads.rank > 1 && !pipeline_->required_group()) {
+    grid.group = Size3{pipeline_->max_threads_per_threadgroup(), 1, 1};
   }
-  run_and_wait([&] { return launch.encoder->dispatch_threads(threads.size, group, threads.rank); }, *launch.encoder);
+  return grid;
 }
 
-void Kernel::dispatch_groups(Launch& launch, const Options& options) {
+Kernel::Grid Kernel::groups_of(const Options& options) const {
   const SizeArgument& groups = options.threadgroups;
   if (options.threads.rank != 0)
     raise(Errc::invalid_argument,
@@ -301,65 +306,12 @@ void Kernel::dispatch_groups(Launch& launch, const Options& options) {
   if (options.group.rank != 0 && options.group.rank != groups.rank)
     raise(Errc::rank_mismatch, "kernel '{}': threadgroups has {} components, group_size {}; give as many",
           pipeline_->name(), groups.rank, options.group.rank);
-  const Size3 size = options.group.rank != 0 ? options.group.size : *required;
-  run_and_wait([&] { return launch.encoder->dispatch_threadgroups(groups.size, size); }, *launch.encoder);
+  return {.threads = groups, .group = options.group.rank != 0 ? options.group.size : *required, .in_groups = true};
 }
 
-void Kernel::check(std::span<const Bound> bound, Check how) const {
-  for (size_t i = 0; i < bound.size() && i < declared_count_; ++i) {
-    if (bound[i].kind != Bound::Kind::array || !declared_[i].known) continue;
-    if (!bound[i].writable && declared_[i].writes)
-      raise(Errc::argument_type, "argument {}: kernel '{}' may write to it, and the array is read-only; pass a copy", i,
-            pipeline_->name());
-    const uint32_t doubles = bound[i].element == ElementKind::complex ? 16 : 8;
-    const bool wide = bound[i].element == ElementKind::floating || bound[i].element == ElementKind::complex;
-    if (wide && bound[i].item == doubles && !declared_[i].takes_double())
-      raise(
-          Errc::argument_mismatch,
-          "argument {}: kernel '{}' wants {}, and the array holds 64-bit floating point, which Metal has not; convert "
-          "it (float32 or complex64)",
-          i, pipeline_->name(), declared_[i].type_name);
-  }
-  if (how == Check::off || declared_count_ == 0) return;
-  const std::string text = mismatch(bound);
-  if (text.empty()) return;
-  if (how == Check::error) raise(Errc::argument_mismatch, "{}", text);
-  const py::object category = py::module_::import("smelt.errors").attr("ArgumentWarning");
-  if (PyErr_WarnEx(category.ptr(), text.c_str(), 1) != 0) throw py::error_already_set();
-}
-
-std::string Kernel::mismatch(std::span<const Bound> bound) const {
-  if (bound.size() > declared_count_)
-    return fmt::format("kernel '{}' has {} buffer arguments, the call passes {}", pipeline_->name(), declared_count_,
-                       bound.size());
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const Parameter& want = declared_[i];
-    const Bound& given = bound[i];
-    if (!want.known || given.kind == Bound::Kind::list) continue;
-    const uint32_t element = want.component_size();
-    const auto differs = [&](const std::string& what) {
-      return fmt::format("kernel '{}', argument {}: wants {} ({} bytes){}", pipeline_->name(), i, want.type_name,
-                         want.size, what);
-    };
-    if (given.kind == Bound::Kind::inlined && !want.is_constant && want.writes)
-      return differs(" in memory that it may write to, the call passes a scalar");
-    if (given.overlaps)
-      return differs(
-          fmt::format(", the call passes an array whose elements overlap ({} bytes; a broadcast view has "
-                      "stride 0), and a kernel sees the memory, not the view",
-                      given.bytes));
-    if (want.kind == ElementKind::other) continue;
-    if (given.bytes < want.size && given.bytes != 0)
-      return differs(fmt::format(", the call passes {} bytes", given.bytes));
-    // One-byte elements are raw bytes to anybody; whole numbers of more bytes than wanted still begin with the value.
-    if (given.element == ElementKind::other || (given.item == 1 && is_whole(given.element))) continue;
-    const bool kinds_agree = is_whole(want.kind) ? is_whole(given.element) : want.kind == given.element;
-    const bool sizes_agree = given.item == element || (given.kind == Bound::Kind::inlined && is_whole(want.kind) &&
-                                                       given.item >= element && given.bytes == given.item);
-    if (!kinds_agree || !sizes_agree)
-      return differs(fmt::format(", the call passes {} of {} bytes", word_of(given.element), given.item));
-  }
-  return {};
+Result<void> Kernel::dispatch(Launch& launch, const Grid& grid) {
+  if (grid.in_groups) return launch.encoder->dispatch_threadgroups(grid.threads.size, *grid.group);
+  return launch.encoder->dispatch_threads(grid.threads.size, grid.group, grid.threads.rank);
 }
 
 // What PyTorch's kernels report: a count, then up to 30 records of 512 bytes: file[128], function[128], text[250],
@@ -450,6 +402,12 @@ void bind_kernel(py::module_& module) {
             }
             return list;
           })
+      .def_property_readonly(
+          "__signature__",
+          [](py::object self) { return py::module_::import("smelt._signature").attr("signature")(self); })
+      .def_property_readonly(
+          "__doc__",
+          [](py::object self) { return py::module_::import("smelt._signature").attr("documentation")(self); })
       .def("__repr__", [](const Kernel& self) { return fmt::format("<smelt.Kernel '{}'>", self.pipeline().name()); })
       .def(
           "__call__", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); },

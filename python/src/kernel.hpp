@@ -4,6 +4,7 @@
 
 #include "smelt/loader/encoder.hpp"
 
+#include "argument_check.hpp"
 #include "arguments.hpp"
 
 #include <array>
@@ -12,8 +13,6 @@
 
 namespace smelt::python {
 
-/// Whether arguments are compared with what the kernel declares.
-enum class Check : uint8_t { off, warn, error };
 Check parse_check(py::handle word);
 
 /// A pipeline and the sugar to call it. Calls need the GIL to begin and to end, not while the kernel runs; calls from
@@ -41,10 +40,13 @@ class Kernel {
     std::vector<std::byte> reports;
   };
   class Borrowed;
-  void dispatch(Launch& launch, const Options& options);
-  void dispatch_groups(Launch& launch, const Options& options);
-  void check(std::span<const Bound> bound, Check how) const;
-  std::string mismatch(std::span<const Bound> bound) const;
+  /// Of the buffer of that name; throws when there is none.
+  uint32_t index_of(std::string_view name) const;
+  py::object in_positions(py::handle args, const Options& options) const;
+  struct Grid;
+  Grid grid_of(const Launch& launch, const Options& options) const;
+  Grid groups_of(const Options& options) const;
+  static Result<void> dispatch(Launch& launch, const Grid& grid);
   void check_reports(const Launch& launch) const;
 
   loader::FunctionRef function_;

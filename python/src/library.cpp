@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
+#include "option.hpp"
 
 #include <pybind11/stl.h>
 
@@ -169,35 +170,41 @@ loader::LoadOptions load_options(const py::dict& from) {
   for (const auto& [key, value] : from) {
     const auto name = py::cast<std::string>(key);
     if (name == "verify") {
-      const auto word = py::cast<std::string>(value);
+      const auto word = option_as<std::string>(value, name);
       constexpr std::string_view kWords[] = {"none", "structure", "digest", "full"};
       const auto found = std::find(std::begin(kWords), std::end(kWords), word);
       if (found == std::end(kWords))
         raise(Errc::invalid_argument, "verify: '{}'; want none, structure, digest or full", word);
       options.verify = static_cast<loader::Verify>(found - std::begin(kWords));
     } else if (name == "trust") {
-      if (!value.is_none()) level = unwrap(trust::parse_level(py::cast<std::string>(value)));
+      if (!value.is_none()) level = unwrap(trust::parse_level(option_as<std::string>(value, name)));
     } else if (name == "trusted_keys") {
-      trusted_keys = py::cast<std::string>(value);
+      trusted_keys = option_as<std::string>(value, name);
     } else if (name == "native") {
-      options.native = py::cast<bool>(value);
+      options.native = option_as<bool>(value, name);
     } else if (name == "metal") {
       if (value.is_none()) continue;
-      const auto [major, minor] = py::cast<std::pair<uint16_t, uint16_t>>(value);
+      const auto [major, minor] = option_as<std::pair<uint16_t, uint16_t>>(value, name);
       options.force_metal = loader::Version{major, minor, 0};
+    } else if (name == "replaces") {
+      options.replaces = option_as<std::string>(value, name);
     } else if (name == "library") {
-      if (!value.is_none()) options.library = py::cast<std::string>(value);
+      if (!value.is_none()) options.library = option_as<std::string>(value, name);
     } else if (name == "expect") {
-      if (!value.is_none()) options.expect = unwrap(digest_from_hex(py::cast<std::string>(value)));
+      if (!value.is_none()) options.expect = unwrap(digest_from_hex(option_as<std::string>(value, name)));
     } else if (name == "checked") {
-      options.checked = py::cast<bool>(value);
+      options.checked = option_as<bool>(value, name);
     } else if (name == "allow_empty") {
-      options.allow_empty = py::cast<bool>(value);
+      options.allow_empty = option_as<bool>(value, name);
     }
   }
   if (level || !trusted_keys.empty()) {
     trust::Policy policy = unwrap(trust::Policy::from_environment_for(trust::Origin::named_path, level));
     unwrap(policy.add_words(trusted_keys));
+    if (!trusted_keys.empty() && policy.level != trust::Level::signed_only)
+      raise(Errc::invalid_argument,
+            "trusted_keys: trust is '{}', which takes packages that nobody signed, too; pass trust=\"signed\"",
+            trust::to_string(policy.level));
     options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }
   return options;

@@ -208,6 +208,15 @@ void bind_package(py::module_& module) {
         unwrap(std::move(checked));
       },
       "source"_a, "options"_a, "path"_a = "");
+  module.def(
+      "check_signature",
+      [](const py::object& source, const py::dict& options, const std::string& path) {
+        const loader::LoadOptions with = load_options(options);
+        auto checked = loader::check_signature(BorrowedBuffer::from(source, "library")->bytes(), with);
+        if (!checked && !path.empty()) raise(std::move(checked).error().in(path));
+        unwrap(std::move(checked));
+      },
+      "source"_a, "options"_a, "path"_a = "");
   module.def("pack", &pack, "packages"_a);
   module.def("map_file", &map_file, "path"_a, "what"_a);
   module.def("is_metallib", [](const py::object& source) {

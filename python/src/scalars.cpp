@@ -5,6 +5,7 @@
 
 #include "errors.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -52,6 +53,39 @@ std::optional<ScalarBytes> narrow_integer(uint64_t value, Cast cast) {
     default:
       return std::nullopt;
   }
+}
+
+/// Of an int, when the type holds it.
+std::optional<ScalarBytes> declared_integer(py::handle value, const Parameter& parameter) {
+  const unsigned bits = parameter.component * 8;
+  if (parameter.kind == ElementKind::unsigned_integer) {
+    const unsigned long long number = PyLong_AsUnsignedLongLong(value.ptr());
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    if (bits < 64 && number >> bits != 0) return std::nullopt;
+    return ScalarBytes{bytes_of(static_cast<uint64_t>(number)).bytes, parameter.component};
+  }
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  const long long most = std::numeric_limits<long long>::max() >> (64 - bits);
+  if (overflow != 0 || number > most || number < -most - 1) return std::nullopt;
+  return ScalarBytes{bytes_of(static_cast<int64_t>(number)).bytes, parameter.component};
+}
+
+std::optional<ScalarBytes> declared_float(py::handle value, const Parameter& parameter) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return std::nullopt;  // an int that no double holds
+  }
+  if (parameter.component == sizeof(double)) return bytes_of(number);
+  const auto single = static_cast<float>(number);
+  constexpr double kMostHalf = 65520;  // from here on nearest is infinity
+  const bool is_half = parameter.kind == ElementKind::floating && parameter.component == 2;
+  if (std::isfinite(number) && (std::isinf(single) || (is_half && std::abs(number) >= kMostHalf))) return std::nullopt;
+  return float_bytes(number, parameter.kind == ElementKind::bfloat ? Cast::bf16 : is_half ? Cast::fp16 : Cast::fp32);
 }
 
 }  // namespace
@@ -116,6 +150,29 @@ ScalarBytes integer_bytes(py::handle value, Cast cast, size_t index) {
     default:
       return *narrow_integer(bits, cast);
   }
+}
+
+bool is_number(py::handle value) {
+  return PyFloat_Check(value.ptr()) != 0 || PyLong_Check(value.ptr()) != 0;
+}
+
+py::object number_of_numpy(py::handle value) {
+  if (is_number(value) || !is_numpy_scalar(value)) return {};
+  py::object number = py::reinterpret_steal<py::object>(PyObject_CallMethod(value.ptr(), "item", nullptr));
+  if (number && !is_number(number) && PyComplex_Check(number.ptr()) == 0 && is_numpy_scalar(number))
+    number = py::reinterpret_steal<py::object>(PyNumber_Float(number.ptr()));  // one that Python has no type for
+  if (!number) PyErr_Clear();
+  return number && is_number(number) ? number : py::object();
+}
+
+std::optional<ScalarBytes> declared_bytes(py::handle value, const Parameter& parameter) {
+  if (!is_number(value)) return std::nullopt;
+  if (parameter.kind == ElementKind::boolean) return bytes_of(static_cast<uint8_t>(PyObject_IsTrue(value.ptr())));
+  if (!is_whole(parameter.kind)) return declared_float(value, parameter);
+  if (PyFloat_Check(value.ptr()) == 0) return declared_integer(value, parameter);
+  const double number = PyFloat_AS_DOUBLE(value.ptr());
+  if (!(std::trunc(number) == number) || std::isinf(number)) return std::nullopt;
+  return declared_integer(py::reinterpret_steal<py::object>(PyLong_FromDouble(number)), parameter);
 }
 
 std::optional<ScalarBytes> scalar_bytes(py::handle value, Cast cast, size_t index) {

@@ -3,6 +3,8 @@
 // for. docs/design/loader.md 1.3.
 #pragma once
 
+#include "parameter.hpp"
+
 #include <pybind11/pybind11.h>
 
 #include <array>
@@ -40,6 +42,16 @@ struct ScalarBytes {
   std::array<std::byte, 8> bytes;
   uint32_t size;
 };
+
+/// An int, a bool or a float.
+bool is_number(py::handle value);
+/// One of NumPy's (or ml_dtypes') scalars as Python's own number; null for everything else, records and complex numbers
+/// among it.
+py::object number_of_numpy(py::handle value);
+
+/// The number as a component of the type that the kernel declares; nothing when it is none: a fraction for whole
+/// numbers, or out of the type's range. `parameter` is numeric. Floating point is rounded to nearest.
+std::optional<ScalarBytes> declared_bytes(py::handle value, const Parameter& parameter);
 
 /// `value` is an int (or bool) or a float; anything else has no value. `index` is for messages.
 std::optional<ScalarBytes> scalar_bytes(py::handle value, Cast cast, size_t index);

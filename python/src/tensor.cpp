@@ -11,6 +11,19 @@
 namespace smelt::python {
 namespace {
 
+/// Whether elements follow each other in the order of their indexes; strides in units of `unit` bytes.
+template <class Shape, class Strides>
+bool is_contiguous(int rank, const Shape* shape, const Strides* strides, int64_t unit, int64_t item) {
+  if (strides == nullptr) return true;
+  int64_t expected = item;
+  for (int i = rank - 1; i >= 0; --i) {
+    if (shape[i] == 0) return true;
+    if (shape[i] > 1 && strides[i] * unit != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
 /// Bytes from the first element to the end of the last; strides in bytes. Throws for strides below zero: the first
 /// element is not where the memory begins, and a kernel that counts upwards would leave the array.
 template <class Shape, class Strides>
@@ -150,24 +163,18 @@ void fill(Tensor& tensor, const dlpack::TensorLayout& layout, size_t index) {
   tensor.count = 1;
   for (int i = 0; i < layout.rank; ++i) tensor.count *= static_cast<uint64_t>(layout.shape[i]);
   tensor.bytes = extent(layout.rank, layout.shape, layout.strides, tensor.item, tensor.item, index);
+  tensor.contiguous = is_contiguous(layout.rank, layout.shape, layout.strides, tensor.item, tensor.item);
 }
 
-/// NumPy's scalars have a buffer, but they are no arrays: upstream refuses them, and silently binding four or eight
-/// bytes of one is what nobody means.
-bool is_numpy_scalar(py::handle value) {
-  static PyTypeObject* generic = nullptr;  // lives as long as NumPy, which never goes
-  if (generic == nullptr) {
-    PyObject* const modules = PyImport_GetModuleDict();
-    PyObject* const numpy = PyDict_GetItemString(modules, "numpy");
-    if (numpy == nullptr) return false;
-    PyObject* const type = PyObject_GetAttrString(numpy, "generic");
-    if (type == nullptr) {
-      PyErr_Clear();
-      return false;
-    }
-    generic = reinterpret_cast<PyTypeObject*>(type);
+/// An array of ml_dtypes' bfloat16 as NumPy's own uint16; null for everything else.
+py::object bits_of_bfloat(py::handle value) {
+  try {
+    if (!py::hasattr(value, "dtype") || !py::hasattr(value, "view")) return {};
+    if (py::cast<std::string>(py::str(value.attr("dtype"))) != "bfloat16") return {};
+    return value.attr("view")("uint16");
+  } catch (py::error_already_set&) {
+    return {};
   }
-  return PyType_IsSubtype(Py_TYPE(value.ptr()), generic) != 0;
 }
 
 /// The type's table of DLPack functions, null when it has none. Types are few and asked once.
@@ -192,6 +199,22 @@ const dlpack::ExchangeApi* exchange_of(PyTypeObject* type) {
 
 }  // namespace
 
+bool is_numpy_scalar(py::handle value) {
+  static PyTypeObject* generic = nullptr;  // lives as long as NumPy, which never goes
+  if (generic == nullptr) {
+    PyObject* const modules = PyImport_GetModuleDict();
+    PyObject* const numpy = PyDict_GetItemString(modules, "numpy");
+    if (numpy == nullptr) return false;
+    PyObject* const type = PyObject_GetAttrString(numpy, "generic");
+    if (type == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    generic = reinterpret_cast<PyTypeObject*>(type);
+  }
+  return PyType_IsSubtype(Py_TYPE(value.ptr()), generic) != 0;
+}
+
 Tensor::Tensor(Tensor&& other) noexcept {
   std::memcpy(static_cast<void*>(this), &other, sizeof(Tensor));
   other.held_ = Held::nothing;
@@ -213,17 +236,24 @@ void Tensor::take_addressed(const AddressedBuffer& buffer) {
   rank = 1;
   kind = ElementKind::other;
   writable = buffer.writable;
+  contiguous = true;
 }
 
 bool Tensor::take_buffer(py::handle value, size_t index) {
-  if (is_numpy_scalar(value)) return false;
+  // A record is bytes; of a number's four or eight nobody means those.
+  if (is_numpy_scalar(value) && std::string_view(Py_TYPE(value.ptr())->tp_name) != "numpy.void") return false;
   writable = true;
   if (PyObject_GetBuffer(value.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) != 0) {
     PyErr_Clear();
     writable = false;
     if (PyObject_GetBuffer(value.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
       PyErr_Clear();
-      // NumPy has no buffer for some of its types (bfloat16 of ml_dtypes); it may have DLPack for them.
+      // NumPy has no buffer for types that are not its own; ml_dtypes' bfloat16 is 16 bits.
+      if (const py::object bits = bits_of_bfloat(value)) {
+        if (!take_buffer(bits, index)) return false;
+        kind = ElementKind::bfloat;
+        return true;
+      }
       if (take_dlpack(value, index)) return true;
       raise(Errc::argument_type, "argument {}: the {} does not give out its memory", index, type_name(value));
     }
@@ -237,6 +267,7 @@ bool Tensor::take_buffer(py::handle value, size_t index) {
   count = item == 0 ? 0 : static_cast<uint64_t>(buffer_.len) / item;
   bytes = buffer_.shape == nullptr ? static_cast<uint64_t>(buffer_.len)
                                    : extent(rank, buffer_.shape, buffer_.strides, 1, item, index);
+  contiguous = buffer_.shape == nullptr || is_contiguous(rank, buffer_.shape, buffer_.strides, 1, item);
   return true;
 }
 

@@ -17,6 +17,9 @@ enum class ElementKind : uint8_t { other, boolean, integer, unsigned_integer, fl
 
 struct AddressedBuffer;
 
+/// NumPy's scalars have a buffer, but they are no arrays.
+bool is_numpy_scalar(py::handle value);
+
 /// Somebody's array for the time of one call. Filled under the GIL, released under the GIL, its memory may be used
 /// without it. Not copyable; it may be moved as long as nothing is held.
 class Tensor {
@@ -41,6 +44,7 @@ class Tensor {
   int rank = 0;
   ElementKind kind = ElementKind::other;
   bool writable = true;
+  bool contiguous = true;  ///< elements lie in the order of their indexes (C order), without gaps
 
   /// Whether one element stands in several places (a broadcast view has stride 0): there is less memory than elements.
   bool overlaps() const { return bytes < count * item; }

@@ -446,6 +446,8 @@ Result<loader::LibraryRef> Session::load_bytes(const loader::OwnedBytes& bytes, 
     auto library = loader::Library::load(device, bytes, options);
     if (library || !on_cpu || library.error().code != Errc::untrusted) return library;
   }
+  if (auto allowed = loader::check_signature(bytes.bytes, options); !allowed)
+    return tl::unexpected(std::move(allowed).error().in(name));
   // What is loaded in the end is another file.
   if (auto expected = loader::check_expected(bytes.bytes, options); !expected)
     return tl::unexpected(std::move(expected).error().in(name));
@@ -453,7 +455,9 @@ Result<loader::LibraryRef> Session::load_bytes(const loader::OwnedBytes& bytes, 
   level.remove_prefix(std::string_view("cpu-").size());
   SMELT_TRY(const aot::CpuLevel of, aot::parse_cpu_level(level));
   SMELT_TRY(const CompileResult made, cpu_code(bytes.bytes, name, of, options.checked, progress));
-  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, made_here(options));
+  loader::LoadOptions with = made_here(options);
+  if (schema::Package::looks_like(bytes.bytes)) with.replaces = "the caller asks not to use the package's own";
+  return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, with);
 }
 
 Result<CompileResult> Session::resolve(std::string_view query, const loader::DeviceRef& device) {

@@ -166,6 +166,74 @@ kernel void together(device volatile uint* x, uint i [[thread_index_in_threadgro
         result = run(code)
         self.assertEqual((result.returncode, result.stdout.split()), (0, ["alone", "called", "together"] * 2), result.stderr)
 
+    def test_ctrl_c_ends_a_loop_that_never_ends(self):
+        # Before the first look of who watches, and long after it; on one thread and on several.
+        for source, names in ((self.ENDLESS, ("waits", "searches", "meets")), (self.FOREVER, ("alone", "called", "together"))):
+            code = f"""
+        import array, os, signal, threading, time, smelt
+        library = smelt.compile_shader({source!r})
+        for name in {names!r}:
+            for grid, after in ((64, 0.3), (6400, 0.3), (64, 2.5)):
+                x = array.array("I", [0 if name == "waits" else 6] * grid)
+                kernel = getattr(library, name)
+                threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+                began = time.monotonic()
+                try:
+                    kernel(x, threads=grid, group_size=64)
+                except KeyboardInterrupt:
+                    assert time.monotonic() - began < after + 1.5, time.monotonic() - began
+                    print(name)
+                time.sleep(0.1)
+        """
+            result = run(code)
+            self.assertEqual((result.returncode, result.stdout.split()), (0, [name for name in names for _ in range(3)]), result.stderr)
+            self.assertEqual(result.stderr, "")
+
+    # It counts, for some seconds; LLVM cannot know the number.
+    COUNTS = """kernel void counts(device uint* x, constant uint& rounds) {
+  uint state = x[0];
+  for (uint k = 0; k < rounds; ++k) state = state * 1664525u + (state >> 13);
+  x[0] = state;
+}"""
+
+    def test_a_loop_that_counts_is_told_of(self):
+        code = f"""
+        import array, os, signal, threading, smelt
+        library = smelt.compile_shader({self.COUNTS!r})
+        library.counts(array.array("I", [1]), 1000, threads=1)
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            library.counts(array.array("I", [1]), 3_000_000_000, threads=1)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+        result = run(code)
+        self.assertEqual((result.returncode, result.stdout), (0, "interrupted\n"), result.stderr)
+        self.assertRegex(result.stderr, r"^smelt: Ctrl-C came, and kernel 'counts' goes on: .* kill -QUIT \d+\n$")
+
+    def test_a_handler_of_the_program_ends_no_loop(self):
+        # Nobody knows what it wants; it is told of, and asyncio's descriptor still hears of the signal.
+        code = f"""
+        import array, os, signal, socket, threading, smelt
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        signal.set_wakeup_fd(ours.fileno())
+        signal.signal(signal.SIGINT, lambda number, frame: print("noticed"))
+        library = smelt.compile_shader({self.ENDLESS!r})
+        x = array.array("I", [0])
+        def later(after, do): threading.Timer(after, do).start()
+        later(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        def let_go(): x[0] = 1
+        later(2.0, let_go)
+        library.waits(x, threads=1)
+        print("done", list(theirs.recv(9)) == [signal.SIGINT])
+        import time; time.sleep(0.2)
+        print(signal.set_wakeup_fd(-1) == ours.fileno())
+        """
+        result = run(code)
+        self.assertEqual((result.returncode, result.stdout), (0, "noticed\ndone True\nTrue\n"), result.stderr)
+        self.assertIn("kernel 'waits' goes on", result.stderr)
+
     def test_the_limit_of_the_environment(self):
         code = self.LAUNCH + """
         try:

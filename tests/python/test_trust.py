@@ -71,14 +71,62 @@ class TrustTest(unittest.TestCase):
     def test_signed_code_runs_where_its_key_is_trusted(self):
         keys = f"trust='signed', trusted_keys=[{self.key!r}]"
         self.assertFalse(self.made_here(f"smelt.load_metallib({str(self.signed)!r}, {keys})"))
-        self.assertTrue(self.made_here(f"smelt.load_metallib({str(self.plain)!r}, {keys}, store=False)"))
-        theirs = f"trust='signed', trusted_keys={self.other!r}"
-        self.assertTrue(self.made_here(f"smelt.load_metallib({str(self.signed)!r}, {theirs}, store=False)"))
         (self.folder / "smelt").mkdir()
         (self.folder / "smelt" / "trusted-keys").write_text(f"# CI\n{self.key}\n")
         strict = {"SMELT_TRUST": "signed"}
         self.assertFalse(self.made_here(f"smelt.open({str(self.signed)!r})['twice']", **strict))
-        self.assertTrue(self.made_here(f"smelt.open({str(self.plain)!r})['twice']", **strict))
+
+    def refused(self, *words, **options):
+        """The message of a refusal, which has all the words; every way to load says the same."""
+        for load in (smelt.load_metallib, smelt.open):
+            with self.assertRaises(smelt.TrustError) as raised:
+                load(*words[:1], **options)
+            self.assertEqual(raised.exception.code, "untrusted")
+            for word in words:
+                self.assertIn(str(word), str(raised.exception))
+
+    def test_what_no_trusted_key_signed_is_refused(self):
+        ours = {"trust": "signed", "trusted_keys": self.key}
+        theirs = {"trust": "signed", "trusted_keys": [self.other]}
+        self.refused(self.plain, "nobody signed it", "trusted are ours", **ours)
+        self.refused(self.signed, "signed by ours", "trusted are theirs", **theirs)
+        self.refused(self.signed, "signed by ours", "no key is trusted", trust="signed")
+        # It is refused whole: what could be made here instead is still nobody's.
+        self.refused(self.plain, "nobody signed it", **ours, native=False)
+        with self.assertRaises(smelt.TrustError):
+            smelt.load_metallib(self.plain, device="offline", **ours)
+        # The same kernel without a place for a signature is no way round.
+        metallib = self.folder / "plain.metallib"
+        metallib.write_bytes(smelt.open(self.plain).metallib())
+        with self.assertRaises(smelt.TrustError):
+            smelt.load_metallib(metallib, **ours)
+        self.assertTrue(self.right(smelt.load_metallib(self.signed, **ours)))
+        self.assertTrue(self.right(smelt.load_metallib(self.signed, **ours, native=False)))
+        os.environ.update(SMELT_TRUST="signed", SMELT_TRUSTED_KEYS=self.key)
+        with self.assertRaises(smelt.TrustError):
+            smelt.load_metallib(self.plain)
+        with self.assertRaises(smelt.TrustError):
+            smelt.open(self.plain)["twice"]
+        self.assertTrue(self.right(smelt.load_metallib(metallib)))
+        self.assertTrue(self.right(smelt.load_metallib(self.plain, trust="local", native=False)))
+
+    def test_keys_that_would_not_count(self):
+        with self.assertRaises(smelt.ArgumentError) as raised:
+            smelt.load_metallib(self.plain, trusted_keys=self.key)
+        self.assertIn('trust="signed"', str(raised.exception))
+
+    def test_what_was_made_here_instead_is_said(self):
+        own = smelt.info(smelt.load_metallib(self.plain)).slice_report
+        self.assertNotIn("made here", own)
+        script = f"import smelt; print(smelt.info(smelt.load_metallib({str(self.plain)!r}, native=False)).slice_report)"
+        done = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "SMELT_LOG": "info"}, capture_output=True, text=True, timeout=300
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "cpu-.*: chosen, made here: native=False")
+        self.assertIn("CPU code was made here", done.stderr)
+        packed = smelt.pack([smelt.open(self.plain, native=False)])
+        self.assertIn("made here", smelt.info(packed.load()).slice_report)
 
     def test_what_is_compiled_here_runs_under_every_policy(self):
         os.environ["SMELT_TRUST"] = "signed"
@@ -91,7 +139,7 @@ class TrustTest(unittest.TestCase):
     def test_expect(self):
         digest = smelt.open(self.plain).digest
         wrong = digest[:-1] + ("0" if digest[-1] != "0" else "1")
-        for options in ({}, {"native": False}, {"trust": "signed"}):
+        for options in ({}, {"native": False}):
             self.assertTrue(self.right(smelt.load_metallib(self.plain, expect=digest, **options)))
             with self.assertRaises(smelt.Error) as raised:
                 smelt.load_metallib(self.plain, expect=wrong, **options)
@@ -122,6 +170,19 @@ class TrustTest(unittest.TestCase):
         for bad in (["--expect", "00" * 32], ["--expect", "zz"], ["--trust", "me"]):
             with self.assertRaises(subprocess.CalledProcessError, msg=bad):
                 smelt_command(*run, *bad)
+        keys = self.folder / "keys"
+        keys.write_text(self.key + "\n")
+        strict = ["--trust", "signed", "--trusted", keys]
+        smelt_command("run", self.signed, *run[2:], *strict)
+        for options, words in (
+            (strict, ["nobody signed it", "trusted are ours", "--no-native"]),
+            ([*strict, "--no-native"], ["nobody signed it"]),
+            (["--trusted", keys], ["--trust signed"]),
+        ):
+            with self.assertRaises(subprocess.CalledProcessError) as raised:
+                smelt_command(*run, *options)
+            for word in words:
+                self.assertIn(word, raised.exception.stderr)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
 #include "cpu/work_item/private_buffers.hpp"
+#include "cpu/work_item/sure_reach.hpp"
 #include "gate/gate.hpp"
 #include "gate/machine_code.hpp"
 #include "input/reader.hpp"
@@ -99,12 +100,15 @@ class KernelCompiler {
                                                              .keep_lines = list_}));
     SMELT_TRY_VOID(check("making the work item"));
     const bool endless = may_go_on(*module_);
+    // Checked code says it of each access, and goes on.
+    const std::vector<SureReach> reaches = options_.checked ? std::vector<SureReach>() : find_sure_reach(prepared.item);
     CompiledKernel result;
     result.seconds.work_item = lap();
     result.row.private_buffers = split_private_atomics(prepared.item);
     SMELT_TRY(const DrivenKernel driven, drive(prepared));
     SMELT_TRY_VOID(check("making the driver"));
     result.seconds.drive = lap();
+    refuse_short_buffers(*module_->getFunction(kEntryName), reaches);
     for (llvm::Function& function : *module_)
       if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
     llvm::Function& entry = *module_->getFunction(kEntryName);

@@ -192,7 +192,7 @@ typedef struct smelt_load_options {
   size_t library_length;
   int32_t checked;          /* 1: bounds-checked CPU code */
   int32_t allow_no_code;    /* 1: a plain metallib on the CPU device, for its names alone; else that is an error */
-  int32_t trust;            /* SMELT_TRUST_...: what it does not allow is SMELT_E_UNTRUSTED */
+  int32_t trust;            /* SMELT_TRUST_...: a package that it does not allow is SMELT_E_UNTRUSTED */
   int32_t ignore_native;    /* 1: no CPU code is used, whoever signed it */
   const char* trusted_keys; /* NAME:BASE64 or paths of files of them, separated by spaces, ended by 0; besides those of
                              * the environment. Null: none */

@@ -29,10 +29,14 @@ struct LoadOptions {
   bool allow_empty = false;            ///< a library without functions is no error
   bool allow_no_code = false;          ///< a plain metallib on the CPU, which cannot run any of it, for its names alone
   std::optional<Version> force_metal;  ///< only slices of exactly this Metal version; taken literally
-  bool native = true;                  ///< false: CPU code of a package is `untrusted`, whoever signed it
-  /// Whose CPU code runs. Null: trust::Policy::from_environment(). What it does not allow is `untrusted`; what makes
-  /// CPU code from the package's Metal libraries instead is smelt::service (C++) and load_metallib (Python).
+  /// false: CPU code of a package is `untrusted`, whoever signed it. What makes CPU code from its Metal libraries
+  /// instead is smelt::service (C++) and load_metallib (Python).
+  bool native = true;
+  /// Whose packages are loaded (check_signature). Null: trust::Policy::from_environment().
   std::shared_ptr<const trust::Policy> policy;
+  /// Of a package that stands for another: why its CPU code is not that of the file which the caller named. Goes into
+  /// the slice report, and to stderr where SMELT_LOG is info or debug.
+  std::string replaces;
   std::optional<Digest> expect;  ///< content digest the file must have, from an index that is trusted
   std::string library;           ///< which library of a package; needed when it holds several
   bool checked = false;          ///< choose bounds-checked CPU code
@@ -46,6 +50,12 @@ struct LoadOptions {
 /// Whether a file is the one that `options.expect` names; `digest_mismatch` says which it is. Loading checks it by
 /// itself.
 Result<void> check_expected(ByteView file, const LoadOptions& options);
+
+/// Whether a file is one that `options.policy` takes. Under trust::Level::signed_only that is a package that a trusted
+/// key signed; any other is `untrusted`, on every device and also where none of its CPU code would run. A plain
+/// metallib, which has neither CPU code nor a place for signatures, is refused by a policy of the caller, and passes
+/// that of the environment. Loading checks it by itself.
+Result<void> check_signature(ByteView file, const LoadOptions& options);
 
 /// Why each slice was taken or not: always readable after a load.
 struct SliceNote {

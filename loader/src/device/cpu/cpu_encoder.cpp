@@ -8,6 +8,7 @@
 #include "float_mode.hpp"
 #include "launch_parts.hpp"
 #include "private_buffers.hpp"
+#include "running_launch.hpp"
 #include "tiling.hpp"
 
 #include <algorithm>
@@ -55,10 +56,7 @@ class Ending {
   }
 
   tl::unexpected<Error> error(const CpuPipeline& pipeline) const {
-    if (over_limit_) return over_limit(device_, pipeline);
-    const auto so_far = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-    return fail(Errc::cancelled, "kernel '{}' was interrupted after {:.2f} s; some of its groups ran and some did not",
-                pipeline.name(), so_far);
+    return over_limit_ ? over_limit(device_, pipeline) : interrupted(pipeline);
   }
 
  private:
@@ -93,7 +91,11 @@ class Launch final : public Pool::Job {
 
   /// The first chunk, on the calling thread, when nobody knows what the kernel costs.
   void probe() { run(0, Until::one_chunk); }
-  void work(unsigned worker) override { run(worker, Until::none_left); }
+  void work(unsigned worker) override {
+    if (worker == 0) return run(worker, Until::none_left);
+    const RunningLaunchOfThread::Help help(pipeline_, dispatch_);
+    run(worker, Until::none_left);
+  }
 
   void merge() {
     for (const PrivateCopy& worker : private_)
@@ -314,7 +316,8 @@ void CpuEncoder::keep(const CpuPipeline& pipeline, const Prelude& prelude) {
 Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, float& took) {
   const CpuCode& code = *prelude.code;
   smelt_cpu_dispatch& dispatch = prelude.dispatch;
-  smelt_cpu_fault fault{};
+  RunningLaunchOfThread::Scope running(pipeline, dispatch);
+  smelt_cpu_fault& fault = running.record();
   dispatch.fault = &fault;
   LogContext log_context{&cpu_, &pipeline};
   const smelt_cpu_services services{&log_context, receive_log};

@@ -90,6 +90,10 @@ tl::unexpected<Error> over_limit(const CpuDevice& device, const CpuPipeline& pip
       pipeline.name(), std::chrono::duration<double>(device.launch_limit()).count());
 }
 
+tl::unexpected<Error> interrupted(const CpuPipeline& pipeline) {
+  return fail(Errc::cancelled, "kernel '{}' was interrupted; some of its groups ran and some did not", pipeline.name());
+}
+
 tl::unexpected<Error> no_scratch(const CpuPipeline& pipeline, uint64_t bytes) {
   return fail(Errc::pipeline_failed, "kernel '{}': no memory for {} bytes of scratch on every thread", pipeline.name(),
               bytes);
@@ -104,7 +108,9 @@ void receive_log(void* context, const char*, const char*, uint32_t, const char* 
 
 Result<void> outcome(const CpuDevice& device, const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
                      const smelt_cpu_fault& fault) {
-  if (fault.claimed == SMELT_CPU_LAUNCH_ENDS) return over_limit(device, pipeline);
+  if (fault.claimed == SMELT_CPU_LAUNCH_ENDS)
+    return device.launch_limit().count() == 0 || device.interrupted() ? interrupted(pipeline)
+                                                                      : over_limit(device, pipeline);
   if (fault.claimed != 0) return faulted(pipeline, dispatch, fault);
   return {};
 }

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What editors, help() and inspect.signature are told of a kernel."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import _loader
+
+_OPTIONS = ("threads", "threadgroups", "group_size", "arg_casts", "error_buf_idx", "threadgroup_memory", "check")
+
+
+def _type(argument: dict[str, Any]) -> str:
+    """"constant float&" and "constant float*" are one for the metadata."""
+    space = "constant" if argument["address_space"] == 2 else "device" if argument["writes"] else "device const"
+    return f"{space} {argument['type_name'] or 'void'}*"
+
+
+def _buffers(kernel: _loader.Kernel) -> list[dict[str, Any]]:
+    buffers = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer")]
+    return sorted(buffers, key=lambda argument: int(argument["index"]))
+
+
+def signature(kernel: _loader.Kernel) -> inspect.Signature:
+    parameters: list[inspect.Parameter] = []
+    seen = set(_OPTIONS)
+    for argument in _buffers(kernel):
+        name = str(argument["name"])
+        kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        if not name.isidentifier() or keyword.iskeyword(name) or name in seen:
+            name = f"buffer_{argument['index']}"  # by position alone
+            kind = inspect.Parameter.POSITIONAL_ONLY
+            parameters = [one.replace(kind=kind) for one in parameters]
+        seen.add(name)
+        parameters.append(inspect.Parameter(name, kind, annotation=_type(argument)))
+    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in _OPTIONS]
+    return inspect.Signature([*parameters, *options], return_annotation=None)
+
+
+def documentation(kernel: _loader.Kernel) -> str:
+    lines = [f"kernel void {kernel.name}, of a Metal library. Its buffers, by position or name:", ""]
+    for argument in _buffers(kernel):
+        unused = ", not used" if argument["unused"] else ""
+        lines.append(f"  {argument['index']}  {argument['name']}: {_type(argument)} ({argument['size']} bytes each{unused})")
+    for argument in kernel.args:
+        if argument["kind"] == "threadgroup":
+            lines.append(f"  threadgroup_memory[{argument['index']}]  {argument['name']}: {argument['type_name']}")
+    lines += ["", f"Options: {', '.join(_OPTIONS)} (docs/reference/python.md#call)."]
+    return "\n".join(lines)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a kernel declares of its buffers, as a call needs it: the layout of numbers, and whether memory is written to.
+#pragma once
+
+#include "smelt/loader/types.hpp"
+
+#include "tensor.hpp"
+
+#include <string_view>
+
+namespace smelt::python {
+
+/// What a kernel declares of the buffer at one index.
+struct Parameter {
+  bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
+  bool writes = false;  ///< the kernel may write to it
+  bool is_constant = false;
+  ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
+  uint32_t component = 0;                 ///< bytes of a component
+  uint32_t rows = 1;                      ///< components of a vector, or of one column of a matrix
+  uint32_t columns = 1;
+  uint32_t pitch = 0;  ///< bytes from one column to the next; of three components that are not packed, those of four
+  uint32_t size = 0;   ///< bytes of one pointee
+  std::string_view type_name;  ///< these two live as long as the pipeline
+  std::string_view name;
+
+  /// A number, a vector or a matrix.
+  bool is_numeric() const { return known && kind != ElementKind::other; }
+  /// A structure, or an enumeration. IR without types says "char" of everything, and MSL's char is raw bytes, too.
+  bool is_structure() const { return known && kind == ElementKind::other && !type_name.empty() && type_name != "char"; }
+  /// Whether it takes 64-bit floating point: declared so, or bytes of any kind. No Metal type is.
+  bool takes_double() const { return !known || kind == ElementKind::other || type_name.starts_with("double"); }
+  /// Whether addresses make sense in it: bytes of any kind, or whole numbers of their size.
+  bool takes_addresses() const;
+};
+
+Parameter parameter_of(const loader::ArgInfo& argument);
+
+bool is_whole(ElementKind kind);
+/// "float32", "int8", "bfloat16": as NumPy calls an element of that kind and so many bytes; "elements of 12 bytes".
+std::string element_name(ElementKind kind, uint32_t bytes);
+
+}  // namespace smelt::python
