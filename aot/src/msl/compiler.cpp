@@ -3,6 +3,7 @@
 
 #include "msl/headers.hpp"
 #include "msl/syntax/includes.hpp"
+#include "msl/syntax/method_spaces.hpp"
 #include "msl/target_info.hpp"
 
 #include "clang/Basic/FileManager.h"
@@ -138,6 +139,7 @@ class RegularFiles final : public llvm::vfs::ProxyFileSystem {
 std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, std::string_view name,
                                                        const MslOptions& options, DiagnosticCollector& messages,
                                                        CompilerUse use, const Precompiled* precompiled) {
+  register_method_spaces();
   std::string path(name);
   const std::string hidden = hidden_prefix(name);
   if (!hidden.empty()) path = (std::filesystem::path(hidden) / path).lexically_normal().string();

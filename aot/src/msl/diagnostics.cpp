@@ -79,7 +79,7 @@ bool is_half_and_bfloat(const clang::Diagnostic& diagnostic) {
 }  // namespace
 
 std::string in_metal_words(std::string text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kWords = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kWords = {{
       {"__attribute__((opencl_global_device))", "device"},
       {"__attribute__((opencl_global_host))", "constant"},
       {"__attribute__((opencl_local))", "threadgroup"},
@@ -90,6 +90,8 @@ std::string in_metal_words(std::string text) {
       {"__global", "device"},
       {"__local", "threadgroup"},
       {"__private", "thread"},
+      {"__restrict ", ""},  // of a method that names its space; a pointer's stands last
+      {"generic address space", "address space 'thread'"},
       {"unsigned char", "uchar"},
       {"unsigned short", "ushort"},
       {"unsigned int", "uint"},

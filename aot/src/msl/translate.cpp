@@ -2,10 +2,12 @@
 #include "kernel_ir/attributes.hpp"
 #include "llvm_support/watch.hpp"
 #include "msl/compiler.hpp"
+#include "msl/facts/object_spaces.hpp"
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/strictness.hpp"
 #include "msl/kernel/cut_kernels.hpp"
 #include "msl/safely.hpp"
+#include "msl/syntax/method_spaces.hpp"
 #include "msl/syntax/pragmas.hpp"
 #include "msl/syntax/token_filter.hpp"
 
@@ -117,6 +119,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     // Also after errors: all of a file's mistakes are told at once.
     Facts facts = read_facts(sema);
     check_strictness(sema, thread_words_);
+    check_object_spaces(sema);
     if (compiler.getDiagnostics().hasErrorOccurred()) return;
     keep_wanted(facts);
     drop_annotations(sema.getASTContext());
@@ -217,6 +220,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       functions.push_back(function);
       result_.kernels.push_back(std::move(kernel.fact));
     }
+    drop_restrict(*generator_, *generator_->GetModule());
     std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
     if (options_.object) add_externals(*module, functions);
     // The generator lets go of the context when this action ends, before anybody cuts.

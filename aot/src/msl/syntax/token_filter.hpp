@@ -6,7 +6,7 @@
 //   kernel, [[kernel]]                    annotate attribute "msl.kernel"
 //   device, constant, threadgroup         the address-space attributes of target_info.cpp; thread: nothing
 //   threadgroup T x[n]; in a function     the same and `static`: Clang has no automatic variables in a space
-//   a space behind a method's ')'         distinct enable_if lists, so that all variants coexist
+//   a space behind a method's ')'         an attribute of our own that gives `this` the space (method_spaces.hpp)
 //   constant T x[n] as a parameter        constant T *x: Clang has no space on an array parameter
 //   [[buffer(0)]], [[host_name("k")]] ... annotate attributes "msl.buffer", ... with the arguments
 //   [[function_constant(3)]]              the same, and the variable becomes `extern`
@@ -66,13 +66,18 @@ class TokenFilter {
   // Declarations: token_filter_declarations.cpp.
   bool word(std::string_view name);
   void space(std::string_view name);
-  bool is_method_qualifier() const;
   bool declares_object(size_t at) const;
   bool at_statement() const;
   void find_array_parameter();
   bool has_function_constant(size_t at) const;
 
   bool unsupported_word();
+
+  // Spaces of methods: token_filter_methods.cpp.
+  bool is_space_word(size_t at) const;
+  bool is_method_qualifier() const;
+  size_t last_parameter_list() const;
+  void method_space();
 
   // Attributes: token_filter_attributes.cpp.
   bool attribute_list();

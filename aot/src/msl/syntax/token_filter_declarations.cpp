@@ -10,10 +10,6 @@ namespace tok = clang::tok;
 
 namespace {
 
-bool is_trailing_qualifier(const clang::Token& token) {
-  return token.isOneOf(tok::kw_const, tok::kw_volatile, tok::kw_noexcept);
-}
-
 bool is_attribute_word(const clang::Token& token) {
   return token.isOneOf(tok::kw_decltype, tok::kw_alignas, tok::kw___attribute);
 }
@@ -33,7 +29,10 @@ bool TokenFilter::word(std::string_view name) {
     ++depth_;
     return true;
   }
-  if (!out_.empty() && out_.back().isOneOf(tok::period, tok::arrow, tok::coloncolon)) return false;
+  // "-> device T&": no member has the name of a space and a type behind it.
+  const bool is_result_type = !out_.empty() && out_.back().is(tok::arrow) && is_space_word(at_) &&
+                              !in_[at_ + 1].isAnnotation() && in_[at_ + 1].getIdentifierInfo() != nullptr;
+  if (!is_result_type && !out_.empty() && out_.back().isOneOf(tok::period, tok::arrow, tok::coloncolon)) return false;
   if (name == "kernel") {
     put("__attribute__((annotate(\"msl.kernel\")))", at);
     ++at_;
@@ -47,6 +46,10 @@ bool TokenFilter::word(std::string_view name) {
     put(name == "vertex" ? "__attribute__((annotate(\"msl.vertex\")))" : "__attribute__((annotate(\"msl.fragment\")))",
         at);
     ++at_;
+    return true;
+  }
+  if (is_space_word(at_) && is_method_qualifier()) {
+    method_space();
     return true;
   }
   if (name == "thread") {
@@ -135,15 +138,6 @@ bool TokenFilter::unsupported_word() {
 
 void TokenFilter::space(std::string_view name) {
   const clang::SourceLocation at = in_[at_].getLocation();
-  if (is_method_qualifier()) {
-    // Every variant stays viable whatever the object's space; the longest list is the best match, so there is no
-    // ambiguity. (A list that is never true would be wrong: some types have the qualified variants alone.)
-    put("__attribute__((enable_if(1 == 1, \"\")))", at);
-    if (name != "device") put("__attribute__((enable_if(2 == 2, \"\")))", at);
-    if (name == "threadgroup") put("__attribute__((enable_if(3 == 3, \"\")))", at);
-    ++at_;
-    return;
-  }
   // A parameter may have the attribute too, as a condition.
   const bool is_function_constant =
       name == "constant" && (parentheses_.empty() || !parentheses_.back()) && has_function_constant(at_);
@@ -169,16 +163,6 @@ void TokenFilter::space(std::string_view name) {
 bool TokenFilter::at_statement() const {
   return out_.empty() || out_.back().isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon, tok::r_paren,
                                              tok::kw_volatile, tok::kw_const, tok::kw_static);
-}
-
-/// Behind the parameter list of a method: ") const device {".
-bool TokenFilter::is_method_qualifier() const {
-  size_t before = out_.size();
-  while (before > 0 && is_trailing_qualifier(out_[before - 1])) --before;
-  if (before == 0 || out_[before - 1].isNot(tok::r_paren)) return false;
-  size_t after = at_ + 1;
-  while (is_trailing_qualifier(in_[after])) ++after;
-  return in_[after].isOneOf(tok::l_brace, tok::semi, tok::equal, tok::arrow, tok::colon);
 }
 
 /// Whether the declaration at `at` declares an object in the space it names: no pointer, reference or function.
