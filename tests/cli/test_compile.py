@@ -211,10 +211,22 @@ class CompileTest(CliTest):
             bad = self.folder / "bad.ll"
             bad.write_bytes(text)
             error = self.fail_with(1, "compile", bad, "-o", out)
-            self.assertEqual(error.count("smelt: error:"), 1, error)
+            self.assertEqual(error.count("error: "), 1, error)
             self.assertIn("bad.ll", error)
         self.fail_with(1, "compile", self.folder / "absent.ll", "-o", out)
         self.assertFalse(out.exists())
+
+    def test_errors_and_warnings_of_a_source_begin_with_their_place(self):
+        source, out = self.folder / "x.metal", self.folder / "x.metallib"
+        source.write_text("kernel void f(device float* x) {\n  x[0] = here;\n  x[1] = there;\n}\n")
+        lines = self.fail_with(1, "compile", source, "-o", out).splitlines()
+        self.assertEqual(lines[0], f"{source}:2:10: error: use of undeclared identifier 'here'")
+        self.assertEqual(lines[2], "           ^")
+        self.assertEqual(lines[3], f"{source}:3:10: error: use of undeclared identifier 'there'")
+        self.assertEqual(lines[6:], ["smelt: 2 errors (compile_failed)"])
+        source.write_text("kernel void f(device float* x) {\n  int unused = 3;\n  x[0] = 1;\n}\n")
+        lines = smelt("compile", source, "-o", out).stderr.decode().splitlines()
+        self.assertEqual(lines[:2], [f"{source}:2:7: warning: unused variable 'unused'", "    int unused = 3;"])
 
     def test_store_by_key_and_by_name(self):
         key = "ab" * 32

@@ -24,10 +24,11 @@ namespace {
 constexpr const char* kPrecompiledPath = "/smelt/precompiled";
 
 /// Metal is C++14 up to 3.2 and C++17 from 4.0 (docs/formats/metal-language.md 2.2), and Clang has all of C++17 that
-/// does not break C++14: one language for both. Our headers are C++20; it is their trees that a source meets, whose
-/// parts may still be instantiated or evaluated as C++17.
+/// does not break C++14: one language for both. Our headers are C++23; it is their trees that a source meets, whose
+/// parts may still be instantiated or evaluated as C++17. C++23 is for methods that take their object as a parameter,
+/// whose space can be named (`this device T& self`).
 constexpr const char* language_standard(bool is_header) {
-  return is_header ? "-std=c++20" : "-std=c++17";
+  return is_header ? "-std=c++23" : "-std=c++17";
 }
 
 constexpr const char* value_of_cplusplus(const Version& language) {
@@ -49,6 +50,7 @@ constexpr const char* kFlags[] = {
     "-O2",
     "-disable-llvm-passes",
     "-ffp-contract=fast",
+    "-fno-elide-type",
     "-ferror-limit",
     "100",
     "-ftemplate-depth=512",

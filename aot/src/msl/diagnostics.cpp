@@ -64,6 +64,29 @@ std::string_view feature_of_header(llvm::StringRef name) {
   return {};
 }
 
+/// A header's static_assert says in its text what is wrong; how it asked is its own.
+std::string without_requirement(std::string text) {
+  constexpr std::string_view kHead = "static assertion failed";
+  const size_t end = text.find(": ");
+  if (!text.starts_with(kHead) || end == std::string::npos) return text;
+  const size_t behind = text.find("': ");
+  return text.substr(behind == std::string::npos ? end + 2 : behind + 3);
+}
+
+/// "vec<bool, N>", as a header has it, with the number.
+std::string with_widths(std::string text, const clang::Diagnostic& diagnostic) {
+  clang::LangOptions language;
+  language.CPlusPlus = language.Bool = 1;
+  const clang::PrintingPolicy policy(language);
+  for (unsigned i = 0; i < diagnostic.getNumArgs(); ++i) {
+    if (diagnostic.getArgKind(i) != clang::DiagnosticsEngine::ak_qualtype) continue;
+    const auto type = clang::QualType::getFromOpaquePtr(reinterpret_cast<void*>(diagnostic.getRawArg(i)));
+    const std::string shown = type.isNull() ? "" : type.getAsString(policy);
+    if (shown.find(", N>") != std::string::npos) replace_all(text, shown, type.getCanonicalType().getAsString(policy));
+  }
+  return text;
+}
+
 /// Of a refused cast: between half and bfloat, in either direction.
 bool is_half_and_bfloat(const clang::Diagnostic& diagnostic) {
   if (diagnostic.getNumArgs() < 3) return false;
@@ -106,6 +129,8 @@ std::string in_metal_words(std::string text) {
   replace_all(text, "constant const ", "constant ");
   replace_all(text, "const constant ", "constant ");
   replace_templates(text);
+  if (text == "overload resolution selected deleted operator '&'")
+    text = "a swizzle has no address, and neither has another value";
   // "'float4' (aka 'float4')" says nothing.
   for (size_t aka = text.find("' (aka '"); aka != std::string::npos; aka = text.find("' (aka '", aka + 1)) {
     const size_t open = text.rfind('\'', aka - 1);
@@ -157,6 +182,8 @@ void DiagnosticCollector::set_place(Message& message, Place place) {
 void DiagnosticCollector::finish_message() {
   if (!has_last_) return;
   has_last_ = false;
+  // Clang does not say again who instantiated what had an error just before: this one follows from that.
+  if (last_.is_error && last_.wants_place && !errors_.empty()) return;
   std::string text = last_.place.empty() ? main_name_ : last_.place;
   text += fmt::format(": {}: {}", last_.is_error ? "error" : "warning", last_.text);
   text += last_.snippet;
@@ -175,16 +202,20 @@ void DiagnosticCollector::finish_message() {
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) {
   clang::DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
   if (diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic && is_half_and_bfloat(diagnostic))
-    refused_casts_.insert(diagnostic.getLocation().getRawEncoding());
+    refused_.casts.insert(diagnostic.getLocation().getRawEncoding());
+  if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
+      diagnostic.getID() == clang::diag::err_conditional_ambiguous)
+    refused_.choices.insert(diagnostic.getLocation().getRawEncoding());
   using Level = clang::DiagnosticsEngine;
   if (level == Level::Ignored || level == Level::Remark) return;
   llvm::SmallString<256> formatted;
   diagnostic.FormatDiagnostic(formatted);
-  std::string text = in_metal_words(formatted.str().str());
+  std::string text = in_metal_words(with_widths(formatted.str().str(), diagnostic));
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
   Place place = place_of(diagnostic);
+  if (!place.is_user) text = without_requirement(std::move(text));
   if (level == Level::Note) {
     if (!has_last_ || !place.is_user) return;
     if (last_.wants_place) {

@@ -2,6 +2,8 @@
 // Clang's messages as Metal's: types and spaces in Metal's words, places in the user's files only.
 #pragma once
 
+#include "msl/syntax/token_filter.hpp"
+
 #include "clang/Basic/Diagnostic.h"
 
 #include <memory>
@@ -24,8 +26,8 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   void close() { finish_message(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
   size_t error_count() const { return errors_.size(); }
-  /// Places, as raw encodings, of casts between half and bfloat that Clang refused and Metal has.
-  const std::set<clang::SourceLocation::UIntTy>& refused_casts() const { return refused_casts_; }
+  /// What Clang refused and Metal has, so that it is read again in other words.
+  const Learnt& refused() const { return refused_; }
   /// All errors with their notes: "x.metal:3:5: error: ..." and the source line below.
   std::string errors() const;
 
@@ -56,7 +58,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   };
   std::vector<Filed> errors_;
   std::vector<std::string> warnings_, files_;
-  std::set<clang::SourceLocation::UIntTy> refused_casts_;
+  Learnt refused_;
 };
 
 /// "__attribute__((opencl_global_device)) metal::vec<float, 4>" -> "device float4", and the like.

@@ -95,10 +95,8 @@ class HoldingConsumer final : public clang::SemaConsumer {
 
 class TranslateAction final : public clang::ASTFrontendAction {
  public:
-  using Casts = std::set<clang::SourceLocation::UIntTy>;  ///< of TokenFilter
-
-  TranslateAction(const MslOptions& options, const Casts& casts, MslModule& result)
-      : options_(options), casts_(casts), result_(result) {}
+  TranslateAction(const MslOptions& options, const Learnt& learnt, MslModule& result)
+      : options_(options), learnt_(learnt), result_(result) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
@@ -118,9 +116,9 @@ class TranslateAction final : public clang::ASTFrontendAction {
     if (compiler.getDiagnostics().hasFatalErrorOccurred()) return;
     // Also after errors: all of a file's mistakes are told at once.
     Facts facts = read_facts(sema);
-    check_strictness(sema, thread_words_);
+    mixed_choices_ = check_strictness(sema, thread_words_);
     check_object_spaces(sema);
-    if (compiler.getDiagnostics().hasErrorOccurred()) return;
+    if (compiler.getDiagnostics().hasErrorOccurred() || must_be_read_again()) return;
     keep_wanted(facts);
     drop_annotations(sema.getASTContext());
     compiler.getLangOpts().SYCLIsDevice = 0;
@@ -129,6 +127,12 @@ class TranslateAction final : public clang::ASTFrontendAction {
   }
 
   std::shared_ptr<clang::DependencyCollector> dependencies() { return dependencies_; }
+  const Learnt::Places& mixed_choices() const { return mixed_choices_; }
+  /// No code was made.
+  bool must_be_read_again() const {
+    return std::any_of(mixed_choices_.begin(), mixed_choices_.end(),
+                       [&](auto place) { return learnt_.choices.count(place) == 0; });
+  }
 
  private:
   void parse(clang::Sema& sema) {
@@ -138,7 +142,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     clang::Parser parser(preprocessor, sema, /*SkipFunctionBodies=*/false);
     add_metal_pragmas(preprocessor);
     preprocessor.EnterMainSourceFile();
-    TokenFilter filter(preprocessor, casts_);
+    TokenFilter filter(preprocessor, learnt_);
     filter.run();
     thread_words_ = filter.take_thread_words();
     clang::ASTConsumer& consumer = sema.getASTConsumer();
@@ -229,7 +233,8 @@ class TranslateAction final : public clang::ASTFrontendAction {
   }
 
   const MslOptions& options_;
-  const Casts& casts_;
+  const Learnt& learnt_;
+  Learnt::Places mixed_choices_;
   MslModule& result_;
   std::unique_ptr<llvm::LLVMContext> llvm_ = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<clang::CodeGenerator> generator_;
@@ -238,20 +243,23 @@ class TranslateAction final : public clang::ASTFrontendAction {
   std::shared_ptr<clang::DependencyCollector> dependencies_ = std::make_shared<clang::DependencyCollector>();
 };
 
-/// One reading of the source. `casts`: see TokenFilter; grows by what was refused this time.
+/// One reading of the source. `learnt` grows by what was refused this time.
 Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::string_view name,
                                                    const MslOptions& options, const Precompiled* headers,
-                                                   TranslateAction::Casts& casts) {
+                                                   Learnt& learnt) {
   auto module = std::make_shared<MslModule>();
   DiagnosticCollector messages;
   messages.set_main_name(std::string(name));
   const auto compiler = make_compiler(text, name, options, messages, CompilerUse::source, headers);
-  TranslateAction action(options, casts, *module);
+  TranslateAction action(options, learnt, *module);
   if (compiler != nullptr) compiler->addDependencyCollector(action.dependencies());
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();
-  if (!done || messages.error_count() != 0) {
-    casts.insert(messages.refused_casts().begin(), messages.refused_casts().end());
+  const bool must_be_read_again = action.must_be_read_again();
+  learnt.choices.insert(action.mixed_choices().begin(), action.mixed_choices().end());
+  if (!done || must_be_read_again || messages.error_count() != 0) {
+    learnt.casts.insert(messages.refused().casts.begin(), messages.refused().casts.end());
+    learnt.choices.insert(messages.refused().choices.begin(), messages.refused().choices.end());
     const std::string errors = messages.errors();
     return fail(Errc::compile_failed, "{}", errors.empty() ? "the source does not compile" : errors);
   }
@@ -262,15 +270,15 @@ Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::s
   return module;
 }
 
-/// Clang refuses casts between half and bfloat, which Metal has. Where it did, the source is read again with a call in
-/// their place; each reading may get to more of them.
+/// Where Clang refused what Metal has (Learnt), the source is read again with other words in its place; each reading
+/// may get to more of them.
 Result<std::shared_ptr<const MslModule>> run_front_end(std::string_view text, std::string_view name,
                                                        const MslOptions& options) {
   SMELT_TRY(const auto headers, precompiled_headers(options));
-  TranslateAction::Casts casts;
-  for (size_t known = 0;; known = casts.size()) {
-    auto result = read_once(text, name, options, headers.get(), casts);
-    if (result || casts.size() == known) return result;
+  Learnt learnt;
+  for (size_t known = 0;; known = learnt.size()) {
+    auto result = read_once(text, name, options, headers.get(), learnt);
+    if (result || learnt.size() == known) return result;
   }
 }
 

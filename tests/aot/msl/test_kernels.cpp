@@ -122,6 +122,45 @@ kernel void spread(constant Arguments& arguments [[buffer(0)]], constant Link* l
   CHECK(info.arguments[0].members == members);
 }
 
+TEST_CASE("an attribute between a name and its bounds, as SPIRV-Cross writes it: each pointer has its slot") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Lists {
+  device float* rows [[id(0)]][3];
+  constant uint* counts [[id(3)]];
+  device float* grid [[id(5)]][2][2];
+};
+kernel void spread(constant Lists& lists [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  if (i >= lists.counts[0]) return;
+  lists.rows[2][i] = lists.rows[0][i] + lists.rows[1][i];
+  lists.grid[i & 1][1][i] = 7;
+}
+)");
+  std::vector<float> first = {1, 2, 3, 4}, second = {10, 20, 30, 40}, sum(4), even(4), odd(4);
+  std::vector<uint32_t> counts = {3};
+  struct Lists {
+    float* rows[3];
+    uint32_t* counts;
+    float* grid[2][2];
+  };
+  std::vector<Lists> lists = {
+      {{first.data(), second.data(), sum.data()}, counts.data(), {{nullptr, even.data()}, {nullptr, odd.data()}}}};
+  source.run("spread", Launch{.grid = {4, 1, 1}, .group = {4, 1, 1}}.bind(0, lists));
+  CHECK(sum == std::vector<float>{11, 22, 33, 0});
+  CHECK(even == std::vector<float>{7, 0, 7, 0});
+  CHECK(odd == std::vector<float>{0, 7, 0, 0});
+  using aot::MemberInfo;
+  const std::vector<MemberInfo> members = {
+      {"rows", "float", 0, 3, 0, 8, MemberKind::pointer, Access::read_write},
+      {"counts", "uint", 3, 0, 24, 8, MemberKind::pointer, Access::read},
+      {"grid", "float", 5, 4, 32, 8, MemberKind::pointer, Access::read_write},
+  };
+  const aot::KernelInfo& info = source.info("spread");
+  CHECK(info.arguments[0].kind == aot::ArgumentKind::indirect_buffer);
+  CHECK(info.arguments[0].members == members);
+}
+
 TEST_CASE("an argument buffer with structures inside, alone and in arrays: members are numbered and placed through") {
   const Msl source(R"(
 #include <metal_stdlib>

@@ -4,6 +4,7 @@
 // or threadgroup.
 #include "air/passes/support.hpp"
 
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 
 namespace smelt::aot::air {
@@ -47,7 +48,7 @@ Result<void> constants_to_space2(PassContext& context) {
       global->eraseFromParent();
       continue;
     }
-    const std::string name = global->getName().str();
+    const std::string name = llvm::demangle(global->getName());
     if (!global->hasInitializer())
       return fail(Errc::compile_failed, "global '{}' is declared but not defined, and there is nothing to link it with",
                   name);

@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 
@@ -92,7 +93,7 @@ Result<void> inline_helpers(PassContext& context) {
         return fail(Errc::compile_failed,
                     "function '{}' calls itself and takes generic pointers, hardware values or types that AIR has not; "
                     "it would have to be inlined, which recursion forbids",
-                    function.getName());
+                    llvm::demangle(function.getName()));
       always_inline(function);
       for (llvm::User* user : function.users())
         if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) call->removeFnAttr(llvm::Attribute::NoInline);

@@ -248,11 +248,12 @@ class Reader {
     // Told already; and Clang does not come to an end when it is asked for the layout of a struct that holds itself.
     if (const auto* record = pointee->getAsCXXRecordDecl(); record != nullptr && record->isInvalidDecl()) return;
     if (!pointee->isVoidType()) {
-      if (pointee->isIncompleteType())
+      // A class of a template is there only once somebody needs it.
+      if (!sema_.isCompleteType(at, pointee))
         return error(at, "parameter '{}' points to the incomplete type '{}'", fact.name, fact.type_name);
       fact.size = static_cast<uint64_t>(context_.getTypeSizeInChars(pointee).getQuantity());
       fact.align = static_cast<uint64_t>(context_.getTypeAlignInChars(pointee).getQuantity());
-      if (const auto trouble = read_members(context_, pointee, fact))
+      if (const auto trouble = read_members(sema_, pointee, fact))
         return error(trouble->at.isValid() ? trouble->at : at, "{}", trouble->text);
     }
     if (resource != nullptr) {

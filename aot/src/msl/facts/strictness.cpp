@@ -27,6 +27,8 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
   StrictnessVisitor(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words)
       : sema_(sema), context_(sema.getASTContext()), sources_(sema.getSourceManager()), thread_words_(thread_words) {}
 
+  std::set<clang::SourceLocation::UIntTy> mixed_choices;
+
   bool shouldVisitTemplateInstantiations() const { return true; }
 
   bool VisitVarDecl(clang::VarDecl* variable) {
@@ -54,6 +56,7 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
   }
   bool VisitConditionalOperator(clang::ConditionalOperator* choice) {
     check_operands(choice->getQuestionLoc(), choice->getTrueExpr(), choice->getFalseExpr());
+    if (joins_spaces(*choice)) mixed_choices.insert(choice->getQuestionLoc().getRawEncoding());
     return true;
   }
   bool VisitCallExpr(clang::CallExpr* call) {
@@ -89,6 +92,14 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
           metal_name(types[0], context_), metal_name(types[1], context_));
   }
 
+  static bool joins_spaces(const clang::ConditionalOperator& choice) {
+    if (!choice.isGLValue() || !choice.getType()->isRecordType()) return false;
+    const clang::LangAS space = choice.getType().getAddressSpace();
+    for (const clang::Expr* arm : {choice.getTrueExpr(), choice.getFalseExpr()})
+      if (arm->IgnoreParenImpCasts()->getType().getAddressSpace() != space) return true;
+    return false;
+  }
+
   void check_conversion(const clang::Expr* expression, Form form) {
     const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression->IgnoreParens());
     if (cast == nullptr || cast->getCastKind() != clang::CK_FloatingCast || cast->isPartOfExplicitCast()) return;
@@ -121,6 +132,11 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
     const unsigned space = space_of(variable.getType());
     if (variable.isStaticLocal() && space == 0 && !variable.isConstexpr())
       return error(variable.getLocation(), "variables in function scope cannot be declared static");
+    // The token filter makes it static, and AIR runs no code before a kernel's.
+    if (variable.isStaticLocal() && space == 2 && !variable.hasConstantInitialization())
+      return error(variable.getLocation(),
+                   "variable '{}' in address space 'constant' must be initialized with a constant expression",
+                   std::string(variable.getName()));
     if (variable.hasGlobalStorage() && !variable.isStaticLocal() && space != 2 && !variable.isConstexpr() &&
         !variable.isInAnonymousNamespace())
       error(variable.getLocation(), "program scope variable must reside in constant address space");
@@ -146,8 +162,10 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
     if (target.hasAddressSpace() || target->isFunctionType() || target->getContainedAutoType() != nullptr ||
         pointee.IgnoreParens().getAs<clang::FunctionTypeLoc>())
       return;
-    // Apple's compiler takes `device T*& p`, although the reference names no space.
-    if (reference && target->isPointerType()) return;
+    // Apple's compiler takes `device T*& p` and `device T* (&a)[2]`, although the reference names no space.
+    const clang::QualType element = context_.getBaseElementType(target);
+    if (reference && element->isPointerType()) return;
+    if (element.hasAddressSpace()) return;
     // The name of a type may bring its space along, and so may a template parameter.
     if (target->getAs<clang::TypedefType>() != nullptr && target.getCanonicalType().hasAddressSpace()) return;
     if (target->isDependentType() && target->getAs<clang::TemplateTypeParmType>() == nullptr) return;
@@ -174,10 +192,12 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
 
 }  // namespace
 
-void check_strictness(clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words) {
+std::set<clang::SourceLocation::UIntTy> check_strictness(
+    clang::Sema& sema, const std::vector<clang::SourceLocation::UIntTy>& thread_words) {
   StrictnessVisitor checker(sema, thread_words);
   for (clang::Decl* decl : sema.getASTContext().getTranslationUnitDecl()->noload_decls())
     if (!decl->isFromASTFile()) checker.TraverseDecl(decl);
+  return std::move(checker.mixed_choices);
 }
 
 }  // namespace smelt::aot::msl

@@ -6,6 +6,7 @@
 
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecordLayout.h"
+#include "clang/Sema/Sema.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ const clang::CXXRecordDecl* structure(clang::QualType type) {
 
 class MemberReader {
  public:
-  MemberReader(const clang::ASTContext& context, ParameterFact& fact) : context_(context), fact_(fact) {}
+  MemberReader(clang::Sema& sema, ParameterFact& fact) : sema_(sema), context_(sema.getASTContext()), fact_(fact) {}
 
   /// Whether a member of `record`, or of a structure inside, is a pointer or has an [[id]].
   bool is_argument_buffer(const clang::CXXRecordDecl& record) {
@@ -103,10 +104,14 @@ class MemberReader {
   }
 
   /// The element of an array, Metal's or C's, and how many there are; `type` itself when it is none. An array of the
-  /// library that holds no pointers is a struct to AIR.
+  /// library that holds no pointers is a struct to AIR. Arrays of arrays of pointers count as one: each has its slot.
   clang::QualType element_of(clang::QualType type, uint64_t& count) {
     if (const auto* array = context_.getAsConstantArrayType(type)) {
       count = array->getSize().getLimitedValue();
+      if (context_.getBaseElementType(type)->isPointerType()) {
+        count = static_cast<uint64_t>(context_.getConstantArrayElementCount(array));
+        return context_.getBaseElementType(type);
+      }
       return array->getElementType();
     }
     const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
@@ -126,7 +131,7 @@ class MemberReader {
     }
     field.is_const = target.isConstQualified();
     field.type_name = metal_name(target, context_);
-    if (target->isVoidType() || target->isIncompleteType() || target->isFunctionType()) return true;
+    if (target->isVoidType() || target->isFunctionType() || !sema_.isCompleteType({}, target)) return true;
     field.target_size = static_cast<uint64_t>(context_.getTypeSizeInChars(target).getQuantity());
     field.target_align = static_cast<uint64_t>(context_.getTypeAlignInChars(target).getQuantity());
     return true;
@@ -134,6 +139,7 @@ class MemberReader {
 
   static constexpr size_t kMostMembers = 16384;
 
+  clang::Sema& sema_;
   const clang::ASTContext& context_;
   ParameterFact& fact_;
   std::set<const clang::CXXRecordDecl*> seen_;
@@ -152,11 +158,10 @@ std::string beyond(clang::QualType type) {
   return {};
 }
 
-std::optional<MemberTrouble> read_members(const clang::ASTContext& context, clang::QualType pointee,
-                                          ParameterFact& fact) {
+std::optional<MemberTrouble> read_members(clang::Sema& sema, clang::QualType pointee, ParameterFact& fact) {
   const clang::CXXRecordDecl* const record = structure(pointee);
   if (record == nullptr) return std::nullopt;
-  MemberReader reader(context, fact);
+  MemberReader reader(sema, fact);
   fact.is_argument_buffer = reader.is_argument_buffer(*record);
   reader.read(*record, 0);
   return reader.trouble();

@@ -11,7 +11,7 @@
 #include "clang/Basic/SourceLocation.h"
 
 namespace clang {
-class ASTContext;
+class Sema;
 }
 
 namespace smelt::aot::msl {
@@ -24,8 +24,7 @@ struct MemberTrouble {
 
 /// Sets fact.fields and fact.is_argument_buffer, of a complete and valid `pointee`; leaves them alone when it is no
 /// structure of the user's. Structures inside are taken apart in argument buffers only.
-std::optional<MemberTrouble> read_members(const clang::ASTContext& context, clang::QualType pointee,
-                                          ParameterFact& fact);
+std::optional<MemberTrouble> read_members(clang::Sema& sema, clang::QualType pointee, ParameterFact& fact);
 
 /// The name of a library type that is not for compute alone: textures, samplers, tables. Empty for others.
 std::string beyond(clang::QualType type);

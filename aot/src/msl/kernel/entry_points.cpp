@@ -8,6 +8,7 @@
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/optimise.hpp"
+#include "msl/kernel/thread_variables.hpp"
 #include "msl/safely.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -226,6 +227,7 @@ Result<void> build_external(llvm::Module& module, const MslKernel& source) {
   for (llvm::Function& one : module) prepare_operations(one);
   inline_all(module);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *function));
+  SMELT_TRY_VOID(own_address_tables(module));
   clean_externals(module, function);
   optimise(module);
   describe_constants(module, source.fact, source.constants);
@@ -260,6 +262,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   inline_all(module);
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
+  SMELT_TRY_VOID(own_address_tables(module));
   optimise(module);
   entry->addFnAttr(kernel_ir::kSimplified);
   describe_entry(*entry, fact, source.constants);

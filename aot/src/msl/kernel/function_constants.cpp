@@ -8,12 +8,12 @@
 // done at the head of each entry that reads what they write, in a variable of the thread; the optimiser folds it.
 #include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/optimise.hpp"
+#include "msl/kernel/thread_variables.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <fmt/format.h>
@@ -66,41 +66,6 @@ std::vector<llvm::Function*> take_constructors(llvm::Module& module) {
   return functions;
 }
 
-/// `from`, which points into the constants' space, becomes `to`, which points to the thread's memory.
-Result<void> rebase(llvm::Value* from, llvm::Value* to) {
-  for (llvm::Use& use : llvm::make_early_inc_range(from->uses())) {
-    auto* user = llvm::cast<llvm::Instruction>(use.getUser());
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(user)) {
-      load->setOperand(0, to);
-    } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(user); store != nullptr && use.getOperandNo() == 1) {
-      store->setOperand(1, to);
-    } else if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(user)) {
-      llvm::IRBuilder<> builder(address);
-      const llvm::SmallVector<llvm::Value*, 4> indices(address->indices());
-      llvm::Value* moved = builder.CreateGEP(address->getSourceElementType(), to, indices);
-      SMELT_TRY_VOID(rebase(address, moved));
-      address->eraseFromParent();
-    } else if (llvm::isa<llvm::AddrSpaceCastInst>(user) && user->getType() == to->getType()) {
-      user->replaceAllUsesWith(to);
-      user->eraseFromParent();
-    } else if (const auto* marker = llvm::dyn_cast<llvm::IntrinsicInst>(user);
-               marker != nullptr && marker->getIntrinsicID() == llvm::Intrinsic::invariant_start) {
-      // Clang's note that the constant does not change from here on.
-      user->replaceAllUsesWith(llvm::PoisonValue::get(user->getType()));
-      user->eraseFromParent();
-    } else if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(user)) {
-      llvm::IRBuilder<> builder(copy);
-      const bool is_source = copy->getRawSource() == from;
-      builder.CreateMemCpy(is_source ? copy->getRawDest() : to, copy->getDestAlign(),
-                           is_source ? to : copy->getRawSource(), copy->getSourceAlign(), copy->getLength());
-      copy->eraseFromParent();
-    } else {
-      return fail(Errc::compile_failed, "the address of a constant that is computed from function constants is taken");
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string constant_storage_name(const ConstantFact& constant) {
@@ -126,23 +91,7 @@ Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact
     if (global.isConstant() || global.isDeclaration() || global.isExternallyInitialized() ||
         global.getAddressSpace() == 3 || global.getName().starts_with("llvm."))
       continue;
-    llvm::convertUsersOfConstantsToInstructions({&global}, &entry);
-    llvm::SmallVector<llvm::Use*, 8> uses;
-    for (llvm::Use& use : global.uses())
-      if (auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
-          user != nullptr && user->getFunction() == &entry)
-        uses.push_back(&use);
-    if (uses.empty()) continue;
-    llvm::IRBuilder<> head(&*entry.getEntryBlock().getFirstInsertionPt());
-    llvm::AllocaInst* own = head.CreateAlloca(global.getValueType());
-    own->setAlignment(global.getAlign().valueOrOne());
-    head.CreateStore(global.getInitializer(), own);
-    // rebase() follows the uses of one instruction; an alloca has another type of pointer than the global.
-    auto* seen =
-        llvm::cast<llvm::Instruction>(head.Insert(new llvm::FreezeInst(llvm::PoisonValue::get(global.getType()))));
-    for (llvm::Use* use : uses) use->set(seen);
-    SMELT_TRY_VOID(rebase(seen, own));
-    seen->eraseFromParent();
+    SMELT_TRY_VOID(move_to_thread(global, entry));
   }
   for (llvm::Function* constructor : constructors)
     if (constructor->use_empty()) constructor->eraseFromParent();

@@ -47,6 +47,12 @@ size_t TokenFilter::skip_balanced(size_t at) const {
   return at;
 }
 
+/// Behind the lists of attributes that begin at `at`, if any.
+size_t TokenFilter::skip_attributes(size_t at) const {
+  while (in_[at].is(tok::l_square) && in_[at + 1].is(tok::l_square)) at = skip_balanced(at);
+  return at;
+}
+
 /// Tokens of a fragment of C++, all at one place.
 void TokenFilter::put(std::string_view text, clang::SourceLocation at) {
   auto [found, is_new] = fragments_.try_emplace(std::string(text));
@@ -88,7 +94,7 @@ void TokenFilter::step() {
   skip_literals();
   const bool opens_attribute = token.is(tok::l_square) && in_[at_ + 1].is(tok::l_square);
   if (opens_attribute && attribute_list()) return;
-  if (!casts_.empty() && cast()) return;
+  if (!learnt_.casts.empty() && cast()) return;
   if (conditional()) return;
   if (token.is(tok::kw_static_cast)) {
     put("::__msl_cast", token.getLocation());
@@ -118,6 +124,7 @@ std::vector<clang::SourceLocation::UIntTy> TokenFilter::take_thread_words() {
 void TokenFilter::run() {
   read_all();
   find_own_swizzles();
+  find_type_names();
   out_.reserve(in_.size() * 2);
   while (in_[at_].isNot(tok::eof)) step();
   out_.push_back(in_[at_]);

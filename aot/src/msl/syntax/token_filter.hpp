@@ -5,13 +5,15 @@
 //   MSL                                   becomes
 //   kernel, [[kernel]]                    annotate attribute "msl.kernel"
 //   device, constant, threadgroup         the address-space attributes of target_info.cpp; thread: nothing
-//   threadgroup T x[n]; in a function     the same and `static`: Clang has no automatic variables in a space
+//   threadgroup T x[n]; in a function     the same and `static`: Clang has no automatic variables in a space;
+//   constant T x[n] = ...; likewise       the same
 //   a space behind a method's ')'         an attribute of our own that gives `this` the space (method_spaces.hpp)
 //   constant T x[n] as a parameter        constant T *x: Clang has no space on an array parameter
-//   [[buffer(0)]], [[host_name("k")]] ... annotate attributes "msl.buffer", ... with the arguments
+//   [[buffer(0)]], [[host_name("k")]] ... annotate attributes "msl.buffer", ... with the arguments, GNU's but for
+//   T* x [[id(0)]][3]                     T* x [[clang::annotate("msl.id", 0)]][3]
 //   [[function_constant(3)]]              the same, and the variable becomes `extern`
 //   1.0h, 1.0bf, 0.5                      half(1.0f), __bf16(1.0f), 0.5f: Metal has no double
-//   c ? a : b                             each arm in ::__msl_arm(), which gives class values with a space by value
+//   c ? a : b, where one is no lvalue     each arm in ::__msl_arm(), which gives class values with a space by value
 //   static_cast<T>                        ::__msl_cast<T>, which also converts half <-> bfloat
 //   (T)x, T(x), where told to             ::__msl_cast_to<T>()->*x, ::__msl_cast<T>(x): see `casts` below
 //   "text"                                "text"__msl, an array in space constant
@@ -38,12 +40,19 @@ class Preprocessor;
 
 namespace smelt::aot::msl {
 
+/// What only the parser knows, from when it read the same tokens before: such a source is read twice. Places, as raw
+/// encodings.
+struct Learnt {
+  using Places = std::set<clang::SourceLocation::UIntTy>;
+  Places casts;    ///< between half and bfloat, which Clang refuses: which T in `T(x)` are types, and half or bfloat?
+  Places choices;  ///< '?' of class values in two spaces, or of two types that Clang does not join
+  size_t size() const { return casts.size() + choices.size(); }
+};
+
 class TokenFilter {
  public:
-  /// `casts`: where Clang refused a cast between half and bfloat when it read the same tokens before, as raw encodings.
-  /// Which T in `T(x)` are types, and half or bfloat, only the parser knows; so such a source is read twice. Borrowed.
-  TokenFilter(clang::Preprocessor& preprocessor, const std::set<clang::SourceLocation::UIntTy>& casts)
-      : preprocessor_(preprocessor), casts_(casts) {}
+  /// `learnt`: borrowed.
+  TokenFilter(clang::Preprocessor& preprocessor, const Learnt& learnt) : preprocessor_(preprocessor), learnt_(learnt) {}
 
   /// Lexes the main file to its end and puts the translation in front of the parser.
   void run();
@@ -60,6 +69,7 @@ class TokenFilter {
   bool in_system_header(clang::SourceLocation at);
   bool is_word(size_t at, std::string_view word) const;
   size_t skip_balanced(size_t at) const;
+  size_t skip_attributes(size_t at) const;
   void put(std::string_view text, clang::SourceLocation at);
   void copy() { out_.push_back(in_[at_++]); }
 
@@ -68,6 +78,8 @@ class TokenFilter {
   void space(std::string_view name);
   bool declares_object(size_t at) const;
   bool at_statement() const;
+  bool in_declaration() const;
+  bool becomes_static(std::string_view space) const;
   void find_array_parameter();
   bool has_function_constant(size_t at) const;
 
@@ -81,7 +93,8 @@ class TokenFilter {
 
   // Attributes: token_filter_attributes.cpp.
   bool attribute_list();
-  void one_attribute(std::string_view name, size_t open, size_t close, clang::SourceLocation at);
+  bool is_inside_declarator(size_t at, size_t end) const;
+  void one_attribute(std::string_view name, size_t open, size_t close, clang::SourceLocation at, bool is_inside);
 
   // Expressions: token_filter_expressions.cpp.
   bool number();
@@ -89,29 +102,42 @@ class TokenFilter {
   void skip_literals();
   bool cast();
   bool conditional();
+  void count_brackets(const clang::Token& token);
   void find_own_swizzles();
   bool swizzle();
+  bool is_library_swizzle(size_t at) const;
   bool is_simple_arm(size_t at) const;
-  void open_arm(clang::SourceLocation at, bool is_false_arm);
+  void open_arm(clang::SourceLocation at, bool is_false_arm, bool by_value);
   void close_arm(clang::SourceLocation at);
+
+  // Which arms are values by their tokens: token_filter_arms.cpp.
+  void find_type_names();
+  bool has_value_arm(size_t question) const;
+  size_t end_of_arm(size_t at) const;
+  bool is_value(size_t begin, size_t end) const;
+  size_t skip_type(size_t at, size_t end) const;
 
   struct Arm {
     int depth;
     bool is_false_arm;
+    bool by_value;
     bool is_wrapped;
   };
+  enum class Bracket : unsigned char { parenthesis, square, of_class, of_namespace, of_code };
+  Bracket kind_of_brace() const;
 
   clang::Preprocessor& preprocessor_;
-  const std::set<clang::SourceLocation::UIntTy>& casts_;
+  const Learnt& learnt_;
   std::vector<Token> in_, out_;
   size_t plain_literals_until_ = 0;  ///< literals before this token are the compiler's, not the program's
   size_t at_ = 0;
   int depth_ = 0;                  ///< of brackets of all kinds
-  std::vector<bool> parentheses_;  ///< of the open ones, whether it is a '('
+  std::vector<Bracket> brackets_;  ///< the open ones
   std::vector<Arm> arms_;
+  size_t inside_declarator_until_ = 0;  ///< where the last attribute ended that stood between a name and its bounds
   bool drop_constexpr_ = false;
   std::vector<clang::SourceLocation::UIntTy> thread_words_;
-  std::set<std::string> own_swizzles_;
+  std::set<std::string> own_swizzles_, type_names_;
   std::unordered_map<size_t, std::string_view> put_before_;
   std::unordered_map<size_t, size_t> skip_to_;
   std::unordered_map<std::string, std::vector<Token>> fragments_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// [[...]] to GNU annotate attributes: they are accepted in every place where Metal has its own, and they keep their
-// arguments as expressions, which are instantiated with the template.
+// [[...]] to GNU annotate attributes: they are accepted in every place where Metal has its own but one, and they keep
+// their arguments as expressions, which are instantiated with the template. The one is between a name and what still
+// belongs to its declarator, bounds or a bit-field's width: there C++'s own spelling stands.
 #include "msl/syntax/attributes.hpp"
 #include "msl/syntax/token_filter.hpp"
 
@@ -24,6 +25,8 @@ bool TokenFilter::attribute_list() {
     return {name.data(), name.size()};
   };
   if (find_attribute(name_at(first)) == nullptr) return false;
+  const bool is_inside = is_inside_declarator(at_, end);
+  if (is_inside) inside_declarator_until_ = end;
   for (size_t i = first; i < close;) {
     const std::string_view name = name_at(i);
     if (name.empty()) {
@@ -32,17 +35,24 @@ bool TokenFilter::attribute_list() {
     }
     const bool has_arguments = in_[i + 1].is(tok::l_paren);
     const size_t after = has_arguments ? skip_balanced(i + 1) : i + 1;
-    one_attribute(name, i + 1, after, in_[i].getLocation());
+    one_attribute(name, i + 1, after, in_[i].getLocation(), is_inside);
     i = after + (in_[after].is(tok::comma) ? 1 : 0);
   }
   at_ = end;
   return true;
 }
 
+/// Whether the list from `at` to `end` stands between a name and its bounds, or the width of a bit-field.
+bool TokenFilter::is_inside_declarator(size_t at, size_t end) const {
+  if (at == 0 || (in_[at - 1].isNot(tok::identifier) && inside_declarator_until_ != at)) return false;
+  return in_[skip_attributes(end)].isOneOf(tok::l_square, tok::colon);
+}
+
 /// `open` is the '(' of the arguments and `close` just behind the ')'; equal when there are none.
-void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close, clang::SourceLocation at) {
+void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close, clang::SourceLocation at,
+                                bool is_inside) {
   const AttributeRow* row = find_attribute(name);
-  put(fmt::format("__attribute__((annotate(\"msl.{}\"", name), at);
+  put(fmt::format("{}annotate(\"msl.{}\"", is_inside ? "[[clang::" : "__attribute__((", name), at);
   if (open < close) {
     put(",", at);
     const bool is_one_word = close == open + 3 && in_[open + 1].is(tok::identifier);
@@ -57,7 +67,7 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
                   in_.begin() + static_cast<std::ptrdiff_t>(close) - 1);
     }
   }
-  put(")))", at);
+  put(is_inside ? ")]]" : ")))", at);
 }
 
 }  // namespace smelt::aot::msl

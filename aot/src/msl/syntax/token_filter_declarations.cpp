@@ -27,6 +27,7 @@ bool TokenFilter::word(std::string_view name) {
     put("::__smelt_function_constant_defined(&", at);
     at_ += 2;
     ++depth_;
+    brackets_.push_back(Bracket::parenthesis);
     return true;
   }
   // "-> device T&": no member has the name of a space and a type behind it.
@@ -139,13 +140,14 @@ bool TokenFilter::unsupported_word() {
 void TokenFilter::space(std::string_view name) {
   const clang::SourceLocation at = in_[at_].getLocation();
   // A parameter may have the attribute too, as a condition.
-  const bool is_function_constant =
-      name == "constant" && (parentheses_.empty() || !parentheses_.back()) && has_function_constant(at_);
+  const bool is_parameter = !brackets_.empty() && brackets_.back() == Bracket::parenthesis;
+  const bool is_function_constant = name == "constant" && !is_parameter && has_function_constant(at_);
   if (is_function_constant) {
     while (!out_.empty() && out_.back().isOneOf(tok::kw_static, tok::kw_constexpr, tok::kw_inline)) out_.pop_back();
     drop_constexpr_ = true;
   }
-  if (!parentheses_.empty() && parentheses_.back()) find_array_parameter();
+  if (is_parameter) find_array_parameter();
+  if (becomes_static(name)) put("static", at);
   if (name == "device") {
     put("__attribute__((opencl_global_device))", at);
   } else if (name == "constant") {
@@ -153,7 +155,6 @@ void TokenFilter::space(std::string_view name) {
                              : "__attribute__((opencl_global_host)) const",
         at);
   } else {
-    if (at_statement() && declares_object(at_)) put("static", at);
     put("__attribute__((opencl_local))", at);
   }
   ++at_;
@@ -163,6 +164,69 @@ void TokenFilter::space(std::string_view name) {
 bool TokenFilter::at_statement() const {
   return out_.empty() || out_.back().isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon, tok::r_paren,
                                              tok::kw_volatile, tok::kw_const, tok::kw_static);
+}
+
+/// Whether a declaration has begun, and only attributes, pragmas and words of its type stand before `at_`.
+bool TokenFilter::in_declaration() const {
+  const auto is_type_word = [&](const Token& token) {
+    return token.isOneOf(tok::identifier, tok::coloncolon, tok::kw_const, tok::kw_volatile, tok::kw_static,
+                         tok::kw_constexpr, tok::kw_auto) ||
+           token.isSimpleTypeSpecifier(preprocessor_.getLangOpts());
+  };
+  const auto opener = [&](size_t at, tok::TokenKind open, tok::TokenKind close) {
+    int depth = 0;
+    while (at-- > 0) {
+      if (out_[at].is(close)) ++depth;
+      if (close == tok::greater && out_[at].is(tok::greatergreater)) depth += 2;
+      if (out_[at].is(open) && --depth == 0) return at;
+      if (out_[at].isOneOf(tok::semi, tok::l_brace, tok::r_brace)) break;
+    }
+    return size_t(0);
+  };
+  for (size_t at = out_.size(); at > 0;) {
+    const Token& before = out_[at - 1];
+    if (before.isAnnotation() || is_type_word(before)) {
+      --at;
+    } else if (before.is(tok::r_square)) {
+      at = opener(at, tok::l_square, tok::r_square);
+      if (out_[at].isNot(tok::l_square) || out_[at + 1].isNot(tok::l_square)) return false;
+    } else if (before.isOneOf(tok::greater, tok::greatergreater)) {
+      at = opener(at, tok::less, tok::greater);
+    } else {
+      return before.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon, tok::r_paren);
+    }
+  }
+  return true;
+}
+
+/// Clang has no automatic variables in a space. Those of threadgroup memory and constants of a function become static;
+/// a member stays what it is, and an error.
+bool TokenFilter::becomes_static(std::string_view space) const {
+  const Bracket inside = brackets_.empty() ? Bracket::of_namespace : brackets_.back();
+  if (space == "device" || inside == Bracket::of_class || inside == Bracket::parenthesis) return false;
+  if (space == "constant" && inside == Bracket::of_namespace) return false;
+  return in_declaration() && declares_object(at_);
+}
+
+/// Of the '{' at `at_`.
+TokenFilter::Bracket TokenFilter::kind_of_brace() const {
+  for (size_t at = at_; at > 0; --at) {
+    const Token& token = in_[at - 1];
+    if (token.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::equal, tok::l_paren, tok::comma)) break;
+    if (token.is(tok::kw_namespace)) return Bracket::of_namespace;
+    if (token.isOneOf(tok::kw_struct, tok::kw_class, tok::kw_union)) return Bracket::of_class;
+    if (token.is(tok::string_literal) && at >= 2 && in_[at - 2].is(tok::kw_extern)) return Bracket::of_namespace;
+    if (token.isNot(tok::r_paren)) continue;
+    // "struct alignas(16) S {", and else a function.
+    size_t open = at - 1;
+    for (int depth = 0; open > 0; --open) {
+      if (in_[open].is(tok::r_paren)) ++depth;
+      if (in_[open].is(tok::l_paren) && --depth == 0) break;
+    }
+    if (open == 0 || !is_attribute_word(in_[open - 1])) break;
+    at = open;
+  }
+  return Bracket::of_code;
 }
 
 /// Whether the declaration at `at` declares an object in the space it names: no pointer, reference or function.
@@ -207,12 +271,13 @@ void TokenFilter::find_array_parameter() {
     const auto opens_extent = [&](size_t where) {
       return in_[where].is(tok::l_square) && in_[where + 1].isNot(tok::l_square);
     };
-    if (token.isNot(tok::identifier) || !opens_extent(i + 1)) continue;
-    const size_t end_of_first = skip_balanced(i + 1);
+    const size_t extent = skip_attributes(i + 1);
+    if (token.isNot(tok::identifier) || !opens_extent(extent)) continue;
+    const size_t end_of_first = skip_balanced(extent);
     size_t end = end_of_first;
     while (opens_extent(end)) end = skip_balanced(end);
     if (!in_[end].isOneOf(tok::comma, tok::r_paren)) return;
-    skip_to_[i + 1] = end_of_first;
+    skip_to_[extent] = end_of_first;
     put_before_[i] = end == end_of_first ? "*" : "(*";
     if (end != end_of_first) put_before_[end_of_first] = ")";
     return;

@@ -2,8 +2,9 @@
 // Literals, and the arms of conditional operators.
 //
 // Clang refuses `c ? p[i] : T(0)` when T is a class, p[i] is const and in a space, and the other arm is a temporary:
-// neither type is at least as qualified as the other. Metal's vectors are classes here. So each arm is wrapped in a
-// function that returns such values as plain T, and everything else as it is.
+// neither type is at least as qualified as the other. Metal's vectors are classes here. So where one arm is a value by
+// its looks, or the parser said so (Learnt::choices), each is wrapped in a function that returns such values as plain
+// T, and everything else as it is. Other arms stay as they are: `(c ? p[0] : p[1]).x = 9` writes one of two.
 #include "msl/syntax/token_filter.hpp"
 
 #include "clang/Lex/Preprocessor.h"
@@ -100,7 +101,7 @@ bool TokenFilter::literal() {
 bool TokenFilter::cast() {
   const Token& first = in_[at_];
   const clang::SourceLocation at = first.getLocation();
-  if (casts_.count(at.getRawEncoding()) == 0) return false;
+  if (learnt_.casts.count(at.getRawEncoding()) == 0) return false;
   const bool is_c_style = first.is(tok::l_paren);
   size_t end = at_;  // of the type
   if (is_c_style)
@@ -139,11 +140,17 @@ void TokenFilter::find_own_swizzles() {
       own_swizzles_.emplace(text_of(in_[i]));
 }
 
+/// Whether the word at `at` can only be a swizzle of a vector of Metal's.
+bool TokenFilter::is_library_swizzle(size_t at) const {
+  const std::string_view name = text_of(in_[at]);
+  return is_swizzle(name) && own_swizzles_.count(std::string(name)) == 0;
+}
+
 /// A swizzle that is read becomes the call that it stands for: Clang cannot instantiate an operator on a property.
 bool TokenFilter::swizzle() {
   if (out_.empty() || !out_.back().isOneOf(tok::period, tok::arrow)) return false;
+  if (!is_library_swizzle(at_)) return false;
   std::string name(text_of(in_[at_]));
-  if (!is_swizzle(name) || own_swizzles_.count(name) != 0) return false;
   const Token& next = in_[at_ + 1];
   if (next.isOneOf(tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal, tok::percentequal) ||
       next.isOneOf(tok::ampequal, tok::pipeequal, tok::caretequal, tok::lesslessequal, tok::greatergreaterequal) ||
@@ -167,15 +174,28 @@ bool TokenFilter::is_simple_arm(size_t at) const {
          in_[at + 1].isOneOf(tok::colon, tok::r_paren, tok::semi, tok::comma, tok::r_brace, tok::r_square);
 }
 
-void TokenFilter::open_arm(clang::SourceLocation at, bool is_false_arm) {
-  const bool wrap = !is_simple_arm(at_);
+void TokenFilter::open_arm(clang::SourceLocation at, bool is_false_arm, bool by_value) {
+  const bool wrap = by_value && !is_simple_arm(at_);
   if (wrap) put("::__msl_arm(", at);
-  arms_.push_back({depth_, is_false_arm, wrap});
+  arms_.push_back({depth_, is_false_arm, by_value, wrap});
 }
 
 void TokenFilter::close_arm(clang::SourceLocation at) {
   if (arms_.back().is_wrapped) put(")", at);
   arms_.pop_back();
+}
+
+void TokenFilter::count_brackets(const Token& token) {
+  if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
+    ++depth_;
+    brackets_.push_back(token.is(tok::l_paren)    ? Bracket::parenthesis
+                        : token.is(tok::l_square) ? Bracket::square
+                                                  : kind_of_brace());
+  }
+  if (token.isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) {
+    --depth_;
+    if (!brackets_.empty()) brackets_.pop_back();
+  }
 }
 
 /// Counts brackets, and opens and closes arms. True: the token was dealt with.
@@ -187,23 +207,18 @@ bool TokenFilter::conditional() {
     close_arm(at);
   // Unbalanced input: an arm never outlives its bracket.
   while (!arms_.empty() && arms_.back().depth > depth_) close_arm(at);
-  if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
-    ++depth_;
-    parentheses_.push_back(token.is(tok::l_paren));
-  }
-  if (token.isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) {
-    --depth_;
-    if (!parentheses_.empty()) parentheses_.pop_back();
-  }
+  count_brackets(token);
   if (token.is(tok::question)) {
+    const bool by_value = learnt_.choices.count(at.getRawEncoding()) != 0 || has_value_arm(at_);
     copy();
-    open_arm(at, false);
+    open_arm(at, false, by_value);
     return true;
   }
   if (token.is(tok::colon) && !arms_.empty() && !arms_.back().is_false_arm && arms_.back().depth == depth_) {
+    const bool by_value = arms_.back().by_value;
     close_arm(at);
     copy();
-    open_arm(at, true);
+    open_arm(at, true, by_value);
     return true;
   }
   return false;

@@ -88,4 +88,22 @@
   __SMELT_VECTOR_##arity(name, T##2, operation) __SMELT_VECTOR_##arity(name, T##3, operation) \
       __SMELT_VECTOR_##arity(name, T##4, operation)
 
+// operator[] of objects in a space, or volatile: it gives elements of the same kind, so that a pointer or reference to
+// one can be made. `element` is made of `self` and the index.
+#define __SMELT_ELEMENT(C, T, index, element)                   \
+  __SMELT_INLINE constexpr T& operator[](this C& self, index) { \
+    return element;                                             \
+  }
+#define __SMELT_ELEMENTS(C, T, index, element)                                          \
+  __SMELT_ELEMENT(SMELT_DEVICE C, SMELT_DEVICE T, index, element)                       \
+  __SMELT_ELEMENT(SMELT_DEVICE const C, SMELT_DEVICE const T, index, element)           \
+  __SMELT_ELEMENT(SMELT_THREADGROUP C, SMELT_THREADGROUP T, index, element)             \
+  __SMELT_ELEMENT(SMELT_THREADGROUP const C, SMELT_THREADGROUP const T, index, element) \
+  __SMELT_ELEMENT(SMELT_CONSTANT C, SMELT_CONSTANT T, index, element)                   \
+  template <class Self>                                                                 \
+    requires(__is_volatile(Self))                                                       \
+  __SMELT_INLINE auto& operator[](this Self& self, index) {                             \
+    return element;                                                                     \
+  }
+
 #endif

@@ -86,6 +86,9 @@ inline constexpr bool __is_part = __is_number<A> && __is_convertible_to(A, T);
 template <class T, int N, class... A>
 concept __fills = sizeof...(A) > 1 && ((__brings<T, A> > 0) && ...) && (__brings<T, A> + ... + 0) == N;
 
+template <class T, class U>
+inline constexpr bool __is_shift = __is_integral(T) && !__is_same(T, bool) && __is_integral(U) && !__is_same(U, bool);
+
 template <class T, int N>
 struct __components {
   T e[N];
@@ -124,14 +127,24 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                        \
     return vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
   }                                                                                    \
+  __SMELT_INLINE vec<T, count> __get_##name() const volatile {                         \
+    return vec(*this).__get_##name();                                                  \
+  }                                                                                    \
   __declspec(property(get = __get_##name)) vec<T, count> name, colours;
 #define __SMELT_WRITE(count, name, colours, ...)                                       \
   __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                        \
     return vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
   }                                                                                    \
+  __SMELT_INLINE vec<T, count> __get_##name() const volatile {                         \
+    return vec(*this).__get_##name();                                                  \
+  }                                                                                    \
   __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                    \
     constexpr int at[] = {__VA_ARGS__};                                                \
     for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                       \
+  }                                                                                    \
+  __SMELT_INLINE void __put_##name(vec<T, count> value) volatile {                     \
+    constexpr int at[] = {__VA_ARGS__};                                                \
+    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);                       \
   }                                                                                    \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
 
@@ -145,18 +158,40 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
     requires(condition)                                         \
   {                                                             \
     return *this = vec(E(__n() op b.__n()), __raw());           \
+  }                                                             \
+  template <class V>                                            \
+    requires(__is_volatile(V) && (condition))                   \
+  __SMELT_INLINE V& operator op##=(this V& self, vec b) {       \
+    return self = vec(self) op b;                               \
   }
-// A shift amount counts modulo the width (docs/formats/metal-language.md 2.6).
+// A shift amount counts modulo the width (docs/formats/metal-language.md 2.6). It may be a vector of another type of
+// integer: the result has the left side's.
 #define __SMELT_SHIFT(op)                                               \
   friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)         \
-    requires(__is_integral(T) && !__is_same(T, bool))                   \
+    requires(__is_shift<T, T>)                                          \
   {                                                                     \
     return vec(E(a.__n() op(b.__n() & E(8 * sizeof(T) - 1))), __raw()); \
   }                                                                     \
   __SMELT_INLINE constexpr vec& operator op##=(vec b)                   \
-    requires(__is_integral(T) && !__is_same(T, bool))                   \
+    requires(__is_shift<T, T>)                                          \
   {                                                                     \
     return *this = *this op b;                                          \
+  }                                                                     \
+  template <class V>                                                    \
+    requires(__is_volatile(V) && __is_shift<T, T>)                      \
+  __SMELT_INLINE V& operator op##=(this V& self, vec b) {               \
+    return self = vec(self) op b;                                       \
+  }                                                                     \
+  template <class U>                                                    \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                      \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec<U, N> b) { \
+    return a op vec(b);                                                 \
+  }                                                                     \
+  template <class V, class U>                                           \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                      \
+  __SMELT_INLINE constexpr V& operator op##=(this V& self, vec<U, N> b) { \
+    self op##= vec(b);                                                  \
+    return self;                                                        \
   }
 #define __SMELT_COMPARISON(op)                                             \
   friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) { \
@@ -207,6 +242,22 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   __SMELT_INLINE T& operator[](int i) {                                                                            \
     return reinterpret_cast<T*>(&__v)[i];                                                                          \
   }                                                                                                                \
+  __SMELT_ELEMENTS(vec, T, int i, __builtin_is_constant_evaluated() ? __component(self, i) : (&self.x)[i])         \
+                                                                                                                   \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                               \
+  __SMELT_INLINE vec(V& other) : vec(E(other.__v), __raw()) {}                                                     \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                               \
+  __SMELT_INLINE vec& operator=(V& other) {                                                                        \
+    return *this = vec(other);                                                                                     \
+  }                                                                                                                \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V))                                                                                     \
+  __SMELT_INLINE V& operator=(this V& self, vec value) {                                                           \
+    self.__v = value.__v;                                                                                          \
+    return self;                                                                                                   \
+  }                                                                                                                \
                                                                                                                    \
   __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                     \
   __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                     \
@@ -226,21 +277,21 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   __SMELT_COMPARISON(!=)                                                                                           \
   __SMELT_LOGICAL(&)                                                                                               \
   __SMELT_LOGICAL(|)                                                                                               \
-  __SMELT_INLINE constexpr vec operator+() const {                                                                 \
-    return *this;                                                                                                  \
+  friend __SMELT_INLINE constexpr vec operator+(vec a) {                                                           \
+    return a;                                                                                                      \
   }                                                                                                                \
-  __SMELT_INLINE constexpr vec operator-() const                                                                   \
+  friend __SMELT_INLINE constexpr vec operator-(vec a)                                                             \
     requires(!__is_same(T, bool))                                                                                  \
   {                                                                                                                \
-    return vec(E(-__n()), __raw());                                                                                \
+    return vec(E(-a.__n()), __raw());                                                                              \
   }                                                                                                                \
-  __SMELT_INLINE constexpr vec operator~() const                                                                   \
+  friend __SMELT_INLINE constexpr vec operator~(vec a)                                                             \
     requires(__is_integral(T) && !__is_same(T, bool))                                                              \
   {                                                                                                                \
-    return vec(E(~__n()), __raw());                                                                                \
+    return vec(E(~a.__n()), __raw());                                                                              \
   }                                                                                                                \
-  __SMELT_INLINE constexpr vec<bool, N> operator!() const {                                                        \
-    return vec<bool, N>::__from_mask(__n() == E(0));                                                               \
+  friend __SMELT_INLINE constexpr vec<bool, N> operator!(vec a) {                                                  \
+    return vec<bool, N>::__from_mask(a.__n() == E(0));                                                             \
   }                                                                                                                \
   __SMELT_INLINE constexpr vec& operator++() {                                                                     \
     return *this += vec(1);                                                                                        \
@@ -278,6 +329,10 @@ struct vec<T, 2> {
     if (__builtin_is_constant_evaluated()) *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y));
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
+  template <class V>
+  static __SMELT_INLINE constexpr auto& __component(V& self, int i) {
+    return i == 0 ? self.x : self.y;
+  }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
 #include "smelt/swizzles2.h"
   __SMELT_VECTOR_MEMBERS
@@ -303,6 +358,10 @@ struct vec<T, 3> {
       *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y), static_cast<T>(E(__e).z));
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
+  template <class V>
+  static __SMELT_INLINE constexpr auto& __component(V& self, int i) {
+    return i == 0 ? self.x : i == 1 ? self.y : self.z;
+  }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
 #include "smelt/swizzles3.h"
   __SMELT_VECTOR_MEMBERS
@@ -334,6 +393,10 @@ struct vec<T, 4> {
   __SMELT_INLINE constexpr vec(X __x, Y __y, Z __z)
       : x(static_cast<T>(__x)), y(static_cast<T>(__y)), z(static_cast<T>(__z)), w(T(0)) {}
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
+  template <class V>
+  static __SMELT_INLINE constexpr auto& __component(V& self, int i) {
+    return i == 0 ? self.x : i == 1 ? self.y : i == 2 ? self.z : self.w;
+  }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
 #include "smelt/swizzles4.h"
   __SMELT_VECTOR_MEMBERS
@@ -355,15 +418,25 @@ struct vec<T, 4> {
     constexpr int at[] = {__VA_ARGS__};                         \
     return __pick<count>(at);                                   \
   }                                                             \
+  __SMELT_INLINE vec<T, count> __get_##name() const volatile {  \
+    return packed_vec(*this).__get_##name();                    \
+  }                                                             \
   __declspec(property(get = __get_##name)) vec<T, count> name, colours;
 #define __SMELT_WRITE(count, name, colours, ...)                    \
   __SMELT_INLINE constexpr vec<T, count> __get_##name() const {     \
     constexpr int at[] = {__VA_ARGS__};                             \
     return __pick<count>(at);                                       \
   }                                                                 \
+  __SMELT_INLINE vec<T, count> __get_##name() const volatile {      \
+    return packed_vec(*this).__get_##name();                        \
+  }                                                                 \
   __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) { \
     constexpr int at[] = {__VA_ARGS__};                             \
     for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));    \
+  }                                                                 \
+  __SMELT_INLINE void __put_##name(vec<T, count> value) volatile {  \
+    constexpr int at[] = {__VA_ARGS__};                             \
+    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);    \
   }                                                                 \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
 
@@ -382,6 +455,36 @@ struct vec<T, 4> {
   __SMELT_PACKED_OPERATOR(op)                                \
   __SMELT_INLINE constexpr packed_vec& operator op##=(V b) { \
     return *this = packed_vec(V(*this) op b);                \
+  }                                                          \
+  template <class P>                                         \
+    requires(__is_volatile(P))                               \
+  __SMELT_INLINE P& operator op##=(this P& self, V b) {      \
+    return self = packed_vec(V(packed_vec(self)) op b);      \
+  }
+
+// With a vector of another type of integer, as the aligned vector's.
+#define __SMELT_PACKED_SHIFT(op)                                            \
+  __SMELT_PACKED_ARITHMETIC(op)                                             \
+  template <class U>                                                        \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                          \
+  friend __SMELT_INLINE constexpr V operator op(packed_vec a, vec<U, N> b) { \
+    return V(a) op b;                                                       \
+  }                                                                         \
+  template <class U>                                                        \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                          \
+  friend __SMELT_INLINE constexpr V operator op(packed_vec a, packed_vec<U, N> b) { \
+    return V(a) op vec<U, N>(b);                                            \
+  }                                                                         \
+  template <class U>                                                        \
+    requires(!__is_same(U, T) && __is_shift<U, T>)                          \
+  friend __SMELT_INLINE constexpr vec<U, N> operator op(vec<U, N> a, packed_vec b) { \
+    return a op V(b);                                                       \
+  }                                                                         \
+  template <class P, class U>                                               \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                          \
+  __SMELT_INLINE constexpr P& operator op##=(this P& self, vec<U, N> b) {   \
+    self op##= V(b);                                                        \
+    return self;                                                            \
   }
 
 #define __SMELT_PACKED_MEMBERS                                                                              \
@@ -415,6 +518,23 @@ struct vec<T, 4> {
   __SMELT_INLINE T& operator[](int i) {                                                                     \
     return reinterpret_cast<T*>(this)[i];                                                                   \
   }                                                                                                         \
+  __SMELT_ELEMENTS(packed_vec, T, int i, (&self.x)[i])                                                      \
+  template <class P>                                                                                        \
+    requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                                 \
+  __SMELT_INLINE packed_vec(P& other) {                                                                     \
+    for (int i = 0; i < N; ++i) (&x)[i] = (&other.x)[i];                                                    \
+  }                                                                                                         \
+  template <class P>                                                                                        \
+    requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                                 \
+  __SMELT_INLINE packed_vec& operator=(P& other) {                                                          \
+    return *this = packed_vec(other);                                                                       \
+  }                                                                                                         \
+  template <class P>                                                                                        \
+    requires(__is_volatile(P))                                                                              \
+  __SMELT_INLINE P& operator=(this P& self, packed_vec value) {                                             \
+    for (int i = 0; i < N; ++i) (&self.x)[i] = (&value.x)[i];                                               \
+    return self;                                                                                            \
+  }                                                                                                         \
   __SMELT_PACKED_ARITHMETIC(+)                                                                              \
   __SMELT_PACKED_ARITHMETIC(-)                                                                              \
   __SMELT_PACKED_ARITHMETIC(*)                                                                              \
@@ -423,8 +543,8 @@ struct vec<T, 4> {
   __SMELT_PACKED_ARITHMETIC(&)                                                                              \
   __SMELT_PACKED_ARITHMETIC(|)                                                                              \
   __SMELT_PACKED_ARITHMETIC(^)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(<<)                                                                             \
-  __SMELT_PACKED_ARITHMETIC(>>)                                                                             \
+  __SMELT_PACKED_SHIFT(<<)                                                                                  \
+  __SMELT_PACKED_SHIFT(>>)                                                                                  \
   __SMELT_PACKED_OPERATOR(<)                                                                                \
   __SMELT_PACKED_OPERATOR(>)                                                                                \
   __SMELT_PACKED_OPERATOR(<=)                                                                               \
@@ -465,6 +585,7 @@ struct packed_vec<T, 2> {
   };
   __SMELT_PACKED_MEMBERS
   __SMELT_INLINE constexpr packed_vec(V v) : x(v.x), y(v.y) {}
+  __SMELT_INLINE operator V() const volatile { return packed_vec(*this); }
   __SMELT_INLINE constexpr operator V() const { return V(x, y); }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
@@ -483,6 +604,7 @@ struct packed_vec<T, 3> {
   };
   __SMELT_PACKED_MEMBERS
   __SMELT_INLINE constexpr packed_vec(V v) : x(v.x), y(v.y), z(v.z) {}
+  __SMELT_INLINE operator V() const volatile { return packed_vec(*this); }
   __SMELT_INLINE constexpr operator V() const { return V(x, y, z); }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
@@ -501,6 +623,7 @@ struct packed_vec<T, 4> {
   };
   __SMELT_PACKED_MEMBERS
   __SMELT_INLINE constexpr packed_vec(V v) : x(v.x), y(v.y), z(v.z), w(v.w) {}
+  __SMELT_INLINE operator V() const volatile { return packed_vec(*this); }
   __SMELT_INLINE constexpr operator V() const { return V(x, y, z, w); }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
@@ -509,6 +632,7 @@ struct packed_vec<T, 4> {
 
 #undef __SMELT_PACKED_MEMBERS
 #undef __SMELT_PACKED_ARITHMETIC
+#undef __SMELT_PACKED_SHIFT
 #undef __SMELT_PACKED_OPERATOR
 #undef __SMELT_WRITE
 #undef __SMELT_READ

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a float becomes an integer toward zero, NaN 0
+// run: 1
+// in 1 float: -1.9 2.9 nan
+// out int: -1 2 0
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device int* out, constant float* x [[buffer(1)]]) { for (int i = 0; i < 3; ++i) out[i] = int(x[i]); }

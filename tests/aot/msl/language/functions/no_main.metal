@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a kernel is not called `main`
+// error 6:13: function cannot be called 'main' in Metal
+#include <metal_stdlib>
+using namespace metal;
+kernel void main(device float* out) { out[0] = 1; }

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a kernel takes no plain value
+// error 6:40: invalid type 'float' for input declaration in a kernel function
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device float* out, float x) { out[0] = x; }

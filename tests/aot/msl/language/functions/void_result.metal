@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a kernel has no result
+// error 6:8: kernel must have void return type
+#include <metal_stdlib>
+using namespace metal;
+kernel int k(device int* out) { return 1; }

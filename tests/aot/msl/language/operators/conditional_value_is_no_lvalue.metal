@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a choice with a value in it is a value
+// error 6:82: expression is not assignable
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device float2* out, constant bool& c) { (c ? out[0] : float2(1)).x = 9; }

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: half and bfloat do not meet in an operation
+// error 6:84: invalid operands to binary expression ('half' and 'bfloat'): convert one to the other, or both to float
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device half* h, device bfloat* b, device float* out) { out[0] = h[0] + b[0]; }

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a kernel's pointer names its space
+// error 6:22: pointer type must have explicit address space qualifier
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(float* out) { out[0] = 1; }

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a member is in the space of its object, and names none
+// error 6:30: field may not be qualified with an address space
+#include <metal_stdlib>
+using namespace metal;
+struct S { threadgroup float x; };
+kernel void k(device float* out) { out[0] = 1; }
