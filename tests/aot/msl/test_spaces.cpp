@@ -325,6 +325,43 @@ TEST_CASE("what takes a reference to the thread's memory, beside functions for o
   CHECK(has(tag_error(both, "out[0] = f(d[0], 1);\n"), "no matching function for call to 'f'"));
 }
 
+TEST_CASE("what a function calls of its parameter, it calls of the argument") {
+  const std::string converted =
+      "struct Tag { int v; operator int() const thread { return 1; } operator int() const device { return 2; } };\n";
+  CHECK(has(tag_error(converted, "out[0] = static_cast<int>(c);\n"), "this one is in 'constant'"));
+  const std::string handed = std::string(kTag) + "int f(thread Tag& x) { return x.where(); }\n";
+  CHECK(has(tag_error(handed, "out[0] = f(d[0]);\n"), "this one is in 'device'"));
+}
+
+TEST_CASE("metal::array gives out elements in the space it lies in") {
+  const std::string text = R"(
+int space_of(thread const int& x) { return 1; }
+int space_of(device const int& x) { return 2; }
+int space_of(constant const int& x) { return 3; }
+int space_of(threadgroup const int& x) { return 4; }
+struct Rows { array<array<int, 2>, 3> rows; int sum() const { return rows[0][0] + rows[2][1]; } };
+constexpr array<int, 3> kTable = {{7, 8, 9}};
+kernel void k(device int* out, device Rows* d, constant Rows& c) {
+  threadgroup array<int, 4> g;
+  array<int, 4> t = {{1, 2, 3, 4}};
+  for (int i = 0; i < 4; ++i) g[i] = i;
+  device int& r = d->rows[2].back();
+  r = 5;
+  threadgroup int* p = g.data() + 1;
+  *p = 6;
+  const threadgroup array<int, 4>& cg = g;
+  int sum = 0;
+  for (threadgroup const int& x : cg) sum += x;
+  device const int* from = ((const device Rows*)d)->rows[2].data();
+  constant int* at = c.rows.front().begin();
+  out[0] = 1000 * space_of(t[0]) + 100 * space_of(d->rows[0][1]) + 10 * space_of(c.rows[0][0]) + space_of(cg.front());
+  out[1] = d->sum() + c.sum() + at[0];
+  out[2] = sum + from[1] + kTable[1];
+}
+)";
+  CHECK(ints(text, 3) == Ints{1234, 5, 24});
+}
+
 TEST_CASE("spaces where none can be: errors that name them") {
   CHECK(has(tag_error("struct Tag { int v; static int f() device { return 1; } };\n", ""),
             "a static member function cannot be qualified with address space 'device'"));

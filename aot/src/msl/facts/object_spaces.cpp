@@ -45,9 +45,11 @@ bool has_variants(const clang::CXXMethodDecl& method) {
 const clang::Expr* root_of(const clang::Expr* expression) {
   for (;;) {
     expression = expression->IgnoreParenImpCasts();
-    if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression);
-        member != nullptr && llvm::isa<clang::FieldDecl>(member->getMemberDecl()) &&
-        !member->getMemberDecl()->getType()->isReferenceType())
+    if (const auto* cast = llvm::dyn_cast<clang::ExplicitCastExpr>(expression); cast != nullptr && cast->isGLValue())
+      expression = cast->getSubExpr();
+    else if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression);
+             member != nullptr && llvm::isa<clang::FieldDecl>(member->getMemberDecl()) &&
+             !member->getMemberDecl()->getType()->isReferenceType())
       expression = member->getBase();
     else if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression);
              element != nullptr && llvm::isa<clang::ImplicitCastExpr>(element->getBase()) &&
@@ -113,6 +115,33 @@ unsigned object_space(const clang::Expr& object) {
   return is_shared ? 2 : 0;
 }
 
+/// The object of a call of a method that is no static one; null: no such call.
+const clang::Expr* object_of(const clang::CallExpr& call) {
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call.getDirectCallee());
+  if (method == nullptr || method->isStatic()) return nullptr;
+  if (const auto* named = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call)) return named->getImplicitObjectArgument();
+  return llvm::isa<clang::CXXOperatorCallExpr>(call) ? call.getArg(0) : nullptr;
+}
+
+/// The methods that a function calls of its parameters.
+class CallsOnParameters : public clang::RecursiveASTVisitor<CallsOnParameters> {
+ public:
+  struct Call {
+    unsigned parameter;
+    const clang::CXXMethodDecl* method;
+  };
+  std::vector<Call> calls;
+
+  bool VisitCallExpr(clang::CallExpr* call) {
+    const clang::Expr* object = object_of(*call);
+    const auto* name = object != nullptr ? llvm::dyn_cast<clang::DeclRefExpr>(root_of(object)) : nullptr;
+    const auto* parameter = name != nullptr ? llvm::dyn_cast<clang::ParmVarDecl>(name->getDecl()) : nullptr;
+    if (parameter != nullptr && parameter->getType()->isReferenceType())
+      calls.push_back({parameter->getFunctionScopeIndex(), llvm::cast<clang::CXXMethodDecl>(call->getDirectCallee())});
+    return true;
+  }
+};
+
 class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
  public:
   explicit ObjectSpaces(clang::Sema& sema) : sema_(sema) {}
@@ -131,18 +160,13 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     inside_ = outer;
     return goes_on;
   }
-  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr* call) {
-    if (const clang::CXXMethodDecl* method = call->getMethodDecl(); method != nullptr && !method->isStatic())
-      look_at(*method, *call->getImplicitObjectArgument(), call->getExprLoc());
-    return true;
-  }
-  bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr* call) {
-    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call->getDirectCallee());
-    if (method != nullptr && !method->isStatic()) look_at(*method, *call->getArg(0), call->getOperatorLoc());
-    return true;
-  }
   bool VisitCallExpr(clang::CallExpr* call) {
-    if (const clang::FunctionDecl* function = call->getDirectCallee()) look_at_arguments(*function, *call);
+    const clang::FunctionDecl* function = call->getDirectCallee();
+    if (function == nullptr) return true;
+    if (const clang::Expr* object = object_of(*call))
+      look_at(*llvm::cast<clang::CXXMethodDecl>(function), *object, call->getExprLoc());
+    look_at_arguments(*function, *call);
+    look_through(*function, *call);
     return true;
   }
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
@@ -211,10 +235,11 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
       calls_on_this_.emplace_back(inside_->getCanonicalDecl(), callee);
   }
 
-  /// For objects of the thread alone. In our own headers, where a name has variants, the thread's says so.
+  /// For objects of the thread alone. The variants of our own headers all mean the same.
   bool is_for_thread(const clang::CXXMethodDecl& method) {
-    if (names_space(method)) return !method.getMethodQualifiers().hasAddressSpace();
+    if (method.getMethodQualifiers().hasAddressSpace()) return false;
     if (sema_.getSourceManager().isInSystemHeader(method.getLocation())) return false;
+    if (names_space(method)) return true;
     const auto [known, is_new] = for_thread_.try_emplace(method.getCanonicalDecl(), false);
     if (is_new) known->second = has_variants(method);
     return known->second;
@@ -254,6 +279,26 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     }
   }
 
+  /// What a function calls of its parameter, it calls of the argument, also where the parameter's type does not say in
+  /// which space that is.
+  void look_through(const clang::FunctionDecl& function, const clang::CallExpr& call) {
+    const unsigned skipped =
+        llvm::isa<clang::CXXOperatorCallExpr>(call) && llvm::isa<clang::CXXMethodDecl>(function) ? 1 : 0;
+    for (unsigned i = skipped; i < call.getNumArgs(); ++i) {
+      const clang::CXXRecordDecl* type = call.getArg(i)->getType()->getAsCXXRecordDecl();
+      if (type == nullptr || !call.getArg(i)->isGLValue()) continue;
+      if (sema_.getSourceManager().isInSystemHeader(type->getLocation())) continue;
+      const auto [known, is_new] = on_parameters_.try_emplace(function.getCanonicalDecl());
+      if (is_new && function.hasBody()) {
+        CallsOnParameters finder;
+        finder.TraverseStmt(function.getBody());
+        known->second = std::move(finder.calls);
+      }
+      for (const CallsOnParameters::Call& inner : known->second)
+        if (inner.parameter + skipped == i) look_at(*inner.method, *call.getArg(i), call.getExprLoc());
+    }
+  }
+
   static bool has_other_spaces(const clang::FunctionDecl& function, unsigned parameter) {
     for (const clang::NamedDecl* one : function.getDeclContext()->getRedeclContext()->lookup(function.getDeclName())) {
       if (const auto* generic = llvm::dyn_cast<clang::FunctionTemplateDecl>(one)) one = generic->getTemplatedDecl();
@@ -273,6 +318,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
   const clang::CXXMethodDecl* inside_ = nullptr;
   const clang::LambdaExpr* lambda_ = nullptr;
   llvm::DenseMap<const clang::CXXMethodDecl*, bool> for_thread_;
+  std::map<const clang::FunctionDecl*, std::vector<CallsOnParameters::Call>> on_parameters_;
   std::map<const clang::CXXMethodDecl*, const clang::CXXMethodDecl*> only_thread_;  ///< and the variant it calls
   std::vector<std::pair<const clang::CXXMethodDecl*, const clang::CXXMethodDecl*>> calls_on_this_;
   std::vector<Call> calls_elsewhere_;

@@ -6,6 +6,12 @@
 #define SMELT_CONSTANT __attribute__((opencl_global_host)) const
 #define SMELT_THREADGROUP __attribute__((opencl_local))
 
+// Behind a method's parameter list: the space of its object.
+#define __SMELT_OF_THREAD __attribute__((msl_this_thread))
+#define __SMELT_OF_DEVICE __attribute__((msl_this_device))
+#define __SMELT_OF_CONSTANT __attribute__((msl_this_constant))
+#define __SMELT_OF_THREADGROUP __attribute__((msl_this_threadgroup))
+
 typedef __bf16 bfloat;
 typedef unsigned char uchar;
 typedef unsigned short ushort;
