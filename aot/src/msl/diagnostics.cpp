@@ -193,7 +193,9 @@ void DiagnosticCollector::finish_message() {
     const std::string head = fmt::format("{}: error: {}", last_.place, last_.text);
     for (const Filed& error : errors_)
       if (error.text.compare(0, head.size(), head) == 0) return;
-    errors_.push_back({last_.file, last_.line, last_.column, std::move(text)});
+    // What has no place, "too many errors", comes last.
+    const unsigned file = last_.place.empty() ? ~0u : last_.file;
+    errors_.push_back({file, last_.line, last_.column, std::move(text)});
   } else if (!last_.wants_place && std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) {
     warnings_.push_back(text);
   }

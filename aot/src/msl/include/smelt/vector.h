@@ -161,37 +161,37 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   }                                                             \
   template <class V>                                            \
     requires(__is_volatile(V) && (condition))                   \
-  __SMELT_INLINE V& operator op##=(this V& self, vec b) {       \
+  __SMELT_INLINE V& operator op##=(this V & self, vec b) {      \
     return self = vec(self) op b;                               \
   }
 // A shift amount counts modulo the width (docs/formats/metal-language.md 2.6). It may be a vector of another type of
 // integer: the result has the left side's.
-#define __SMELT_SHIFT(op)                                               \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)         \
-    requires(__is_shift<T, T>)                                          \
-  {                                                                     \
-    return vec(E(a.__n() op(b.__n() & E(8 * sizeof(T) - 1))), __raw()); \
-  }                                                                     \
-  __SMELT_INLINE constexpr vec& operator op##=(vec b)                   \
-    requires(__is_shift<T, T>)                                          \
-  {                                                                     \
-    return *this = *this op b;                                          \
-  }                                                                     \
-  template <class V>                                                    \
-    requires(__is_volatile(V) && __is_shift<T, T>)                      \
-  __SMELT_INLINE V& operator op##=(this V& self, vec b) {               \
-    return self = vec(self) op b;                                       \
-  }                                                                     \
-  template <class U>                                                    \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                      \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec<U, N> b) { \
-    return a op vec(b);                                                 \
-  }                                                                     \
-  template <class V, class U>                                           \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                      \
-  __SMELT_INLINE constexpr V& operator op##=(this V& self, vec<U, N> b) { \
-    self op##= vec(b);                                                  \
-    return self;                                                        \
+#define __SMELT_SHIFT(op)                                                  \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)            \
+    requires(__is_shift<T, T>)                                             \
+  {                                                                        \
+    return vec(E(a.__n() op(b.__n() & E(8 * sizeof(T) - 1))), __raw());    \
+  }                                                                        \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b)                      \
+    requires(__is_shift<T, T>)                                             \
+  {                                                                        \
+    return *this = *this op b;                                             \
+  }                                                                        \
+  template <class V>                                                       \
+    requires(__is_volatile(V) && __is_shift<T, T>)                         \
+  __SMELT_INLINE V& operator op##=(this V & self, vec b) {                 \
+    return self = vec(self) op b;                                          \
+  }                                                                        \
+  template <class U>                                                       \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                         \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec<U, N> b) {    \
+    return a op vec(b);                                                    \
+  }                                                                        \
+  template <class V, class U>                                              \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                         \
+  __SMELT_INLINE constexpr V& operator op##=(this V & self, vec<U, N> b) { \
+    self op## = vec(b);                                                    \
+    return self;                                                           \
   }
 #define __SMELT_COMPARISON(op)                                             \
   friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) { \
@@ -242,7 +242,11 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   __SMELT_INLINE T& operator[](int i) {                                                                            \
     return reinterpret_cast<T*>(&__v)[i];                                                                          \
   }                                                                                                                \
-  __SMELT_ELEMENTS(vec, T, int i, __builtin_is_constant_evaluated() ? __component(self, i) : (&self.x)[i])         \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V))                                                                                     \
+  __SMELT_INLINE auto& operator[](this V& self, int i) {                                                           \
+    return (&self.x)[i];                                                                                           \
+  }                                                                                                                \
                                                                                                                    \
   template <class V>                                                                                               \
     requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                               \
@@ -329,10 +333,6 @@ struct vec<T, 2> {
     if (__builtin_is_constant_evaluated()) *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y));
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : y; }
-  template <class V>
-  static __SMELT_INLINE constexpr auto& __component(V& self, int i) {
-    return i == 0 ? self.x : self.y;
-  }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : y) = value; }
 #include "smelt/swizzles2.h"
   __SMELT_VECTOR_MEMBERS
@@ -358,10 +358,6 @@ struct vec<T, 3> {
       *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y), static_cast<T>(E(__e).z));
   }
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
-  template <class V>
-  static __SMELT_INLINE constexpr auto& __component(V& self, int i) {
-    return i == 0 ? self.x : i == 1 ? self.y : self.z;
-  }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
 #include "smelt/swizzles3.h"
   __SMELT_VECTOR_MEMBERS
@@ -393,10 +389,6 @@ struct vec<T, 4> {
   __SMELT_INLINE constexpr vec(X __x, Y __y, Z __z)
       : x(static_cast<T>(__x)), y(static_cast<T>(__y)), z(static_cast<T>(__z)), w(T(0)) {}
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : i == 2 ? z : w; }
-  template <class V>
-  static __SMELT_INLINE constexpr auto& __component(V& self, int i) {
-    return i == 0 ? self.x : i == 1 ? self.y : i == 2 ? self.z : self.w;
-  }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : i == 2 ? z : w) = value; }
 #include "smelt/swizzles4.h"
   __SMELT_VECTOR_MEMBERS
@@ -458,33 +450,33 @@ struct vec<T, 4> {
   }                                                          \
   template <class P>                                         \
     requires(__is_volatile(P))                               \
-  __SMELT_INLINE P& operator op##=(this P& self, V b) {      \
+  __SMELT_INLINE P& operator op##=(this P & self, V b) {     \
     return self = packed_vec(V(packed_vec(self)) op b);      \
   }
 
 // With a vector of another type of integer, as the aligned vector's.
-#define __SMELT_PACKED_SHIFT(op)                                            \
-  __SMELT_PACKED_ARITHMETIC(op)                                             \
-  template <class U>                                                        \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                          \
-  friend __SMELT_INLINE constexpr V operator op(packed_vec a, vec<U, N> b) { \
-    return V(a) op b;                                                       \
-  }                                                                         \
-  template <class U>                                                        \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                          \
-  friend __SMELT_INLINE constexpr V operator op(packed_vec a, packed_vec<U, N> b) { \
-    return V(a) op vec<U, N>(b);                                            \
-  }                                                                         \
-  template <class U>                                                        \
-    requires(!__is_same(U, T) && __is_shift<U, T>)                          \
+#define __SMELT_PACKED_SHIFT(op)                                                     \
+  __SMELT_PACKED_ARITHMETIC(op)                                                      \
+  template <class U>                                                                 \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                   \
+  friend __SMELT_INLINE constexpr V operator op(packed_vec a, vec<U, N> b) {         \
+    return V(a) op b;                                                                \
+  }                                                                                  \
+  template <class U>                                                                 \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                   \
+  friend __SMELT_INLINE constexpr V operator op(packed_vec a, packed_vec<U, N> b) {  \
+    return V(a) op vec<U, N>(b);                                                     \
+  }                                                                                  \
+  template <class U>                                                                 \
+    requires(!__is_same(U, T) && __is_shift<U, T>)                                   \
   friend __SMELT_INLINE constexpr vec<U, N> operator op(vec<U, N> a, packed_vec b) { \
-    return a op V(b);                                                       \
-  }                                                                         \
-  template <class P, class U>                                               \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                          \
-  __SMELT_INLINE constexpr P& operator op##=(this P& self, vec<U, N> b) {   \
-    self op##= V(b);                                                        \
-    return self;                                                            \
+    return a op V(b);                                                                \
+  }                                                                                  \
+  template <class P, class U>                                                        \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                   \
+  __SMELT_INLINE constexpr P& operator op##=(this P & self, vec<U, N> b) {           \
+    self op## = V(b);                                                                \
+    return self;                                                                     \
   }
 
 #define __SMELT_PACKED_MEMBERS                                                                              \
@@ -518,7 +510,11 @@ struct vec<T, 4> {
   __SMELT_INLINE T& operator[](int i) {                                                                     \
     return reinterpret_cast<T*>(this)[i];                                                                   \
   }                                                                                                         \
-  __SMELT_ELEMENTS(packed_vec, T, int i, (&self.x)[i])                                                      \
+  template <class P>                                                                                        \
+    requires(__is_volatile(P))                                                                              \
+  __SMELT_INLINE auto& operator[](this P& self, int i) {                                                    \
+    return (&self.x)[i];                                                                                    \
+  }                                                                                                         \
   template <class P>                                                                                        \
     requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                                 \
   __SMELT_INLINE packed_vec(P& other) {                                                                     \

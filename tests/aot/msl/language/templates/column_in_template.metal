@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: pointers to columns and elements in a template
+// rule: pointers and references to columns in a template
 // run: 1
 // in 1 float: 1 2 3 4
 // out float: 3 4 9
@@ -7,8 +7,9 @@
 using namespace metal;
 template <typename T> T element(device matrix<T, 2, 2>& m) {
   device vec<T, 2>& column = m[1];
-  device T* first = &column[0];
-  *first += 6;
+  device vec<T, 2>* same = &m[1];
+  column[0] += 4;
+  same->x += 2;
   return m[1][0];
 }
 kernel void k(device float* out, device float2x2& m [[buffer(1)]]) {
