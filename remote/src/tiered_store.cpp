@@ -193,6 +193,10 @@ std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived,
       refuse(record.key, accepted.origin);
       return std::nullopt;
     case trust::Use::metal_only:
+      if (question.proves && !question.proves(record.key, parts)) {
+        refuse(record.key, accepted.origin);
+        return std::nullopt;
+      }
       if (auto made = remade(record.key, parts, accepted.origin, question))
         accepted.parts = std::move(*made);
       else

@@ -11,6 +11,7 @@
 #include "smelt/schema/cpu_slice.hpp"
 #include "smelt/schema/package.hpp"
 
+#include "asked.hpp"
 #include "join_parts.hpp"
 #include "traces.hpp"
 
@@ -130,7 +131,7 @@ namespace {
 /// they are in the plan.
 class Parts {
  public:
-  /// `keys`: of the parts `which`.
+  /// `keys`: of the parts `which`. `asked`: what each of them is.
   Parts(const aot::Plan& plan, std::span<const size_t> which, std::vector<Digest> keys, const Request& request,
         const std::vector<aot::CpuLevel>& levels, const KernelStore& store, const Progress& progress)
       : plan_(plan),
@@ -140,7 +141,9 @@ class Parts {
         store_(store),
         progress_(progress),
         keys_(std::move(keys)) {
-    kernels_ = store.find(keys_);
+    std::vector<Asked> asked;
+    for (const size_t part : which) asked.push_back(asked_of(plan, part, request, levels));
+    kernels_ = store.find(keys_, asked);
     for (size_t i = 0; i < kernels_.size(); ++i) {
       if (kernels_[i])
         trace_part(kept_, *kernels_[i], true);
@@ -154,9 +157,21 @@ class Parts {
   Parts& operator=(const Parts&) = delete;
 
   const std::vector<size_t>& missing() const { return missing_; }
-  std::vector<std::optional<KeptKernel>> take() {
+  /// All of them: valid as long as this is.
+  std::vector<std::optional<KeptKernel>>& all() {
     keep();
-    return std::move(kernels_);
+    return kernels_;
+  }
+  /// What the store had is missing after all. False: it had nothing.
+  bool pass_over_kept() {
+    missing_.clear();
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      if (!kernels_[i]->kept) continue;
+      kernels_[i].reset();
+      missing_.push_back(i);
+    }
+    done_ = 0;
+    return !missing_.empty();
   }
 
   /// What can be made elsewhere is missing no longer.
@@ -236,6 +251,12 @@ class Parts {
 
 }  // namespace
 
+Digest source_digest(const Request& request) {
+  Hasher source;
+  for (const aot::Source& input : request.sources) source.field(input.bytes);
+  return source.finish();
+}
+
 Result<aot::Plan> make_plan(const Request& request, unsigned threads, const Progress& progress) {
   aot::CompileOptions options = request.options;
   options.threads = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
@@ -254,6 +275,36 @@ Result<std::vector<Digest>> part_keys(const aot::Plan& plan, std::span<const siz
   return keys;
 }
 
+namespace {
+
+/// The package of all parts.
+Result<Built> join_all(const std::vector<std::optional<KeptKernel>>& parts, const aot::Plan& plan,
+                       const Request& request) {
+  Built result(trust::Provenance::made_here());
+  result.warnings = plan.warnings();
+  std::vector<const schema::Library*> libraries;
+  for (const std::optional<KeptKernel>& part : parts) {
+    result.origin += part->origin;
+    for (const std::string& warning : part->warnings)
+      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
+        result.warnings.push_back(warning);
+    if (!part->library.functions.empty()) libraries.push_back(&part->library);
+  }
+  if (libraries.empty())
+    // Kernels that were there and could not be made are among the warnings.
+    return fail(Errc::empty_library, "no kernels in {}{}",
+                request.sources.empty() ? "no input" : request.sources[0].name,
+                result.warnings.empty() ? "" : ": " + result.warnings.back());
+  SMELT_TRY(schema::Library library, join_parts(plan.targets(), libraries));
+  if (!request.name.empty()) library.name = request.name;
+  library.version = request.version;
+  library.source = source_digest(request);
+  SMELT_TRY(result.package, schema::write_package(std::span(&library, 1)));
+  return result;
+}
+
+}  // namespace
+
 Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, const Request& request,
                           unsigned threads, const Progress& progress, const KernelStore& store,
                           const MakeElsewhere& elsewhere) {
@@ -266,30 +317,22 @@ Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, 
   for (const size_t part : which) result.kernels += plan.entry_count(part);
   result.kernels_kept = result.kernels;
   for (const size_t part : parts.missing()) result.kernels_kept -= plan.entry_count(which[part]);
-  if (elsewhere) SMELT_TRY_VOID(parts.make_elsewhere(elsewhere, threads));
-  SMELT_TRY_VOID(parts.make_here(threads));
-
-  result.warnings = plan.warnings();
-  std::vector<schema::Library> libraries;
-  for (std::optional<KeptKernel>& part : parts.take()) {
-    result.origin += part->origin;
-    for (std::string& warning : part->warnings)
-      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
-        result.warnings.push_back(std::move(warning));
-    if (!part->library.functions.empty()) libraries.push_back(std::move(part->library));
+  const auto make_missing = [&]() -> Result<void> {
+    if (elsewhere) SMELT_TRY_VOID(parts.make_elsewhere(elsewhere, threads));
+    return parts.make_here(threads);
+  };
+  SMELT_TRY_VOID(make_missing());
+  auto joined = join_all(parts.all(), plan, request);
+  if (!joined && joined.error().code != Errc::empty_library && parts.pass_over_kept()) {
+    // What a store or a remote has costs time at worst.
+    result.kernels_kept = 0;
+    SMELT_TRY_VOID(make_missing());
+    joined = join_all(parts.all(), plan, request);
   }
-  if (libraries.empty())
-    // Kernels that were there and could not be made are among the warnings.
-    return fail(Errc::empty_library, "no kernels in {}{}",
-                request.sources.empty() ? "no input" : request.sources[0].name,
-                result.warnings.empty() ? "" : ": " + result.warnings.back());
-  SMELT_TRY(schema::Library library, join_parts(plan.targets(), libraries));
-  if (!request.name.empty()) library.name = request.name;
-  library.version = request.version;
-  Hasher source;
-  for (const aot::Source& input : request.sources) source.field(input.bytes);
-  library.source = source.finish();
-  SMELT_TRY(result.package, schema::write_package(std::span(&library, 1)));
+  if (!joined) return tl::unexpected(std::move(joined).error());
+  result.package = std::move(joined->package);
+  result.warnings = std::move(joined->warnings);
+  result.origin = std::move(joined->origin);
   return result;
 }
 

@@ -44,6 +44,9 @@ Result<Built> build_package(const Request& request, unsigned threads, const Prog
 /// Levels to make CPU code for: the request's, else what this machine can run; none when it wants no CPU code.
 Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request);
 
+/// What a package of the request says of its source.
+Digest source_digest(const Request& request);
+
 /// What a package says about an entry point.
 schema::Function manifest_function(const aot::KernelInfo& info);
 

@@ -183,10 +183,12 @@ Bytes write_job(const ChildJob& job) {
   out.number(job.nice);
   out.maybe(job.request, [&](const Request& request) { write_request(out, request); });
   out.maybe(job.package, [&](const Bytes& package) { out.blob(package); });
-  out.maybe(job.wanted, [&](const CpuCode& code) {
-    out.text(aot::to_string(code.level));
-    out.number(code.checked);
-    out.text(aot::to_string(code.effort));
+  out.maybe(job.wanted, [&](const std::vector<CpuCode>& codes) {
+    out.list(codes, [&](const CpuCode& code) {
+      out.text(aot::to_string(code.level));
+      out.number(code.checked);
+      out.text(aot::to_string(code.effort));
+    });
   });
   return out.take();
 }
@@ -210,13 +212,16 @@ Result<ChildJob> read_job(ByteView bytes) {
   });
   in.maybe([&] { job.package = to_bytes(in.blob()); });
   in.maybe([&] {
-    const auto level = aot::parse_cpu_level(in.text());
-    const bool checked = in.number() != 0;
-    const auto effort = aot::parse_cpu_effort(in.text());
-    if (level && effort)
-      job.wanted = CpuCode{*level, checked, *effort};
-    else
-      parts = tl::unexpected(level ? effort.error() : level.error());
+    job.wanted.emplace();
+    in.list([&] {
+      const auto level = aot::parse_cpu_level(in.text());
+      const bool checked = in.number() != 0;
+      const auto effort = aot::parse_cpu_effort(in.text());
+      if (level && effort)
+        job.wanted->push_back({*level, checked, *effort});
+      else
+        parts = tl::unexpected(level ? effort.error() : level.error());
+    });
   });
   SMELT_TRY_VOID(parts);
   SMELT_TRY_VOID(in.finish());
@@ -249,6 +254,15 @@ Bytes framed(ByteView outcome) {
   out.put_bytes(outcome);
   out.put(kMark);
   return out.take();
+}
+
+Result<void> check_length(ByteView answer, uint64_t memory_bytes) {
+  const uint64_t most = memory_bytes / 2;
+  const uint64_t claimed = answer.size() < kLengthBytes ? 0 : load_le<uint64_t>(answer.data());
+  if (answer.size() <= most && claimed <= most) return {};
+  return fail(Errc::corrupt,
+              "the compiling child gives back more than it can have in {} MB of memory: the input is made to do harm",
+              memory_bytes >> 20);
 }
 
 bool is_complete(ByteView answer) {

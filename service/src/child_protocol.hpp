@@ -15,7 +15,7 @@ struct ChildJob {
   /// One of them: a request without Metal source, or a package to remake.
   std::optional<Request> request;
   std::optional<Bytes> package;
-  std::optional<CpuCode> wanted;  ///< of the package
+  std::optional<std::vector<CpuCode>> wanted;  ///< of the package
   unsigned threads = 1;
   std::chrono::milliseconds time{0};  ///< that it may take
   uint64_t memory_bytes = 0;          ///< that the child may have
@@ -34,6 +34,9 @@ Result<Built> read_outcome(ByteView bytes);
 Bytes framed(ByteView outcome);
 /// Whether `answer` begins with all that a child sends.
 bool is_complete(ByteView answer);
+/// `corrupt`: what is there of an answer, or what it says of its length, is more than a child of so much memory can
+/// give. It has had the package and the answer with it in it, so that half of it is more than enough.
+Result<void> check_length(ByteView answer, uint64_t memory_bytes);
 /// The outcome in a complete answer, which is borrowed.
 ByteView unframed(ByteView answer);
 

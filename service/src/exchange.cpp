@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shipping by hand: entries, and the tags that name them, to remotes and back. A tag is an entry of its own, under a
 // key made from NAME@VERSION, with one part that holds the key in hex.
+#include "exchange.hpp"
+
 #include "smelt/cache/store.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
+#include "smelt/service/stored.hpp"
 
 namespace smelt::service {
 namespace {
@@ -43,6 +46,14 @@ Result<Digest> pull_tag(remote::TieredStore& tiers, const std::string& asked, st
 
 }  // namespace
 
+remote::Question pull_question() {
+  remote::Question question;
+  question.proves = [](const Digest& key, const remote::Question::Parts& parts) {
+    return parts.size() == 1 && parts[0].name == kPackagePart && key == imported_key(parts[0].bytes);
+  };
+  return question;
+}
+
 Result<std::vector<Digest>> Session::push(std::span<const std::string> names) {
   SMELT_TRY(const auto to, tiers());
   std::vector<Digest> keys;
@@ -76,10 +87,12 @@ Result<std::vector<Digest>> Session::pull(std::span<const std::string> names) {
       SMELT_TRY(key,
                 pull_tag(*from, name, std::string_view(name).substr(0, at), std::string_view(name).substr(at + 1)));
     }
-    SMELT_TRY(const auto entry, from->find(*key, true));
+    SMELT_TRY(const auto entry, from->find(*key, true, pull_question()));
     if (!entry)
-      return fail(Errc::not_cached, "pull {}: no remote has the entry {}, or none that may be used", name,
-                  to_hex(*key));
+      return fail(Errc::not_cached,
+                  "pull {}: no remote has the entry {}, or none that may be pulled: one that a trusted key signed, or "
+                  "whose key is the digest of its content, as that of an imported package is",
+                  name, to_hex(*key));
     if (at != name.npos)
       SMELT_TRY_VOID(
           from->local().tag(std::string_view(name).substr(0, at), std::string_view(name).substr(at + 1), *key, true));

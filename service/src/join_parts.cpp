@@ -4,6 +4,8 @@
 #include "smelt/aot/plan.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 
+#include <algorithm>
+
 namespace smelt::service {
 namespace {
 
@@ -12,6 +14,8 @@ Result<Bytes> join_cpu_slices(const std::vector<ByteView>& slices) {
   std::vector<Bytes> code;
   for (const ByteView bytes : slices) {
     SMELT_TRY(schema::CpuSlice slice, schema::read_cpu_slice(bytes));
+    if (!code.empty() && (slice.arch != joined.arch || slice.level != joined.level))
+      return fail(Errc::corrupt, "joining kernels: their CPU code is of several levels");
     joined.arch = slice.arch;
     joined.level = slice.level;
     for (schema::CpuKernel& kernel : slice.kernels) {
@@ -22,24 +26,40 @@ Result<Bytes> join_cpu_slices(const std::vector<ByteView>& slices) {
   return schema::write_cpu_slice(std::move(joined), code);
 }
 
+/// Whether a part has what the first one has, slice by slice.
+bool same_slices(const schema::Library& first, const schema::Library& part) {
+  const auto same = [&](const schema::Slice& a, const schema::Slice& b) {
+    return a.kind == b.kind && a.target == b.target && a.checked == b.checked &&
+           b.functions.size() == part.functions.size();
+  };
+  return std::equal(first.slices.begin(), first.slices.end(), part.slices.begin(), part.slices.end(), same);
+}
+
 }  // namespace
 
-Result<schema::Library> join_parts(const std::vector<aot::Target>& targets, const std::vector<schema::Library>& parts) {
+Result<schema::Library> join_parts(const std::vector<aot::Target>& targets,
+                                   const std::vector<const schema::Library*>& parts) {
+  const schema::Library& first = *parts.front();
+  for (const schema::Library* const part : parts)
+    if (part->functions.empty() || !same_slices(first, *part))
+      return fail(Errc::corrupt, "joining kernels: they were made for other targets or CPU code than each other");
   schema::Library joined;
-  joined.name = parts.front().name;
-  joined.compiler = parts.front().compiler;
-  for (const schema::Library& part : parts)
-    joined.functions.insert(joined.functions.end(), part.functions.begin(), part.functions.end());
-  for (size_t s = 0; s < parts.front().slices.size(); ++s) {
+  joined.name = first.name;
+  joined.compiler = first.compiler;
+  for (const schema::Library* const part : parts)
+    joined.functions.insert(joined.functions.end(), part->functions.begin(), part->functions.end());
+  for (size_t s = 0; s < first.slices.size(); ++s) {
     schema::Slice slice;
-    static_cast<schema::BasicSlice<std::string>&>(slice) = parts.front().slices[s];
+    static_cast<schema::BasicSlice<std::string>&>(slice) = first.slices[s];
     std::vector<ByteView> pieces;
-    for (const schema::Library& part : parts) {
-      pieces.push_back(part.slices[s].bytes);
-      slice.functions.insert(slice.functions.end(), part.slices[s].functions.begin(), part.slices[s].functions.end());
+    for (const schema::Library* const part : parts) {
+      pieces.push_back(part->slices[s].bytes);
+      slice.functions.insert(slice.functions.end(), part->slices[s].functions.begin(), part->slices[s].functions.end());
     }
     if (slice.kind == schema::SliceKind::cpu) {
       SMELT_TRY(slice.bytes, join_cpu_slices(pieces));
+    } else if (s >= targets.size()) {
+      return fail(Errc::corrupt, "joining kernels: they have more Metal libraries than there are targets");
     } else {
       SMELT_TRY(slice.bytes, aot::join_libraries(targets[s], pieces));
       // The lowest that any function needs: the loader checks each function on its own.

@@ -9,8 +9,9 @@
 
 namespace smelt::service {
 
-/// `parts` is not empty, and all were made for the same slices: a Metal library for each of `targets`, then CPU code.
-/// The name is the first part's.
-Result<schema::Library> join_parts(const std::vector<aot::Target>& targets, const std::vector<schema::Library>& parts);
+/// `parts` is not empty, and all were made for the same slices: a Metal library for each of `targets`, then CPU code;
+/// `corrupt` when they were not. The name is the first part's.
+Result<schema::Library> join_parts(const std::vector<aot::Target>& targets,
+                                   const std::vector<const schema::Library*>& parts);
 
 }  // namespace smelt::service

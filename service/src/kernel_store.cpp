@@ -13,6 +13,7 @@ Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
   if (!bytes) return std::optional<KeptKernel>();
   SMELT_TRY(const schema::Package package, schema::Package::open(*bytes));
   KeptKernel kernel(entry.origin());
+  kernel.kept = true;
   SMELT_TRY(kernel.library, package.copy_library(0));
   kernel.warnings = unpack_warnings(as_text(entry.part(kWarningsPart).value_or(ByteView())));
   return std::optional(std::move(kernel));
@@ -31,10 +32,13 @@ Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, 
   return hasher.finish();
 }
 
-std::vector<std::optional<KeptKernel>> KernelStore::find(const std::vector<Digest>& keys) const {
+std::vector<std::optional<KeptKernel>> KernelStore::find(const std::vector<Digest>& keys,
+                                                         const std::vector<Asked>& asked) const {
   std::vector<std::optional<KeptKernel>> kernels(keys.size());
   if (!store_) return kernels;
-  const auto entries = store_->find_all(keys);
+  std::vector<remote::Question> questions;
+  for (const Asked& one : asked) questions.push_back(question(kKernelPart, one, remake_));
+  const auto entries = store_->find_all(keys, false, questions);
   if (!entries) {
     warn_(entries.error().message);
     return kernels;

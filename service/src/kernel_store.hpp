@@ -9,6 +9,8 @@
 #include "smelt/schema/manifest.hpp"
 #include "smelt/trust/origin.hpp"
 
+#include "asked.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +23,7 @@ struct KeptKernel {
   schema::Library library;  ///< without functions: nothing was made of the part, see aot::Plan::build
   std::vector<std::string> warnings;
   trust::Provenance origin;
+  bool kept = false;  ///< the store had it
 };
 
 /// The part's key with what counts besides: the CPU code that goes with it.
@@ -32,10 +35,12 @@ class KernelStore {
  public:
   using Warn = std::function<void(std::string_view)>;
   KernelStore() = default;
-  KernelStore(remote::TieredStore& store, Warn warn) : store_(&store), warn_(std::move(warn)) {}
+  /// `remake`: for kernels whose CPU code is not to be used.
+  KernelStore(remote::TieredStore& store, Warn warn, Remake remake = {})
+      : store_(&store), warn_(std::move(warn)), remake_(std::move(remake)) {}
 
-  /// In the order of the keys.
-  std::vector<std::optional<KeptKernel>> find(const std::vector<Digest>& keys) const;
+  /// In the order of the keys; each is what was asked for under its key.
+  std::vector<std::optional<KeptKernel>> find(const std::vector<Digest>& keys, const std::vector<Asked>& asked) const;
 
   /// Publishes parts[i] under keys[i] for each i of `which`, in one transaction. What is not whole is not kept.
   void keep(const std::vector<Digest>& keys, const std::vector<std::optional<KeptKernel>>& parts,
@@ -44,6 +49,7 @@ class KernelStore {
  private:
   remote::TieredStore* store_ = nullptr;
   Warn warn_;
+  Remake remake_;
 };
 
 }  // namespace smelt::service

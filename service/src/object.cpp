@@ -69,8 +69,7 @@ Result<BuiltFile> Session::build_file(Digest key, const std::function<Result<Bui
   if (!joined) log_info(joined.error().message);  // what is wrong with the store itself was told when it was opened
   if (joined)
     if (auto file = find_file((*joined)->local(), key)) return std::move(*file);
-  const KernelStore kernels =
-      joined ? KernelStore(**joined, [](std::string_view text) { log_warning(text); }) : KernelStore();
+  const KernelStore kernels = joined ? kernel_store(**joined) : KernelStore();
   SMELT_TRY(BuiltFile file, build(kernels));
   const auto took = std::chrono::steady_clock::now() - start;
   if (joined) keep_file((*joined)->local(), key, file, std::chrono::duration_cast<std::chrono::microseconds>(took));

@@ -11,12 +11,13 @@
 #include <algorithm>
 
 namespace smelt::service {
-namespace {
 
 aot::CpuLevel level_of(const schema::Slice& slice) {
   if (slice.arch == 2) return aot::CpuLevel::aarch64;
   return slice.level == 4 ? aot::CpuLevel::x86_64_v4 : aot::CpuLevel::x86_64_v3;
 }
+
+namespace {
 
 Result<void> check_metallib(const schema::Library& library, const schema::Slice& slice) {
   for (const aot::Finding& finding : aot::verify_metallib(slice.bytes))
@@ -56,7 +57,7 @@ Result<aot::CompiledTarget> read_functions(const schema::Library& library, const
   return target;
 }
 
-Result<schema::Library> remake_library(schema::Library library, std::optional<CpuCode> wanted) {
+Result<schema::Library> remake_library(schema::Library library, const std::optional<std::vector<CpuCode>>& wanted) {
   std::vector<schema::Slice> metallibs;
   std::vector<CpuCode> codes;
   for (schema::Slice& slice : library.slices) {
@@ -75,7 +76,7 @@ Result<schema::Library> remake_library(schema::Library library, std::optional<Cp
   for (size_t i = 0; i < library.functions.size(); ++i)
     library.functions[i] = manifest_function(target.functions[i].info);
   library.slices = std::move(metallibs);
-  if (wanted) codes = {*wanted};
+  if (wanted) codes = *wanted;
   for (const CpuCode& code : codes) {
     SMELT_TRY(auto made, cpu_slice(target, code));
     library.slices.push_back(std::move(made));
@@ -85,7 +86,7 @@ Result<schema::Library> remake_library(schema::Library library, std::optional<Cp
 
 }  // namespace
 
-Result<Bytes> remake_package(ByteView bytes, std::optional<CpuCode> wanted) {
+Result<Bytes> remake_package(ByteView bytes, const std::optional<std::vector<CpuCode>>& wanted) {
   SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
   std::vector<schema::Library> libraries;
   for (uint32_t i = 0; i < package.library_count(); ++i) {

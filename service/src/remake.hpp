@@ -6,6 +6,7 @@
 #include "smelt/aot/cpu.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/remote/entry.hpp"
+#include "smelt/schema/manifest.hpp"
 
 #include <functional>
 #include <optional>
@@ -21,10 +22,13 @@ struct CpuCode {
   aot::CpuEffort effort = aot::CpuEffort::balanced;
 };
 
+/// The level of a slice of CPU code.
+aot::CpuLevel level_of(const schema::Slice& slice);
+
 /// The same libraries and targets; CPU code, and what the package says about its functions, are made anew from the AIR
 /// of the newest target: what `wanted` says, or nothing: what the package has. Errors: `untrusted` when a Metal library
 /// does not pass `smelt verify`, and those of compiling.
-Result<Bytes> remake_package(ByteView package, std::optional<CpuCode> wanted = {});
+Result<Bytes> remake_package(ByteView package, const std::optional<std::vector<CpuCode>>& wanted = {});
 
 /// The same for an entry of a store, with `remake` for each package of it. Nothing when it is none that the compiler
 /// made.

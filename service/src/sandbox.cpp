@@ -4,7 +4,6 @@
 #include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
-#include "smelt/metallib/reader.hpp"
 #include "smelt/schema/package.hpp"
 
 #include <algorithm>
@@ -55,33 +54,25 @@ MakeElsewhere make_in_children(const Request& request,
     job.request->version.clear();
     SMELT_TRY(auto built, run(std::move(job)));
     if (!built) return std::optional<KeptKernel>();
-    SMELT_TRY(const metallib::Library asked, metallib::read(*library));
     SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
     KeptKernel kernel(built->origin);
-    SMELT_TRY(kernel.library, read_part(built->package, asked.functions.front().name, plan.targets(), levels));
+    SMELT_TRY(kernel.library, read_part(built->package, asked_of(plan, part, request, levels)));
     kernel.warnings = std::move(built->warnings);
     return std::optional(std::move(kernel));
   };
 }
 
-Result<schema::Library> read_part(ByteView bytes, std::string_view function, const std::vector<aot::Target>& targets,
-                                  const std::vector<aot::CpuLevel>& levels) {
+Result<void> from_child(Result<void> held, std::string_view input) {
+  if (held) return held;
+  return fail(Errc::corrupt, "the compiling child gave back something else for '{}' ({}): the input is made to do harm",
+              input, held.error().message);
+}
+
+Result<schema::Library> read_part(ByteView bytes, const Asked& asked) {
+  const std::string& function = asked.functions.empty() ? asked.name : asked.functions.front();
+  SMELT_TRY_VOID(from_child(held_to(asked, bytes, true), function));
   SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
-  const auto other = [&](std::string_view what) {
-    return fail(Errc::corrupt, "the compiling child gave back {} for '{}': the input is made to do harm", what,
-                function);
-  };
-  if (package.library_count() != 1) return other("another number of libraries");
   SMELT_TRY(schema::Library library, package.copy_library(0));
-  if (library.functions.size() != 1 || library.functions.front().name != function) return other("other functions");
-  if (library.slices.size() != targets.size() + levels.size()) return other("another number of slices");
-  for (size_t i = 0; i < library.slices.size(); ++i) {
-    const bool is_cpu = i >= targets.size();
-    const schema::Slice& slice = library.slices[i];
-    if (slice.kind != (is_cpu ? schema::SliceKind::cpu : schema::SliceKind::metallib) || slice.functions.size() != 1 ||
-        (!is_cpu && slice.target != targets[i].name))
-      return other("other slices");
-  }
   library.source = {};  // as of a part made here
   return library;
 }
@@ -268,7 +259,7 @@ class Talk {
           return fail(Errc::io, "reading from a child: {}", std::strerror(errno));
         if (got > 0) answer.insert(answer.end(), part.begin(), part.begin() + got);
         if (is_complete(answer)) return answer;
-        if (answer.size() > kMostMemory) return fail(Errc::corrupt, "a compiling child does not end its answer");
+        SMELT_TRY_VOID(check_length(answer, job_.memory_bytes));
       }
     }
   }

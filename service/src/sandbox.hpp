@@ -4,6 +4,7 @@
 // and processor time.
 #pragma once
 
+#include "asked.hpp"
 #include "child_protocol.hpp"
 
 namespace smelt::service {
@@ -18,10 +19,12 @@ bool wants_child(Sandbox mode, const Request& request);
 MakeElsewhere make_in_children(const Request& request,
                                const std::function<Result<std::optional<Built>>(ChildJob)>& run);
 
-/// The library of one function in a package that a child gave back. `corrupt` when it is not what was asked for: who
-/// takes over a child could else give other functions, or make us read slices that are not there.
-Result<schema::Library> read_part(ByteView package, std::string_view function, const std::vector<aot::Target>& targets,
-                                  const std::vector<aot::CpuLevel>& levels);
+/// The only library of a package that a child gave back. `corrupt` when it is not what was asked for: who takes over a
+/// child could else give other functions, or make us read slices that are not there.
+Result<schema::Library> read_part(ByteView package, const Asked& asked);
+
+/// What a child's answer is held to says of it: `corrupt` names the input, too.
+Result<void> from_child(Result<void> held, std::string_view input);
 
 /// The outcome of `job` in a child, within what is left of the limits of this thread (aot::Limited) or, without any, an
 /// hour and 8 GiB; the limit of memory is each child's. `toolchain_missing` when there is no child to be had;

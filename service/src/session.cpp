@@ -5,7 +5,6 @@
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/object.hpp"
 #include "smelt/base/files.hpp"
-#include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/remote/tiered_store.hpp"
@@ -13,7 +12,9 @@
 #include "smelt/service/log.hpp"
 #include "smelt/service/stored.hpp"
 
+#include "asked.hpp"
 #include "build_package.hpp"
+#include "find_or_make.hpp"
 #include "library_file.hpp"
 #include "remake.hpp"
 #include "sandbox.hpp"
@@ -40,15 +41,6 @@ std::vector<aot::FingerprintField> extras(const Request& request, const std::vec
                                             {"effort", std::string(aot::to_string(effort))}};
   for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
   return fields;
-}
-
-CompileResult from_entry(cache::Entry entry, const Digest& key) {
-  CompileResult made(entry.origin());
-  made.package = entry.part(kPackagePart).value_or(ByteView());
-  made.owner = std::make_shared<cache::Entry>(std::move(entry));
-  made.key = key;
-  made.hit = true;
-  return made;
 }
 
 /// Options for a package whose CPU code was made here, or came through the store's own policy.
@@ -169,7 +161,13 @@ struct Session::State {
       job.request = request;
       job.threads = threads();
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
-      if (built) return std::move(*built);
+      if (built) {
+        SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
+        Asked asked = asked_of(request, levels);
+        asked.source = source_digest(request);
+        SMELT_TRY_VOID(from_child(held_to(asked, built->package, true), request.sources.front().name));
+        return std::move(*built);
+      }
     }
     const auto run = [&](ChildJob job) { return in_child(mode, std::move(job)); };
     return build_package(request, options.threads, progress, kernels, make_in_children(request, run));
@@ -179,7 +177,7 @@ struct Session::State {
     return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   }
 
-  Result<Bytes> remake(ByteView package, std::optional<CpuCode> wanted) {
+  Result<Bytes> remake(ByteView package, const std::optional<std::vector<CpuCode>>& wanted) {
     SMELT_TRY(const Sandbox mode, sandbox());
     if (mode != Sandbox::never) {
       ChildJob job;
@@ -187,39 +185,32 @@ struct Session::State {
       job.threads = threads();
       job.wanted = wanted;
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
-      if (built) return std::move(built->package);
+      if (built) {
+        SMELT_TRY_VOID(from_child(held_to_remake(package, wanted, built->package), "a package"));
+        return std::move(built->package);
+      }
     }
     return remake_package(package, wanted);
+  }
+
+  /// CPU code of a package as it is asked for.
+  Remake remaking() {
+    return [this](ByteView package, const std::vector<CpuCode>& codes) { return remake(package, codes); };
+  }
+
+  KernelStore kernel_store(remote::TieredStore* in) {
+    if (!in) return {};
+    return {*in, [this](std::string_view text) { warn(text); }, remaking()};
+  }
+
+  Ground ground(remote::TieredStore* in) {
+    return {in, options.offline, options.wait_for_others, [this](std::string_view text) { warn(text); },
+            [this](const Digest& key) { note_use(key); }};
   }
 
   void note_use(const Digest& key) {
     std::lock_guard lock(mutex);
     if (std::find(used.begin(), used.end(), key) == used.end()) used.push_back(key);
-  }
-
-  std::optional<CompileResult> find(remote::TieredStore& from, const Digest& key, bool fresh = false) {
-    auto found = from.find(key, fresh);
-    if (!found) {
-      warn(found.error().message);
-      return std::nullopt;
-    }
-    if (!*found || !(*found)->part(kPackagePart)) return std::nullopt;
-    note_use(key);
-    return from_entry(std::move(**found), key);
-  }
-
-  /// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once.
-  void publish(remote::TieredStore& to, std::initializer_list<Digest> keys, ByteView package,
-               const trust::Provenance& origin, std::chrono::microseconds cost,
-               std::shared_ptr<remote::LeaseHold> hold = {}) {
-    if (to.local().read_only()) return;
-    std::vector<cache::Store::Put> puts;
-    for (const Digest& key : keys) {
-      if (!puts.empty() && puts.front().key == key) continue;
-      puts.push_back({key, {{kPackagePart, package}}, origin, cost});
-      note_use(key);
-    }
-    if (auto put = to.put_all(puts, std::move(hold)); !put) warn(put.error().message);
   }
 };
 
@@ -265,6 +256,10 @@ const SessionOptions& Session::options() const {
   return state_->options;
 }
 
+KernelStore Session::kernel_store(remote::TieredStore& store) const {
+  return state_->kernel_store(&store);
+}
+
 Result<std::shared_ptr<cache::Store>> Session::store() {
   SMELT_TRY(const auto joined, tiers());
   return joined->shared_local();
@@ -297,7 +292,8 @@ Result<std::optional<CompileResult>> Session::find(const Request& request) {
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   if (!store) return std::nullopt;
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, extras(request, levels));
-  auto made = state_->find(*store, raw);
+  const Asked asked = asked_of(request, levels);
+  auto made = find_entry(state_->ground(store), raw, question(kPackagePart, asked, state_->remaking()));
   if (!made) return std::nullopt;
   made->took = since(start);
   if (tracing()) trace_result(start, source_names(request), *made);
@@ -305,68 +301,23 @@ Result<std::optional<CompileResult>> Session::find(const Request& request) {
 }
 
 Result<CompileResult> Session::find_or_compile(const Request& request, const Progress& progress) {
-  const auto start = std::chrono::steady_clock::now();
   // A hit on unchanged bytes parses nothing.
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   const auto more = extras(request, levels);
-  const Digest raw = aot::raw_fingerprint(request.sources, request.options, more);
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   const auto budget = one_compile(store);
-  if (store) {
-    if (auto found = state_->find(*store, raw)) {
-      found->took = since(start);
-      return std::move(*found);
-    }
-  }
-  // Second chance: the same code under another comment, name or order. LLVM reads it for that: not here what it reads
-  // in a child alone.
   SMELT_TRY(const Sandbox mode, State::sandbox(request.sandbox));
-  Digest normal = raw;
-  if (store && !wants_child(mode, request)) {
-    SMELT_TRY(normal, aot::normalised_fingerprint(request.sources, request.options, more));
-    if (auto made = state_->find(*store, normal)) {
-      state_->publish(*store, {raw}, made->package, made->origin.derived(), {});
-      made->key = raw;
-      made->took = since(start);
-      return std::move(*made);
-    }
-  }
-  if (state_->options.offline)
-    return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)",
-                request.sources.empty() ? "request" : request.sources[0].name,
-                store ? store->local().folder().string() : "(none)");
-  std::optional<cache::Flight> flight;
-  remote::Leased leased;
-  if (store && !store->local().read_only()) {
-    // One of this machine first, then of those one of all machines.
-    const auto ready = [&] { return store->local().indexed(normal); };
-    const auto wait = state_->options.wait_for_others;
-    auto acquired = cache::Flight::acquire(store->local().folder(), normal, wait, ready);
-    if (acquired) flight = std::move(*acquired);
-    if (!flight || flight->held()) leased = store->lease(normal, wait);
-    if (leased.waited || (flight && flight->waited())) {
-      if (auto there = state_->find(*store, normal, leased.waited)) {
-        if (!store->local().indexed(raw)) state_->publish(*store, {raw}, there->package, there->origin.derived(), {});
-        there->key = raw;
-        there->took = since(start);
-        return std::move(*there);
-      }
-    }
-  }
-  const KernelStore kernels =
-      store ? KernelStore(*store, [this](std::string_view text) { state_->warn(text); }) : KernelStore();
-  SMELT_TRY(Built built, state_->build(request, progress, kernels));
-  CompileResult made(built.origin);
-  made.took = since(start);
-  made.warnings = std::move(built.warnings);
-  made.kernels = built.kernels;
-  made.kernels_kept = built.kernels_kept;
-  if (store) state_->publish(*store, {normal, raw}, built.package, built.origin, made.took, std::move(leased.hold));
-  auto owner = std::make_shared<const Bytes>(std::move(built.package));
-  made.package = *owner;
-  made.owner = owner;
-  made.key = raw;
-  return made;
+  Work work;
+  work.name = request.sources.empty() ? "request" : request.sources[0].name;
+  work.raw = aot::raw_fingerprint(request.sources, request.options, more);
+  work.question = question(kPackagePart, asked_of(request, levels), state_->remaking());
+  work.normalised = [&]() -> Result<Digest> {
+    // LLVM reads it for that: not here what it reads in a child alone.
+    if (wants_child(mode, request)) return work.raw;
+    return aot::normalised_fingerprint(request.sources, request.options, more);
+  };
+  work.build = [&] { return state_->build(request, progress, state_->kernel_store(store)); };
+  return find_or_make(state_->ground(store), work);
 }
 
 Result<loader::LibraryRef> Session::load(const Request& request, const loader::DeviceRef& device,
@@ -399,7 +350,9 @@ Result<std::optional<CompileResult>> Session::find_cpu_code(ByteView file, std::
   const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   if (!store) return std::nullopt;
-  auto made = state_->find(*store, cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort)));
+  const Digest key = cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort));
+  const Asked asked = asked_of(CpuCode{level, checked, effort});
+  auto made = find_entry(state_->ground(store), key, question(kPackagePart, asked, state_->remaking()));
   if (!made) return std::nullopt;
   made->took = since(start);
   if (tracing()) trace_result(start, name, *made);
@@ -417,7 +370,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   if (found) return std::move(*found);
   CompileResult made(trust::Provenance::made_here());  // the file is what the user gave
   if (schema::Package::looks_like(file)) {
-    auto package = state_->remake(file, CpuCode{level, checked, effort});
+    auto package = state_->remake(file, std::vector{CpuCode{level, checked, effort}});
     if (!package) return tl::unexpected(std::move(package).error().in(name));
     const auto owner = std::make_shared<const Bytes>(std::move(*package));
     made.package = *owner;
@@ -434,7 +387,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     request.sandbox = sandbox;
     SMELT_TRY(made, make(request, progress));
   }
-  if (store) state_->publish(*store, {key}, made.package, made.origin.derived(), {});
+  if (store) publish(state_->ground(store), std::span(&key, 1), made.package, made.origin.derived(), {});
   return made;
 }
 
@@ -466,7 +419,8 @@ Result<CompileResult> Session::resolve(std::string_view query, const loader::Dev
   std::string passed_over;
   Errc code = Errc::not_cached;
   for (const cache::TagInfo& tag : candidates) {
-    auto made = state_->find(*from, tag.key);
+    // Whatever package was filed under it; what nobody trusted signed is remade as it is.
+    auto made = find_entry(state_->ground(from.get()), tag.key, {});
     if (!made) {
       passed_over +=
           fmt::format("\n  {}@{}: its entry {} is no longer in the store", tag.name, tag.version, to_hex(tag.key));

@@ -58,7 +58,7 @@ Result<CompileResult> Translated::find_or_compile(std::string_view kernel, const
   KernelStore kernels;
   std::optional<cache::Flight> flight;
   if (joined) {
-    kernels = KernelStore(**joined, [](std::string_view text) { log_warning(text); });
+    kernels = state.session->kernel_store(**joined);
     cache::Store& local = (*joined)->local();
     const auto ready = [&] { return local.indexed(keys.front()); };
     if (!local.read_only() && !ready())

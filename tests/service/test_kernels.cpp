@@ -188,7 +188,9 @@ TEST_CASE("a warning of several lines comes back from the store as it was") {
   kernel.warnings = {"x.metal:3:5: warning: unused\n  float y;\n        ^", "", "one line"};
   const Digest key = sha256(as_bytes("a kernel"));
   store.keep({key}, {kernel}, {0}, {});
-  const auto found = store.find({key});
+  service::Asked asked;
+  for (const schema::Function& function : kernel.library.functions) asked.functions.push_back(function.name);
+  const auto found = store.find({key}, {asked});
   REQUIRE(found[0]);
   CHECK(found[0]->warnings == kernel.warnings);
 }
@@ -224,20 +226,54 @@ TEST_CASE("what a compiling child gives back is looked at before it is used") {
     return session->make(request).value();
   };
   const std::string one = "kernel void one(device float* x) { x[0] = 1; }\n";
-  const std::vector targets = {aot::parse_target("macos14").value()};
-  const std::vector levels = {aot::host_cpu_level().value()};
+  service::Asked asked;
+  asked.targets = {"macos14"};
+  asked.codes = {{aot::host_cpu_level().value()}};
+  asked.functions = {"one"};
+  asked.all_functions = asked.is_part = true;
+  const auto other = [&](const std::function<void(service::Asked&)>& change) {
+    service::Asked changed = asked;
+    change(changed);
+    return changed;
+  };
   const CompileResult whole = package_of(one, true);
-  const auto read = service::read_part(whole.package, "one", targets, levels);
+  const auto read = service::read_part(whole.package, asked);
   REQUIRE(read);
   CHECK(read->slices.size() == 2);
   const auto refused = [](const auto& result) { return !result && result.error().code == Errc::corrupt; };
-  CHECK(refused(service::read_part(whole.package, "two", targets, levels)));
-  CHECK(refused(service::read_part(whole.package, "one", {aot::parse_target("macos15").value()}, levels)));
-  CHECK(refused(service::read_part(package_of(one, false).package, "one", targets, levels)));
-  const CompileResult two = package_of(one + "kernel void two(device float* x) { x[0] = 2; }\n", true);
-  CHECK(refused(service::read_part(two.package, "one", targets, levels)));
+  const auto two = [](service::Asked& to) { to.functions = {"two"}; };
+  CHECK(refused(service::read_part(whole.package, other(two))));
+  CHECK(refused(service::read_part(whole.package, other([](auto& to) { to.targets = {"macos15"}; }))));
+  CHECK(refused(service::read_part(whole.package, other([](auto& to) { to.codes[0].checked = true; }))));
+  CHECK(refused(service::read_part(whole.package, other([](auto& to) { to.codes.clear(); }))));
+  CHECK(refused(service::read_part(package_of(one, false).package, asked)));
+  const CompileResult both = package_of(one + "kernel void two(device float* x) { x[0] = 2; }\n", true);
+  CHECK(refused(service::read_part(both.package, asked)));
   for (size_t size = 0; size < whole.package.size(); size += 7)
-    CHECK(!service::read_part(whole.package.first(size), "one", targets, levels));
+    CHECK(!service::read_part(whole.package.first(size), asked));
+}
+
+TEST_CASE("what a child remade is the package that it was given, with the code that was asked for") {
+  const auto session = Session::open({.use_store = false});
+  const auto package_of = [&](const std::string& text, bool checked) {
+    Request request;
+    request.sources.push_back({"k.metal", as_bytes(text)});
+    request.checked = checked;
+    return session->make(request).value();
+  };
+  const std::string one = "kernel void one(device float* x) { x[0] = 1; }\n";
+  const CompileResult given = package_of(one, false), checked = package_of(one, true);
+  const auto level = aot::host_cpu_level().value();
+  const std::vector<service::CpuCode> open = {{level}}, bounded = {{level, true}};
+  CHECK(service::held_to_remake(given.package, std::nullopt, given.package));
+  CHECK(service::held_to_remake(given.package, open, given.package));
+  CHECK(service::held_to_remake(given.package, bounded, checked.package));
+  CHECK_FALSE(service::held_to_remake(given.package, bounded, given.package));
+  CHECK_FALSE(service::held_to_remake(given.package, std::vector<service::CpuCode>(), given.package));
+  const CompileResult other = package_of("kernel void one(device float* x) { x[0] = 2; }\n", false);
+  CHECK_FALSE(service::held_to_remake(given.package, std::nullopt, other.package));
+  const CompileResult more = package_of(one + "kernel void two(device float* x) { x[0] = 2; }\n", false);
+  CHECK_FALSE(service::held_to_remake(given.package, std::nullopt, more.package));
 }
 
 TEST_CASE("kernels of translated source come one by one, each as a request for it alone gives it") {

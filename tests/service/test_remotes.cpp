@@ -318,18 +318,148 @@ TEST_CASE("a Metal library that does not pass verify is not used at all") {
 
 TEST_CASE("tags are pushed and pulled") {
   Machines machines;
-  const CompileResult made = must(machines.session("a")->make(request()));
-  REQUIRE(machines.session("a")->tag("twice", "2.1.0", made.key));
-  const std::string name = "twice@2.1.0";
-  REQUIRE(machines.session("a")->push(std::span(&name, 1)));
-  const auto pulled = machines.session("c")->pull(std::span(&name, 1));
-  REQUIRE_MESSAGE(pulled, pulled.error().message);
-  CHECK(pulled->at(0) == made.key);
-  CHECK(machines.session("c")->store().value()->resolve("twice@2").value().front().key == made.key);
-  const std::string unknown = "twice@9";
-  CHECK(machines.session("c")->pull(std::span(&unknown, 1)).error().code == Errc::not_cached);
+  const trust::SecretKey key = trust::new_key("ci").value();
+  REQUIRE(trust::write_secret_key(machines.stores / "key", key));
+  const std::string name = "twice@2.1.0", unknown = "twice@9";
+  Digest pushed;
+  {
+    const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
+    pushed = must(machines.session("a")->make(request())).key;
+    REQUIRE(machines.session("a")->tag("twice", "2.1.0", pushed));
+    REQUIRE(machines.session("a")->push(std::span(&name, 1)));
+  }
+  for (const char* level : {"local", "signed"}) {
+    const Variable trust("SMELT_TRUST", level);
+    const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(trust::public_key(key)));
+    const auto pulled = machines.session(level)->pull(std::span(&name, 1));
+    REQUIRE_MESSAGE(pulled, pulled.error().message);
+    CHECK(pulled->at(0) == pushed);
+    CHECK(machines.session(level)->store().value()->resolve("twice@2").value().front().key == pushed);
+    CHECK(machines.session(level)->pull(std::span(&unknown, 1)).error().code == Errc::not_cached);
+  }
   const Variable strict("SMELT_TRUST", "signed");
   CHECK(machines.session("d")->pull(std::span(&name, 1)).error().code == Errc::untrusted);
+}
+
+TEST_CASE("a key is pulled when a signature or the content proves it, and else files nothing") {
+  Machines machines;
+  plant(machines, true, 2);
+  const Compiled genuine = compiled(machines, "genuine", kSource);
+  std::vector<Digest> keys = genuine.libraries;
+  keys.push_back(genuine.kernel);
+  for (const Digest& key : keys) {
+    const std::string name = to_hex(key);
+    CHECK_FALSE(machines.session("machine")->pull(std::span(&name, 1)));
+    CHECK(machines.session("machine")->store().value()->list().value().empty());
+  }
+  // Nor under a name that the same stranger wrote.
+  const auto attacker = machines.session("attacker");
+  {
+    const Variable any("SMELT_TRUST", "any");
+    const std::string name = to_hex(keys[0]);
+    REQUIRE(attacker->pull(std::span(&name, 1)));
+    REQUIRE(attacker->tag("twice", "1.0", keys[0]));
+    const std::string tag = "twice@1.0";
+    CHECK_FALSE(attacker->push(std::span(&tag, 1)));  // what came from others goes on only as they signed it
+  }
+  // An imported package is filed under its digest.
+  Machines other;
+  const auto owner = other.session("owner");
+  const std::string imported = to_hex(owner->import_package(genuine.library_package)->keys.front());
+  REQUIRE(owner->push(std::span(&imported, 1)));
+  REQUIRE(other.session("machine")->pull(std::span(&imported, 1)));
+  CHECK(other.session("machine")->store().value()->list().value().size() == 1);
+}
+
+TEST_CASE("a remote's answer is held to what was asked, and no remote makes a compile fail") {
+  const std::string two = "\ndefine spir_kernel void @other(ptr addrspace(1) %x) { ret void }\n";
+  Machines machines;
+  const Compiled genuine = compiled(machines, "genuine", kSource);
+  const Compiled more = compiled(machines, "more", kSource + two);
+  schema::Library library = schema::Package::open(genuine.kernel_package)->copy_library(0).value();
+  std::vector<Bytes> wrong = {more.kernel_package,
+                              to_bytes(ByteView(genuine.kernel_package).first(genuine.kernel_package.size() / 2))};
+  const auto add = [&](const std::function<void(schema::Library&)>& change) {
+    schema::Library made = library;
+    change(made);
+    wrong.push_back(schema::write_package(std::span(&made, 1)).value());
+  };
+  add([](schema::Library& one) { one.slices.pop_back(); });
+  add([](schema::Library& one) { one.slices.erase(one.slices.begin()); });
+  add([](schema::Library& one) { one.functions[0].name = "another"; });
+  add([](schema::Library& one) { one.slices.back().checked = true; });
+  add([](schema::Library& one) { one.slices.back().level ^= 7; });
+  add([](schema::Library& one) { one.slices.front().target = "macos99"; });
+  add([](schema::Library& one) { one.slices.front().bytes.resize(40); });
+  add([](schema::Library& one) { one.slices.back().functions[0].missing = true; });
+  add([](schema::Library& one) { one.compiler = "another"; });
+  const auto server =
+      remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
+  // With two kernels in a library, whose other one is fine.
+  Request wanted = request();
+  const std::string second =
+      "target triple = \"spir64-unknown-unknown\"\n"
+      "define spir_kernel void @second(ptr addrspace(1) %x) { store float 1.0, ptr addrspace(1) %x\n ret void }\n";
+  wanted.sources.insert(wanted.sources.begin(), {"second.ll", as_bytes(second)});
+  size_t number = 0;
+  for (const char* level : {"any", "local"})
+    for (const Bytes& bytes : wrong) {
+      CAPTURE(number);
+      const remote::Outgoing entry{genuine.kernel, "", {}, {{"kernel.smelt", bytes}}, {}};
+      REQUIRE(server->put(std::span(&entry, 1)));
+      const Variable trust("SMELT_TRUST", level);
+      const std::string machine = fmt::format("machine{}", number++);
+      CHECK(run_twice(must(machines.session(machine)->make(wanted)), 21) == 42);
+      CHECK(run_twice(must(machines.session(machine)->make(wanted)), 21) == 42);
+      // It may lie in the store already, of an older smelt.
+      SessionOptions options;
+      options.store = machines.stores / (machine + "-old");
+      options.remotes.emplace();
+      options.threads = 1;
+      options.warn = [](std::string_view) {};
+      REQUIRE(Session::open(options)->store().value()->put(genuine.kernel, {{"kernel.smelt", bytes}},
+                                                           trust::Provenance::unknown()));
+      CHECK(run_twice(must(Session::open(options)->make(wanted)), 21) == 42);
+    }
+}
+
+TEST_CASE("checked code is asked for, and is what comes") {
+  Machines machines;
+  Request checked = request();
+  checked.checked = true;
+  const auto keys_of = [&](const std::string& machine, const Request& wanted) {
+    SessionOptions options;
+    options.store = machines.stores / machine;
+    options.remotes.emplace();
+    options.threads = 1;
+    const auto session = Session::open(options);
+    must(session->make(wanted));
+    return session->store().value()->list().value();
+  };
+  const auto wanted = keys_of("genuine-checked", checked);
+  const Compiled open = compiled(machines, "genuine", kSource);
+  const auto server =
+      remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
+  for (const char* part : {"library.smelt", "kernel.smelt"})
+    for (const char* level : {"any", "local"}) {
+      for (const cache::EntryInfo& info : wanted) {
+        const Bytes& bytes = std::string_view(part) == "library.smelt" ? open.library_package : open.kernel_package;
+        const remote::Outgoing entry{info.key, "", {}, {{part, bytes}}, {}};
+        REQUIRE(server->put(std::span(&entry, 1)));
+      }
+      const Variable trust("SMELT_TRUST", level);
+      const CompileResult made = must(machines.session(std::string(part) + level)->make(checked));
+      const auto library = schema::Package::open(made.package)->copy_library(0).value();
+      for (const schema::Slice& slice : library.slices)
+        if (slice.kind == schema::SliceKind::cpu) CHECK(slice.checked);
+      loader::LoadOptions options;
+      options.checked = true;
+      options.policy = trust::Policy::all();
+      const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
+      const auto loaded = loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
+      REQUIRE(loaded);
+      CHECK(run_twice(*loaded, 21) == 42);
+    }
 }
 
 TEST_CASE("a setting that cannot be meant is an error, not a silence") {

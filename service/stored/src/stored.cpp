@@ -91,6 +91,13 @@ Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys) 
   return schema::write_package(libraries);
 }
 
+Digest imported_key(ByteView package) {
+  Hasher hasher;
+  hasher.field("imported package");
+  hasher.field(package);
+  return hasher.finish();
+}
+
 Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_tags) {
   SMELT_TRY(const auto package, schema::Package::open(bytes));
   SMELT_TRY_VOID(schema::check_all_parts(package));
@@ -118,10 +125,7 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
         return tl::unexpected(std::move(fine).error().in("import"));
     tags.emplace_back(library.name, library.version);
     SMELT_TRY(Bytes single, schema::write_package(std::span(&library, 1)));
-    Hasher hasher;
-    hasher.field("imported package");
-    hasher.field(ByteView(single));
-    keys.push_back(hasher.finish());
+    keys.push_back(imported_key(single));
     packages.push_back(std::move(single));
   }
   std::vector<cache::Store::Put> puts;

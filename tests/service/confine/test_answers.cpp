@@ -46,4 +46,17 @@ TEST_CASE("a length that nobody can have does not make an answer") {
   }
 }
 
+TEST_CASE("an answer is bounded by the memory that its child may have") {
+  constexpr uint64_t kMemory = 1 << 20;
+  Bytes answer(64);
+  store_le(answer.data(), uint64_t{kMemory / 2});
+  CHECK(service::check_length(answer, kMemory));
+  store_le(answer.data(), uint64_t{kMemory / 2 + 1});  // before any of it has come
+  CHECK_FALSE(service::check_length(answer, kMemory));
+  store_le(answer.data(), uint64_t{8});  // it goes on all the same
+  answer.resize(kMemory / 2 + 1);
+  CHECK_FALSE(service::check_length(answer, kMemory));
+  CHECK(service::check_length({}, kMemory));
+}
+
 }  // namespace

@@ -27,6 +27,9 @@ struct Question {
   /// for, from what else is in it. Nothing: this kind of entry cannot be had without trust. Empty: what the store's
   /// options have.
   std::function<Result<std::optional<std::vector<Part>>>(const Parts& parts)> remake;
+  /// Of what a remote has without a trusted signature, where not all is trusted: whether its content proves that it
+  /// belongs under the key; else it counts as absent. Empty: whoever asks knows what belongs there (`check`, `remake`).
+  std::function<bool(const Digest& key, const Parts& parts)> proves;
 };
 
 struct TierOptions {

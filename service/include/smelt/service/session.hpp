@@ -208,10 +208,12 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<std::shared_ptr<remote::TieredStore>> tiers();
 
  private:
+  friend class Translated;
   unsigned threads() const;
   const SessionOptions& options() const;
   Result<BuiltFile> build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build);
   explicit Session(SessionOptions options);
+  KernelStore kernel_store(remote::TieredStore& store) const;
   Result<CompileResult> find_or_compile(const Request& request, const Progress& progress);
   struct State;
   std::unique_ptr<State> state_;

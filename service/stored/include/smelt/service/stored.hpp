@@ -34,6 +34,9 @@ Result<std::vector<std::optional<cache::Entry>>> find_usable(cache::Store& store
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names);
 /// The packages under the keys as one. `not_cached` names the first that is missing.
 Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys);
+/// What a library of an imported package is filed under: the digest of it, as a package of its own.
+Digest imported_key(ByteView package);
+
 /// A tag of an imported package that pointed elsewhere before.
 struct TagMove {
   std::string name, version;

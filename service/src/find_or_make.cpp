@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "find_or_make.hpp"
+
+#include "smelt/cache/flight.hpp"
+#include "smelt/cache/store.hpp"
+
+#include <algorithm>
+
+namespace smelt::service {
+namespace {
+
+std::chrono::microseconds time_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+}
+
+CompileResult from_entry(cache::Entry entry, const Digest& key) {
+  CompileResult made(entry.origin());
+  made.package = entry.part(kPackagePart).value_or(ByteView());
+  made.owner = std::make_shared<cache::Entry>(std::move(entry));
+  made.key = key;
+  made.hit = true;
+  return made;
+}
+
+/// A hit under the other key is one under `raw` from now on: a copy, which came from where the entry came from.
+/// `look`: whoever made it may have filed it there too.
+CompileResult found_as(const Ground& ground, const Digest& raw, CompileResult found, bool look) {
+  if (found.key != raw && !(look && ground.store->local().indexed(raw)))
+    publish(ground, std::span(&raw, 1), found.package, found.origin.derived(), {});
+  found.key = raw;
+  return found;
+}
+
+}  // namespace
+
+std::optional<CompileResult> find_entry(const Ground& ground, const Digest& key, const remote::Question& question,
+                                        bool fresh) {
+  auto found = ground.store->find(key, fresh, question);
+  if (!found) {
+    ground.warn(found.error().message);
+    return std::nullopt;
+  }
+  if (!*found || !(*found)->part(kPackagePart)) return std::nullopt;
+  ground.used(key);
+  return from_entry(std::move(**found), key);
+}
+
+void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, const trust::Provenance& origin,
+             std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold) {
+  if (ground.store->local().read_only()) return;
+  std::vector<cache::Store::Put> puts;
+  for (const Digest& key : keys) {
+    if (!puts.empty() && puts.front().key == key) continue;
+    puts.push_back({key, {{kPackagePart, package}}, origin, cost});
+    ground.used(key);
+  }
+  if (auto put = ground.store->put_all(puts, std::move(hold)); !put) ground.warn(put.error().message);
+}
+
+Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  remote::TieredStore* const store = ground.store;
+  const auto took = [&](CompileResult made) {
+    made.took = time_since(start);
+    return made;
+  };
+  if (store)
+    if (auto found = find_entry(ground, work.raw, work.question)) return took(std::move(*found));
+  // Second chance: the same code under another comment, name or order.
+  Digest normal = work.raw;
+  if (store) {
+    SMELT_TRY(normal, work.normalised());
+    if (normal != work.raw)
+      if (auto found = find_entry(ground, normal, work.question))
+        return took(found_as(ground, work.raw, std::move(*found), false));
+  }
+  if (ground.offline)
+    return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)", work.name,
+                store ? store->local().folder().string() : "(none)");
+  std::optional<cache::Flight> flight;
+  remote::Leased leased;
+  if (store && !store->local().read_only()) {
+    // One of this machine first, then of those one of all machines.
+    const auto ready = [&] { return store->local().indexed(normal); };
+    auto acquired = cache::Flight::acquire(store->local().folder(), normal, ground.wait_for_others, ready);
+    if (acquired) flight = std::move(*acquired);
+    if (!flight || flight->held()) leased = store->lease(normal, ground.wait_for_others);
+    if (leased.waited || (flight && flight->waited()))
+      if (auto found = find_entry(ground, normal, work.question, leased.waited))
+        return took(found_as(ground, work.raw, std::move(*found), true));
+  }
+  SMELT_TRY(Built built, work.build());
+  CompileResult made(built.origin);
+  made.took = time_since(start);
+  made.warnings = std::move(built.warnings);
+  made.kernels = built.kernels;
+  made.kernels_kept = built.kernels_kept;
+  const Digest keys[] = {normal, work.raw};
+  if (store) publish(ground, keys, built.package, built.origin, made.took, std::move(leased.hold));
+  auto owner = std::make_shared<const Bytes>(std::move(built.package));
+  made.package = *owner;
+  made.owner = owner;
+  made.key = work.raw;
+  return made;
+}
+
+}  // namespace smelt::service
