@@ -72,7 +72,7 @@ uint64_t component_of(py::handle value, std::string_view what) {
 template <class Dispatch>
 void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
   auto done = [&]() -> Result<void> {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     SMELT_TRY_VOID(dispatch());
     return encoder.wait();
   }();
