@@ -2,6 +2,7 @@
 #include "buffers.hpp"
 
 #include "errors.hpp"
+#include "gil.hpp"
 
 namespace smelt::python {
 
@@ -16,8 +17,8 @@ std::shared_ptr<const BorrowedBuffer> BorrowedBuffer::from(py::handle value, std
 }
 
 BorrowedBuffer::~BorrowedBuffer() {
-  if (buffer_.obj == nullptr || !Py_IsInitialized()) return;
-  const py::gil_scoped_acquire gil;
+  if (buffer_.obj == nullptr || interpreter_ends()) return;
+  const GilTaken gil;
   PyBuffer_Release(&buffer_);
 }
 

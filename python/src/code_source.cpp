@@ -6,6 +6,7 @@
 
 #include "buffers.hpp"
 #include "errors.hpp"
+#include "gil.hpp"
 
 namespace smelt::python {
 namespace {
@@ -16,8 +17,8 @@ using namespace pybind11::literals;
 using Shared = std::shared_ptr<const py::object>;
 Shared share(py::object object) {
   return {new py::object(std::move(object)), [](const py::object* held) {
-            if (!Py_IsInitialized()) return;  // left behind
-            const py::gil_scoped_acquire gil;
+            if (interpreter_ends()) return;  // left behind
+            const GilTaken gil;
             delete held;
           }};
 }
@@ -47,7 +48,7 @@ class RunningPipeline {
   void replace(const py::object& package, const std::string& effort) const {
     auto borrowed = BorrowedBuffer::from(package, "package");
     auto replaced = [&]() -> Result<void> {
-      const py::gil_scoped_release released;
+      const GilReleased released;
       loader::LoadOptions options;
       options.policy = trust::Policy::all();  // made here
       options.checked = checked_;
@@ -74,8 +75,8 @@ struct Often {
 
 /// In the background.
 void improve(const Often& kernel) {
-  if (!Py_IsInitialized()) return;
-  const py::gil_scoped_acquire gil;
+  if (interpreter_ends()) return;
+  const GilTaken gil;
   try {
     kernel.source->attr("improve")(RunningPipeline(kernel.pipeline, kernel.checked), kernel.name,
                                    memory_over(kernel.metallib.bytes, kernel.metallib.owner));
@@ -89,7 +90,7 @@ class PythonCode final : public loader::CodeSource {
   PythonCode(py::object source, bool checked) : source_(share(std::move(source))), checked_(checked) {}
 
   Result<loader::KernelCode> code_for(std::string_view kernel, const loader::OwnedBytes& metallib) override {
-    const py::gil_scoped_acquire gil;
+    const GilTaken gil;
     try {
       const py::tuple given = source_->attr("code")(text(kernel), memory_over(metallib.bytes, metallib.owner));
       const auto package = BorrowedBuffer::from(given[0], kernel);
@@ -142,7 +143,7 @@ void bind_code_source(py::module_& module) {
   py::class_<RunningPipeline>(module, "RunningPipeline", py::module_local())
       .def("replace", &RunningPipeline::replace, "package"_a, "effort"_a);
   module.def("end_improving", [] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     Background::of_process().end();
   });
 }

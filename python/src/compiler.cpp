@@ -32,7 +32,7 @@ class ProgressCall {
       (void)callable_.release();
       return;
     }
-    const py::gil_scoped_acquire gil;
+    const GilTaken gil;
     callable_ = py::object();
     thrown_.reset();
   }
@@ -40,7 +40,8 @@ class ProgressCall {
   ProgressCall& operator=(const ProgressCall&) = delete;
 
   void operator()(std::string_view stage, size_t done, size_t total) {
-    const py::gil_scoped_acquire gil;
+    if (interpreter_ends()) return cancel_->store(true);
+    const GilTaken gil;
     if (thrown_ || cancel_->load()) return;
     try {
       const py::object answer = callable_(text(stage), done, total);
@@ -136,7 +137,8 @@ std::shared_ptr<Session> open_session(const std::string& store, bool use_store, 
   if (!warn.is_none()) {
     auto* const callable = new py::object(warn);  // sessions live as long as the process, and warn from any thread
     options.warn = [callable](std::string_view line) {
-      const py::gil_scoped_acquire gil;
+      if (interpreter_ends()) return;
+      const GilTaken gil;
       try {
         (*callable)(text(line));
       } catch (py::error_already_set& error) {
@@ -169,7 +171,7 @@ service::CompileResult make(const std::shared_ptr<Session>& session,
   const auto from = std::make_shared<const RequestFrom>(request_from(sources, options));
   // What the store has needs no thread.
   auto found = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return session->find(from->request);
   }();
   if (auto hit = unwrap(std::move(found))) return std::move(*hit);
@@ -210,7 +212,7 @@ service::CompileResult cpu_code(const std::shared_ptr<Session>& session, const p
   if (sandbox) mode = unwrap(service::parse_sandbox(*sandbox));
   // What the store has needs no thread.
   auto found = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return session->find_cpu_code(borrowed->bytes(), name, of, checked, with);
   }();
   if (auto hit = unwrap(std::move(found))) return std::move(*hit);
@@ -245,8 +247,8 @@ PYBIND11_MODULE(_compiler, module) {
   // Sessions live as long as the process: what they still have to send goes now.
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     background_ends()->store(true);
-    const py::gil_scoped_release released;
-    join_abandoned();
+    const GilReleased released;
+    end_works();
     remote::end_all();
   }));
   module.doc() = "The compiler of smelt. Use smelt.compile and smelt.compile_shader.";

@@ -56,7 +56,7 @@ loader::DeviceRef open_device(const std::string& kind, unsigned threads, const s
        {loader::DeviceKind::automatic, loader::DeviceKind::metal, loader::DeviceKind::cpu, loader::DeviceKind::offline})
     if (kind == loader::to_string(known)) {
       auto opened = [&] {
-        const py::gil_scoped_release released;
+        const GilReleased released;
         return loader::Device::open(known, options);
       }();
       return unwrap(std::move(opened));

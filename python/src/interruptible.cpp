@@ -8,14 +8,25 @@
 namespace smelt::python {
 namespace {
 
-/// Never destroyed: join_abandoned() empties it while the process is whole.
-struct Abandoned {
+using namespace std::chrono_literals;
+
+constexpr auto kLongestEnd = 5s;  // of what was told to end
+
+/// Never destroyed: end_works() empties it while the process is whole.
+struct Works {
   std::mutex mutex;
-  std::vector<std::unique_ptr<BackgroundWork>> works;
+  std::vector<BackgroundWork*> running;                    // somebody waits for them
+  std::vector<std::unique_ptr<BackgroundWork>> abandoned;  // nobody does any more
+  std::atomic<bool> ending{false};
 };
-Abandoned& abandoned() {
-  static auto* const list = new Abandoned;
+Works& all_works() {
+  static auto* const list = new Works;
   return *list;
+}
+
+/// Threads that are left when the interpreter ends are daemons.
+void stay_if_all_ends() {
+  if (all_works().ending && !is_main_thread()) sleep_to_the_end();
 }
 
 }  // namespace
@@ -47,30 +58,45 @@ bool BackgroundWork::wait_for(std::chrono::milliseconds time) {
 }
 
 bool wait_interruptibly(std::unique_ptr<BackgroundWork> work) {
-  using namespace std::chrono_literals;
+  Works& works = all_works();
   {
-    // Those that have ended meanwhile.
-    const std::lock_guard lock(abandoned().mutex);
-    std::erase_if(abandoned().works, [](const auto& one) { return one->wait_for(0ms); });
+    const std::lock_guard lock(works.mutex);
+    std::erase_if(works.abandoned, [](const auto& one) { return one->wait_for(0ms); });  // ended meanwhile
+    if (works.ending) work->cancel();
+    works.running.push_back(work.get());
   }
-  while (!work->wait_for(20ms)) {
+  bool done = false;
+  while (!(done = work->wait_for(20ms))) {
     if (!signals_arrived()) continue;
     work->cancel();
-    if (work->wait_for(50ms)) return true;
-    const std::lock_guard lock(abandoned().mutex);
-    abandoned().works.push_back(std::move(work));
-    return false;
+    done = work->wait_for(50ms);
+    break;
   }
-  return true;
+  {
+    const std::lock_guard lock(works.mutex);
+    std::erase(works.running, work.get());
+    if (!done) works.abandoned.push_back(std::move(work));
+  }
+  stay_if_all_ends();
+  return done;
 }
 
-void join_abandoned() {
-  std::vector<std::unique_ptr<BackgroundWork>> works;
+void end_works() {
+  Works& works = all_works();
+  std::vector<std::unique_ptr<BackgroundWork>> abandoned;
   {
-    const std::lock_guard lock(abandoned().mutex);
-    works.swap(abandoned().works);
+    // Nobody comes back from waiting meanwhile.
+    const std::lock_guard lock(works.mutex);
+    works.ending = true;
+    abandoned.swap(works.abandoned);
+    for (BackgroundWork* const one : works.running) one->cancel();
+    const auto until = std::chrono::steady_clock::now() + kLongestEnd;
+    for (BackgroundWork* const one : works.running)
+      one->wait_for(
+          std::max(std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()),
+                   std::chrono::milliseconds(0)));
   }
-  for (const auto& work : works) work->cancel();
+  for (const auto& work : abandoned) work->cancel();
 }
 
 }  // namespace smelt::python

@@ -36,17 +36,18 @@ class BackgroundWork {
 };
 
 /// Waits for the work, asking for signals; false when one raised and the work did not end within 50 ms of being asked
-/// to. Then it goes on by itself, and join_abandoned() waits for it. Called without the GIL.
+/// to. Then it goes on by itself, and end_works() waits for it. Called without the GIL.
 bool wait_interruptibly(std::unique_ptr<BackgroundWork> work);
 
-/// At the interpreter's end, without the GIL: nothing of ours may run after it.
-void join_abandoned();
+/// At the interpreter's end, without the GIL: nothing of ours may run after it. Work that daemon threads still wait for
+/// is told to end, and they do not come back from it: what they would say, nobody has asked for.
+void end_works();
 
 /// `work` holds all that it needs, since it may outlive the call. The GIL is held by the caller and given up meanwhile;
 /// afterwards rethrow_signals() throws what a handler raised.
 template <class T>
 Result<T> run_interruptibly(std::function<Result<T>()> work, std::shared_ptr<std::atomic<bool>> cancel) {
-  const pybind11::gil_scoped_release released;
+  const GilReleased released;
   const auto result = std::make_shared<std::optional<Result<T>>>();
   auto running = std::make_unique<BackgroundWork>([result, work = std::move(work)] { result->emplace(work()); },
                                                   std::move(cancel));

@@ -40,7 +40,7 @@ void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
       "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
       "access.");
   auto done = [&]() -> Result<void> {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     SMELT_TRY_VOID(dispatch());
     return encoder.wait();
   }();

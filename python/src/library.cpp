@@ -6,6 +6,7 @@
 #include "buffers.hpp"
 #include "code_source.hpp"
 #include "errors.hpp"
+#include "gil.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
 #include "option.hpp"
@@ -40,7 +41,7 @@ class Library {
   py::object build(const std::string& name, const loader::ConstantValues& constants) const {
     SourceErrors errors;
     const auto built = [&]() -> Result<std::pair<loader::FunctionRef, loader::PipelineRef>> {
-      const py::gil_scoped_release released;
+      const GilReleased released;
       SMELT_TRY(const auto named, library_->function(name));
       SMELT_TRY(auto function, named->with_code());
       SMELT_TRY(auto pipeline, function->pipeline(constants));
@@ -110,7 +111,7 @@ size_t with_progress(const py::object& progress, Work&& work) {
   std::function<bool(size_t, size_t)> report;
   if (!progress.is_none())
     report = [&](size_t done, size_t total) {
-      const py::gil_scoped_acquire gil;
+      const GilTaken gil;
       try {
         const py::object answer = progress(done, total);
         return !answer.is(py::bool_(false));
@@ -121,7 +122,7 @@ size_t with_progress(const py::object& progress, Work&& work) {
     };
   SourceErrors errors;
   auto prepared = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return work(report);
   }();
   errors.rethrow();

@@ -8,6 +8,7 @@
 #include "buffers.hpp"
 #include "code_source.hpp"
 #include "errors.hpp"
+#include "gil.hpp"
 #include "kernel.hpp"
 #include "load_options.hpp"
 
@@ -110,7 +111,7 @@ using PackageObject = std::shared_ptr<Package>;
 PackageObject open_package(const py::object& source, const std::string& path) {
   auto borrowed = BorrowedBuffer::from(source, "package");
   auto opened = [&]() -> Result<PackageObject> {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return Package::open({borrowed->bytes(), borrowed});
   }();
   if (!opened && !path.empty()) raise(std::move(opened).error().in(path));
@@ -121,7 +122,7 @@ PackageObject open_package(const py::object& source, const std::string& path) {
 py::object map_file(const py::object& file, const std::string& what) {
   const std::string path = path_text(file, what);
   auto mapped = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return MappedFile::open(path);
   }();
   const std::shared_ptr<const MappedFile> whole = unwrap(std::move(mapped));
@@ -131,7 +132,7 @@ py::object map_file(const py::object& file, const std::string& what) {
 /// What `smelt pack` does.
 PackageObject pack(const std::vector<PackageObject>& packages) {
   auto packed = [&]() -> Result<PackageObject> {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     std::vector<schema::Package> manifests;
     for (const PackageObject& package : packages) manifests.push_back(package->manifest());
     SMELT_TRY(const std::vector<schema::Library> merged, schema::merge_packages(manifests));
@@ -148,7 +149,7 @@ py::object load(const py::object& source, const loader::DeviceRef& device, const
   if (!code.is_none()) with.code_source = code_source(code, with.checked);
   auto borrowed = BorrowedBuffer::from(source, "library");
   auto loaded = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return loader::Library::load(device, loader::OwnedBytes{borrowed->bytes(), borrowed}, with);
   }();
   if (!loaded && !path.empty()) raise(std::move(loaded).error().in(path));
@@ -159,7 +160,7 @@ py::object load_package(const Package& package, const loader::DeviceRef& device,
                         bool as_upstream) {
   const loader::LoadOptions with = load_options(options);
   auto loaded = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return loader::Library::load(device, package.ref(), with);
   }();
   return library_object(unwrap(std::move(loaded)), package.bytes(), as_upstream);
@@ -191,7 +192,7 @@ void bind_package(py::module_& module) {
            [](const Package& package, const py::object& path) {
              const std::string to = path_text(path, "save");
              auto written = [&] {
-               const py::gil_scoped_release released;
+               const GilReleased released;
                return write_file(to, package.bytes().bytes);
              }();
              unwrap(std::move(written));

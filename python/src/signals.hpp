@@ -2,15 +2,15 @@
 // Ctrl-C while C++ works: Python's handlers run only when somebody asks, and the interpreter cannot.
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include "gil.hpp"
 
 namespace smelt::python {
 
 /// Runs Python's handlers of the signals that have arrived, which happens on the main thread alone. Called without the
 /// GIL. True when a handler raised; its exception (KeyboardInterrupt) waits in this thread for rethrow_signals().
 inline bool signals_arrived() {
-  if (!Py_IsInitialized()) return false;
-  const pybind11::gil_scoped_acquire gil;
+  if (interpreter_ends()) return !is_main_thread();  // nobody will look at what comes of the work
+  const GilTaken gil;
   return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
 }
 

@@ -15,12 +15,14 @@
 #include "buffers.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "gil.hpp"
 
 #include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 namespace smelt::python {
@@ -95,29 +97,29 @@ class StoreHandle {
  public:
   StoreHandle(std::string folder, cache::StoreOptions options, std::vector<std::string> remotes)
       : folder_(std::move(folder)), options_(std::move(options)), remotes_(std::move(remotes)) {
-    const py::gil_scoped_release released;
-    const std::lock_guard lock(mutex_);
+    const GilReleased released;
     auto opened = open_both(folder_, options_, remotes_);
     if (opened) {
-      opened_ = std::move(*opened);
-      process_ = ::getpid();
+      here_ = new OfProcess{::getpid(), {}, std::move(*opened)};
       return;
     }
-    const py::gil_scoped_acquire gil;
+    const GilTaken gil;
     raise(opened.error());
   }
   ~StoreHandle() {
     // Entries on their way to remotes are waited for, by a thread that may warn.
-    const py::gil_scoped_release released;
-    opened_ = {};
+    const GilReleased released;
+    if (OfProcess* const here = here_; here && here->process == ::getpid()) delete here;
   }
+  StoreHandle(const StoreHandle&) = delete;
+  StoreHandle& operator=(const StoreHandle&) = delete;
 
   /// Call with the GIL held; `work` runs without it, however short it is: a store that warns takes the GIL while it
   /// holds locks of its own.
   template <class Work>
   auto with(Work&& work) {
     auto result = [&] {
-      const py::gil_scoped_release released;
+      const GilReleased released;
       return on_opened([&](const Opened& on) { return work(*on.store); });
     }();
     return unwrap(std::move(result));
@@ -127,7 +129,7 @@ class StoreHandle {
   template <class Work>
   auto with_entries(Work&& work) {
     auto result = [&] {
-      const py::gil_scoped_release released;
+      const GilReleased released;
       return on_opened([&](const Opened& on) { return work(*on.entries); });
     }();
     return unwrap(std::move(result));
@@ -137,17 +139,33 @@ class StoreHandle {
   bool read_only() const { return options_.read_only; }
 
  private:
+  /// What one process has opened. A child's copy of its parent's is left as it is, mutex and all: whoever held that when
+  /// the child was forked is not there.
+  struct OfProcess {
+    const pid_t process;
+    std::mutex mutex;
+    Opened opened;  // empty in a child that has not used it
+  };
+
+  OfProcess& of_process() {
+    OfProcess* found = here_.load();
+    if (found->process == ::getpid()) return *found;
+    auto* const fresh = new OfProcess{::getpid(), {}, {}};
+    if (here_.compare_exchange_strong(found, fresh)) return *fresh;
+    delete fresh;
+    return *found;
+  }
+
   template <class Work>
   auto on_opened(Work&& work) -> decltype(work(std::declval<const Opened&>())) {
     Opened opened;
     {
-      const std::lock_guard lock(mutex_);
-      if (process_ != ::getpid()) {
-        new Opened(std::move(opened_));  // the parent's; see above
-        SMELT_TRY(opened_, open_both(folder_, options_, remotes_));
-        process_ = ::getpid();
+      OfProcess& here = of_process();
+      const std::lock_guard lock(here.mutex);
+      if (!here.opened.store) {
+        SMELT_TRY(here.opened, open_both(folder_, options_, remotes_));
       }
-      opened = opened_;
+      opened = here.opened;
     }
     return work(opened);
   }
@@ -155,9 +173,7 @@ class StoreHandle {
   std::string folder_;
   cache::StoreOptions options_;
   std::vector<std::string> remotes_;
-  std::mutex mutex_;
-  Opened opened_;
-  pid_t process_ = 0;
+  std::atomic<OfProcess*> here_{nullptr};
 };
 
 /// Parts of a Python mapping; `borrowed` keeps the bytes.
@@ -222,7 +238,7 @@ void bind_entry(py::module_& module) {
            })
       .def("files", [](const Entry& entry, const std::string& folder) {
         auto paths = [&] {
-          const py::gil_scoped_release released;
+          const GilReleased released;
           return materialise(entry, folder);
         }();
         py::dict dict;
@@ -250,8 +266,8 @@ void bind_store(py::module_& module) {
                // Never freed: the store may warn from any thread, also while the interpreter goes down.
                auto* const callable = new py::object(std::move(warn));
                options.warn = [callable](std::string_view text) {
-                 if (!Py_IsInitialized()) return;
-                 const py::gil_scoped_acquire gil;
+                 if (interpreter_ends()) return;
+                 const GilTaken gil;
                  try {
                    (*callable)(py::str(text.data(), text.size()));
                  } catch (py::error_already_set& error) {
@@ -397,7 +413,7 @@ PYBIND11_MODULE(SMELT_STORE_MODULE, module) {
   bind_store(module);
 #ifdef SMELT_WITH_REMOTES
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     remote::end_all();
   }));
   module.def("statistics", [](const std::string& folder) {
@@ -414,7 +430,7 @@ PYBIND11_MODULE(SMELT_STORE_MODULE, module) {
   module.def("write_file", [](const std::string& folder, const std::string& name, const py::object& value) {
     const auto bytes = BorrowedBuffer::from(value, name);
     auto path = [&] {
-      const py::gil_scoped_release released;
+      const GilReleased released;
       return write_stamped(folder, name, bytes->bytes());
     }();
     return unwrap(std::move(path));
