@@ -100,6 +100,11 @@ class RemoteTest(CliTest):
         self.assertEqual(self.succeed("store", "pull", "saxpy@2.1.0").decode().strip(), key)
         self.assertIn(key, self.succeed("store", "tags", "saxpy@2").decode())
         self.assertIn("no remote has this tag", self.fail_with(1, "store", "pull", "saxpy@9"))
+        self.succeed("compile", SAXPY, "--target", "ios17", "-o", out, "--tag", "saxpy@2.1.0", "--move")
+        self.assertIn("--move", self.fail_with(2, "store", "pull", "saxpy@2.1.0"))
+        self.assertNotIn(key, self.succeed("store", "tags", "saxpy@2").decode())
+        self.succeed("store", "pull", "--move", "saxpy@2.1.0")
+        self.assertIn(key, self.succeed("store", "tags", "saxpy@2").decode())
         self.machine("a", SMELT_REMOTE="")
         self.assertIn("SMELT_REMOTE", self.fail_with(2, "store", "push", "saxpy@2.1.0"))
 
