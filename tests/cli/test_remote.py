@@ -134,7 +134,13 @@ class RemoteTest(CliTest):
         trusted = self.folder / "trusted"
         trusted.write_text(f"# ours\n{public}\n")
         self.assertEqual(smelt("verify", package, "--trusted", trusted).returncode, 1)
-        self.succeed("sign", package, "--key", stranger)
+        self.assertEqual(json.loads(self.succeed("inspect", "--json", package))["signatures"], [])
+        said = self.succeed("sign", package, "--key", stranger).decode()
+        for word in ("signed by stranger", "1 signature in all", json.loads(self.succeed("inspect", "--json", package))["digest"]):
+            self.assertIn(word, said)
+        self.assertIn("  signed by stranger, not checked here", self.succeed("inspect", package).decode())
+        [signature] = json.loads(self.succeed("inspect", "--json", package))["signatures"]
+        self.assertTrue(signature.startswith("stranger:"), signature)
         refused = smelt("verify", package, "--trusted", trusted)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("signed by stranger, trusted are ci", refused.stdout.decode())
