@@ -24,10 +24,12 @@ if(APPLE)
 else()
   set(smelt_config_system smelt::nettle)
 endif()
-configure_package_config_file(cmake/smelt-config.cmake.in ${PROJECT_BINARY_DIR}/smelt-config.cmake
+# In a folder where find_package does not look: a build folder, whose bin/ is on PATH, is no installation.
+set(smelt_config_made ${PROJECT_BINARY_DIR}/to-install)
+configure_package_config_file(cmake/smelt-config.cmake.in ${smelt_config_made}/smelt-config.cmake
   INSTALL_DESTINATION ${smelt_config_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/smelt-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/smelt-config.cmake ${PROJECT_BINARY_DIR}/smelt-config-version.cmake
+write_basic_package_version_file(${smelt_config_made}/smelt-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${smelt_config_made}/smelt-config.cmake ${smelt_config_made}/smelt-config-version.cmake
         cmake/smelt_add_library.cmake cmake/smelt_dependencies.cmake DESTINATION ${smelt_config_folder} COMPONENT dev)
 
 if(TARGET smelt_compiler)

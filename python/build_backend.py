@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What pip runs (PEP 517): pip install --no-build-isolation . builds the tree with CMake and makes the wheel of the loader and
-the store. Needs Python 3.11, the package `wheel`, and what scripts/setup installs. The compiler's wheel comes from
+the store. Needs Python 3.10 or newer, the package `wheel`, and what scripts/setup installs. The compiler's wheel comes from
 the target smelt_wheel."""
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ struct CompileCommandOptions {
   service::SessionOptions session;
   double timeout = 0;
   uint64_t max_memory = 0;
-  bool no_store = false, verbose = false, require_cpu = false;
+  bool no_store = false, verbose = false, require_cpu = false, move = false;
 };
 
 /// "metal3.1" or "3.1".
@@ -105,7 +105,7 @@ Result<void> set_tag(const CompileCommandOptions& options, service::Session& ses
   const size_t at = options.tag.find('@');
   if (at == std::string::npos) return fail(Errc::invalid_argument, "--tag '{}': want NAME@VERSION", options.tag);
   const std::string_view tag = options.tag;
-  return session.tag(tag.substr(0, at), tag.substr(at + 1), key, true);
+  return session.tag(tag.substr(0, at), tag.substr(at + 1), key, options.move);
 }
 
 /// A kernel without CPU code is worth a word: it will not run where there is no Mac.
@@ -298,7 +298,9 @@ void add_compile(CLI::App& app, Context& context) {
   verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll");
   verb->add_option("--depfile,--MF", options->depfile,
                    "Write a rule of what the output depends on, for make and ninja");
-  verb->add_option("--tag", options->tag, "Tag of the store, NAME@VERSION, to point at the result");
+  CLI::Option* const tag =
+      verb->add_option("--tag", options->tag, "Tag of the store, NAME@VERSION, to point at the result");
+  verb->add_flag("--move", options->move, "Move the tag when it points elsewhere now")->needs(tag);
   verb->add_flag("--require-cpu", options->require_cpu, "Fail when a kernel gets no CPU code, instead of a warning");
   verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish to it");
   verb->add_option("-j,--jobs", options->session.threads, "Threads to compile with (default: one per core)")

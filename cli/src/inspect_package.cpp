@@ -145,9 +145,14 @@ Json library_json(const schema::Package& package, const schema::LibraryView& lib
 
 Result<Json> report_package(ByteView file) {
   SMELT_TRY(const schema::Package package, schema::Package::open(file));
-  Json report = {{"kind", "package"},          {"bytes", file.size()},       {"digest", to_hex(package.digest())},
-                 {"format", package.format()}, {"functions", Json::array()}, {"slices", Json::array()},
-                 {"libraries", Json::array()}};
+  Json report = {{"kind", "package"},
+                 {"bytes", file.size()},
+                 {"digest", to_hex(package.digest())},
+                 {"format", package.format()},
+                 {"functions", Json::array()},
+                 {"slices", Json::array()},
+                 {"libraries", Json::array()},
+                 {"signatures", package.signatures()}};
   for (uint32_t l = 0; l < package.library_count(); ++l) {
     const schema::LibraryView library = package.library(l);
     report["libraries"].push_back(library_json(package, library));

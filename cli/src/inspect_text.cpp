@@ -48,6 +48,9 @@ class Printer {
     line("{}: {}, {} bytes", without_controls(name), word(report, "kind"), number(report, "bytes"));
     const std::string digest = word(report, report.contains("digest") ? "digest" : "sha256");
     line("  {} {}", report.contains("digest") ? "digest" : "sha256", digest);
+    if (report.contains("signatures"))
+      for (const Json& signature : report["signatures"])
+        line("  signed by {}, not checked here (smelt verify --trusted)", signer(signature));
     if (report.contains("libraries"))
       for (const Json& library : report["libraries"]) print_library(library);
     for (const Json& slice : report["slices"]) print_slice(slice);
@@ -64,6 +67,12 @@ class Printer {
   void line(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
     out_ += '\n';
+  }
+
+  /// Of "NAME:BASE64".
+  static std::string signer(const Json& signature) {
+    const std::string text = signature.is_string() ? signature.get<std::string>() : std::string();
+    return without_controls(text.substr(0, text.find(':')));
   }
 
   void print_library(const Json& library) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // smelt sign PACKAGE --key F: says, under a key's name, that a package is what it is.
 #include "smelt/base/files.hpp"
+#include "smelt/base/text.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/trust/keys.hpp"
 
@@ -30,7 +31,11 @@ Result<void> sign(const SignOptions& options) {
   std::vector<std::string> signatures = package->signatures();
   if (std::find(signatures.begin(), signatures.end(), fresh) == signatures.end()) signatures.push_back(fresh);
   SMELT_TRY(const Bytes with, schema::with_signatures(file, signatures));
-  return write_file(options.output.empty() ? options.input : options.output, with);
+  const std::string& output = options.output.empty() ? options.input : options.output;
+  SMELT_TRY_VOID(write_file(output, with));
+  if (output == "-") return {};  // stdout is the package
+  return print(fmt::format("{}: signed by {}, {} signature{} in all; digest {}\n", printable(output), key.name,
+                           signatures.size(), signatures.size() == 1 ? "" : "s", to_hex(package->digest())));
 }
 
 }  // namespace

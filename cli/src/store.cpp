@@ -186,7 +186,7 @@ Text push(const StoreOptions& options) {
 }
 
 Text pull(const StoreOptions& options) {
-  return keys_text(session()->pull(options.names));
+  return keys_text(session()->pull(options.names, options.move));
 }
 
 /// Of each remote that this store's processes have used, in the order in which they were first met.
@@ -304,6 +304,7 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("NAMES", options->names, "Keys or name@version, whose tags go with them")->required();
   sub = command("pull", "Fetch entries from the remotes; prints their keys", pull);
   sub->add_option("NAMES", options->names, "Keys or name@version")->required();
+  sub->add_flag("--move", options->move, "Move tags that point elsewhere now");
 }
 
 }  // namespace smelt::cli

@@ -11,7 +11,12 @@ loaded and called with neither SQLite nor LLVM in the process.
 
 from __future__ import annotations
 
-from . import _loader
+try:
+    from . import _loader
+except ImportError as _missing:
+    from ._installed import why_not_here
+
+    raise ImportError(why_not_here(_missing)) from None
 from .errors import (
     ArgumentError,
     ArgumentWarning,

@@ -11,7 +11,9 @@ def main() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
     program = os.path.join(folder, "_bin", "smelt")
     if not os.path.exists(program):
-        sys.exit("smelt: the command comes with the compiler: pip install smelt-compiler")
+        from ._installed import how_to_get
+
+        sys.exit(f"smelt: the command comes with the compiler. {how_to_get('compiler')}")
     environment = dict(os.environ)
     paths = [os.path.join(folder, "_libs"), environment.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)

@@ -90,9 +90,11 @@ def session(store: StoreLike = None) -> _compiler.Session:
     try:
         from . import _compiler
     except ImportError as missing:
+        from ._installed import how_to_get
+
         raise ToolchainError(
-            f"the compiler of smelt cannot be loaded ({missing}). It is a package of its own: pip install "
-            "smelt-compiler; it needs LLVM and Clang 19 (Debian: libllvm19 libclang-cpp19)"
+            f"the compiler of smelt cannot be loaded ({missing}). {how_to_get('compiler')}. It needs LLVM and Clang 19 "
+            "(Debian: libllvm19 libclang-cpp19)"
         ) from missing
 
     folder = "" if store is False else store_folder(store)

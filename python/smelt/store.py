@@ -85,9 +85,9 @@ def _remotes() -> Any:
     try:
         from . import _remote
     except ImportError as missing:
-        raise StoreError(
-            f"remotes cannot be loaded ({missing}). They are a package of their own: pip install smelt-remote"
-        ) from missing
+        from ._installed import how_to_get
+
+        raise StoreError(f"remotes cannot be loaded ({missing}). {how_to_get('remote')}") from missing
     return _remote
 
 

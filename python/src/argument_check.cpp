@@ -29,9 +29,12 @@ std::string ArgumentCheck::wants(size_t i) const {
   return text + fmt::format(": wants {} ({} byte{})", want.type_name, want.size, want.size == 1 ? "" : "s");
 }
 
-void ArgumentCheck::run(Check how) const {
+void ArgumentCheck::run(Check how) {
+  bool all_fit = bound_.size() <= declared_.size();
   for (size_t i = 0; i < bound_.size() && i < declared_.size(); ++i) {
-    if (!declared_[i].known || bound_[i].kind == Bound::Kind::nothing) continue;
+    if (!declared_[i].known || bound_[i].kind == Bound::Kind::nothing || fits(i)) continue;
+    all_fit = false;
+    some_are_empty_ = some_are_empty_ || bound_[i].bytes == 0;
     may_be_written(i);
     no_double(i);
     if (how != Check::off) {
@@ -42,7 +45,7 @@ void ArgumentCheck::run(Check how) const {
     }
     memory_is_there(i);
   }
-  if (how == Check::off || declared_.empty()) return;
+  if (all_fit || how == Check::off || declared_.empty()) return;
   const std::string text = mismatch();
   if (text.empty()) return;
   if (how == Check::error) raise(Errc::argument_mismatch, "{}", text);
@@ -50,7 +53,17 @@ void ArgumentCheck::run(Check how) const {
   if (PyErr_WarnEx(category.ptr(), text.c_str(), 1) != 0) throw py::error_already_set();
 }
 
+bool ArgumentCheck::fits(size_t i) const {
+  const Parameter& want = declared_[i];
+  const Bound& given = bound_[i];
+  const bool is_right_type = want.is_numeric() && given.element == want.kind && given.item == want.component;
+  if (!is_right_type || given.bytes < want.size) return false;
+  if (given.kind == Bound::Kind::array) return given.contiguous && (given.writable || !want.writes) && given.item <= 4;
+  return given.kind == Bound::Kind::inlined && (want.is_constant || !want.writes);
+}
+
 void ArgumentCheck::want_bytes() const {
+  if (!some_are_empty_) return;
   for (size_t i = 0; i < bound_.size() && i < declared_.size(); ++i)
     if (declared_[i].known && declared_[i].is_constant && declared_[i].size != 0 && bound_[i].bytes == 0 &&
         bound_[i].kind != Bound::Kind::nothing)

@@ -21,11 +21,14 @@ class ArgumentCheck {
 
   /// Throws for what is wrong whatever `how` says (memory that is not there or may not be written, numbers that Metal
   /// has not); unless it is off for what would be read as something else or lost; and warns or throws for the rest.
-  void run(Check how) const;
-  /// Throws when an argument in constant memory has no bytes at all, which only an empty grid makes no difference to.
+  void run(Check how);
+  /// After run(): throws when an argument in constant memory has no bytes at all, which only an empty grid makes no
+  /// difference to.
   void want_bytes() const;
 
  private:
+  /// An array or a number of exactly what the kernel declares: what most calls pass.
+  bool fits(size_t i) const;
   void memory_is_there(size_t i) const;
   void may_be_written(size_t i) const;
   void no_double(size_t i) const;
@@ -41,6 +44,7 @@ class ArgumentCheck {
   std::string_view kernel_;
   std::span<const Parameter> declared_;
   std::span<const Bound> bound_;
+  bool some_are_empty_ = false;
 };
 
 }  // namespace smelt::python

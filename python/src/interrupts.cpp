@@ -118,14 +118,18 @@ bool raises() {
 class Watcher {
  public:
   static Watcher& of_process() {
-    static auto* const first = (::pthread_atfork(nullptr, nullptr, [] { process_ = new Watcher; }), new Watcher);
+    static auto* const first = (::pthread_atfork(nullptr, nullptr,
+                                                 [] {
+                                                   process_ = new Watcher;
+                                                   watcher_is_awake.store(false);
+                                                 }),
+                                new Watcher);
     if (process_ == nullptr) process_ = first;
     return *process_;
   }
 
   void launch_begins() {
-    if (!is_main_thread() || awake_.load(std::memory_order_relaxed)) return;
-    wake();
+    if (is_main_thread()) wake();
   }
 
   void end() {
@@ -143,7 +147,7 @@ class Watcher {
   void wake() {
     const std::lock_guard lock(mutex_);
     if (ends_) return;
-    awake_.store(true, std::memory_order_relaxed);
+    watcher_is_awake.store(true, std::memory_order_relaxed);
     if (launch_ == nullptr) {
       launch_ = &loader::RunningLaunch::of_this_thread();
       // Nothing of ours may ask for the interpreter when it goes down.
@@ -168,10 +172,10 @@ class Watcher {
         seen = count;
         idle = 0;
       } else if (++idle > kIdleLooks) {
-        awake_.store(false, std::memory_order_relaxed);
+        watcher_is_awake.store(false, std::memory_order_relaxed);
         // Not for ever: a launch may have begun in between, that found the watcher awake.
-        wake_.wait_for(lock, kSleep, [this] { return ends_ || awake_.load(std::memory_order_relaxed); });
-        awake_.store(true, std::memory_order_relaxed);
+        wake_.wait_for(lock, kSleep, [this] { return ends_ || watcher_is_awake.load(std::memory_order_relaxed); });
+        watcher_is_awake.store(true, std::memory_order_relaxed);
         idle = kIdleLooks - 2;
       }
     }
@@ -211,7 +215,6 @@ class Watcher {
 
   static inline Watcher* process_ = nullptr;  // a forked child has its own, whose thread has not begun
 
-  std::atomic<bool> awake_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;
@@ -221,7 +224,7 @@ class Watcher {
 
 }  // namespace
 
-void watch_for_interrupts() {
+void wake_watcher() {
   Watcher::of_process().launch_begins();
 }
 

@@ -36,9 +36,6 @@ uint64_t component_of(py::handle value, std::string_view what) {
 template <class Dispatch>
 void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
   watch_for_interrupts();
-  loader::report_crashes(
-      "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
-      "access.");
   auto done = [&]() -> Result<void> {
     const GilReleased released;
     SMELT_TRY_VOID(dispatch());
@@ -191,6 +188,9 @@ class Kernel::Borrowed {
 
 Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool as_upstream)
     : function_(std::move(function)), pipeline_(std::move(pipeline)), as_upstream_(as_upstream) {
+  loader::report_crashes(
+      "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
+      "access.");
   for (const loader::ArgInfo& argument : pipeline_->args()) {
     if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
     declared_[argument.index] = parameter_of(argument);
@@ -217,7 +217,7 @@ void Kernel::call(py::handle args, py::handle options) {
   launch.bound = count;
   const std::span<const Parameter> declared = std::span(declared_).first(declared_count_);
   launch.arguments.bind(*launch.encoder, args, with.casts, declared, !as_upstream_);
-  const ArgumentCheck check(pipeline_->name(), declared, launch.arguments.bound());
+  ArgumentCheck check(pipeline_->name(), declared, launch.arguments.bound());
   check.run(with.check);
   for (const auto& [index, bytes] : with.threadgroup_memory) {
     unwrap(launch.encoder->set_threadgroup_memory(index, bytes));

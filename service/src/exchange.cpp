@@ -75,7 +75,7 @@ Result<std::vector<Digest>> Session::push(std::span<const std::string> names) {
   return keys;
 }
 
-Result<std::vector<Digest>> Session::pull(std::span<const std::string> names) {
+Result<std::vector<Digest>> Session::pull(std::span<const std::string> names, bool move_tags) {
   SMELT_TRY(const auto from, tiers());
   std::vector<Digest> keys;
   for (const std::string& name : names) {
@@ -94,8 +94,8 @@ Result<std::vector<Digest>> Session::pull(std::span<const std::string> names) {
                   "whose key is the digest of its content, as that of an imported package is",
                   name, to_hex(*key));
     if (at != name.npos)
-      SMELT_TRY_VOID(
-          from->local().tag(std::string_view(name).substr(0, at), std::string_view(name).substr(at + 1), *key, true));
+      SMELT_TRY_VOID(from->local().tag(std::string_view(name).substr(0, at), std::string_view(name).substr(at + 1),
+                                       *key, move_tags));
     keys.push_back(*key);
   }
   return keys;

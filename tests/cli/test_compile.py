@@ -40,6 +40,22 @@ class CompileTest(CliTest):
             source.write_text(edited)
             self.assertIn(said, smelt("compile", source, "-o", out, "-v").stderr)
 
+    def test_a_tag_moves_only_when_it_is_said(self):
+        source, out = self.folder / "k.metal", self.folder / "k.smelt"
+        source.write_text("kernel void a(device float* x) { x[0] = 1; }\n")
+        self.succeed("compile", source, "-o", out, "--tag", "k@1.0.0")
+        self.succeed("compile", source, "-o", out, "--tag", "k@1.0.0")  # the same again
+        before = self.succeed("store", "tags", "k@1")
+        source.write_text("kernel void a(device float* x) { x[0] = 2; }\n")
+        refused = smelt("compile", source, "-o", out, "--tag", "k@1.0.0")
+        self.assertEqual(refused.returncode, 2)
+        for word in (b"k@1.0.0 points at", before.split()[0], b"--move"):
+            self.assertIn(word, refused.stderr)
+        self.assertEqual(self.succeed("store", "tags", "k@1"), before)
+        self.succeed("compile", source, "-o", out, "--tag", "k@1.0.0", "--move")
+        self.assertNotEqual(self.succeed("store", "tags", "k@1"), before)
+        self.assertEqual(smelt("compile", source, "-o", out, "--move").returncode, 2)
+
     def test_depfile_is_written_when_the_output_is(self):
         header, source = self.folder / "a b.h", self.folder / "k.metal"
         out, rule = self.folder / "k.metallib", self.folder / "k.d"

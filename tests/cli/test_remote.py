@@ -100,6 +100,11 @@ class RemoteTest(CliTest):
         self.assertEqual(self.succeed("store", "pull", "saxpy@2.1.0").decode().strip(), key)
         self.assertIn(key, self.succeed("store", "tags", "saxpy@2").decode())
         self.assertIn("no remote has this tag", self.fail_with(1, "store", "pull", "saxpy@9"))
+        self.succeed("compile", SAXPY, "--target", "ios17", "-o", out, "--tag", "saxpy@2.1.0", "--move")
+        self.assertIn("--move", self.fail_with(2, "store", "pull", "saxpy@2.1.0"))
+        self.assertNotIn(key, self.succeed("store", "tags", "saxpy@2").decode())
+        self.succeed("store", "pull", "--move", "saxpy@2.1.0")
+        self.assertIn(key, self.succeed("store", "tags", "saxpy@2").decode())
         self.machine("a", SMELT_REMOTE="")
         self.assertIn("SMELT_REMOTE", self.fail_with(2, "store", "push", "saxpy@2.1.0"))
 
@@ -129,7 +134,13 @@ class RemoteTest(CliTest):
         trusted = self.folder / "trusted"
         trusted.write_text(f"# ours\n{public}\n")
         self.assertEqual(smelt("verify", package, "--trusted", trusted).returncode, 1)
-        self.succeed("sign", package, "--key", stranger)
+        self.assertEqual(json.loads(self.succeed("inspect", "--json", package))["signatures"], [])
+        said = self.succeed("sign", package, "--key", stranger).decode()
+        for word in ("signed by stranger", "1 signature in all", json.loads(self.succeed("inspect", "--json", package))["digest"]):
+            self.assertIn(word, said)
+        self.assertIn("  signed by stranger, not checked here", self.succeed("inspect", package).decode())
+        [signature] = json.loads(self.succeed("inspect", "--json", package))["signatures"]
+        self.assertTrue(signature.startswith("stranger:"), signature)
         refused = smelt("verify", package, "--trusted", trusted)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("signed by stranger, trusted are ci", refused.stdout.decode())

@@ -21,6 +21,13 @@ if cmake -S "$here/consumer" -B "$work/missing" -DCMAKE_PREFIX_PATH="$prefix" -D
   exit 1
 fi
 grep -q 'compiler' "$work/log"
+# A build folder whose programs are on PATH is no installation, and is not taken for one.
+rm -f "$build"/smelt-config*.cmake  # where they lay before; configured anew it has none
+if PATH="$build/bin:$PATH" cmake -S "$here/consumer" -B "$work/unbuilt" -DRUN_SOURCE="$here/run.c" > "$work/log" 2>&1; then
+  echo "find_package(smelt) took a build folder for an installation" >&2
+  exit 1
+fi
+grep -q 'package configuration file provided by "smelt"' "$work/log"
 [ -n "$command" ] || exit 0
 "$work/consumer/with_kernels" 1
 sed -i 's/%sum = fadd float %ax, %vy/%sum = fsub float %ax, %vy/' "$work/saxpy.ll"

@@ -199,8 +199,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Entries of the store to every remote that takes puts: keys (hex) or name@version, whose tags go with them. Returns
   /// the keys.
   Result<std::vector<Digest>> push(std::span<const std::string> names);
-  /// The other way: keys, or name@version exactly as they were pushed. Tags that point elsewhere now are moved.
-  Result<std::vector<Digest>> pull(std::span<const std::string> names);
+  /// The other way: keys, or name@version exactly as they were pushed. A tag that points elsewhere now is an error,
+  /// unless it is to be moved.
+  Result<std::vector<Digest>> pull(std::span<const std::string> names, bool move_tags = false);
 
   /// The store itself, for those who show it. Null with the reason when there is none.
   Result<std::shared_ptr<cache::Store>> store();

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How this copy of smelt came here, and so how what it lacks gets here. No package index has smelt: whatever is called
+smelt-compiler there is somebody else's."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def how_to_get(part: str) -> str:
+    """part: "compiler" or "remote"."""
+    build = os.path.dirname(os.path.dirname(_FOLDER))
+    if os.path.exists(os.path.join(build, "CMakeCache.txt")):
+        return f"It is built with: cmake --build {build} --target smelt_python"
+    if "dist-packages" in _FOLDER.split(os.sep):
+        package = "python3-smelt-compiler" if part == "compiler" else "python3-smelt"
+        return f"It is in the Debian package {package}, made by the build that python3-smelt came from"
+    return (
+        f"It is in the wheel smelt_{part}-*.whl, made by the build that this wheel came from (cmake --build BUILD --target "
+        "smelt_wheel); no package index has it"
+    )
+
+
+def why_not_here(missing: ImportError) -> str:
+    """Why the loader's module cannot be imported."""
+    tag = sys.implementation.cache_tag or ""
+    built = sorted(name.split(".")[1] for name in os.listdir(_FOLDER) if name.startswith("_loader.") and name.endswith(".so"))
+    if not built:
+        return f"smelt: {_FOLDER} holds no compiled modules ({missing}). {how_to_get('compiler')}"
+    if not any(one.startswith(tag) for one in built):
+        return (
+            f"smelt: this copy ({_FOLDER}) is built for {', '.join(built)}, and this is {tag} ({sys.executable}). Use the "
+            "Python that it was built for, or build it for this one: cmake --preset release "
+            f"-DPython_EXECUTABLE={sys.executable}"
+        )
+    return f"smelt: {missing}"
