@@ -30,17 +30,19 @@ SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
 # What a machine must have. libcurl is not among it: remote/src/curl_library.cpp opens it when a remote is named. It is never inside: a fault
 # in TLS is mended by the distribution, not by a new wheel of ours.
-REQUIRED = {"smelt": set(), "smelt-remote": set(), "smelt-compiler": {"libLLVM.so.19.1", "libclang-cpp.so.19.1"}}
+REQUIRED = {"smelt": set(), "smelt-remote": set(), "smelt-compiler": {"libLLVM", "libclang-cpp"}}
 COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compiler": "python-compiler"}
 MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
 SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Opens the machine's libcurl (Debian: libcurl4)",
              "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
 # Opened by name: by trust/src/ed25519.cpp when a signature is looked at, by remote/src/hiredis_library.cpp when a Redis remote is
 # named, by service/confine/src/seccomp_library.cpp when a child is confined.
-OPENED = {"smelt": {"libhogweed.so.6", "libgmp.so.10"}, "smelt-remote": {"libhiredis.so.0.14"}, "smelt-compiler": {"libseccomp.so.2"}}
-# What another wheel brings into smelt/_libs, for those that need that wheel.
-WITH_SMELT = OPENED["smelt"] | {"libfmt.so.9", "libnettle.so.8", "libsqlite3.so.0", "libzstd.so.1", "libxxhash.so.0"}
-WITH_REMOTE = OPENED["smelt-remote"]
+OPENED = {"smelt": {"libhogweed.so.6", "libgmp.so.10"}, "smelt-remote": set(), "smelt-compiler": {"libseccomp.so.2"}}
+# hiredis has another number in each Debian: the module says which it was built with.
+HIREDIS = re.compile(rb"libhiredis\.so\.[0-9.]+")
+# What another wheel brings into smelt/_libs, for those that need that wheel; without numbers.
+WITH_SMELT = {"libhogweed", "libgmp", "libfmt", "libnettle", "libsqlite3", "libzstd", "libxxhash"}
+WITH_REMOTE = {"libhiredis"}
 SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}
 
 
@@ -73,7 +75,9 @@ def take_libraries(tree: pathlib.Path, allowed: set[str], opened: set[str]) -> N
         missing = {name: system_library(name) for name in opened - have}
         for file in binaries(tree):
             places = found_at(file)
-            for name in needed(file) - SYSTEM - allowed - have:
+            for name in needed(file) - SYSTEM - have:
+                if name.split(".so")[0] in allowed:
+                    continue
                 if name not in places:
                     sys.exit(f"{file.name} needs {name}, which is nowhere on this machine")
                 missing[name] = places[name]
@@ -122,7 +126,10 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         module = MODULES[name]
         if not (tree / "smelt" / f"{module}{suffix}").exists():
             sys.exit(f"{build} was not built for this Python: no {module}{suffix}")
-        take_libraries(tree, REQUIRED[name] | SHARED[name], OPENED[name])
+        opened = OPENED[name]
+        if name == "smelt-remote":
+            opened = opened | {found.decode() for found in HIREDIS.findall((tree / "smelt" / f"{module}{suffix}").read_bytes())}
+        take_libraries(tree, REQUIRED[name] | SHARED[name], opened)
         out.mkdir(parents=True, exist_ok=True)
         stem = f"{name.replace('-', '_')}-{version}"
         wheel = out / f"{stem}-{tag}.whl"

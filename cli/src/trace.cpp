@@ -2,6 +2,7 @@
 // smelt trace FILE: what a program compiled, found and launched, out of the file that SMELT_TRACE wrote.
 #include "smelt/base/files.hpp"
 #include "smelt/base/foreign_text.hpp"
+#include "smelt/base/sort.hpp"
 #include "smelt/base/text.hpp"
 
 #include "verbs.hpp"
@@ -96,8 +97,7 @@ class Reader {
       if (const auto code = code_.find(row.name); code != code_.end()) row.code = code->second;
       summary_.kernels.push_back(std::move(row));
     }
-    std::stable_sort(summary_.kernels.begin(), summary_.kernels.end(),
-                     [](const auto& a, const auto& b) { return a.microseconds > b.microseconds; });
+    sort_stably(summary_.kernels, [](const auto& a, const auto& b) { return a.microseconds > b.microseconds; });
     return std::move(summary_);
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/base/bytes.hpp"
+#include "smelt/base/sort.hpp"
 
 #include "Metal/Metal.hpp"
 #include "constant_values.hpp"
@@ -134,7 +135,7 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
   if (arguments == nullptr || arguments->count() == 0) return misuse(kCall, "there are no arguments"), nullptr;
   std::vector<const ArgumentDescriptor*> order;
   for (NS::UInteger i = 0; i < arguments->count(); ++i) order.push_back(arguments->object<ArgumentDescriptor>(i));
-  std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->index() < b->index(); });
+  sort_stably(order, [](auto* a, auto* b) { return a->index() < b->index(); });
   auto encoder = NS::TransferPtr(new ArgumentEncoderObject);
   encoder->device_ = &from(this);
   for (const ArgumentDescriptor* argument : order) {

@@ -3,6 +3,7 @@
 // between.
 #include "smelt/metallib/universal.hpp"
 
+#include "smelt/base/sort.hpp"
 #include "smelt/metallib/reader.hpp"
 
 #include "blob.hpp"
@@ -46,8 +47,7 @@ uint64_t table_end(size_t slices) {
 std::vector<const FatSlice*> in_file_order(const Universal& universal) {
   std::vector<const FatSlice*> slices;
   for (const FatSlice& slice : universal.slices) slices.push_back(&slice);
-  std::stable_sort(slices.begin(), slices.end(),
-                   [](const FatSlice* a, const FatSlice* b) { return a->offset < b->offset; });
+  sort_stably(slices, [](const FatSlice* a, const FatSlice* b) { return a->offset < b->offset; });
   return slices;
 }
 

@@ -237,10 +237,7 @@ def compile_shader(
     try:
         made = _session.session(store).make(text, options, None)
     except SourceTypeError as error:
-        raise ToolchainError(
-            f"compile_shader: no MSL yet: this build of smelt does not compile Metal Shading Language text. "
-            f"Compile it to a Metal library with Apple's tools and use load_metallib ({error.message})"
-        ) from None
+        raise SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
     if not on_cpu:

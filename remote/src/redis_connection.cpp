@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 namespace smelt::remote {
 namespace {
@@ -32,8 +33,10 @@ void* create_string(const redisReadTask* task, char* text, size_t size) {
   return reply;
 }
 
-void* create_array(const redisReadTask* task, int count) {
-  if (count < 0 || count > kMostElements) return nullptr;  // hiredis ends with an error
+/// `Count` is int up to hiredis 0.14, size_t from 1.0 on.
+template <class Count>
+void* create_array(const redisReadTask* task, Count count) {
+  if (std::cmp_less(count, 0) || std::cmp_greater(count, kMostElements)) return nullptr;  // hiredis ends with an error
   Reply* reply = place(task);
   reply->type = Reply::Type::array;
   reply->elements.resize(static_cast<size_t>(count));
@@ -53,6 +56,23 @@ void* create_nil(const redisReadTask* task) {
 
 void free_reply(void* reply) {
   delete static_cast<Reply*>(reply);
+}
+
+/// The callbacks by their names: each version of hiredis has its own list. From 1.0 on it reads doubles and booleans of
+/// protocol 3, which we never ask for; without a callback the reply would be no pointer.
+template <class Functions>
+Functions reply_functions() {
+  Functions functions{};
+  functions.createString = create_string;
+  functions.createArray = create_array;
+  functions.createInteger = create_integer;
+  functions.createNil = create_nil;
+  functions.freeObject = free_reply;
+  if constexpr (requires { functions.createDouble; })
+    functions.createDouble = [](const redisReadTask*, double, char*, size_t) -> void* { return nullptr; };
+  if constexpr (requires { functions.createBool; })
+    functions.createBool = [](const redisReadTask*, int) -> void* { return nullptr; };
+  return functions;
 }
 
 }  // namespace
@@ -120,7 +140,7 @@ Result<void> RedisConnection::send(std::string_view wire, Waiting& waiting, cons
 
 Result<void> RedisConnection::receive(std::vector<Reply>& replies, size_t count, uint64_t most, Waiting& waiting,
                                       const Patience& patience) {
-  static redisReplyObjectFunctions functions{create_string, create_array, create_integer, create_nil, free_reply};
+  static auto functions = reply_functions<redisReplyObjectFunctions>();
   const std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader(hiredis().ReaderCreateWithFunctions(&functions),
                                                                         hiredis().ReaderFree);
   std::vector<char> buffer(size_t{1} << 18);

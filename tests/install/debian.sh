@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # debian.sh BUILD PACKAGE [chroot]: the Debian packages of build folder BUILD. Unpacked into an empty folder, a C program is
 # built against them and runs a kernel of PACKAGE, and so do Python and the command; what each binary needs is among its
-# package's dependencies. With `chroot` (root, mmdebstrap and a mirror are needed) apt installs them into a new Debian, where
+# package's dependencies. With `chroot` (root, mmdebstrap and a mirror are needed) apt installs them into a new Debian of the same number, where
 # nothing else is, and the same is done there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,7 +37,7 @@ cp "$package" "$scratch/kernels.smelt"
 if [ "$where" = chroot ]; then
   # apt finds what ours depend on; gcc and pkg-config are what the check itself needs.
   run mmdebstrap --variant=apt --include="gcc,libc6-dev,pkg-config,$(IFS=,; echo "${packages[*]}")" \
-    --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount bookworm "$scratch/system"
+    --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$scratch/system"
   mkdir "$scratch/system/use"
   cp "$scratch"/{run.c,kernels.smelt,use.sh} "$scratch/system/use/"
   run chroot "$scratch/system" env HOME=/use bash /use/use.sh /use

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/kernel_entry.hpp"
 
+#include "smelt/base/sort.hpp"
 #include "smelt/schema/cpu_abi.h"
 
 #include "air/entry.hpp"
@@ -73,8 +74,7 @@ Result<void> read_function_constants(llvm::Module& module, KernelEntry& info) {
       return fail(Errc::corrupt, "function constant {} has no index", constant.storage->getName());
     info.constants.push_back({static_cast<uint32_t>(*constant.index), constant.storage});
   }
-  std::stable_sort(info.constants.begin(), info.constants.end(),
-                   [](const FunctionConstant& a, const FunctionConstant& b) { return a.index < b.index; });
+  sort_stably(info.constants, [](const FunctionConstant& a, const FunctionConstant& b) { return a.index < b.index; });
   return {};
 }
 
@@ -93,7 +93,7 @@ Result<void> read_initialisers(llvm::Module& module, KernelEntry& info) {
       return fail(Errc::corrupt, "llvm.global_ctors holds something else than functions of this module");
     found.emplace_back(priority->getZExtValue(), function);
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_stably(found, [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [priority, function] : found) info.initialisers.push_back(function);
   return {};
 }

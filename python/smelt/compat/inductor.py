@@ -66,6 +66,14 @@ def _registered(backend: str, register: Callable[[Any], None] | None) -> Iterato
         torch._dynamo.reset()
 
 
+class _MetalTypes(dict[Any, str]):
+    """Inductor's table of Metal's types, which says what is missing where the table itself has a bare KeyError."""
+
+    def __missing__(self, dtype: Any) -> str:
+        why = "Metal has no double precision" if str(dtype) == "torch.float64" else "Inductor's generator of Metal has no such type"
+        raise TypeError(f"{dtype} is in a kernel, and {why}; use_triton() computes it on the CPU")
+
+
 @contextmanager
 def use_metal() -> Iterator[None]:
     """Inductor's Metal code generator for CPU tensors; its kernels are compiled and run by smelt, as smelt.compat.torch does."""
@@ -99,8 +107,9 @@ def use_metal() -> Iterator[None]:
         )
 
     # torch.mps.compile_shader puts <c10/metal/...> into the text, from torch's own include folder, and calls this.
+    types = _MetalTypes(mps.DTYPE_TO_METAL)
     with _replaced(torch._C, _mps_compileShader=compat.compile_shader), _replaced(mps.MetalKernel, __init__=init):
-        with _registered("mps", register):
+        with _replaced(mps, DTYPE_TO_METAL=types), _registered("mps", register):
             yield
 
 

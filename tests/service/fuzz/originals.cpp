@@ -2,6 +2,7 @@
 #include "originals.hpp"
 
 #include "smelt/base/files.hpp"
+#include "smelt/base/sort.hpp"
 #include "smelt/metallib/reader.hpp"
 
 #include <algorithm>
@@ -78,8 +79,7 @@ std::vector<Original> read_originals(const std::vector<std::string>& paths, size
     std::sort(files.begin(), files.end());
     for (const auto& file : files) add_functions(file, most, seen, originals);
   }
-  std::stable_sort(originals.begin(), originals.end(),
-                   [](const Original& a, const Original& b) { return a.module.size() < b.module.size(); });
+  sort_stably(originals, [](const Original& a, const Original& b) { return a.module.size() < b.module.size(); });
   return originals;
 }
 

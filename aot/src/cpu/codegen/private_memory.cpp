@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/codegen/private_memory.hpp"
 
+#include "smelt/base/sort.hpp"
+
 #include "cpu/dispatch_block.hpp"
 #include "cpu/work_item/recursion.hpp"
 
@@ -200,7 +202,7 @@ Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, 
   llvm::SmallVector<Array> arrays = arrays_of(entry);
   uint64_t on_stack = bytes_of(arrays);
   if (on_stack <= kArraysOnStack) return fixed_bytes;
-  llvm::stable_sort(arrays, [](const Array& a, const Array& b) { return a.bytes > b.bytes; });
+  sort_stably(arrays, [](const Array& a, const Array& b) { return a.bytes > b.bytes; });
 
   llvm::IRBuilder<> builder(&*entry.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
   const uint64_t first = llvm::alignTo(fixed_bytes, kScratchAlignment);

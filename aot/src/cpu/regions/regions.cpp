@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/regions/regions.hpp"
 
+#include "smelt/base/sort.hpp"
+
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -149,7 +151,7 @@ class RegionMaker {
   void place_variables() {
     std::vector<size_t> order(state_.variables.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    sort_stably(order, [&](size_t a, size_t b) {
       return bytes_of(state_.variables[a].slot) > bytes_of(state_.variables[b].slot);
     });
     for (const llvm::AllocaInst* array : state_.arrays)

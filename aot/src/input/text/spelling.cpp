@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "input/text/spelling.hpp"
 
+#include "smelt/base/sort.hpp"
+
 #include "input/text/respeller.hpp"
 
 #include <algorithm>
@@ -264,7 +266,7 @@ void Respeller::insert_after(size_t token, std::string with, Rule rule) {
 
 Respelled Respeller::rebuild() {
   Respelled result;
-  std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  sort_stably(edits_, [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
   result.text_.reserve(list_.source.size() + appendix_.size() + 64);
   size_t at = 0;
   const auto copy_to = [&](size_t end) {

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# distribution.sh SUITE: README's two commands in a new Debian of that suite (bookworm, trixie, unstable), where nothing is
+# but what scripts/setup installs. Warnings are errors. Needs root, mmdebstrap and a mirror; takes an hour on two cores.
+set -euo pipefail
+suite=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
+system=$(mktemp -d)
+clean() {
+  for at in dev proc; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
+  rm -rf --one-file-system "$system"
+}
+trap clean EXIT
+mmdebstrap --variant=apt --include=ca-certificates,git "$suite" "$system"
+mount -t proc proc "$system/proc"
+mount --bind /dev "$system/dev"
+mkdir -p "$system/root/smelt"
+# The committed tree, as a clone has it: with its history, since a build asks git what it is.
+git clone -q --depth 1 "file://$source" "$system/root/smelt"
+in_system() { chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc "cd /root/smelt; $1"; }
+began=$SECONDS
+in_system "./scripts/setup build; cmake --preset release -DSMELT_WERROR=ON -DSMELT_TESTS=OFF -DSMELT_BENCH=OFF > /dev/null; ./scripts/demo"
+echo "distribution.sh: $suite: scripts/demo took $((SECONDS - began)) s"
+began=$SECONDS
+in_system "./scripts/test"
+echo "distribution.sh: $suite: scripts/test took $((SECONDS - began)) s"
