@@ -4,6 +4,7 @@
 #include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/object.hpp"
+#include "smelt/aot/within_limits.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
@@ -130,14 +131,7 @@ struct Session::State {
     return remote::TieredStore::open(store, std::move(wanted));
   }
 
-  static Result<Sandbox> sandbox(std::optional<Sandbox> asked = {}) {
-    if (asked) return *asked;
-    const char* word = std::getenv("SMELT_SANDBOX");
-    if (word == nullptr || *word == 0) return Sandbox::automatic;
-    auto mode = parse_sandbox(word);
-    if (!mode) return tl::unexpected(std::move(mode).error().in("SMELT_SANDBOX"));
-    return *mode;
-  }
+  static Result<Sandbox> sandbox(std::optional<Sandbox> asked = {}) { return sandbox_or_default(asked); }
 
   /// In a child; nothing when there is none and it may be done here.
   Result<std::optional<Built>> in_child(Sandbox mode, ChildJob job) {
@@ -159,10 +153,15 @@ struct Session::State {
   Result<Built> build(const Request& request, const Progress& progress, const KernelStore& kernels) {
     SMELT_TRY(const Sandbox mode, sandbox(request.sandbox));
     if (mode == Sandbox::never) return build_package(request, options.threads, progress, kernels);
-    if (wants_child(mode, request)) {
+    const bool is_limited = wants_limited_child(mode, request);
+    if (is_limited || wants_child(mode, request)) {
       ChildJob job;
-      job.request = request;
-      job.threads = threads();
+      if (is_limited) {
+        job = limited_job(request, threads());
+      } else {
+        job.request = request;
+        job.threads = threads();
+      }
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
       if (built) return std::move(*built);
     }
@@ -349,6 +348,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   const KernelStore kernels =
       store ? KernelStore(*store, [this](std::string_view text) { state_->warn(text); }) : KernelStore();
   SMELT_TRY(Built built, state_->build(request, progress, kernels));
+  SMELT_TRY_VOID(aot::within_limits());
   CompileResult made;
   made.took = since(start);
   made.warnings = std::move(built.warnings);
