@@ -11,6 +11,7 @@
 #include "smelt/loader/library.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/service/log.hpp"
+#include "smelt/service/reading_child.hpp"
 #include "smelt/service/session.hpp"
 
 #include "progress.hpp"
@@ -120,7 +121,7 @@ Result<void> tell_missing(const CompileCommandOptions& options, const service::C
   return {};
 }
 
-/// Metal source, which includes files, is read here.
+/// Metal source includes files: it is read here, and under a limit in a child that may open them.
 Result<Bytes> emitted_text(const CompileCommandOptions& options) {
   const service::Request& request = options.request;
   const auto emit = [&]() -> Result<Bytes> {
@@ -130,6 +131,12 @@ Result<Bytes> emitted_text(const CompileCommandOptions& options) {
   SMELT_TRY(const service::Sandbox mode, sandbox_or_default(request.sandbox));
   const bool here = std::any_of(request.sources.begin(), request.sources.end(),
                                 [](const aot::Source& source) { return aot::is_metal_source(source.bytes); });
+  const bool limited = options.timeout != 0 || options.max_memory != 0;
+  if (here && limited && mode != service::Sandbox::never) {
+    SMELT_TRY(const auto time, limit_from_seconds(options.timeout, "--timeout"));
+    return service::read_in_child_if_there_is_one({.time = time, .memory_bytes = options.max_memory, .files = true},
+                                                  emit, Context::warn);
+  }
   if (here || mode == service::Sandbox::never) return emit();
   return read_apart({.sandbox = mode, .timeout = options.timeout, .max_memory = options.max_memory}, emit);
 }
@@ -261,9 +268,10 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap");
   verb.add_flag("--relaxed-atomics", with.relaxed_atomics,
                 "Use relaxed atomics where the target has no stronger order");
-  verb.add_flag("--cpu-only", with.cpu_only,
-                "Of LLVM IR: take double precision and all atomics of 64 bits, which no Apple GPU has; a kernel with "
-                "them gets CPU code alone");
+  verb.add_flag(
+      "--cpu-only", with.cpu_only,
+      "Of LLVM IR: take double precision, all atomics of 64 bits and more threadgroup memory than 32 KiB, which "
+      "no Apple GPU has; a kernel with them gets CPU code alone");
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
   verb.add_flag(
       "--checked", request.checked,

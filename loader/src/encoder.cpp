@@ -157,15 +157,17 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
     group = required ? *required : Size3{std::max<uint64_t>(1, std::min(limit, threads.x)), 1, 1};
   }
 
+  // Of a kernel for the CPU alone its own memory may be more than the device lets be bound.
+  const uint64_t most =
+      std::max<uint64_t>(device_->limits().max_threadgroup_memory, pipeline.static_threadgroup_memory_length());
   uint64_t threadgroup_bytes = pipeline.static_threadgroup_memory_length();
   for (uint32_t mask = bound_threadgroups_; mask != 0; mask &= mask - 1)
     threadgroup_bytes += threadgroup_lengths_[static_cast<size_t>(std::countr_zero(mask))];
-  if (threadgroup_bytes > device_->limits().max_threadgroup_memory)
+  if (threadgroup_bytes > most)
     return fail(Errc::threadgroup_memory_too_large,
                 "Threadgroup memory size ({}) exceeds the maximum threadgroup memory allowed ({}): kernel '{}', of "
                 "which {} static",
-                threadgroup_bytes, device_->limits().max_threadgroup_memory, pipeline.name(),
-                pipeline.static_threadgroup_memory_length());
+                threadgroup_bytes, most, pipeline.name(), pipeline.static_threadgroup_memory_length());
 
   if ((pipeline.facts().needed_buffers & ~bound_buffers_) != 0 ||
       (pipeline.facts().needed_threadgroups & ~bound_threadgroups_) != 0)

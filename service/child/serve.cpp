@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <vector>
 
 namespace smelt::service {
@@ -29,6 +30,10 @@ bool read_all(int from, Bytes& bytes) {
 
 Result<Built> compile(const ChildJob& job) {
   const aot::Limited limited({.time = job.time, .memory_bytes = 0, .cancel = nullptr});
+  if (job.request && job.only_read) {
+    SMELT_TRY_VOID(make_plan(*job.request, job.threads, {}));
+    return Built();
+  }
   if (job.request) return build_package(*job.request, job.threads, {}, KernelStore());
   if (!job.package) return fail(Errc::invalid_argument, "nothing to compile");
   Built built(trust::Provenance::made_here());  // of what the job brought
@@ -52,13 +57,21 @@ void serve(int socket, uint64_t mapped, scmp_filter_ctx filter) {
   const auto job = read_job(message);
   if (!job) answer_and_end(framed(write_outcome(tl::unexpected(job.error()))));
   if (job->nice != 0) ::setpriority(PRIO_PROCESS, 0, static_cast<int>(job->nice));
-  confine({.time = job->time,
-           .threads = job->threads,
-           .mapped = mapped,
-           .memory_bytes = job->memory_bytes,
-           .shortage = framed(write_outcome(
-               fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job->memory_bytes >> 20)))},
-          filter);
+  ChildBounds bounds{
+      .time = job->time,
+      .threads = job->threads,
+      .mapped = mapped,
+      .memory_bytes = job->memory_bytes,
+      .shortage = framed(write_outcome(
+          fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job->memory_bytes >> 20)))};
+  if (!job->folder) {
+    confine(std::move(bounds), filter);
+  } else {
+    if (::chdir(job->folder->c_str()) != 0)
+      answer_and_end(framed(write_outcome(fail(Errc::io, "{}: {}", *job->folder, std::strerror(errno)))));
+    // Who asked says how long that was.
+    watch(std::move(bounds), framed(write_outcome(fail(Errc::cancelled, "not compiled within the limit"))));
+  }
   answer_and_end(framed(write_outcome(compile_within(*job))));
 }
 

@@ -54,7 +54,9 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
     presence.air = from.info.air;
     if (from.info.cpu_only) {
       presence.missing = true;
-      presence.reason = "it is for the CPU alone: it computes in double precision or has atomics of 64 bits";
+      presence.reason =
+          "it is for the CPU alone: it computes in double precision, or has atomics of 64 bits, or more threadgroup "
+          "memory than Apple GPUs";
     }
     slice.functions.push_back(std::move(presence));
   }

@@ -106,8 +106,7 @@ aot::Target read_target(Reader& in) {
 }
 
 void write_request(Writer& out, const Request& request) {
-  // All of both, so that a new member is not forgotten here. Metal source is not compiled in a child, so neither are
-  // its folders, definitions, headers and warnings told, nor that it is an object.
+  // All of both, so that a new member is not forgotten here.
   [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, effort, name, version, sandbox] = request;
   [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, math,
                                 debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, language,
@@ -119,8 +118,10 @@ void write_request(Writer& out, const Request& request) {
     out.blob(source.bytes);
   });
   out.list(targets, [&](const aot::Target& target) { write_target(out, target); });
-  out.texts(kernels);
-  out.texts(functions);
+  for (const auto* texts : {&kernels, &functions, &include_folders, &definitions, &quote_folders, &system_folders,
+                            &undefinitions, &forced_includes, &warning_flags})
+    out.texts(*texts);
+  out.text(cache_folder);
   out.maybe(threadgroup_memory, [&](uint64_t value) { out.number(value); });
   out.maybe(threads_per_threadgroup, [&](uint32_t value) { out.number(value); });
   out.text(metadata);
@@ -143,8 +144,12 @@ Result<Request> read_request(Reader& in) {
     request.sources.push_back({std::move(source), in.blob()});
   });
   in.list([&] { request.options.targets.push_back(read_target(in)); });
-  request.options.kernels = in.texts();
-  request.options.functions = in.texts();
+  aot::CompileOptions& options = request.options;
+  for (auto* texts :
+       {&options.kernels, &options.functions, &options.include_folders, &options.definitions, &options.quote_folders,
+        &options.system_folders, &options.undefinitions, &options.forced_includes, &options.warning_flags})
+    *texts = in.texts();
+  options.cache_folder = in.text();
   in.maybe([&] { request.options.threadgroup_memory = in.number(); });
   in.maybe([&] { request.options.threads_per_threadgroup = static_cast<uint32_t>(in.number()); });
   request.options.metadata_json = in.text();
@@ -190,6 +195,8 @@ Bytes write_job(const ChildJob& job) {
       out.text(aot::to_string(code.effort));
     });
   });
+  out.maybe(job.folder, [&](const std::string& folder) { out.text(folder); });
+  out.number(job.only_read);
   return out.take();
 }
 
@@ -223,6 +230,8 @@ Result<ChildJob> read_job(ByteView bytes) {
         parts = tl::unexpected(level ? effort.error() : level.error());
     });
   });
+  in.maybe([&] { job.folder = in.text(); });
+  job.only_read = in.number() != 0;
   SMELT_TRY_VOID(parts);
   SMELT_TRY_VOID(in.finish());
   return job;
@@ -276,20 +285,36 @@ ByteView unframed(ByteView answer) {
   return answer.subspan(kLengthBytes, load_le<uint64_t>(answer.data()));
 }
 
+namespace {
+
+/// Messages of a compiler have lines.
+std::string printable_lines(std::string_view text) {
+  std::string lines;
+  for (;;) {
+    const size_t end = text.find('\n');
+    lines += printable(text.substr(0, end));
+    if (end == std::string_view::npos) return lines;
+    lines += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
 Result<Built> read_outcome(ByteView bytes) {
   Reader in(bytes);
   if (in.number() != 0) {
     Built built(trust::Provenance::made_here());  // of what the job brought
     built.package = to_bytes(in.blob());
     built.warnings = in.texts();
-    for (std::string& warning : built.warnings) warning = printable(warning);
+    for (std::string& warning : built.warnings) warning = printable_lines(warning);
     built.kernels = in.number();
     SMELT_TRY_VOID(in.finish());
     return built;
   }
   Error error;
   error.code = static_cast<Errc>(in.number());
-  error.message = printable(in.text());
+  error.message = printable_lines(in.text());
   error.subject = printable(in.text());
   SMELT_TRY_VOID(in.finish());
   if (to_string(error.code) == to_string(Errc(-1)) || error.code == Errc::ok) error.code = Errc::compile_failed;

@@ -12,10 +12,14 @@
 namespace smelt::service {
 
 struct ChildJob {
-  /// One of them: a request without Metal source, or a package to remake.
+  /// One of them: a request, or a package to remake.
   std::optional<Request> request;
   std::optional<Bytes> package;
   std::optional<std::vector<CpuCode>> wanted;  ///< of the package
+  /// The request has Metal source, which includes files: the child may open what its parent may, from this folder on,
+  /// and is held by its limits alone.
+  std::optional<std::string> folder;
+  bool only_read = false;  ///< the request's sources are read, and nothing is compiled: its answer is an empty package
   unsigned threads = 1;
   std::chrono::milliseconds time{0};  ///< that it may take
   uint64_t memory_bytes = 0;          ///< that the child may have

@@ -5,8 +5,11 @@
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
 #include "smelt/schema/package.hpp"
+#include "smelt/service/session.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 #ifdef __linux__
 #include "pass_socket.hpp"
@@ -24,7 +27,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 #endif
 
@@ -36,6 +38,45 @@ bool wants_child(Sandbox mode, const Request& request) {
          std::none_of(sources.begin(), sources.end(),
                       [](const auto& one) { return aot::is_metal_source(one.bytes); }) &&
          !std::all_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_library(one.bytes); });
+}
+
+Result<Sandbox> sandbox_or_default(std::optional<Sandbox> asked) {
+  if (asked) return *asked;
+  const char* const word = std::getenv("SMELT_SANDBOX");
+  if (word == nullptr || *word == 0) return Sandbox::automatic;
+  auto mode = parse_sandbox(word);
+  if (!mode) return tl::unexpected(std::move(mode).error().in("SMELT_SANDBOX"));
+  return *mode;
+}
+
+bool wants_limited_child(Sandbox mode, const Request& request) {
+  const aot::Limits* const limits = aot::current_limits();
+  if (mode == Sandbox::never || limits == nullptr || (limits->time.count() == 0 && limits->memory_bytes == 0))
+    return false;
+  return std::any_of(request.sources.begin(), request.sources.end(),
+                     [](const auto& one) { return aot::is_metal_source(one.bytes); });
+}
+
+ChildJob limited_job(const Request& request, unsigned threads) {
+  ChildJob job;
+  job.request = request;
+  if (job.request->options.cache_folder.empty()) job.request->options.cache_folder = precompiled_folder().string();
+  job.threads = threads;
+  std::error_code none;
+  job.folder = std::filesystem::current_path(none).string();
+  return job;
+}
+
+Result<void> read_within_limits(const Request& request, unsigned threads) {
+  SMELT_TRY(const Sandbox mode, sandbox_or_default(request.sandbox));
+  if (!wants_limited_child(mode, request)) return {};
+  ChildJob job = limited_job(request, threads);
+  job.only_read = true;
+  if (const auto left = aot::time_left()) job.time = *left / 2;
+  const auto read = run_in_child(std::move(job));
+  if (!read && (mode == Sandbox::always || read.error().code != Errc::toolchain_missing))
+    return tl::unexpected(read.error());
+  return {};
 }
 
 MakeElsewhere make_in_children(const Request& request,
@@ -282,7 +323,8 @@ class Talk {
 
 Result<Built> run_in_child(ChildJob job) {
   const aot::Limits* limits = aot::current_limits();
-  job.time = aot::time_left().value_or(kMostTime);
+  const auto left = aot::time_left().value_or(kMostTime);
+  job.time = job.time.count() != 0 ? std::min(job.time, left) : left;
   job.memory_bytes = limits != nullptr && limits->memory_bytes != 0 ? limits->memory_bytes : kMostMemory;
   job.nice = static_cast<unsigned>(std::max(0, ::getpriority(PRIO_PROCESS, 0)));  // on Linux the thread's
   SMELT_TRY(auto ends, socket_pair(SOCK_STREAM));

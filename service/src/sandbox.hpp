@@ -9,10 +9,24 @@
 
 namespace smelt::service {
 
+/// `asked`, else what $SMELT_SANDBOX says, else automatic.
+Result<Sandbox> sandbox_or_default(std::optional<Sandbox> asked);
+
 /// Whether all of a request is to be compiled in one child under `mode`: where LLVM must read inputs to see what is in
 /// them, when that is wanted always, or when a fault was contained here (aot::had_fault) and it is not wanted never.
 /// Kernels of Metal libraries go to children one by one (make_in_children).
 bool wants_child(Sandbox mode, const Request& request);
+
+/// Whether it goes to a child that can be ended: Metal source under a limit of time or memory (aot::Limited). Clang's
+/// front end looks at no limit in the middle of a declaration or a macro.
+bool wants_limited_child(Sandbox mode, const Request& request);
+
+/// The job of such a child, which may open what this process may.
+ChildJob limited_job(const Request& request, unsigned threads);
+
+/// Reads a request's sources in such a child, where it wants one: before they are read here, so that what comes to no
+/// end is ended. Within half of the time, since it is taken again. Errors: theirs, and the limit's.
+Result<void> read_within_limits(const Request& request, unsigned threads);
 
 /// A plan's part in a child: a Metal library's function, whatever the other inputs are. `run`: a job's outcome, or
 /// nothing when there is no child. Borrows both.

@@ -4,6 +4,7 @@
 #include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/object.hpp"
+#include "smelt/aot/within_limits.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/metallib/reader.hpp"
@@ -127,14 +128,7 @@ struct Session::State {
     return remote::TieredStore::open(store, std::move(wanted));
   }
 
-  static Result<Sandbox> sandbox(std::optional<Sandbox> asked = {}) {
-    if (asked) return *asked;
-    const char* word = std::getenv("SMELT_SANDBOX");
-    if (word == nullptr || *word == 0) return Sandbox::automatic;
-    auto mode = parse_sandbox(word);
-    if (!mode) return tl::unexpected(std::move(mode).error().in("SMELT_SANDBOX"));
-    return *mode;
-  }
+  static Result<Sandbox> sandbox(std::optional<Sandbox> asked = {}) { return sandbox_or_default(asked); }
 
   /// In a child; nothing when there is none and it may be done here.
   Result<std::optional<Built>> in_child(Sandbox mode, ChildJob job) {
@@ -156,10 +150,15 @@ struct Session::State {
   Result<Built> build(const Request& request, const Progress& progress, const KernelStore& kernels) {
     SMELT_TRY(const Sandbox mode, sandbox(request.sandbox));
     if (mode == Sandbox::never) return build_package(request, options.threads, progress, kernels);
-    if (wants_child(mode, request)) {
+    const bool is_limited = wants_limited_child(mode, request);
+    if (is_limited || wants_child(mode, request)) {
       ChildJob job;
-      job.request = request;
-      job.threads = threads();
+      if (is_limited) {
+        job = limited_job(request, threads());
+      } else {
+        job.request = request;
+        job.threads = threads();
+      }
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
       if (built) {
         SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
@@ -316,7 +315,11 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
     if (wants_child(mode, request)) return work.raw;
     return aot::normalised_fingerprint(request.sources, request.options, more);
   };
-  work.build = [&] { return state_->build(request, progress, state_->kernel_store(store)); };
+  work.build = [&]() -> Result<Built> {
+    SMELT_TRY(Built built, state_->build(request, progress, state_->kernel_store(store)));
+    SMELT_TRY_VOID(aot::within_limits());
+    return built;
+  };
   return find_or_make(state_->ground(store), work);
 }
 

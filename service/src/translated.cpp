@@ -9,6 +9,7 @@
 #include "smelt/service/session.hpp"
 
 #include "build_package.hpp"
+#include "sandbox.hpp"
 #include "traces.hpp"
 
 #include <algorithm>
@@ -88,6 +89,7 @@ Result<std::shared_ptr<const Translated>> Session::translate(const Request& requ
     if (options().offline)
       return fail(Errc::not_cached, "{}: nothing is compiled offline (SMELT_OFFLINE)",
                   request.sources.empty() ? "request" : request.sources[0].name);
+    SMELT_TRY_VOID(read_within_limits(request, threads()));
     auto state = std::make_unique<Translated::State>();
     state->session = shared_from_this();
     state->wait_for_others = options().wait_for_others;

@@ -36,8 +36,8 @@ struct LegaliseOptions {
   bool buffers_do_not_overlap = false;
   /// Atomics with acquire or release order become relaxed where the target has no more, instead of an error.
   bool relaxed_atomics = false;
-  /// Double precision and all atomics of 64 bits, which no Apple GPU has: a module that uses them is marked and for the
-  /// CPU alone (kernel_ir/cpu_only.hpp).
+  /// Double precision, all atomics of 64 bits and more threadgroup memory, which no Apple GPU has: a module that uses
+  /// them is marked and for the CPU alone (kernel_ir/cpu_only.hpp).
   bool cpu_only = false;
   bool keep_debug = false;
   /// Functions that are not defined may be called: another object has them.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What kernels may do that are for the CPU alone (CompileOptions::cpu_only) and that no Apple GPU can: numbers in
-// double precision, and all atomics of 64 bits. AIR has no double, so a double is its 64 bits, an i64, wherever it lies
-// or moves, and what is computed of it is a call:
+// double precision, all atomics of 64 bits, more threadgroup memory. AIR has no double, so a double is its 64 bits, an
+// i64, wherever it lies or moves, and what is computed of it is a call:
 //
 //   %z = fadd double %x, %y                    ->  %z = call i64 @smelt.cpu.f64.add(i64 %x, i64 %y)
 //   %o = atomicrmw fadd ptr AS1 %p, double %x  ->  %o = call i64 @smelt.cpu.atomic.fadd.1(ptr AS1 %p, i64 %x)
 //
-// A module with such calls is marked by !smelt.cpu_only. No Metal compiler has these functions, and no library that we
+// A module with any of it is marked by !smelt.cpu_only. No Metal compiler has these functions, and no library that we
 // write for a GPU holds such a module.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "llvm_support/watch.hpp"
 
+#include "smelt/aot/within_limits.hpp"
 #include "smelt/base/platform.hpp"
 
 #include "llvm_support/guard.hpp"
@@ -71,6 +72,10 @@ bool was_ended(const Error& error) {
 
 Result<void> check_limits() {
   return current ? current->check() : Result<void>();
+}
+
+Result<void> within_limits() {
+  return check_limits();
 }
 
 void stop_at_limits() {

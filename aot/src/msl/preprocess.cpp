@@ -7,6 +7,7 @@
 #include "msl/compiler.hpp"
 #include "msl/headers.hpp"
 #include "msl/safely.hpp"
+#include "msl/syntax/debug_pragma.hpp"
 
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/PreprocessorOutputOptions.h"
@@ -47,6 +48,7 @@ class PrintAction final : public clang::PreprocessorFrontendAction {
   PrintAction(const PreprocessOptions& with, Preprocessed& made) : with_(with), made_(made), stream_(made.text) {}
   void ExecuteAction() override {
     clang::Preprocessor& preprocessor = getCompilerInstance().getPreprocessor();
+    msl::refuse_debug_pragmas(preprocessor);
     preprocessor.addPPCallbacks(std::make_unique<HeaderWatch>(preprocessor.getSourceManager(), made_.headers));
     clang::PreprocessorOutputOptions options;
     options.ShowCPP = !with_.macros;

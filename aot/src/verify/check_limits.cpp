@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What no Apple GPU has more of (docs/formats/air.md 6). Slots are counted with the arguments.
 #include "air/limits.hpp"
+#include "kernel_ir/cpu_only.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/DataLayout.h"
@@ -46,7 +47,9 @@ void check_limits(const llvm::Module& module, Findings& findings) {
     }
   }
   if (total > air::kMostThreadgroupBytes)
-    findings.error(Check::limit, "", "{} bytes of threadgroup memory; there are {}", total, air::kMostThreadgroupBytes);
+    findings.error(Check::limit, "", "{} bytes of threadgroup memory; there are {}{}", total,
+                   air::kMostThreadgroupBytes,
+                   kernel_ir::is_cpu_only(module) ? ", and the kernel is for the CPU alone" : "");
   for (const EntryNode& entry : entries_of(module)) check_threads(entry, findings);
 }
 

@@ -3,6 +3,9 @@
 
 #include "confined.hpp"
 
+#include "smelt/base/platform.hpp"
+
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -16,9 +19,14 @@
 #include <cerrno>
 #include <csignal>
 #include <new>
+#include <thread>
 
 namespace smelt::service {
 namespace {
+
+constexpr std::chrono::milliseconds kLook{2};
+/// The stacks of the compiler's threads, and what the C library keeps for each, are mapped whole and used little.
+constexpr uint64_t kStacks = uint64_t{32} << 30;
 
 void limit(int what, rlim_t soft, rlim_t hard) {
   const rlimit bounds{soft, hard};
@@ -52,11 +60,11 @@ void keep_only(int socket) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::dup2(socket, 0) < 0 || ::close_range(1, ~0u, 0) != 0) ::_exit(kNoDescriptors);
   limit(RLIMIT_CORE, 0, 0);
-  limit(RLIMIT_NOFILE, 1, 1);
-  limit(RLIMIT_FSIZE, 0, 0);
 }
 
 void confine(ChildBounds bounds, scmp_filter_ctx filter) {
+  limit(RLIMIT_NOFILE, 1, 1);
+  limit(RLIMIT_FSIZE, 0, 0);
   const auto seconds = static_cast<rlim_t>((bounds.time.count() / 1000 + 1) * std::max(bounds.threads, 1u));
   limit(RLIMIT_CPU, seconds, seconds + 1);
   shortage() = std::move(bounds.shortage);
@@ -76,14 +84,31 @@ void confine(ChildBounds bounds, scmp_filter_ctx filter) {
   if (!library || (*library)->load(filter) != 0) ::_exit(kNoFilter);
 }
 
+void watch(ChildBounds bounds, Bytes late) {
+  shortage() = std::move(bounds.shortage);
+  std::set_new_handler(give_up);
+  const uint64_t most = bounds.mapped + 2 * bounds.memory_bytes + kStacks;
+  limit(RLIMIT_AS, most, most);
+  // Descriptors 1 and 2 are closed: nothing that is opened may become what others print to.
+  for (const int number : {1, 2})
+    if (::open("/dev/null", O_WRONLY) != number) ::_exit(kNoDescriptors);
+  std::thread([bounds = std::move(bounds), late = std::move(late)] {
+    const auto until = std::chrono::steady_clock::now() + bounds.time;
+    for (;; std::this_thread::sleep_for(kLook)) {
+      if (platform::memory_use().resident > bounds.memory_bytes) give_up();
+      if (std::chrono::steady_clock::now() > until) answer_and_end(late);
+    }
+  }).detach();
+}
+
 void answer_and_end(ByteView answer) {
+  static std::atomic_flag given = ATOMIC_FLAG_INIT;
+  if (given.test_and_set())
+    for (;;) ::sched_yield();  // another thread is at it
   ::_exit(write_all(0, answer) ? 0 : kNoAnswer);
 }
 
 void give_up() {
-  static std::atomic_flag given = ATOMIC_FLAG_INIT;
-  if (given.test_and_set())
-    for (;;) ::sched_yield();  // another thread is at it
   answer_and_end(shortage());
 }
 

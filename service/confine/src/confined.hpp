@@ -16,20 +16,25 @@ namespace smelt::service {
 inline constexpr int kNoDescriptors = 120, kNoMessage = 121, kNoFilter = 122, kNoAnswer = 123, kNoFork = 124;
 
 struct ChildBounds {
-  std::chrono::milliseconds time{0};  ///< of the processor, for each thread
+  std::chrono::milliseconds time{0};  ///< of the processor, for each thread; for watch(): of the clock
   unsigned threads = 1;
   uint64_t mapped = 0;        ///< the address space that is not the job's
   uint64_t memory_bytes = 0;  ///< beyond that
   Bytes shortage;             ///< the answer when there is no memory left
 };
 
-/// Descriptor 0 becomes `socket`, and the only one. No core and no files from here on; ends with the parent.
+/// Descriptor 0 becomes `socket`, and the only one. No core from here on; ends with the parent.
 void keep_only(int socket);
 
-/// From here on the limits and the filter hold, for as long as the process lives.
+/// From here on the limits and the filter hold, for as long as the process lives, and nothing can be opened.
 void confine(ChildBounds bounds, scmp_filter_ctx filter);
 
-/// Sends an answer and ends the process: status 0 when all of it was sent.
+/// For a child that reads files as whoever started it may: nothing but limits, of the clock and of what it holds in
+/// memory, looked at by a thread of its own every few milliseconds. Whatever else the process does then, it ends there
+/// with `shortage`, or with `late`. Space that is mapped and not used, as stacks are, is bounded generously.
+void watch(ChildBounds bounds, Bytes late);
+
+/// Sends an answer and ends the process: status 0 when all of it was sent. Of several threads the first one does.
 [[noreturn]] void answer_and_end(ByteView answer);
 
 /// Answers that there is no memory left, where that is met: LLVM is not made to be unwound by exceptions, and what is

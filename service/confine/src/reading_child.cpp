@@ -55,6 +55,11 @@ Result<Bytes> decode(ByteView bytes) {
   return tl::unexpected(std::move(error));
 }
 
+tl::unexpected<Error> over_time(const ReadingBounds& bounds) {
+  return fail(Errc::cancelled, "not read within the limit of {:.3g} s",
+              std::chrono::duration<double>(bounds.time).count());
+}
+
 /// The parent's side of one child. However this ends, the child has ended too.
 class ReadingChild {
  public:
@@ -73,7 +78,7 @@ class ReadingChild {
       pollfd wanted{socket_, POLLIN, 0};
       const int ready = ::poll(&wanted, 1, kTurn);
       if (ready < 0 && errno != EINTR) return fail(Errc::io, "waiting for a reading child: {}", std::strerror(errno));
-      if (Clock::now() > until_) return over_time();
+      if (Clock::now() > until_) return over_time(bounds_);
       if (ready <= 0) {
         idle = processor_.works() ? 0 : idle + 1;
         continue;
@@ -113,18 +118,13 @@ class ReadingChild {
       return fail(Errc::toolchain_missing, "a reading child cannot be confined (status {})", WEXITSTATUS(status));
     if (WIFEXITED(status))
       return fail(Errc::corrupt, "the reading child ended with status {} and no result", WEXITSTATUS(status));
-    if (WTERMSIG(status) == SIGXCPU) return over_time();
+    if (WTERMSIG(status) == SIGXCPU) return over_time(bounds_);
     if (WTERMSIG(status) == SIGKILL)
       return fail(Errc::cancelled,
                   "the reading child was killed: it, or the system, was out of memory (its limit is {} MB)",
                   bounds_.memory_bytes >> 20);
     return fail(Errc::corrupt, "the reading child died of signal {} ({}): the input is damaged, or made to do harm",
                 WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  }
-
-  tl::unexpected<Error> over_time() const {
-    return fail(Errc::cancelled, "not read within the limit of {:.3g} s",
-                std::chrono::duration<double>(bounds_.time).count());
   }
 
   const pid_t child_;
@@ -135,6 +135,7 @@ class ReadingChild {
   std::optional<int> status_;
 };
 
+/// `filter`: null for a child that reads files.
 [[noreturn]] void read_confined(int socket, const ReadingBounds& bounds, scmp_filter_ctx filter, pid_t parent,
                                 const std::function<Result<Bytes>()>& work) {
   keep_only(socket);
@@ -145,7 +146,10 @@ class ReadingChild {
                        .memory_bytes = bounds.memory_bytes};
   confined.shortage =
       encode(fail(Errc::cancelled, "reading took more memory than the limit of {} MB", bounds.memory_bytes >> 20));
-  confine(std::move(confined), filter);
+  if (bounds.files)
+    watch(std::move(confined), encode(over_time(bounds)));
+  else
+    confine(std::move(confined), filter);
   const auto outcome = work();
   if (!outcome && (outcome.error().code == Errc::out_of_memory || is_memory_used_up())) give_up();
   answer_and_end(encode(outcome));
@@ -160,13 +164,17 @@ Result<Bytes> read_in_child(const ReadingBounds& asked, const std::function<Resu
   const auto none = [](std::string_view why) {
     return fail(Errc::toolchain_missing, "no child process to read in: {}", why);
   };
-  static const Result<scmp_filter_ctx> filter = make_filter();
-  if (!filter) return none(filter.error().message);
+  scmp_filter_ctx used = nullptr;
+  if (!bounds.files) {
+    static const Result<scmp_filter_ctx> filter = make_filter();
+    if (!filter) return none(filter.error().message);
+    used = *filter;
+  }
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return none(std::strerror(errno));
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child == 0) read_confined(ends[1], bounds, *filter, parent, work);
+  if (child == 0) read_confined(ends[1], bounds, used, parent, work);
   const int failed = errno;
   ::close(ends[1]);
   if (child < 0) {

@@ -49,8 +49,8 @@ struct CompileOptions {
   bool pack_scalars = false;            ///< all scalar arguments in one buffer: one slot instead of one each
   bool buffers_do_not_overlap = false;  ///< the caller's promise
   bool relaxed_atomics = false;         ///< instead of an error where the target has no stronger order
-  /// Of LLVM IR: double precision and all atomics of 64 bits, which no Apple GPU has. A kernel that uses them is in no
-  /// Metal library of the result, and has CPU code.
+  /// Of LLVM IR: double precision, all atomics of 64 bits and up to 64 MiB of threadgroup memory, which no Apple GPU
+  /// has. A kernel that uses them is in no Metal library of the result, and has CPU code.
   bool cpu_only = false;
   std::optional<Version> language;  ///< Metal language version of source, and to stamp; the target's when empty
   /// Of Metal source: -I, -D ("NAME" or "NAME=VALUE").

@@ -60,8 +60,8 @@ class SlotTable {
     if (slot >= kMostBuffers)
       return fail(
           Errc::compile_failed,
-          "kernel '{}' binds argument '{}' to buffer {}; Metal has {} buffers (0 to {}). Packing the scalars into "
-          "one buffer (--pack-scalars) may make room",
+          "kernel '{}' binds argument '{}' to buffer {}; Metal has {} buffers (0 to {}). Put several arguments into "
+          "one buffer",
           argument.getParent()->getName(), argument.getName(), slot, kMostBuffers, kMostBuffers - 1);
     if (!used.insert(slot).second && !is_conditional)
       return fail(Errc::compile_failed, "kernel '{}' binds two arguments to buffer {}; '{}' is one of them",

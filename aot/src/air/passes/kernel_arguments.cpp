@@ -5,7 +5,12 @@
 //
 //   void k(ptr %out, float %a, { i32, i32 } %s)   ->   void k(ptr AS1 %out, ptr AS2 %a, ptr AS2 %s)
 //
-// With --pack-scalars all scalars share one buffer: a struct of them, in order, behind the pointers.
+// With --pack-scalars all scalars share one buffer: a struct of them, in order, behind the pointers. Where Metal has no
+// slot left for an argument (foreach kernels of optimisers take up to a thousand pointers), the last slot is an
+// argument buffer of it and all that follow (smelt/schema/further_arguments.hpp).
+#include "smelt/schema/further_arguments.hpp"
+
+#include "air/limits.hpp"
 #include "air/passes/support.hpp"
 #include "air/passes/type_names.hpp"
 #include "kernel_ir/struct_fields.hpp"
@@ -92,30 +97,42 @@ bool is_written(const llvm::Value& pointer) {
 }
 
 /// A by-value struct that the kernel changes gets a copy of its own in thread memory.
-llvm::Value* own_copy(llvm::Function& entry, llvm::Value* source, llvm::Type* type) {
+llvm::Value* own_copy(llvm::Function& entry, llvm::IRBuilder<>& builder, llvm::Value* source, llvm::Type* type) {
   const llvm::DataLayout& layout = entry.getDataLayout();
   llvm::AllocaInst* copy = make_alloca(entry, type, source->getName() + ".copy");
-  llvm::IRBuilder<> builder(&entry.getEntryBlock(), after_allocas(entry));
   const llvm::Align align = layout.getABITypeAlign(type);
   builder.CreateMemCpy(copy, align, source, align, layout.getTypeAllocSize(type).getFixedValue());
   return copy;
 }
 
-struct Scalar {
+/// An argument that is a member of the record.
+struct Member {
   llvm::Argument* old;
-  llvm::Type* type;
+  llvm::Type* type;  ///< that of the value in memory; a pointer of a buffer
+
+  bool is_pointer() const { return type->isPointerTy(); }
 };
 
-std::string struct_type_info(const llvm::StructLayout& layout, const std::vector<Scalar>& scalars) {
-  kernel_ir::StructFields members;
-  for (size_t i = 0; i < scalars.size(); ++i) {
-    const llvm::DataLayout& sizes = scalars[i].old->getParent()->getDataLayout();
-    members.fields.push_back({.offset = layout.getElementOffset(static_cast<unsigned>(i)).getFixedValue(),
-                              .size = sizes.getTypeAllocSize(memory_type(scalars[i].type)).getFixedValue(),
-                              .type_name = metal_type_name(scalars[i].type),
-                              .name = scalars[i].old->getName().str()});
+std::string struct_type_info(const llvm::StructLayout& layout, const std::vector<Member>& members,
+                             bool is_argument_buffer) {
+  kernel_ir::StructFields described;
+  described.is_argument_buffer = is_argument_buffer;
+  for (size_t i = 0; i < members.size(); ++i) {
+    const auto& [old, type] = members[i];
+    const llvm::DataLayout& sizes = old->getParent()->getDataLayout();
+    kernel_ir::StructField field{.offset = layout.getElementOffset(static_cast<unsigned>(i)).getFixedValue(),
+                                 .size = sizes.getTypeAllocSize(memory_type(type)).getFixedValue(),
+                                 .type_name = members[i].is_pointer() ? "char" : metal_type_name(type),
+                                 .name = old->getName().str(),
+                                 .id = i};
+    if (members[i].is_pointer()) {
+      field.space = type->getPointerAddressSpace();
+      field.is_const = old->onlyReadsMemory();
+      field.target_size = field.target_align = 1;
+    }
+    described.fields.push_back(std::move(field));
   }
-  return kernel_ir::to_text(members);
+  return kernel_ir::to_text(described);
 }
 
 /// The entry's new signature, and the way there.
@@ -129,25 +146,30 @@ class EntrySignature {
       SMELT_TRY(const ParameterPlan plan, plan_for(context_, argument));
       plans_.push_back(plan);
       // What a front end described to the end stays as it is.
-      const bool is_described =
-          context_.entry->getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kArgUnused);
-      changes_ |= plan.form != Form::as_is || !is_described;
-      if (plan.form == Form::by_value && context_.options.pack_scalars) {
-        packed_.push_back({&argument, plan.value});
+      changes_ |= plan.form != Form::as_is || !has(argument, kernel_ir::kArgUnused);
+    }
+    const unsigned first_further = find_further();
+    for (llvm::Argument& argument : context_.entry->args()) {
+      const ParameterPlan& plan = plans_[argument.getArgNo()];
+      in_record_.push_back((plan.form == Form::by_value && context_.options.pack_scalars) ||
+                           (argument.getArgNo() >= first_further && takes_slot(argument)));
+      if (in_record_.back()) {
+        packed_.push_back({&argument, plan.value != nullptr ? plan.value : new_type(argument)});
         continue;
       }
       from_old_.push_back(static_cast<int>(argument.getArgNo()));
-      types_.push_back(plan.form == Form::as_is ? argument.getType()
-                                                : pointer(plan.form == Form::device_pointer ? kDevice : kConstant));
+      types_.push_back(new_type(argument));
     }
     if (packed_.empty()) return {};
+    is_argument_buffer_ = first_further < plans_.size();
+    changes_ = true;
     std::vector<llvm::Type*> fields;
-    for (const Scalar& scalar : packed_) {
-      fields.push_back(memory_type(scalar.type));
-      packed_indices_.push_back(scalar.old->getArgNo());
+    for (const Member& member : packed_) {
+      fields.push_back(memory_type(member.type));
+      packed_indices_.push_back(member.old->getArgNo());
     }
     record_ = llvm::StructType::get(llvm_context_, fields);
-    record_info_ = struct_type_info(*layout_.getStructLayout(record_), packed_);
+    record_info_ = struct_type_info(*layout_.getStructLayout(record_), packed_, is_argument_buffer_);
     from_old_.push_back(-1);
     types_.push_back(pointer(kConstant));
     return {};
@@ -167,11 +189,39 @@ class EntrySignature {
  private:
   llvm::Type* pointer(unsigned space) const { return llvm::PointerType::get(llvm_context_, space); }
 
+  static bool has(const llvm::Argument& argument, const char* attribute) {
+    return argument.getParent()->getAttributes().hasParamAttr(argument.getArgNo(), attribute);
+  }
+
+  llvm::Type* new_type(const llvm::Argument& argument) const {
+    const Form form = plans_[argument.getArgNo()].form;
+    return form == Form::as_is ? argument.getType() : pointer(form == Form::device_pointer ? kDevice : kConstant);
+  }
+
+  /// One of the buffers of device and constant memory, of which Metal has kMostBuffers.
+  bool takes_slot(const llvm::Argument& argument) const {
+    return !has(argument, kernel_ir::kBuiltin) && new_type(argument)->isPointerTy() &&
+           new_type(argument)->getPointerAddressSpace() != kThreadgroup;
+  }
+
+  /// The first argument for which the last slot is not its own: it and those behind it share that. The number of
+  /// arguments when each has its slot, and when slots were chosen by somebody else.
+  unsigned find_further() const {
+    unsigned slots = 0, last = 0;
+    const auto none = static_cast<unsigned>(plans_.size());
+    if (context_.options.pack_scalars) return none;
+    for (const llvm::Argument& argument : context_.entry->args()) {
+      if (has(argument, kernel_ir::kLocationIndex)) return none;
+      if (takes_slot(argument) && ++slots == kMostBuffers) last = argument.getArgNo();
+    }
+    return slots > kMostBuffers ? last : none;
+  }
+
   /// Uses of parameters whose type changes go through place holders until the new parameters exist.
   void hold_uses() {
     holders_.resize(plans_.size());
     for (llvm::Argument& argument : context_.entry->args()) {
-      if (plans_[argument.getArgNo()].form == Form::as_is) continue;
+      if (plans_[argument.getArgNo()].form == Form::as_is && !in_record_[argument.getArgNo()]) continue;
       llvm::IRBuilder<> builder(&context_.entry->getEntryBlock(), after_allocas(*context_.entry));
       auto* holder = new llvm::FreezeInst(llvm::PoisonValue::get(argument.getType()), "", builder.GetInsertPoint());
       argument.replaceAllUsesWith(holder);
@@ -194,21 +244,32 @@ class EntrySignature {
     llvm::Value* now = entry.getArg(index);
     if (plan.form != Form::device_pointer) describe_reference(entry, index, plan.value, layout_);
     if (plan.form == Form::by_value) return release(holder, load_value(builder, plan.value, now, layout_));
-    if (plan.form == Form::constant_reference && is_written(*holder)) now = own_copy(entry, now, plan.value);
+    if (plan.form == Form::constant_reference && is_written(*holder)) {
+      llvm::IRBuilder<> first(&entry.getEntryBlock(), after_allocas(entry));
+      now = own_copy(entry, first, now, plan.value);
+    }
     release(holder, builder.CreateAddrSpaceCast(now, holder->getType()));
   }
 
-  /// The packed scalars, read from the one buffer behind the pointers.
+  /// What the one buffer behind the others holds, read from there.
   void unpack(llvm::Function& entry) {
     llvm::Argument* arguments = entry.getArg(static_cast<unsigned>(types_.size() - 1));
-    arguments->setName("arguments");
+    arguments->setName(is_argument_buffer_ ? schema::kFurtherArguments : std::string_view("arguments"));
     describe_reference(entry, arguments->getArgNo(), record_, layout_);
     kernel_ir::set_parameter(entry, arguments->getArgNo(), kernel_ir::kArgStructType, record_info_);
     for (unsigned field = 0; field < packed_.size(); ++field) {
       llvm::Instruction* holder = holders_[packed_indices_[field]];
       llvm::IRBuilder<> builder(holder);
       llvm::Value* place = builder.CreateStructGEP(record_, arguments, field);
-      release(holder, load_value(builder, packed_[field].type, place, layout_));
+      if (packed_[field].is_pointer()) {
+        llvm::Value* address = builder.CreateAlignedLoad(packed_[field].type, place, llvm::Align(8));
+        release(holder, builder.CreateAddrSpaceCast(address, holder->getType()));
+      } else if (plans_[packed_indices_[field]].form == Form::constant_reference) {
+        if (is_written(*holder)) place = own_copy(entry, builder, place, packed_[field].type);
+        release(holder, builder.CreateAddrSpaceCast(place, holder->getType()));
+      } else {
+        release(holder, load_value(builder, packed_[field].type, place, layout_));
+      }
     }
   }
 
@@ -220,7 +281,9 @@ class EntrySignature {
   std::vector<llvm::Type*> types_;  ///< of the new parameters
   std::vector<int> from_old_;       ///< what each continues; -1 is the record
   bool changes_ = false;
-  std::vector<Scalar> packed_;
+  std::vector<bool> in_record_;  ///< of the old parameters
+  bool is_argument_buffer_ = false;
+  std::vector<Member> packed_;
   std::vector<unsigned> packed_indices_;
   llvm::StructType* record_ = nullptr;
   std::string record_info_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threadgroup memory: internal globals in space 3 with an undef initialiser, as Apple writes them
 // (docs/formats/air.md 1.9). The unsized array of GPU-style IR (`external addrspace(3) global [0 x i8]`) gets its final
-// size here; the static total must fit 32 KiB, or the pipeline would be refused on the device.
+// size here; the static total must fit 32 KiB, or the pipeline would be refused on the device. With
+// LegaliseOptions::cpu_only a kernel with more is for the CPU alone.
 #include "air/limits.hpp"
 #include "air/passes/support.hpp"
+#include "kernel_ir/cpu_only.hpp"
 
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Module.h"
@@ -13,6 +15,9 @@ namespace smelt::aot::air {
 namespace {
 
 constexpr uint64_t kLeastDynamicAlign = 16;
+
+/// Of kernels for the CPU alone: as much as the gate lets one type have.
+constexpr uint64_t kMostCpuThreadgroupBytes = 64 << 20;
 
 Result<uint64_t> dynamic_size(const PassContext& context) {
   if (context.options.threadgroup_memory) return *context.options.threadgroup_memory;
@@ -46,6 +51,20 @@ llvm::GlobalVariable* give_size(llvm::GlobalVariable& global, uint64_t size) {
   global.replaceAllUsesWith(sized);
   global.eraseFromParent();
   return sized;
+}
+
+/// Of a kernel for the CPU alone it is a part of each worker's scratch memory.
+Result<void> check_total(const PassContext& context, uint64_t total) {
+  if (total <= kMostThreadgroupBytes) return {};
+  if (!context.options.cpu_only)
+    return fail(Errc::threadgroup_memory_too_large,
+                "kernel '{}' needs {} bytes of threadgroup memory; Apple GPUs have {} per threadgroup",
+                context.entry->getName(), total, kMostThreadgroupBytes);
+  if (total > kMostCpuThreadgroupBytes)
+    return fail(Errc::threadgroup_memory_too_large, "kernel '{}' needs {} bytes of threadgroup memory; the CPU has {}",
+                context.entry->getName(), total, kMostCpuThreadgroupBytes);
+  kernel_ir::mark_cpu_only(context.module);
+  return {};
 }
 
 }  // namespace
@@ -89,11 +108,7 @@ Result<void> threadgroup_memory(PassContext& context) {
     if (!global->getAlign()) global->setAlignment(layout.getABITypeAlign(global->getValueType()));
     total = llvm::alignTo(total, *global->getAlign()) + layout.getTypeAllocSize(global->getValueType());
   }
-  if (total > kMostThreadgroupBytes)
-    return fail(Errc::threadgroup_memory_too_large,
-                "kernel '{}' needs {} bytes of threadgroup memory; Apple GPUs have {} per threadgroup",
-                context.entry->getName(), total, kMostThreadgroupBytes);
-  return {};
+  return check_total(context, total);
 }
 
 }  // namespace smelt::aot::air

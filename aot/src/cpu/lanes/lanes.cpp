@@ -5,6 +5,7 @@
 #include "cpu/lanes/emit.hpp"
 #include "cpu/lanes/functions.hpp"
 #include "cpu/lanes/legal.hpp"
+#include "cpu/lanes/matrix_memory.hpp"
 #include "cpu/lanes/prepare.hpp"
 #include "cpu/lanes/specialise.hpp"
 #include "cpu/lanes/structure.hpp"
@@ -216,6 +217,7 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
     emitter.set_entry_mask(builder.CreateICmpULT(emitter.step_vector(builder.getInt32Ty(), 1), on), whole);
   }
   emitter.run();
+  lanes::share_matrix_memory(*gang.function);
   if (options_.verify) {
     std::string text;
     llvm::raw_string_ostream stream(text);

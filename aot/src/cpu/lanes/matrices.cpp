@@ -2,6 +2,7 @@
 // Operations on simdgroup matrices: what one is made of lies in memory, where products and loads are calls.
 // docs/design/cpu-lanes.md 3, step 10.
 #include "cpu/lanes/emit.hpp"
+#include "cpu/lanes/matrix_memory.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -40,6 +41,7 @@ llvm::AllocaInst* Emitter::in_memory(llvm::Value* matrix) {
   llvm::AllocaInst*& place = in_memory_[matrix];
   if (place) return place;
   place = memory(layout_.getTypeStoreSize(matrix->getType()).getFixedValue());
+  mark_matrix_memory(*place);
   llvm::IRBuilder<> builder(context_);
   set_insert_point_behind(builder, matrix);
   builder.CreateAlignedStore(matrix, place, place->getAlign());
@@ -52,6 +54,7 @@ llvm::AllocaInst* Emitter::floats_in_memory(llvm::Value* matrix) {
   llvm::AllocaInst*& place = floats_in_memory_[matrix];
   if (place) return place;
   place = memory(64 * sizeof(float));
+  mark_matrix_memory(*place);
   llvm::IRBuilder<> builder(context_);
   set_insert_point_behind(builder, matrix);
   const auto load = std::find_if(matrix_loads_.begin(), matrix_loads_.end(),
@@ -64,6 +67,7 @@ llvm::AllocaInst* Emitter::floats_in_memory(llvm::Value* matrix) {
 llvm::Value* Emitter::load_matrix(llvm::Type* type, const Collective& collective,
                                   llvm::ArrayRef<llvm::Value*> operands) {
   llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
+  mark_matrix_memory(*result);
   llvm::CallInst* call = emit_matrix_load_to(builder_, collective, operands, result);
   llvm::LoadInst* matrix = builder_.CreateAlignedLoad(type, result, result->getAlign());
   in_memory_[matrix] = result;
@@ -88,6 +92,7 @@ llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, l
   for (llvm::Value* factor : matrices.take_front(2)) places.push_back(floats_in_memory(factor));
   places.push_back(in_memory(matrices[2]));
   llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
+  mark_matrix_memory(*result);
   places.push_back(result);
   builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::rows), places);
   llvm::Value* product = builder_.CreateAlignedLoad(type, result, result->getAlign());

@@ -12,6 +12,7 @@
 #include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/function_constants.hpp"
 #include "cpu/work_item/lane_functions.hpp"
+#include "cpu/work_item/matrix_views.hpp"
 #include "cpu/work_item/prepare_module.hpp"
 #include "cpu/work_item/recursion.hpp"
 #include "cpu/work_item/unroll.hpp"
@@ -56,6 +57,7 @@ class Maker {
       SMELT_TRY_VOID(check_recursion(recursive));
     }
     simplify_and_unroll(*function_, target);
+    undo_matrix_views(*function_);
     result_.constants_bytes = constants.bytes;
     result_.constants = constants.constants;
     describe_sites(result_.item);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/syntax/pragmas.hpp"
 
+#include "msl/private_member.hpp"
+#include "msl/syntax/debug_pragma.hpp"
+
 #include "clang/Lex/LexDiagnostic.h"
 #include "clang/Lex/Pragma.h"
 #include "clang/Lex/Preprocessor.h"
@@ -11,6 +14,13 @@
 #include <string>
 
 namespace smelt::aot::msl {
+
+struct PragmaHandlers {
+  using Type = std::unique_ptr<clang::PragmaNamespace> clang::Preprocessor::*;
+};
+PragmaHandlers::Type address_of(PragmaHandlers);
+template struct PrivateMember<PragmaHandlers, &clang::Preprocessor::PragmaHandlers>;
+
 namespace {
 
 /// Options in Clang's words: what float_control(precise, ...) says, which sets every flag, and what clang fp says after
@@ -88,9 +98,35 @@ class FloatPragma final : public clang::PragmaHandler {
   }
 };
 
+/// Clang's own aids for its makers: they crash it, fill its stack or write its state to the terminal.
+class DebugPragma final : public clang::PragmaHandler {
+ public:
+  DebugPragma() : PragmaHandler("__debug") {}
+
+  void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer, clang::Token& first) override {
+    clang::DiagnosticsEngine& engine = preprocessor.getDiagnostics();
+    engine.Report(first.getLocation(), engine.getCustomDiagID(clang::DiagnosticsEngine::Error,
+                                                              "'#pragma clang __debug' is for makers of compilers, and "
+                                                              "not taken here"));
+    preprocessor.DiscardUntilEndOfDirective();
+  }
+};
+
 }  // namespace
 
+void refuse_debug_pragmas(clang::Preprocessor& preprocessor) {
+  const clang::PragmaHandler* const clangs = (preprocessor.*address_of(PragmaHandlers()))->FindHandler("clang", false);
+  clang::PragmaNamespace* const space =
+      clangs != nullptr ? const_cast<clang::PragmaHandler*>(clangs)->getIfNamespace() : nullptr;
+  if (clang::PragmaHandler* const own = space != nullptr ? space->FindHandler("__debug", false) : nullptr) {
+    space->RemovePragmaHandler(own);
+    delete own;  // the preprocessor's until now
+  }
+  preprocessor.AddPragmaHandler("clang", new DebugPragma());
+}
+
 void add_metal_pragmas(clang::Preprocessor& preprocessor) {
+  refuse_debug_pragmas(preprocessor);
   preprocessor.AddPragmaHandler("METAL", new FloatPragma());  // the preprocessor owns them
   // "internals : enable" opens names of Apple's own library, which ours has or has not whatever is said.
   preprocessor.AddPragmaHandler("METAL", new clang::EmptyPragmaHandler("internals"));

@@ -1,4 +1,5 @@
 ;;; thirty-two buffers
+; option: pack_scalars
 ; error: Metal has 31 buffers
 define void @k(ptr %a0, ptr %a1, ptr %a2, ptr %a3, ptr %a4, ptr %a5, ptr %a6, ptr %a7, ptr %a8, ptr %a9, ptr %a10, ptr %a11, ptr %a12, ptr %a13, ptr %a14, ptr %a15, ptr %a16, ptr %a17, ptr %a18, ptr %a19, ptr %a20, ptr %a21, ptr %a22, ptr %a23, ptr %a24, ptr %a25, ptr %a26, ptr %a27, ptr %a28, ptr %a29, ptr %a30, ptr %a31) "smelt.kernel" {
   ret void

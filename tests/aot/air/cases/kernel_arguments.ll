@@ -60,3 +60,32 @@ define void @k(ptr addrspace(5) %out) "smelt.kernel" {
 define void @k(ptr %out, double %x) "smelt.kernel" {
   ret void
 }
+;;; what has no slot of its own shares the last one
+; expect: %a29, <3 x i32>
+; expect: dereferenceable(24) %further_arguments)
+; expect: load ptr addrspace(1), ptr addrspace(2)
+; expect: !"air.indirect_buffer", !"air.buffer_size", i32 24, !"air.location_index", i32 30, i32 1, !"air.read"
+; expect: i32 0, i32 8, i32 0, !"char", !"a30", !"air.indirect_argument"
+; expect: i32 8, i32 4, i32 0, !"int", !"n", !"air.indirect_argument"
+; expect: i32 16, i32 8, i32 0, !"char", !"last", !"air.indirect_argument"
+; target: macos14 macos26 ios17
+define void @k(ptr addrspace(1) %a0, ptr addrspace(1) %a1, ptr addrspace(1) %a2, ptr addrspace(1) %a3, ptr addrspace(1) %a4, ptr addrspace(1) %a5, ptr addrspace(1) %a6, ptr addrspace(1) %a7, ptr addrspace(1) %a8, ptr addrspace(1) %a9, ptr addrspace(1) %a10, ptr addrspace(1) %a11, ptr addrspace(1) %a12, ptr addrspace(1) %a13, ptr addrspace(1) %a14, ptr addrspace(1) %a15, ptr addrspace(1) %a16, ptr addrspace(1) %a17, ptr addrspace(1) %a18, ptr addrspace(1) %a19, ptr addrspace(1) %a20, ptr addrspace(1) %a21, ptr addrspace(1) %a22, ptr addrspace(1) %a23, ptr addrspace(1) %a24, ptr addrspace(1) %a25, ptr addrspace(1) %a26, ptr addrspace(1) %a27, ptr addrspace(1) %a28, ptr addrspace(1) %a29, ptr addrspace(1) %a30, <3 x i32> "smelt.builtin"="thread_position_in_grid" %i, i32 %n, ptr %last) "smelt.kernel" {
+  %x = load i32, ptr addrspace(1) %a0
+  %y = add i32 %x, %n
+  store i32 %y, ptr %last
+  store i32 %y, ptr addrspace(1) %a30
+  ret void
+}
+;;; as many as there are slots need no such buffer
+; never: further_arguments
+; expect: !"air.location_index", i32 30, i32 1
+define void @k(ptr addrspace(1) %a0, ptr addrspace(1) %a1, ptr addrspace(1) %a2, ptr addrspace(1) %a3, ptr addrspace(1) %a4, ptr addrspace(1) %a5, ptr addrspace(1) %a6, ptr addrspace(1) %a7, ptr addrspace(1) %a8, ptr addrspace(1) %a9, ptr addrspace(1) %a10, ptr addrspace(1) %a11, ptr addrspace(1) %a12, ptr addrspace(1) %a13, ptr addrspace(1) %a14, ptr addrspace(1) %a15, ptr addrspace(1) %a16, ptr addrspace(1) %a17, ptr addrspace(1) %a18, ptr addrspace(1) %a19, ptr addrspace(1) %a20, ptr addrspace(1) %a21, ptr addrspace(1) %a22, ptr addrspace(1) %a23, ptr addrspace(1) %a24, ptr addrspace(1) %a25, ptr addrspace(1) %a26, ptr addrspace(1) %a27, ptr addrspace(1) %a28, ptr addrspace(1) %a29, ptr addrspace(1) %a30) "smelt.kernel" {
+  store i32 1, ptr addrspace(1) %a30
+  ret void
+}
+;;; slots that were chosen are kept, and a wrong one is an error
+; error: Metal has 31 buffers (0 to 30)
+define void @k(ptr addrspace(1) "smelt.location_index"="31" %a) "smelt.kernel" {
+  store i32 1, ptr addrspace(1) %a
+  ret void
+}

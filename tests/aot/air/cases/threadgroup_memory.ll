@@ -43,3 +43,20 @@ define void @k(ptr %p) "smelt.kernel" {
   store volatile i32 1, ptr addrspace(3) @a
   ret void
 }
+;;; more for the CPU alone
+; option: cpu_only
+; expect: @b = internal unnamed_addr addrspace(3) global [73728 x i8] undef
+; expect: !smelt.cpu_only = !{
+@b = internal addrspace(3) global [73728 x i8] undef, align 4
+define void @k(ptr %p) "smelt.kernel" {
+  store volatile i32 1, ptr addrspace(3) @b
+  ret void
+}
+;;; but not without bound
+; option: cpu_only
+; error: needs 67108868 bytes of threadgroup memory; the CPU has 67108864
+@b = internal addrspace(3) global [67108868 x i8] undef, align 4
+define void @k(ptr %p) "smelt.kernel" {
+  store volatile i32 1, ptr addrspace(3) @b
+  ret void
+}

@@ -15,11 +15,14 @@ namespace smelt::service {
 struct ReadingBounds {
   std::chrono::milliseconds time{0};  ///< on the wall's clock, and of the processor; 0: an hour
   uint64_t memory_bytes = 0;          ///< beyond what this process has; 0: 8 GiB
+  /// It reads files as this process may (Metal source includes them), and is held by its limits alone; memory is then
+  /// all that it holds.
+  bool files = false;
 };
 
-/// What `work` gives, in a fork of this process, which has its memory as it is now and can open nothing, talk to nobody
-/// and make no code; its threads are its own. For a process with one thread alone: of others the fork might hold a lock
-/// that nobody gives back.
+/// What `work` gives, in a fork of this process, which has its memory as it is now and, but for `files`, can open
+/// nothing, talk to nobody and make no code; its threads are its own. For a process with one thread alone: of others
+/// the fork might hold a lock that nobody gives back.
 ///
 /// Errors: those of `work`; `toolchain_missing` where there is no such child to be had (not on Linux, no more
 /// processes, no filter of system calls); `cancelled` at a limit, which it names; `corrupt` when the child died, or
