@@ -135,7 +135,7 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
   if (arguments == nullptr || arguments->count() == 0) return misuse(kCall, "there are no arguments"), nullptr;
   std::vector<const ArgumentDescriptor*> order;
   for (NS::UInteger i = 0; i < arguments->count(); ++i) order.push_back(arguments->object<ArgumentDescriptor>(i));
-  sort_stably(order, [](auto* a, auto* b) { return a->index() < b->index(); });
+  smelt::sort_stably(order, [](auto* a, auto* b) { return a->index() < b->index(); });
   auto encoder = NS::TransferPtr(new ArgumentEncoderObject);
   encoder->device_ = &from(this);
   for (const ArgumentDescriptor* argument : order) {

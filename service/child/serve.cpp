@@ -32,7 +32,7 @@ Result<Built> compile(const ChildJob& job) {
   const aot::Limited limited({.time = job.time, .memory_bytes = 0, .cancel = nullptr});
   if (job.request && job.only_read) {
     SMELT_TRY_VOID(make_plan(*job.request, job.threads, {}));
-    return Built();
+    return Built(trust::Provenance::made_here());
   }
   if (job.request) return build_package(*job.request, job.threads, {}, KernelStore());
   if (!job.package) return fail(Errc::invalid_argument, "nothing to compile");
