@@ -126,6 +126,19 @@ Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request) {
 
 namespace {
 
+/// Of sources without entry points, as Metal makes one: a Metal library for each target, and no CPU code.
+Result<schema::Library> library_without_functions(const std::vector<aot::Target>& targets) {
+  schema::Library library;
+  library.compiler = aot::compiler_identity();
+  library.name = "no functions";
+  for (const aot::Target& target : targets) {
+    aot::CompiledTarget compiled{.target = target};
+    SMELT_TRY(compiled.metallib, aot::join_libraries(target, {}));
+    library.slices.push_back(metallib_slice(compiled));
+  }
+  return library;
+}
+
 /// Parts of a plan as they come to be, each kept in the store for whoever is interrupted. Counted from 0 here, whatever
 /// they are in the plan.
 class Parts {
@@ -277,6 +290,9 @@ Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, 
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(std::move(warning));
     if (!part->library.functions.empty()) libraries.push_back(std::move(part->library));
+  }
+  if (plan.part_count() == 0) {
+    SMELT_TRY(libraries.emplace_back(), library_without_functions(plan.targets()));
   }
   if (libraries.empty())
     // Kernels that were there and could not be made are among the warnings.
