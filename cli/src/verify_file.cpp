@@ -36,7 +36,6 @@ class Verifier {
     for (uint32_t l = 0; l < package->library_count(); ++l) {
       const schema::LibraryView library = package->library(l);
       const std::string place = fmt::format("library '{}'", library.name);
-      if (library.functions.count == 0) error(place, "no functions: an empty library");
       for (uint32_t i = 0; i < library.slices.count; ++i) verify_slice(*package, library, i, place);
       for (uint32_t i = 0; i < library.attachments.count; ++i) {
         const schema::AttachmentView attachment = package->attachment(library.attachments.first + i);

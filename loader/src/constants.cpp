@@ -113,15 +113,15 @@ std::string describe(const Scalar& value) {
   return std::visit([](auto v) { return fmt::format("{}", v); }, value);
 }
 
-tl::unexpected<Error> unknown_constant(std::string_view function, std::span<const ConstantInfo> declared,
-                                       const ConstantValue& value) {
-  std::string known;
-  for (const ConstantInfo& constant : declared) known += (known.empty() ? "" : ", ") + describe(constant);
-  const std::string asked = std::holds_alternative<std::string>(value.key)
-                                ? fmt::format("'{}'", std::get<std::string>(value.key))
-                                : fmt::format("#{}", std::get<uint32_t>(value.key));
-  return fail(Errc::constant_unknown, "function '{}' has no constant {}; it has {}", function, asked,
-              known.empty() ? "none" : known);
+/// Values that the function has no constant for, as a message's last words: one of them may be a name mistyped.
+std::string without_constant(const std::vector<const ConstantValue*>& values) {
+  std::string names;
+  for (const ConstantValue* value : values)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ",
+                         std::holds_alternative<std::string>(value->key)
+                             ? fmt::format("'{}'", std::get<std::string>(value->key))
+                             : fmt::format("#{}", std::get<uint32_t>(value->key)));
+  return names.empty() ? names : fmt::format("; it has no constant {}, which was given", names);
 }
 
 }  // namespace
@@ -129,13 +129,17 @@ tl::unexpected<Error> unknown_constant(std::string_view function, std::span<cons
 Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std::span<const ConstantInfo> declared,
                                                   const ConstantValues& given) {
   std::map<uint32_t, BoundConstant> bound;
+  std::vector<const ConstantValue*> others;
   for (const ConstantValue& value : given.values()) {
     const auto info = std::find_if(declared.begin(), declared.end(), [&](const ConstantInfo& constant) {
       if (const uint32_t* index = std::get_if<uint32_t>(&value.key)) return constant.index == *index;
       return constant.name == std::get<std::string>(value.key);
     });
-    if (info == declared.end() && given.is_lenient()) continue;
-    if (info == declared.end()) return unknown_constant(function, declared, value);
+    // As in Metal, values may be given that another function of the source has a use for.
+    if (info == declared.end()) {
+      others.push_back(&value);
+      continue;
+    }
     const ValueType type = parse_value_type(info->type_name);
     if (type.components == 0)
       return fail(Errc::constant_type, "function '{}': constant {} is of type '{}', which this loader cannot set",
@@ -163,8 +167,8 @@ Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std
       missing += fmt::format("{}{} of type {}", missing.empty() ? "" : ", ", describe(constant), constant.type_name);
   }
   if (!missing.empty())
-    return fail(Errc::constant_missing, "function '{}' is not given every constant that it needs: missing {}", function,
-                missing);
+    return fail(Errc::constant_missing, "function '{}' is not given every constant that it needs: missing {}{}",
+                function, missing, without_constant(others));
   std::vector<BoundConstant> result;
   for (auto& [index, constant] : bound) result.push_back(std::move(constant));
   return result;

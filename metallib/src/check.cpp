@@ -51,7 +51,8 @@ class Checker {
 
 void Checker::check_header() {
   const bool macos = library_.platform == static_cast<uint8_t>(Platform::macos);
-  if (library_.functions.empty()) error("function list", "no functions: an empty library");
+  // What Apple's tools make of source without entry points.
+  if (library_.functions.empty()) note("function list", "no functions: an empty library");
   if (library_.patch >= kFirstPatchWithPlatform) {
     if (library_.platform == 0 || library_.platform > static_cast<uint8_t>(Platform::visionos_simulator))
       error("header", "platform {}; want 1 to 12 from container 1.2.{} on", library_.platform, kFirstPatchWithPlatform);

@@ -241,7 +241,8 @@ def compile_shader(
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
     if not on_cpu:
-        return _loader.load(made.view(), on, {"checked": checked, "trust": "any"}, _as_upstream)
+        options = {"checked": checked, "trust": "any", "allow_empty": True}
+        return _loader.load(made.view(), on, options, _as_upstream)
     package = _loader.Package(made.view())
     metallib = package.metallib(package.slices()[0]["target"])
 
@@ -250,7 +251,7 @@ def compile_shader(
 
     # The library is the compiler's own, so nobody has to be kept from it.
     return _on_demand(
-        metallib, filename, on, {"checked": checked}, store, _as_upstream, "", effort, whole, "never", timeout
+        metallib, filename, on, {"checked": checked, "allow_empty": True}, store, _as_upstream, "", effort, whole, "never", timeout
     )
 
 

@@ -95,6 +95,14 @@ void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& ca
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                          const Parameter& parameter) {
+  if (value.is_none()) {
+    if (parameter.known && !parameter.is_conditional)
+      raise(Errc::argument_type,
+            "{}: None is for an argument that a function constant takes away, and this one is always there",
+            place(index, parameter));
+    bound_.push_back({});
+    return;
+  }
   if (is_number(value)) {
     bind_scalar(encoder, index, value, cast, parameter);
     return;

@@ -210,7 +210,9 @@ void Kernel::call(py::handle args, py::handle options) {
   Borrowed borrowed(*this);
   Launch& launch = *borrowed;
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
-  if (count < launch.bound || launch.leftovers || !with.named.empty()) {
+  bool leaves_out = !with.named.empty();
+  for (size_t i = 0; i < count; ++i) leaves_out |= PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i)) == Py_None;
+  if (count < launch.bound || launch.leftovers || leaves_out) {
     launch.encoder->clear_bindings();  // nothing of an earlier call may stand in for what this one leaves out
     launch.leftovers = false;
   }

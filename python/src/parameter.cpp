@@ -74,6 +74,7 @@ Parameter parameter_of(const loader::ArgInfo& argument) {
   declared.known = argument.array_size == 1;
   declared.writes = argument.access == loader::Access::write || argument.access == loader::Access::read_write;
   declared.is_constant = argument.address_space == 2;
+  declared.is_conditional = argument.conditional;
   declared.size = argument.size;
   declared.type_name = argument.type_name;
   declared.name = argument.name;

@@ -15,6 +15,7 @@ struct Parameter {
   bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
   bool writes = false;  ///< the kernel may write to it
   bool is_constant = false;
+  bool is_conditional = false;  ///< a function constant may take it away
   ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
   uint32_t component = 0;                 ///< bytes of a component
   uint32_t rows = 1;                      ///< components of a vector, or of one column of a matrix

@@ -129,6 +129,19 @@ Result<std::vector<aot::CpuLevel>> cpu_levels(const Request& request) {
 
 namespace {
 
+/// Of sources without entry points, as Metal makes one: a Metal library for each target, and no CPU code.
+Result<schema::Library> library_without_functions(const std::vector<aot::Target>& targets) {
+  schema::Library library;
+  library.compiler = aot::compiler_identity();
+  library.name = "no functions";
+  for (const aot::Target& target : targets) {
+    aot::CompiledTarget compiled{.target = target};
+    SMELT_TRY(compiled.metallib, aot::join_libraries(target, {}));
+    library.slices.push_back(metallib_slice(compiled));
+  }
+  return library;
+}
+
 /// Parts of a plan as they come to be, each kept in the store for whoever is interrupted. Counted from 0 here, whatever
 /// they are in the plan.
 class Parts {
@@ -291,6 +304,11 @@ Result<Built> join_all(const std::vector<std::optional<KeptKernel>>& parts, cons
       if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
         result.warnings.push_back(warning);
     if (!part->library.functions.empty()) libraries.push_back(&part->library);
+  }
+  schema::Library empty;
+  if (plan.part_count() == 0) {
+    SMELT_TRY(empty, library_without_functions(plan.targets()));
+    libraries.push_back(&empty);
   }
   if (libraries.empty())
     // Kernels that were there and could not be made are among the warnings.

@@ -63,7 +63,7 @@ Result<schema::Library> join_parts(const std::vector<aot::Target>& targets,
     } else {
       SMELT_TRY(slice.bytes, aot::join_libraries(targets[s], pieces));
       // The lowest that any function needs: the loader checks each function on its own.
-      slice.metal = slice.functions.front().metal;
+      slice.metal = slice.functions.empty() ? targets[s].language : slice.functions.front().metal;
       for (const schema::Presence& presence : slice.functions) slice.metal = std::min(slice.metal, presence.metal);
     }
     joined.slices.push_back(std::move(slice));

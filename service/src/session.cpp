@@ -340,10 +340,14 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
     SMELT_TRY(const std::vector<aot::Linked> linked, aot::resolve_objects(files));
     request.sources.clear();
     for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
-    if (request.sources.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
     // Libraries' kernels in children, as those of a compile.
-    SMELT_TRY(BuiltFile file, library_file(request, state_->build(request, {}, kernels)));
-    if (file.bytes.empty()) return fail(Errc::empty_library, "there is no function for the library in any input");
+    BuiltFile file;
+    if (!request.sources.empty()) {
+      SMELT_TRY(file, library_file(request, state_->build(request, {}, kernels)));
+    }
+    if (!file.bytes.empty()) return file;
+    SMELT_TRY(file.bytes, aot::join_libraries(target, {}));
+    file.warnings.emplace_back("warning: there is no function for the library in any input: it has none");
     return file;
   });
 }

@@ -169,6 +169,22 @@ class CompileTest(CliTest):
         report = json.loads(self.succeed("inspect", out, "--json"))
         self.assertEqual([s["target"] for s in report["slices"]], ["macos13", "ios18"])
 
+    def test_a_source_without_entry_points(self):
+        """As Metal makes one: a library without functions, and a warning."""
+        source = self.folder / "none.metal"
+        source.write_text("float helper(float x) { return x + 1; }\n")
+        for name in ("none.metallib", "none.smelt"):
+            out = self.folder / name
+            said = smelt("compile", source, "-o", out, "--target", "macos15", "--target", "ios17")
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn(b"none.metal: warning: there is no kernel function in it", said.stderr)
+            said = smelt("verify", out)
+            self.assertEqual(said.returncode, 0)
+            self.assertIn(b"note: ", said.stdout)
+            self.assertIn(b"an empty library", said.stdout)
+        said = smelt("compile", source, "-o", self.folder / "one.metallib", "--function", "k")
+        self.assertEqual(said.returncode, 1)
+
     def test_a_kernel_without_cpu_code_is_told(self):
         source, out = self.folder / "big.metal", self.folder / "big.smelt"
         source.write_text(

@@ -47,8 +47,10 @@ class Verify(CliTest):
         self.assertEqual(places, ["function 0 'saxpy'"])
 
     def test_an_empty_library(self):
+        """What Apple's tools make of source without entry points: a note."""
         (finding,) = self.findings(SEEDS / "no_functions.metallib")
         self.assertIn("empty library", finding["message"])
+        self.assertEqual(finding["severity"], "note")
 
     def test_every_tenth_prefix(self):
         library = (SEEDS / "everything.metallib").read_bytes()

@@ -92,8 +92,9 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   gathered.warnings = module->warnings;
   gathered.dependencies = module->dependencies;
   gathered.missing_kernels = options.kernels;
-  if (module->all_kernels.empty() && !options.object)
-    return fail(Errc::compile_failed, "{}: there is no kernel function in it", source.name);
+  if (module->all_kernels.empty() && !options.object && options.functions.empty())
+    gathered.warnings.push_back(
+        fmt::format("{}: warning: there is no kernel function in it: the library has no functions", source.name));
   std::vector<air::EntryPoint> all;
   for (const msl::KernelFact& kernel : module->kernels)
     all.push_back({kernel.name, kernel.is_external ? air::kExternalStage : "kernel"});

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/diagnostics.hpp"
 
+#include "msl/facts/missing_features.hpp"
+
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Type.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/LexDiagnostic.h"
 #include "clang/Lex/Lexer.h"
+#include "clang/Parse/ParseDiagnostic.h"
 #include "clang/Sema/SemaDiagnostic.h"
 #include "llvm/ADT/SmallString.h"
 
@@ -20,6 +24,25 @@ namespace {
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
+}
+
+/// "vec<float __attribute__((ext_vector_type(4)))>" and "vec<__extended<float, 4>>", which the class is to Clang,
+/// -> "vec<float, 4>".
+void replace_extended(std::string& text) {
+  constexpr std::string_view kAlias = "vec<__extended<";
+  for (size_t at = text.find(kAlias); at != std::string::npos; at = text.find(kAlias, at + 1)) {
+    const size_t close = text.find(">>", at);
+    if (close == std::string::npos) break;
+    text.erase(close, 1);
+    text.erase(at + 4, kAlias.size() - 4);
+  }
+  constexpr std::string_view kOpen = " __attribute__((ext_vector_type(", kClose = ")))>";
+  for (size_t at = text.find(kOpen); at != std::string::npos; at = text.find(kOpen, at + 1)) {
+    const size_t close = text.find(kClose, at);
+    if (close == std::string::npos) return;
+    const std::string width = text.substr(at + kOpen.size(), close - at - kOpen.size());
+    text.replace(at, close + kClose.size() - at, ", " + width + ">");
+  }
 }
 
 /// "vec<float, 4>" -> "float4", "packed_vec<half, 3>" -> "packed_half3", "matrix<float, 4, 4>" -> "float4x4".
@@ -44,23 +67,67 @@ void replace_templates(std::string& text) {
     }
 }
 
-/// Headers of Metal that are not served, since what they declare is not supported. Not served means that
-/// __has_include() is false, which code asks.
-std::string_view feature_of_header(llvm::StringRef name) {
-  struct Row {
-    llvm::StringRef header;
-    std::string_view feature;
-  };
-  const Row rows[] = {{"MetalPerformancePrimitives/", "Metal Performance Primitives (mpp::tensor_ops)"},
-                      {"metal_tensor", "tensors"},
-                      {"metal_cooperative_tensor", "tensors"},
-                      {"metal_raytracing", "ray tracing functions"},
-                      {"metal_mesh", "mesh stages"},
-                      {"metal_imageblocks", "imageblocks"},
-                      {"metal_command_buffer", "indirect command buffers"},
-                      {"metal_tessellation", "tessellation stages"}};
-  for (const Row& row : rows)
-    if (name.starts_with(row.header)) return row.feature;
+/// The name that Clang knows nothing of stands where the message points: the word there, and whether '<' follows.
+std::pair<llvm::StringRef, bool> word_at(const clang::Diagnostic& diagnostic) {
+  if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid()) return {};
+  const clang::SourceManager& sources = diagnostic.getSourceManager();
+  const auto [file, offset] = sources.getDecomposedLoc(sources.getSpellingLoc(diagnostic.getLocation()));
+  bool invalid = false;
+  const llvm::StringRef buffer = sources.getBufferData(file, &invalid);
+  if (invalid || offset >= buffer.size()) return {};
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const llvm::StringRef word = buffer.substr(offset).take_while(is_word);
+  return {word, buffer.substr(offset + word.size()).ltrim().starts_with("<")};
+}
+
+bool is_about_unknown_name(unsigned id) {
+  using namespace clang::diag;
+  constexpr unsigned kIds[] = {err_unknown_typename,
+                               err_unknown_typename_suggest,
+                               err_unknown_nested_typename_suggest,
+                               err_typename_nested_not_found,
+                               err_undeclared_var_use,
+                               err_undeclared_var_use_suggest,
+                               err_undeclared_use,
+                               err_undeclared_use_suggest,
+                               err_no_template,
+                               err_no_template_suggest,
+                               err_no_member,
+                               err_no_member_suggest,
+                               err_no_member_template,
+                               err_no_member_template_suggest,
+                               err_expected_namespace_name,
+                               err_expected_class_name};
+  return std::find(std::begin(kIds), std::end(kIds), id) != std::end(kIds);
+}
+
+/// The type of Metal's library that a type is, or that it points to, and that we only declare.
+llvm::StringRef missing_type(clang::QualType type) {
+  while (type->isPointerType() || type->isReferenceType()) type = type->getPointeeType();
+  const auto* record = type->getAsCXXRecordDecl();
+  if (record == nullptr || !record->getDeclContext()->isNamespace() || record->getDefinition() != nullptr) return {};
+  const auto* space = llvm::cast<clang::NamespaceDecl>(record->getDeclContext());
+  return space->getName() == "metal" ? record->getName() : llvm::StringRef();
+}
+
+/// A feature that is not supported, and the name that is used of it.
+struct Missing {
+  std::string_view feature;
+  std::string name;
+};
+
+/// What a message is about when it is about such a feature; else empty.
+Missing missing_feature(const clang::Diagnostic& diagnostic) {
+  if (is_about_unknown_name(diagnostic.getID())) {
+    const auto [word, has_arguments] = word_at(diagnostic);
+    if (const auto feature = feature_of_name(word, has_arguments); !feature.empty()) return {feature, word.str()};
+  }
+  for (unsigned i = 0; i < diagnostic.getNumArgs(); ++i) {
+    if (diagnostic.getArgKind(i) != clang::DiagnosticsEngine::ak_qualtype) continue;
+    const auto type = clang::QualType::getFromOpaquePtr(reinterpret_cast<void*>(diagnostic.getRawArg(i)));
+    const llvm::StringRef name = type.isNull() ? llvm::StringRef() : missing_type(type);
+    if (const auto feature = feature_of_name(name, true); !feature.empty()) return {feature, name.str()};
+  }
   return {};
 }
 
@@ -102,7 +169,7 @@ bool is_half_and_bfloat(const clang::Diagnostic& diagnostic) {
 }  // namespace
 
 std::string in_metal_words(std::string text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kWords = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kWords = {{
       {"__attribute__((opencl_global_device))", "device"},
       {"__attribute__((opencl_global_host))", "constant"},
       {"__attribute__((opencl_local))", "threadgroup"},
@@ -124,10 +191,12 @@ std::string in_metal_words(std::string text) {
       {"_Float16", "half"},
       {"::metal::", ""},
       {"metal::", ""},
+      {"__vectors::", ""},
   }};
   for (const auto& [from, to] : kWords) replace_all(text, from, to);
   replace_all(text, "constant const ", "constant ");
   replace_all(text, "const constant ", "constant ");
+  replace_extended(text);
   replace_templates(text);
   if (text == "overload resolution selected deleted operator '&'")
     text = "a swizzle has no address, and neither has another value";
@@ -193,6 +262,9 @@ void DiagnosticCollector::finish_message() {
     const std::string head = fmt::format("{}: error: {}", last_.place, last_.text);
     for (const Filed& error : errors_)
       if (error.text.compare(0, head.size(), head) == 0) return;
+    // What Clang says behind the first name of a missing feature comes of that name.
+    if (!features_.empty() && last_.feature.empty() && !last_.is_stage) return;
+    if (!last_.feature.empty() && !features_.insert(last_.feature).second) return;
     // What has no place, "too many errors", comes last.
     const unsigned file = last_.place.empty() ? ~0u : last_.file;
     errors_.push_back({file, last_.line, last_.column, std::move(text)});
@@ -216,6 +288,8 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
+  const Missing missing = level >= Level::Error ? missing_feature(diagnostic) : Missing();
+  if (!missing.feature.empty()) text = fmt::format("'{}': {} are not supported", missing.name, missing.feature);
   Place place = place_of(diagnostic);
   if (!place.is_user) text = without_requirement(std::move(text));
   if (level == Level::Note) {
@@ -231,6 +305,8 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   finish_message();
   last_ = {};
   last_.is_error = level >= Level::Error;
+  last_.feature = missing.feature;
+  last_.is_stage = diagnostic.getDiags()->getDiagnosticIDs()->getDescription(diagnostic.getID()) == kStageMessage;
   last_.text = std::move(text);
   last_.wants_place = !place.is_user;
   if (place.is_user) set_place(last_, std::move(place));

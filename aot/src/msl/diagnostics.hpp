@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace smelt::aot::msl {
@@ -36,6 +37,8 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
     std::string place, text, snippet;
     unsigned file = 0, line = 0, column = 0;  ///< for the order; file: by first appearance
     bool is_error = false;
+    bool is_stage = false;     ///< about a function that is no kernel: told for each
+    std::string_view feature;  ///< that is not supported: told once for each
     bool wants_place = false;  ///< it pointed into a header; the next note of the user's has the place
     std::vector<std::string> notes;
   };
@@ -57,6 +60,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
     std::string text;
   };
   std::vector<Filed> errors_;
+  std::set<std::string_view> features_;  ///< told already
   std::vector<std::string> warnings_, files_;
   Learnt refused_;
 };

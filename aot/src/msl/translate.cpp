@@ -6,6 +6,7 @@
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/strictness.hpp"
 #include "msl/kernel/cut_kernels.hpp"
+#include "msl/kernel/fit_operations.hpp"
 #include "msl/safely.hpp"
 #include "msl/syntax/method_spaces.hpp"
 #include "msl/syntax/pragmas.hpp"
@@ -226,6 +227,11 @@ class TranslateAction final : public clang::ASTFrontendAction {
     }
     drop_restrict(*generator_, *generator_->GetModule());
     std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
+    if (const auto fitted = fit_operations(*module); !fitted) {
+      clang::DiagnosticsEngine& engine = getCompilerInstance().getDiagnostics();
+      engine.Report(engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << fitted.error().message;
+      return;
+    }
     if (options_.object) add_externals(*module, functions);
     // The generator lets go of the context when this action ends, before anybody cuts.
     result_.cutter =

@@ -324,9 +324,9 @@ typedef struct smelt_pipeline_options {
   size_t struct_size;
   const smelt_constant* constants;
   size_t constant_count;
-  int32_t lenient; /* 1: constants as with MTLFunctionConstantValues: values that the function does not declare are
-                      passed over, numbers are converted as in C, and what is needed and missing is 0. For programs that
-                      hand one set of values to every kernel. 0: each of these is an error */
+  int32_t lenient; /* 1: constants as with MTLFunctionConstantValues: numbers are converted as in C, and what is needed
+                      and missing is 0. 0: each of these is an error. Either way values that the function does not
+                      declare are passed over, so a program may hand one set of values to every kernel */
 } smelt_pipeline_options;
 
 /* Null options: no constants. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/facts/read_facts.hpp"
 
+#include "air/intrinsics.hpp"
 #include "air/limits.hpp"
 #include "msl/facts/annotations.hpp"
+#include "msl/facts/missing_features.hpp"
 #include "msl/facts/struct_members.hpp"
 #include "msl/syntax/attributes.hpp"
 
@@ -25,22 +27,25 @@ std::string_view view(llvm::StringRef text) {
   return {text.data(), text.size()};
 }
 
-/// Kernels (definitions, no implicit instantiations) and function constants, in the order of the source.
+/// Kernels and functions of other stages (definitions, no implicit instantiations), and function constants, in the
+/// order of the source.
 class Collector : public clang::RecursiveASTVisitor<Collector> {
  public:
   std::vector<const clang::FunctionDecl*> kernels;
   std::vector<const clang::VarDecl*> constants;
+  std::vector<const clang::FunctionDecl*> labelled;  ///< with the name of an operation of AIR
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool TraverseStmt(clang::Stmt*) { return true; }
   bool VisitFunctionDecl(clang::FunctionDecl* function) {
-    if (function->isDependentContext() || !function->isThisDeclarationADefinition()) return true;
-    if (function->isInvalidDecl()) return true;
+    if (const auto* label = function->getAttr<clang::AsmLabelAttr>();
+        label != nullptr && label->getLabel().starts_with("air."))
+      labelled.push_back(function);
+    if (function->isDependentContext()) return true;
+    const bool is_stage = missing_stage(*function) != nullptr;
+    // Of a declaration that is broken, by a type that is missing for one, Clang reads no body.
+    if (function->isInvalidDecl() ? !is_stage : !function->isThisDeclarationADefinition()) return true;
     if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
-    for (const char* stage : {"kernel", "vertex", "fragment"})
-      if (find_annotation(*function, stage) != nullptr) {
-        kernels.push_back(function);
-        break;
-      }
+    if (is_stage || find_annotation(*function, "kernel") != nullptr) kernels.push_back(function);
     return true;
   }
   bool VisitVarDecl(clang::VarDecl* variable) {
@@ -61,6 +66,7 @@ class Reader {
       if (!decl->isFromASTFile()) collector.TraverseDecl(decl);
     Facts facts;
     for (const clang::VarDecl* variable : collector.constants) read_constant(*variable, facts);
+    for (const clang::FunctionDecl* function : collector.labelled) check_label(*function);
     std::set<const clang::FunctionDecl*> seen;
     for (const clang::FunctionDecl* kernel : collector.kernels)
       if (seen.insert(kernel->getCanonicalDecl()).second) read_kernel(*kernel, facts);
@@ -103,9 +109,10 @@ class Reader {
       return error(variable.getLocation(), "function constant '{}' cannot have an initializer",
                    view(variable.getName()));
     for (const ConstantSource& other : facts.constants)
-      if (other.fact.index == *index && other.fact.name != variable.getName())
-        return error(variable.getLocation(), "function constants '{}' and '{}' have the same index {}", other.fact.name,
-                     view(variable.getName()), *index);
+      // Of one type they both have the value that is set for the index.
+      if (other.fact.index == *index && other.fact.type_name != metal_name(type, context_))
+        return error(variable.getLocation(), "function constants '{}' and '{}' have the same index {} and not one type",
+                     other.fact.name, view(variable.getName()), *index);
     for (const ConstantSource& other : facts.constants)
       if (other.variable->getCanonicalDecl() == variable.getCanonicalDecl()) return;
     ConstantSource source{&variable, {}};
@@ -115,12 +122,26 @@ class Reader {
     facts.constants.push_back(std::move(source));
   }
 
+  /// float f(float) __asm("air.fast_rsqrt.f32"): taken when the operation is known; fit_operations looks at its types.
+  void check_label(const clang::FunctionDecl& function) {
+    const auto& label = *function.getAttr<clang::AsmLabelAttr>();
+    const std::string_view name = view(label.getLabel());
+    if (function.isThisDeclarationADefinition())
+      error(label.getLocation(), "'{}' is an operation of AIR, which '{}' cannot define", name,
+            view(function.getName()));
+    else if (air::forms(name).empty())
+      error(label.getLocation(), "'{}' is no operation of AIR that is known here", name);
+  }
+
   void read_kernel(const clang::FunctionDecl& function, Facts& facts) {
     const clang::SourceLocation at = function.getLocation();
-    for (const char* stage : {"vertex", "fragment"})
-      if (find_annotation(function, stage) != nullptr)
-        return error(at, "'{}' is a {} function; graphics stages are not supported, only kernels are",
-                     view(function.getName()), stage);
+    // A library without it would be another one than the source asks for.
+    if (const StageRow* stage = missing_stage(function)) {
+      clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
+      engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, kStageMessage))
+          << &function << stage->function << stage->feature;
+      return;
+    }
     KernelSource source{&function, {}};
     source.fact.name = function.getQualifiedNameAsString();
     const AnnotateAttr* host_name = find_annotation(function, "host_name");
@@ -219,10 +240,12 @@ class Reader {
     const clang::QualType type = parameter.getType();
     const clang::SourceLocation at = parameter.getLocation();
     const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
-    if (const std::string feature = beyond(type); !feature.empty() || kind == "texture" || kind == "sampler")
+    const bool is_indirect = type->isPointerType() || type->isReferenceType();
+    if (const std::string feature = beyond(is_indirect ? type->getPointeeType() : type);
+        !feature.empty() || kind == "texture" || kind == "sampler")
       return error(at, "parameter '{}': {} are not supported; kernels work on buffers here", fact.name,
                    feature.empty() ? kind + "s" : "'" + feature + "' objects");
-    if (!type->isPointerType() && !type->isReferenceType()) {
+    if (!is_indirect) {
       if (resource == nullptr)
         return error(at, "invalid type '{}' for input declaration in a kernel function", metal_name(type, context_));
       return error(at, "'{}' attribute only applies to pointers and references, not to a value of type '{}'", kind,

@@ -6,6 +6,7 @@
 #include "msl/facts/kernel_facts.hpp"
 
 #include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Type.h"
 
 namespace clang {
@@ -42,6 +43,9 @@ std::string metal_name(clang::QualType type, const clang::ASTContext& context);
 
 /// AIR's number of the space that a pointer or reference to `pointee` has: 1 device, 2 constant, 3 threadgroup, else 0.
 unsigned space_of(clang::QualType pointee);
+
+/// Whether a class is of Metal's library: in namespace metal, or in one inside.
+bool is_library(const clang::CXXRecordDecl& record);
 
 /// vec<T, N>: T and N. Null type: something else.
 struct VectorShape {

@@ -2,6 +2,7 @@
 #include "msl/facts/struct_members.hpp"
 
 #include "msl/facts/annotations.hpp"
+#include "msl/facts/missing_features.hpp"
 #include "msl/facts/read_facts.hpp"
 
 #include "clang/AST/DeclTemplate.h"
@@ -14,11 +15,6 @@
 
 namespace smelt::aot::msl {
 namespace {
-
-bool is_library(const clang::CXXRecordDecl& record) {
-  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(record.getDeclContext()->getEnclosingNamespaceContext());
-  return space != nullptr && space->getName() == "metal" && space->getParent()->isTranslationUnit();
-}
 
 /// The structure of the user's that a type is; null for any other type.
 const clang::CXXRecordDecl* structure(clang::QualType type) {
@@ -151,11 +147,8 @@ class MemberReader {
 std::string beyond(clang::QualType type) {
   const auto* record = type->getAsCXXRecordDecl();
   if (record == nullptr) return {};
-  const llvm::StringRef name = record->getName();
-  for (const char* prefix : {"texture", "depth", "sampler", "visible_function_table", "intersection_function_table",
-                             "acceleration_structure", "tensor", "command_buffer", "imageblock"})
-    if (name.starts_with(prefix)) return name.str();
-  return {};
+  const bool is_missing = is_library(*record) && !feature_of_name(record->getName(), true).empty();
+  return is_missing ? record->getName().str() : std::string();
 }
 
 std::optional<MemberTrouble> read_members(clang::Sema& sema, clang::QualType pointee, ParameterFact& fact) {

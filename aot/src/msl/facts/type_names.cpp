@@ -13,9 +13,7 @@ namespace {
 const clang::ClassTemplateSpecializationDecl* library_template(clang::QualType type) {
   const auto* record = type->getAsCXXRecordDecl();
   const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
-  if (special == nullptr) return nullptr;
-  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(special->getDeclContext()->getEnclosingNamespaceContext());
-  return space != nullptr && space->getName() == "metal" ? special : nullptr;
+  return special != nullptr && is_library(*special) ? special : nullptr;
 }
 
 std::string scalar_name(const clang::BuiltinType& type) {
@@ -59,16 +57,26 @@ std::string scalar_name(const clang::BuiltinType& type) {
   }
 }
 
+/// Of a class of vectors, vec or packed_vec: its argument is Clang's vector (aot/src/msl/include/metal_type_traits).
+VectorShape shape_of_class(const clang::ClassTemplateSpecializationDecl& special) {
+  const clang::TemplateArgument& argument = special.getTemplateArgs()[0];
+  const auto* vector =
+      argument.getKind() == clang::TemplateArgument::Type ? argument.getAsType()->getAs<clang::VectorType>() : nullptr;
+  return vector != nullptr ? VectorShape{vector->getElementType(), vector->getNumElements()} : VectorShape{};
+}
+
 }  // namespace
+
+bool is_library(const clang::CXXRecordDecl& record) {
+  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(record.getDeclContext()->getEnclosingNamespaceContext());
+  while (space != nullptr && !space->getParent()->isTranslationUnit())
+    space = llvm::dyn_cast<clang::NamespaceDecl>(space->getParent()->getEnclosingNamespaceContext());
+  return space != nullptr && space->getName() == "metal";
+}
 
 VectorShape vector_shape(clang::QualType type) {
   const auto* special = library_template(type);
-  if (special == nullptr || special->getName() != "vec") return {};
-  const auto& arguments = special->getTemplateArgs();
-  if (arguments.size() < 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
-      arguments[1].getKind() != clang::TemplateArgument::Integral)
-    return {};
-  return {arguments[0].getAsType(), static_cast<unsigned>(arguments[1].getAsIntegral().getZExtValue())};
+  return special != nullptr && special->getName() == "vec" ? shape_of_class(*special) : VectorShape{};
 }
 
 std::string metal_name(clang::QualType type, const clang::ASTContext& context) {
@@ -83,10 +91,11 @@ std::string metal_name(clang::QualType type, const clang::ASTContext& context) {
     for (unsigned i = 1; i < arguments.size(); ++i)
       if (arguments[i].getKind() == clang::TemplateArgument::Integral)
         numbers.push_back(static_cast<unsigned>(arguments[i].getAsIntegral().getZExtValue()));
+    if (name == "vec" || name == "packed_vec")
+      if (const VectorShape shape = shape_of_class(*special); shape.lanes != 0)
+        return fmt::format("{}{}{}", name == "vec" ? "" : "packed_", metal_name(shape.element, context), shape.lanes);
     if (arguments.size() != 0 && arguments[0].getKind() == clang::TemplateArgument::Type) {
       const std::string element = metal_name(arguments[0].getAsType(), context);
-      if (name == "vec" && !numbers.empty()) return fmt::format("{}{}", element, numbers[0]);
-      if (name == "packed_vec" && !numbers.empty()) return fmt::format("packed_{}{}", element, numbers[0]);
       if (name == "matrix" && numbers.size() == 2) return fmt::format("{}{}x{}", element, numbers[0], numbers[1]);
       if (name == "atomic" || name == "_atomic") return fmt::format("atomic_{}", element);
       if (name == "simdgroup_matrix" && numbers.size() == 2)

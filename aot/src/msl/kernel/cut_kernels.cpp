@@ -33,6 +33,14 @@ llvm::StringRef without_count(llvm::StringRef name) {
                                                                                                : name;
 }
 
+/// "struct.metal::__vectors::vec" is "struct.metal::vec": where our headers keep their classes is nobody's business.
+std::string public_name(llvm::StringRef name) {
+  constexpr llvm::StringLiteral kInner = "::__vectors::";
+  std::string text = without_count(name).str();
+  if (const size_t at = text.find(kInner); at != std::string::npos) text.replace(at, kInner.size(), "::");
+  return text;
+}
+
 /// Filled in by a constructor when the program starts.
 bool is_computed(const llvm::GlobalValue& value) {
   const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
@@ -50,7 +58,7 @@ class Cutter {
       alias.eraseFromParent();
     }
     for (llvm::StructType* type : whole_.getIdentifiedStructTypes()) {
-      types_.emplace(type, without_count(type->getName()).str());
+      types_.emplace(type, public_name(type->getName()));
       type->setName("");
     }
   }

@@ -77,6 +77,7 @@ class TokenFilter {
   bool word(std::string_view name);
   void space(std::string_view name);
   bool declares_object(size_t at) const;
+  bool declares_function(size_t at) const;
   bool at_statement() const;
   bool in_declaration() const;
   bool becomes_static(std::string_view space) const;

@@ -24,10 +24,26 @@ bool TokenFilter::attribute_list() {
     const llvm::StringRef name = in_[at].getIdentifierInfo()->getName();
     return {name.data(), name.size()};
   };
-  if (find_attribute(name_at(first)) == nullptr) return false;
+  const auto after_entry = [&](size_t at) { return in_[at + 1].is(tok::l_paren) ? skip_balanced(at + 1) : at + 1; };
+  // C++'s own may stand in front of Metal's: they stay as they are, in a list that ends there.
+  size_t begin = first;
+  while (begin < close && find_attribute(name_at(begin)) == nullptr) {
+    if (name_at(begin).empty()) return false;
+    begin = after_entry(begin);
+    while (in_[begin].is(tok::coloncolon) && begin < close) begin = after_entry(begin + 1);
+    if (in_[begin].isNot(tok::comma)) return false;
+    ++begin;
+  }
+  if (begin >= close) return false;
+  if (begin > first) {
+    put("[[", in_[at_].getLocation());
+    out_.insert(out_.end(), in_.begin() + static_cast<std::ptrdiff_t>(first),
+                in_.begin() + static_cast<std::ptrdiff_t>(begin) - 1);
+    put("]]", in_[at_].getLocation());
+  }
   const bool is_inside = is_inside_declarator(at_, end);
   if (is_inside) inside_declarator_until_ = end;
-  for (size_t i = first; i < close;) {
+  for (size_t i = begin; i < close;) {
     const std::string_view name = name_at(i);
     if (name.empty()) {
       ++i;

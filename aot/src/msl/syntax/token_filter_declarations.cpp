@@ -40,10 +40,8 @@ bool TokenFilter::word(std::string_view name) {
     return true;
   }
   if (name == "vertex" || name == "fragment") {
-    // A stage only where a declaration begins; elsewhere people call variables so.
-    if (!at_statement() || !in_[at_ + 1].isOneOf(tok::identifier, tok::kw_void, tok::kw_float, tok::kw_half))
-      return false;
-    if (in_[at_ + 1].is(tok::identifier) && in_[at_ + 2].isNot(tok::identifier)) return false;
+    // A stage only in front of a function; elsewhere people call variables so.
+    if (!declares_function(at_)) return false;
     put(name == "vertex" ? "__attribute__((annotate(\"msl.vertex\")))" : "__attribute__((annotate(\"msl.fragment\")))",
         at);
     ++at_;
@@ -122,9 +120,13 @@ bool TokenFilter::unsupported_word() {
       report("thread_local");
       ++at_;
       return true;
-    case tok::kw_asm:
-      report("asm");
+    case tok::kw_asm: {
+      // A label behind a function's parameters names an operation of AIR (facts/read_facts.cpp).
+      const bool is_label = !out_.empty() && out_.back().is(tok::r_paren) && in_[at_ + 1].is(tok::l_paren) &&
+                            in_[at_ + 2].is(tok::string_literal) && in_[at_ + 3].is(tok::r_paren);
+      if (!is_label || !llvm::StringRef(preprocessor_.getSpelling(in_[at_ + 2])).starts_with("\"air.")) report("asm");
       return false;
+    }
     case tok::kw_new:
     case tok::kw_delete:
       // `= delete` is a declaration.
@@ -252,6 +254,39 @@ bool TokenFilter::declares_object(size_t at) const {
       return has_name;
     } else if (token.is(tok::identifier)) {
       has_name = true;
+    }
+  }
+}
+
+/// Whether a type, a name and a parameter list follow the word at `at`: "fragment metal::vec<T, 4> paint(".
+bool TokenFilter::declares_function(size_t at) const {
+  int angle = 0;
+  unsigned words = 0;
+  for (size_t i = at + 1;; ++i) {
+    const Token& token = in_[i];
+    if (token.is(tok::l_square) && in_[i + 1].is(tok::l_square)) {
+      i = skip_balanced(i) - 1;
+    } else if (is_attribute_word(token) && in_[i + 1].is(tok::l_paren)) {
+      words += token.is(tok::kw_decltype);
+      i = skip_balanced(i + 1) - 1;
+    } else if (token.is(tok::less)) {
+      ++angle;
+    } else if (token.is(tok::greater)) {
+      --angle;
+    } else if (token.is(tok::greatergreater)) {
+      angle -= 2;
+    } else if (token.isOneOf(tok::eof, tok::semi, tok::l_brace, tok::r_brace)) {
+      return false;
+    } else if (angle > 0) {
+      if (token.is(tok::l_paren)) i = skip_balanced(i) - 1;
+    } else if (token.is(tok::l_paren)) {
+      return words >= 2;
+    } else if (token.is(tok::coloncolon)) {
+      words -= words != 0;  // the name goes on
+    } else if (!token.isAnnotation() && token.getIdentifierInfo() != nullptr) {
+      ++words;
+    } else if (!token.isOneOf(tok::star, tok::amp)) {
+      return false;
     }
   }
 }

@@ -180,7 +180,7 @@ class Function : public std::enable_shared_from_this<Function> {
   /// package, which knows args() and constants(). Errors: those of making the code, which pipeline() has, too.
   Result<FunctionRef> with_code() const;
   /// Built once per process for the same content and constants; two threads that ask get the same one.
-  /// Errors: function_kind, constant_missing, constant_unknown, constant_type, unsupported, digest_mismatch,
+  /// Errors: function_kind, constant_missing, constant_type, unsupported, digest_mismatch,
   /// pipeline_failed.
   Result<PipelineRef> pipeline(const ConstantValues& constants = {}) const;
 

@@ -7,6 +7,7 @@
 #include <metal_common>
 #include <metal_quadgroup>
 #include <metal_simdgroup>
+#include <metal_simdgroup_matrix>
 
 /// The last operand of the math functions below.
 #define __METAL_PRECISE_MATH__ 0
@@ -148,6 +149,15 @@ __SMELT_INLINE T __metal_simd_xor(T data) {
     return metal::simd_xor(data);
   else
     return data;
+}
+
+/// D = A * B + C of SIMD-group matrices, as the values that AIR knows: metal-flash-attention keeps them itself.
+template <class D, class A, class B>
+__SMELT_INLINE metal::vec<D, 64> __metal_simdgroup_matrix_8x8_multiply_accumulate(metal::vec<A, 64> a,
+                                                                                  metal::vec<B, 64> b,
+                                                                                  metal::vec<D, 64> c,
+                                                                                  metal::vec<D, 64>) {
+  return metal::vec<D, 64>(metal::__air::matrix_multiply_accumulate(a.__v, b.__v, c.__v), metal::__raw());
 }
 
 namespace metal::__air {

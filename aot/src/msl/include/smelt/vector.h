@@ -119,34 +119,36 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   return {static_cast<K>(e[0]), static_cast<K>(e[1]), static_cast<K>(e[2]), static_cast<K>(e[3])};
 }
 
+namespace __vectors {
+
 // ---- Members of every width. `T`, `N` and `E` are the class's. ------------------------------------------------------
 
 // Swizzles, listed in smelt/swizzles<N>.h: READ(count, name, name in colours, indices), WRITE the same for those that
 // may stand on the left.
-#define __SMELT_READ(count, name, colours, ...)                                        \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                        \
-    return vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
-  }                                                                                    \
-  __SMELT_INLINE vec<T, count> __get_##name() const volatile {                         \
-    return vec(*this).__get_##name();                                                  \
-  }                                                                                    \
-  __declspec(property(get = __get_##name)) vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                                       \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {                        \
-    return vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
-  }                                                                                    \
-  __SMELT_INLINE vec<T, count> __get_##name() const volatile {                         \
-    return vec(*this).__get_##name();                                                  \
-  }                                                                                    \
-  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) {                    \
-    constexpr int at[] = {__VA_ARGS__};                                                \
-    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                       \
-  }                                                                                    \
-  __SMELT_INLINE void __put_##name(vec<T, count> value) volatile {                     \
-    constexpr int at[] = {__VA_ARGS__};                                                \
-    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);                       \
-  }                                                                                    \
-  __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
+#define __SMELT_READ(count, name, colours, ...)                                               \
+  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const {                        \
+    return metal::vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
+  }                                                                                           \
+  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {                         \
+    return vec(*this).__get_##name();                                                         \
+  }                                                                                           \
+  __declspec(property(get = __get_##name)) metal::vec<T, count> name, colours;
+#define __SMELT_WRITE(count, name, colours, ...)                                              \
+  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const {                        \
+    return metal::vec<T, count>(__builtin_shufflevector(__n(), __n(), __VA_ARGS__), __raw()); \
+  }                                                                                           \
+  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {                         \
+    return vec(*this).__get_##name();                                                         \
+  }                                                                                           \
+  __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) {                    \
+    constexpr int at[] = {__VA_ARGS__};                                                       \
+    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                              \
+  }                                                                                           \
+  __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {                     \
+    constexpr int at[] = {__VA_ARGS__};                                                       \
+    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);                              \
+  }                                                                                           \
+  __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
 
 #define __SMELT_ARITHMETIC(op, condition)                       \
   friend __SMELT_INLINE constexpr vec operator op(vec a, vec b) \
@@ -166,156 +168,158 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
   }
 // A shift amount counts modulo the width (docs/formats/metal-language.md 2.6). It may be a vector of another type of
 // integer: the result has the left side's.
-#define __SMELT_SHIFT(op)                                                  \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)            \
-    requires(__is_shift<T, T>)                                             \
-  {                                                                        \
-    return vec(E(a.__n() op(b.__n() & E(8 * sizeof(T) - 1))), __raw());    \
-  }                                                                        \
-  __SMELT_INLINE constexpr vec& operator op##=(vec b)                      \
-    requires(__is_shift<T, T>)                                             \
-  {                                                                        \
-    return *this = *this op b;                                             \
-  }                                                                        \
-  template <class V>                                                       \
-    requires(__is_volatile(V) && __is_shift<T, T>)                         \
-  __SMELT_INLINE V& operator op##=(this V & self, vec b) {                 \
-    return self = vec(self) op b;                                          \
-  }                                                                        \
-  template <class U>                                                       \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                         \
-  friend __SMELT_INLINE constexpr vec operator op(vec a, vec<U, N> b) {    \
-    return a op vec(b);                                                    \
-  }                                                                        \
-  template <class V, class U>                                              \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                         \
-  __SMELT_INLINE constexpr V& operator op##=(this V & self, vec<U, N> b) { \
-    self op## = vec(b);                                                    \
-    return self;                                                           \
+#define __SMELT_SHIFT(op)                                                         \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, vec b)                   \
+    requires(__is_shift<T, T>)                                                    \
+  {                                                                               \
+    return vec(E(a.__n() op(b.__n() & E(8 * sizeof(T) - 1))), __raw());           \
+  }                                                                               \
+  __SMELT_INLINE constexpr vec& operator op##=(vec b)                             \
+    requires(__is_shift<T, T>)                                                    \
+  {                                                                               \
+    return *this = *this op b;                                                    \
+  }                                                                               \
+  template <class V>                                                              \
+    requires(__is_volatile(V) && __is_shift<T, T>)                                \
+  __SMELT_INLINE V& operator op##=(this V & self, vec b) {                        \
+    return self = vec(self) op b;                                                 \
+  }                                                                               \
+  template <class U>                                                              \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                \
+  friend __SMELT_INLINE constexpr vec operator op(vec a, metal::vec<U, N> b) {    \
+    return a op vec(b);                                                           \
+  }                                                                               \
+  template <class V, class U>                                                     \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                \
+  __SMELT_INLINE constexpr V& operator op##=(this V & self, metal::vec<U, N> b) { \
+    self op## = vec(b);                                                           \
+    return self;                                                                  \
   }
-#define __SMELT_COMPARISON(op)                                             \
-  friend __SMELT_INLINE constexpr vec<bool, N> operator op(vec a, vec b) { \
-    return vec<bool, N>::__from_mask(a.__n() op b.__n());                  \
+#define __SMELT_COMPARISON(op)                                                    \
+  friend __SMELT_INLINE constexpr metal::vec<bool, N> operator op(vec a, vec b) { \
+    return metal::vec<bool, N>::__from_mask(a.__n() op b.__n());                  \
   }
-#define __SMELT_LOGICAL(op)                                                                                       \
-  friend __SMELT_INLINE constexpr vec<bool, N> operator op##op(vec a, vec b) {                                    \
-    return vec<bool, N>(__convert_vector<bool, T, N>(a.__n()) op __convert_vector<bool, T, N>(b.__n()), __raw()); \
+#define __SMELT_LOGICAL(op)                                                                                    \
+  friend __SMELT_INLINE constexpr metal::vec<bool, N> operator op##op(vec a, vec b) {                          \
+    return metal::vec<bool, N>(__convert_vector<bool, T, N>(a.__n()) op __convert_vector<bool, T, N>(b.__n()), \
+                               __raw());                                                                       \
   }
 
-#define __SMELT_VECTOR_MEMBERS                                                                                     \
-  using value_type = T;                                                                                            \
-  vec() = default;                                                                                                 \
-  void operator&()&& = delete; /* a swizzle has no address */                                                      \
-  template <class U>                                                                                               \
-    requires(__is_number<U> && __is_convertible_to(U, T))                                                          \
-  __SMELT_INLINE constexpr vec(U value)                                                                            \
-      : vec(E(static_cast<typename __kept<T>::type>(static_cast<T>(value))), __raw()) {}                           \
-  template <class U>                                                                                               \
-    requires(!__is_same(U, T))                                                                                     \
-  __SMELT_INLINE constexpr explicit vec(vec<U, N> other) : vec(__convert_vector<T, U, N>(other.__n()), __raw()) {} \
-  template <class U>                                                                                               \
-    requires(!__is_same(U, T))                                                                                     \
-  __SMELT_INLINE constexpr explicit vec(packed_vec<U, N> other) : vec(vec<U, N>(other)) {}                         \
-  template <class... A>                                                                                            \
-    requires __fills<T, N, A...>                                                                                   \
-  __SMELT_INLINE constexpr vec(A... parts) : vec(__put_together(parts...), __raw()) {}                             \
-                                                                                                                   \
-  template <class... A>                                                                                            \
-  static __SMELT_INLINE constexpr E __put_together(A... parts) {                                                   \
-    __components<T, N> all;                                                                                        \
-    (all.append(parts), ...);                                                                                      \
-    return __native_of<T>(all.e);                                                                                  \
-  }                                                                                                                \
-  __SMELT_INLINE constexpr E __n() const {                                                                         \
-    if (!__builtin_is_constant_evaluated()) return __v;                                                            \
-    T all[N] = {};                                                                                                 \
-    for (int i = 0; i < N; ++i) all[i] = __at(i);                                                                  \
-    return __native_of<T>(all);                                                                                    \
-  }                                                                                                                \
-  template <class M>                                                                                               \
-  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                        \
-    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                                  \
-  }                                                                                                                \
-  __SMELT_INLINE constexpr T operator[](int i) const {                                                             \
-    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                                   \
-  }                                                                                                                \
-  __SMELT_INLINE T& operator[](int i) {                                                                            \
-    return reinterpret_cast<T*>(&__v)[i];                                                                          \
-  }                                                                                                                \
-  template <class V>                                                                                               \
-    requires(__is_volatile(V))                                                                                     \
-  __SMELT_INLINE auto& operator[](this V& self, int i) {                                                           \
-    return (&self.x)[i];                                                                                           \
-  }                                                                                                                \
-                                                                                                                   \
-  template <class V>                                                                                               \
-    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                               \
-  __SMELT_INLINE vec(V& other) : vec(E(other.__v), __raw()) {}                                                     \
-  template <class V>                                                                                               \
-    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                               \
-  __SMELT_INLINE vec& operator=(V& other) {                                                                        \
-    return *this = vec(other);                                                                                     \
-  }                                                                                                                \
-  template <class V>                                                                                               \
-    requires(__is_volatile(V))                                                                                     \
-  __SMELT_INLINE V& operator=(this V& self, vec value) {                                                           \
-    self.__v = value.__v;                                                                                          \
-    return self;                                                                                                   \
-  }                                                                                                                \
-                                                                                                                   \
-  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                                     \
-  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                                     \
-  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                                     \
-  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                                     \
-  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                                 \
-  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                          \
-  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                          \
-  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                          \
-  __SMELT_SHIFT(<<)                                                                                                \
-  __SMELT_SHIFT(>>)                                                                                                \
-  __SMELT_COMPARISON(<)                                                                                            \
-  __SMELT_COMPARISON(>)                                                                                            \
-  __SMELT_COMPARISON(<=)                                                                                           \
-  __SMELT_COMPARISON(>=)                                                                                           \
-  __SMELT_COMPARISON(==)                                                                                           \
-  __SMELT_COMPARISON(!=)                                                                                           \
-  __SMELT_LOGICAL(&)                                                                                               \
-  __SMELT_LOGICAL(|)                                                                                               \
-  friend __SMELT_INLINE constexpr vec operator+(vec a) {                                                           \
-    return a;                                                                                                      \
-  }                                                                                                                \
-  friend __SMELT_INLINE constexpr vec operator-(vec a)                                                             \
-    requires(!__is_same(T, bool))                                                                                  \
-  {                                                                                                                \
-    return vec(E(-a.__n()), __raw());                                                                              \
-  }                                                                                                                \
-  friend __SMELT_INLINE constexpr vec operator~(vec a)                                                             \
-    requires(__is_integral(T) && !__is_same(T, bool))                                                              \
-  {                                                                                                                \
-    return vec(E(~a.__n()), __raw());                                                                              \
-  }                                                                                                                \
-  friend __SMELT_INLINE constexpr vec<bool, N> operator!(vec a) {                                                  \
-    return vec<bool, N>::__from_mask(a.__n() == E(0));                                                             \
-  }                                                                                                                \
-  __SMELT_INLINE constexpr vec& operator++() {                                                                     \
-    return *this += vec(1);                                                                                        \
-  }                                                                                                                \
-  __SMELT_INLINE constexpr vec& operator--() {                                                                     \
-    return *this -= vec(1);                                                                                        \
-  }                                                                                                                \
-  __SMELT_INLINE constexpr vec operator++(int) {                                                                   \
-    const vec before = *this;                                                                                      \
-    *this += vec(1);                                                                                               \
-    return before;                                                                                                 \
-  }                                                                                                                \
-  __SMELT_INLINE constexpr vec operator--(int) {                                                                   \
-    const vec before = *this;                                                                                      \
-    *this -= vec(1);                                                                                               \
-    return before;                                                                                                 \
+#define __SMELT_VECTOR_MEMBERS                                                                             \
+  using value_type = T;                                                                                    \
+  vec() = default;                                                                                         \
+  void operator&()&& = delete; /* a swizzle has no address */                                              \
+  template <class U>                                                                                       \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                                  \
+  __SMELT_INLINE constexpr vec(U value)                                                                    \
+      : vec(E(static_cast<typename __kept<T>::type>(static_cast<T>(value))), __raw()) {}                   \
+  template <class U>                                                                                       \
+    requires(!__is_same(U, T))                                                                             \
+  __SMELT_INLINE constexpr explicit vec(metal::vec<U, N> other)                                            \
+      : vec(__convert_vector<T, U, N>(other.__n()), __raw()) {}                                            \
+  template <class U>                                                                                       \
+    requires(!__is_same(U, T))                                                                             \
+  __SMELT_INLINE constexpr explicit vec(metal::packed_vec<U, N> other) : vec(metal::vec<U, N>(other)) {}   \
+  template <class... A>                                                                                    \
+    requires __fills<T, N, A...>                                                                           \
+  __SMELT_INLINE constexpr vec(A... parts) : vec(__put_together(parts...), __raw()) {}                     \
+                                                                                                           \
+  template <class... A>                                                                                    \
+  static __SMELT_INLINE constexpr E __put_together(A... parts) {                                           \
+    __components<T, N> all;                                                                                \
+    (all.append(parts), ...);                                                                              \
+    return __native_of<T>(all.e);                                                                          \
+  }                                                                                                        \
+  __SMELT_INLINE constexpr E __n() const {                                                                 \
+    if (!__builtin_is_constant_evaluated()) return __v;                                                    \
+    T all[N] = {};                                                                                         \
+    for (int i = 0; i < N; ++i) all[i] = __at(i);                                                          \
+    return __native_of<T>(all);                                                                            \
+  }                                                                                                        \
+  template <class M>                                                                                       \
+  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                \
+    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                          \
+  }                                                                                                        \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                                     \
+    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                           \
+  }                                                                                                        \
+  __SMELT_INLINE T& operator[](int i) {                                                                    \
+    return reinterpret_cast<T*>(&__v)[i];                                                                  \
+  }                                                                                                        \
+  template <class V>                                                                                       \
+    requires(__is_volatile(V))                                                                             \
+  __SMELT_INLINE auto& operator[](this V& self, int i) {                                                   \
+    return (&self.x)[i];                                                                                   \
+  }                                                                                                        \
+                                                                                                           \
+  template <class V>                                                                                       \
+    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                       \
+  __SMELT_INLINE vec(V& other) : vec(E(other.__v), __raw()) {}                                             \
+  template <class V>                                                                                       \
+    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                       \
+  __SMELT_INLINE vec& operator=(V& other) {                                                                \
+    return *this = vec(other);                                                                             \
+  }                                                                                                        \
+  template <class V>                                                                                       \
+    requires(__is_volatile(V))                                                                             \
+  __SMELT_INLINE V& operator=(this V& self, vec value) {                                                   \
+    self.__v = value.__v;                                                                                  \
+    return self;                                                                                           \
+  }                                                                                                        \
+                                                                                                           \
+  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                             \
+  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                             \
+  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                             \
+  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                             \
+  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                         \
+  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                  \
+  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                  \
+  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                  \
+  __SMELT_SHIFT(<<)                                                                                        \
+  __SMELT_SHIFT(>>)                                                                                        \
+  __SMELT_COMPARISON(<)                                                                                    \
+  __SMELT_COMPARISON(>)                                                                                    \
+  __SMELT_COMPARISON(<=)                                                                                   \
+  __SMELT_COMPARISON(>=)                                                                                   \
+  __SMELT_COMPARISON(==)                                                                                   \
+  __SMELT_COMPARISON(!=)                                                                                   \
+  __SMELT_LOGICAL(&)                                                                                       \
+  __SMELT_LOGICAL(|)                                                                                       \
+  friend __SMELT_INLINE constexpr vec operator+(vec a) {                                                   \
+    return a;                                                                                              \
+  }                                                                                                        \
+  friend __SMELT_INLINE constexpr vec operator-(vec a)                                                     \
+    requires(!__is_same(T, bool))                                                                          \
+  {                                                                                                        \
+    return vec(E(-a.__n()), __raw());                                                                      \
+  }                                                                                                        \
+  friend __SMELT_INLINE constexpr vec operator~(vec a)                                                     \
+    requires(__is_integral(T) && !__is_same(T, bool))                                                      \
+  {                                                                                                        \
+    return vec(E(~a.__n()), __raw());                                                                      \
+  }                                                                                                        \
+  friend __SMELT_INLINE constexpr metal::vec<bool, N> operator!(vec a) {                                   \
+    return metal::vec<bool, N>::__from_mask(a.__n() == E(0));                                              \
+  }                                                                                                        \
+  __SMELT_INLINE constexpr vec& operator++() {                                                             \
+    return *this += vec(1);                                                                                \
+  }                                                                                                        \
+  __SMELT_INLINE constexpr vec& operator--() {                                                             \
+    return *this -= vec(1);                                                                                \
+  }                                                                                                        \
+  __SMELT_INLINE constexpr vec operator++(int) {                                                           \
+    const vec before = *this;                                                                              \
+    *this += vec(1);                                                                                       \
+    return before;                                                                                         \
+  }                                                                                                        \
+  __SMELT_INLINE constexpr vec operator--(int) {                                                           \
+    const vec before = *this;                                                                              \
+    *this -= vec(1);                                                                                       \
+    return before;                                                                                         \
   }
 
 template <class T>
-struct vec<T, 2> {
+struct vec<__extended<T, 2>> {
   static constexpr int N = 2;
   using E = __native<T, 2>;
   union {
@@ -339,7 +343,7 @@ struct vec<T, 2> {
 };
 
 template <class T>
-struct vec<T, 3> {
+struct vec<__extended<T, 3>> {
   static constexpr int N = 3;
   using E = __native<T, 3>;
   union {
@@ -364,7 +368,7 @@ struct vec<T, 3> {
 };
 
 template <class T>
-struct vec<T, 4> {
+struct vec<__extended<T, 4>> {
   static constexpr int N = 4;
   using E = __native<T, 4>;
   union {
@@ -394,6 +398,24 @@ struct vec<T, 4> {
   __SMELT_VECTOR_MEMBERS
 };
 
+/// Wider ones, as storage: public kernels keep the 64 elements of a SIMD-group's matrix so. They are set, copied and
+/// indexed; how Metal computes with them is not known.
+template <class T, int N>
+  requires(N > 4)
+struct vec<__extended<T, N>> {
+  using E = __native<T, N>;
+  using value_type = T;
+  E __v;
+
+  vec() = default;
+  template <class U>
+    requires(__is_number<U> && __is_convertible_to(U, T))
+  __SMELT_INLINE explicit vec(U value) : __v(E(static_cast<typename __kept<T>::type>(static_cast<T>(value)))) {}
+  __SMELT_INLINE vec(E __e, __raw) : __v(__e) {}
+  __SMELT_INLINE T operator[](int i) const { return static_cast<T>(__v[i]); }
+  __SMELT_INLINE T& operator[](int i) { return reinterpret_cast<T*>(&__v)[i]; }
+};
+
 #undef __SMELT_VECTOR_MEMBERS
 #undef __SMELT_LOGICAL
 #undef __SMELT_COMPARISON
@@ -405,32 +427,32 @@ struct vec<T, 4> {
 // ---- Packed: elements side by side, aligned as one of them
 // ------------------------------------------------------------
 
-#define __SMELT_READ(count, name, colours, ...)                 \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const { \
-    constexpr int at[] = {__VA_ARGS__};                         \
-    return __pick<count>(at);                                   \
-  }                                                             \
-  __SMELT_INLINE vec<T, count> __get_##name() const volatile {  \
-    return packed_vec(*this).__get_##name();                    \
-  }                                                             \
-  __declspec(property(get = __get_##name)) vec<T, count> name, colours;
-#define __SMELT_WRITE(count, name, colours, ...)                    \
-  __SMELT_INLINE constexpr vec<T, count> __get_##name() const {     \
-    constexpr int at[] = {__VA_ARGS__};                             \
-    return __pick<count>(at);                                       \
-  }                                                                 \
-  __SMELT_INLINE vec<T, count> __get_##name() const volatile {      \
-    return packed_vec(*this).__get_##name();                        \
-  }                                                                 \
-  __SMELT_INLINE constexpr void __put_##name(vec<T, count> value) { \
-    constexpr int at[] = {__VA_ARGS__};                             \
-    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));    \
-  }                                                                 \
-  __SMELT_INLINE void __put_##name(vec<T, count> value) volatile {  \
-    constexpr int at[] = {__VA_ARGS__};                             \
-    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);    \
-  }                                                                 \
-  __declspec(property(get = __get_##name, put = __put_##name)) vec<T, count> name, colours;
+#define __SMELT_READ(count, name, colours, ...)                        \
+  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const { \
+    constexpr int at[] = {__VA_ARGS__};                                \
+    return __pick<count>(at);                                          \
+  }                                                                    \
+  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {  \
+    return packed_vec(*this).__get_##name();                           \
+  }                                                                    \
+  __declspec(property(get = __get_##name)) metal::vec<T, count> name, colours;
+#define __SMELT_WRITE(count, name, colours, ...)                           \
+  __SMELT_INLINE constexpr metal::vec<T, count> __get_##name() const {     \
+    constexpr int at[] = {__VA_ARGS__};                                    \
+    return __pick<count>(at);                                              \
+  }                                                                        \
+  __SMELT_INLINE metal::vec<T, count> __get_##name() const volatile {      \
+    return packed_vec(*this).__get_##name();                               \
+  }                                                                        \
+  __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) { \
+    constexpr int at[] = {__VA_ARGS__};                                    \
+    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));           \
+  }                                                                        \
+  __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {  \
+    constexpr int at[] = {__VA_ARGS__};                                    \
+    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);           \
+  }                                                                        \
+  __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
 
 // Arithmetic is the aligned vector's. Three forms, so that packed op packed finds one and a mixed pair is no tie.
 #define __SMELT_PACKED_OPERATOR(op)                                              \
@@ -455,121 +477,122 @@ struct vec<T, 4> {
   }
 
 // With a vector of another type of integer, as the aligned vector's.
-#define __SMELT_PACKED_SHIFT(op)                                                     \
-  __SMELT_PACKED_ARITHMETIC(op)                                                      \
-  template <class U>                                                                 \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                                   \
-  friend __SMELT_INLINE constexpr V operator op(packed_vec a, vec<U, N> b) {         \
-    return V(a) op b;                                                                \
-  }                                                                                  \
-  template <class U>                                                                 \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                                   \
-  friend __SMELT_INLINE constexpr V operator op(packed_vec a, packed_vec<U, N> b) {  \
-    return V(a) op vec<U, N>(b);                                                     \
-  }                                                                                  \
-  template <class U>                                                                 \
-    requires(!__is_same(U, T) && __is_shift<U, T>)                                   \
-  friend __SMELT_INLINE constexpr vec<U, N> operator op(vec<U, N> a, packed_vec b) { \
-    return a op V(b);                                                                \
-  }                                                                                  \
-  template <class P, class U>                                                        \
-    requires(!__is_same(U, T) && __is_shift<T, U>)                                   \
-  __SMELT_INLINE constexpr P& operator op##=(this P & self, vec<U, N> b) {           \
-    self op## = V(b);                                                                \
-    return self;                                                                     \
+#define __SMELT_PACKED_SHIFT(op)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(op)                                                                    \
+  template <class U>                                                                               \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                                 \
+  friend __SMELT_INLINE constexpr V operator op(packed_vec a, metal::vec<U, N> b) {                \
+    return V(a) op b;                                                                              \
+  }                                                                                                \
+  template <class U>                                                                               \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                                 \
+  friend __SMELT_INLINE constexpr V operator op(packed_vec a, metal::packed_vec<U, N> b) {         \
+    return V(a) op metal::vec<U, N>(b);                                                            \
+  }                                                                                                \
+  template <class U>                                                                               \
+    requires(!__is_same(U, T) && __is_shift<U, T>)                                                 \
+  friend __SMELT_INLINE constexpr metal::vec<U, N> operator op(metal::vec<U, N> a, packed_vec b) { \
+    return a op V(b);                                                                              \
+  }                                                                                                \
+  template <class P, class U>                                                                      \
+    requires(!__is_same(U, T) && __is_shift<T, U>)                                                 \
+  __SMELT_INLINE constexpr P& operator op##=(this P & self, metal::vec<U, N> b) {                  \
+    self op## = V(b);                                                                              \
+    return self;                                                                                   \
   }
 
-#define __SMELT_PACKED_MEMBERS                                                                              \
-  using V = vec<T, N>;                                                                                      \
-  using value_type = T;                                                                                     \
-  packed_vec() = default;                                                                                   \
-  template <class U>                                                                                        \
-    requires(__is_number<U> && __is_convertible_to(U, T))                                                   \
-  __SMELT_INLINE constexpr explicit packed_vec(U value) : packed_vec(V(value)) {}                           \
-  template <class U>                                                                                        \
-    requires(!__is_same(U, T))                                                                              \
-  __SMELT_INLINE constexpr explicit packed_vec(vec<U, N> other) : packed_vec(V(other)) {}                   \
-  template <class U>                                                                                        \
-    requires(!__is_same(U, T))                                                                              \
-  __SMELT_INLINE constexpr explicit packed_vec(packed_vec<U, N> other) : packed_vec(V(vec<U, N>(other))) {} \
-  template <class... A>                                                                                     \
-    requires __fills<T, N, A...>                                                                            \
-  __SMELT_INLINE constexpr packed_vec(A... parts) : packed_vec(V(parts...)) {}                              \
-  template <int count>                                                                                      \
-  __SMELT_INLINE constexpr vec<T, count> __pick(const int(&at)[count]) const {                              \
-    if constexpr (count == 2)                                                                               \
-      return vec<T, 2>(__at(at[0]), __at(at[1]));                                                           \
-    else if constexpr (count == 3)                                                                          \
-      return vec<T, 3>(__at(at[0]), __at(at[1]), __at(at[2]));                                              \
-    else                                                                                                    \
-      return vec<T, 4>(__at(at[0]), __at(at[1]), __at(at[2]), __at(at[3]));                                 \
-  }                                                                                                         \
-  __SMELT_INLINE constexpr T operator[](int i) const {                                                      \
-    return __at(i);                                                                                         \
-  }                                                                                                         \
-  __SMELT_INLINE T& operator[](int i) {                                                                     \
-    return reinterpret_cast<T*>(this)[i];                                                                   \
-  }                                                                                                         \
-  template <class P>                                                                                        \
-    requires(__is_volatile(P))                                                                              \
-  __SMELT_INLINE auto& operator[](this P& self, int i) {                                                    \
-    return (&self.x)[i];                                                                                    \
-  }                                                                                                         \
-  template <class P>                                                                                        \
-    requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                                 \
-  __SMELT_INLINE packed_vec(P& other) {                                                                     \
-    for (int i = 0; i < N; ++i) (&x)[i] = (&other.x)[i];                                                    \
-  }                                                                                                         \
-  template <class P>                                                                                        \
-    requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                                 \
-  __SMELT_INLINE packed_vec& operator=(P& other) {                                                          \
-    return *this = packed_vec(other);                                                                       \
-  }                                                                                                         \
-  template <class P>                                                                                        \
-    requires(__is_volatile(P))                                                                              \
-  __SMELT_INLINE P& operator=(this P& self, packed_vec value) {                                             \
-    for (int i = 0; i < N; ++i) (&self.x)[i] = (&value.x)[i];                                               \
-    return self;                                                                                            \
-  }                                                                                                         \
-  __SMELT_PACKED_ARITHMETIC(+)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(-)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(*)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(/)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(%)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(&)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(|)                                                                              \
-  __SMELT_PACKED_ARITHMETIC(^)                                                                              \
-  __SMELT_PACKED_SHIFT(<<)                                                                                  \
-  __SMELT_PACKED_SHIFT(>>)                                                                                  \
-  __SMELT_PACKED_OPERATOR(<)                                                                                \
-  __SMELT_PACKED_OPERATOR(>)                                                                                \
-  __SMELT_PACKED_OPERATOR(<=)                                                                               \
-  __SMELT_PACKED_OPERATOR(>=)                                                                               \
-  __SMELT_PACKED_OPERATOR(==)                                                                               \
-  __SMELT_PACKED_OPERATOR(!=)                                                                               \
-  __SMELT_PACKED_OPERATOR(&&)                                                                               \
-  __SMELT_PACKED_OPERATOR(||)                                                                               \
-  __SMELT_INLINE constexpr V operator+() const {                                                            \
-    return V(*this);                                                                                        \
-  }                                                                                                         \
-  __SMELT_INLINE constexpr V operator-() const {                                                            \
-    return -V(*this);                                                                                       \
-  }                                                                                                         \
-  __SMELT_INLINE constexpr V operator~() const {                                                            \
-    return ~V(*this);                                                                                       \
-  }                                                                                                         \
-  __SMELT_INLINE constexpr vec<bool, N> operator!() const {                                                 \
-    return !V(*this);                                                                                       \
-  }                                                                                                         \
-  __SMELT_INLINE constexpr packed_vec& operator++() {                                                       \
-    return *this += V(1);                                                                                   \
-  }                                                                                                         \
-  __SMELT_INLINE constexpr packed_vec& operator--() {                                                       \
-    return *this -= V(1);                                                                                   \
+#define __SMELT_PACKED_MEMBERS                                                                   \
+  using V = metal::vec<T, N>;                                                                    \
+  using value_type = T;                                                                          \
+  packed_vec() = default;                                                                        \
+  template <class U>                                                                             \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                        \
+  __SMELT_INLINE constexpr explicit packed_vec(U value) : packed_vec(V(value)) {}                \
+  template <class U>                                                                             \
+    requires(!__is_same(U, T))                                                                   \
+  __SMELT_INLINE constexpr explicit packed_vec(metal::vec<U, N> other) : packed_vec(V(other)) {} \
+  template <class U>                                                                             \
+    requires(!__is_same(U, T))                                                                   \
+  __SMELT_INLINE constexpr explicit packed_vec(metal::packed_vec<U, N> other)                    \
+      : packed_vec(V(metal::vec<U, N>(other))) {}                                                \
+  template <class... A>                                                                          \
+    requires __fills<T, N, A...>                                                                 \
+  __SMELT_INLINE constexpr packed_vec(A... parts) : packed_vec(V(parts...)) {}                   \
+  template <int count>                                                                           \
+  __SMELT_INLINE constexpr metal::vec<T, count> __pick(const int(&at)[count]) const {            \
+    if constexpr (count == 2)                                                                    \
+      return metal::vec<T, 2>(__at(at[0]), __at(at[1]));                                         \
+    else if constexpr (count == 3)                                                               \
+      return metal::vec<T, 3>(__at(at[0]), __at(at[1]), __at(at[2]));                            \
+    else                                                                                         \
+      return metal::vec<T, 4>(__at(at[0]), __at(at[1]), __at(at[2]), __at(at[3]));               \
+  }                                                                                              \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                           \
+    return __at(i);                                                                              \
+  }                                                                                              \
+  __SMELT_INLINE T& operator[](int i) {                                                          \
+    return reinterpret_cast<T*>(this)[i];                                                        \
+  }                                                                                              \
+  template <class P>                                                                             \
+    requires(__is_volatile(P))                                                                   \
+  __SMELT_INLINE auto& operator[](this P& self, int i) {                                         \
+    return (&self.x)[i];                                                                         \
+  }                                                                                              \
+  template <class P>                                                                             \
+    requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                      \
+  __SMELT_INLINE packed_vec(P& other) {                                                          \
+    for (int i = 0; i < N; ++i) (&x)[i] = (&other.x)[i];                                         \
+  }                                                                                              \
+  template <class P>                                                                             \
+    requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                      \
+  __SMELT_INLINE packed_vec& operator=(P& other) {                                               \
+    return *this = packed_vec(other);                                                            \
+  }                                                                                              \
+  template <class P>                                                                             \
+    requires(__is_volatile(P))                                                                   \
+  __SMELT_INLINE P& operator=(this P& self, packed_vec value) {                                  \
+    for (int i = 0; i < N; ++i) (&self.x)[i] = (&value.x)[i];                                    \
+    return self;                                                                                 \
+  }                                                                                              \
+  __SMELT_PACKED_ARITHMETIC(+)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(-)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(*)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(/)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(%)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(&)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(|)                                                                   \
+  __SMELT_PACKED_ARITHMETIC(^)                                                                   \
+  __SMELT_PACKED_SHIFT(<<)                                                                       \
+  __SMELT_PACKED_SHIFT(>>)                                                                       \
+  __SMELT_PACKED_OPERATOR(<)                                                                     \
+  __SMELT_PACKED_OPERATOR(>)                                                                     \
+  __SMELT_PACKED_OPERATOR(<=)                                                                    \
+  __SMELT_PACKED_OPERATOR(>=)                                                                    \
+  __SMELT_PACKED_OPERATOR(==)                                                                    \
+  __SMELT_PACKED_OPERATOR(!=)                                                                    \
+  __SMELT_PACKED_OPERATOR(&&)                                                                    \
+  __SMELT_PACKED_OPERATOR(||)                                                                    \
+  __SMELT_INLINE constexpr V operator+() const {                                                 \
+    return V(*this);                                                                             \
+  }                                                                                              \
+  __SMELT_INLINE constexpr V operator-() const {                                                 \
+    return -V(*this);                                                                            \
+  }                                                                                              \
+  __SMELT_INLINE constexpr V operator~() const {                                                 \
+    return ~V(*this);                                                                            \
+  }                                                                                              \
+  __SMELT_INLINE constexpr metal::vec<bool, N> operator!() const {                               \
+    return !V(*this);                                                                            \
+  }                                                                                              \
+  __SMELT_INLINE constexpr packed_vec& operator++() {                                            \
+    return *this += V(1);                                                                        \
+  }                                                                                              \
+  __SMELT_INLINE constexpr packed_vec& operator--() {                                            \
+    return *this -= V(1);                                                                        \
   }
 
 template <class T>
-struct packed_vec<T, 2> {
+struct packed_vec<__extended<T, 2>> {
   static constexpr int N = 2;
   union {
     struct {
@@ -588,7 +611,7 @@ struct packed_vec<T, 2> {
 #include "smelt/swizzles2.h"
 };
 template <class T>
-struct packed_vec<T, 3> {
+struct packed_vec<__extended<T, 3>> {
   static constexpr int N = 3;
   union {
     struct {
@@ -607,7 +630,7 @@ struct packed_vec<T, 3> {
 #include "smelt/swizzles3.h"
 };
 template <class T>
-struct packed_vec<T, 4> {
+struct packed_vec<__extended<T, 4>> {
   static constexpr int N = 4;
   union {
     struct {
@@ -633,6 +656,7 @@ struct packed_vec<T, 4> {
 #undef __SMELT_WRITE
 #undef __SMELT_READ
 
+}  // namespace __vectors
 }  // namespace metal
 
 #endif

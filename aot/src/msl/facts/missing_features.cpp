@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "msl/facts/missing_features.hpp"
+
+#include "msl/facts/annotations.hpp"
+
+namespace smelt::aot::msl {
+namespace {
+
+struct NameRow {
+  llvm::StringLiteral name;
+  std::string_view feature;
+  bool is_template = false;  ///< with arguments only
+};
+
+constexpr std::string_view kTextures = "textures", kImageblocks = "imageblocks", kMesh = "mesh stages",
+                           kRays = "ray tracing functions", kTables = "function tables", kTensors = "tensors",
+                           kFragments = "fragment functions", kCommands = "indirect command buffers";
+
+constexpr NameRow kNames[] = {
+    {"texture1d", kTextures},
+    {"texture1d_array", kTextures},
+    {"texture2d", kTextures},
+    {"texture2d_array", kTextures},
+    {"texture2d_ms", kTextures},
+    {"texture2d_ms_array", kTextures},
+    {"texture3d", kTextures},
+    {"texturecube", kTextures},
+    {"texturecube_array", kTextures},
+    {"texture_buffer", kTextures},
+    {"depth2d", kTextures},
+    {"depth2d_array", kTextures},
+    {"depth2d_ms", kTextures},
+    {"depth2d_ms_array", kTextures},
+    {"depthcube", kTextures},
+    {"depthcube_array", kTextures},
+    {"sampler", "samplers"},
+    {"imageblock", kImageblocks},
+    {"imageblock_layout_explicit", kImageblocks},
+    {"imageblock_layout_implicit", kImageblocks},
+    {"threadgroup_imageblock", kImageblocks},
+    {"mesh", kMesh, true},
+    {"mesh_grid_properties", kMesh},
+    {"object_data", kMesh},
+    {"raytracing", kRays},
+    {"primitive_acceleration_structure", kRays},
+    {"instance_acceleration_structure", kRays},
+    {"acceleration_structure", kRays, true},
+    {"intersector", kRays, true},
+    {"intersection_query", kRays, true},
+    {"intersection_result", kRays, true},
+    {"intersection_params", kRays},
+    {"intersection_function_table", kRays, true},
+    {"ray_data", kRays},
+    {"visible_function_table", kTables},
+    {"patch_control_point", "tessellation stages", true},
+    {"interpolant", kFragments, true},
+    {"discard_fragment", kFragments},
+    {"dfdx", kFragments},
+    {"dfdy", kFragments},
+    {"fwidth", kFragments},
+    {"get_num_samples", kFragments},
+    {"get_sample_position", kFragments},
+    {"rasterization_rate_map_data", "rasterization rate maps"},
+    {"rasterization_rate_map_decoder", "rasterization rate maps"},
+    {"command_buffer", kCommands},
+    {"render_command", kCommands},
+    {"compute_command", kCommands},
+    {"render_pipeline_state", kCommands},
+    {"compute_pipeline_state", kCommands},
+    {"tensor", kTensors, true},
+    {"cooperative_tensor", kTensors, true},
+    {"tensor_handle", kTensors},
+    {"tensor_inline", kTensors},
+};
+
+constexpr StageRow kStages[] = {
+    {"vertex", "a vertex function", "graphics stages"},
+    {"fragment", "a fragment function", "graphics stages"},
+    {"mesh", "a mesh function", "graphics stages"},
+    {"object", "an object function", "graphics stages"},
+    {"intersection", "an intersection function", "ray tracing functions"},
+    {"visible", "a visible function", "visible functions"},
+    {"stitchable", "a stitchable function", "stitchable functions"},
+};
+
+}  // namespace
+
+std::string_view feature_of_name(llvm::StringRef name, bool has_arguments) {
+  for (const NameRow& row : kNames)
+    if (name == row.name && (has_arguments || !row.is_template)) return row.feature;
+  return {};
+}
+
+std::string_view feature_of_header(llvm::StringRef name) {
+  struct Row {
+    llvm::StringRef header;
+    std::string_view feature;
+  };
+  const Row rows[] = {{"MetalPerformancePrimitives/", "Metal Performance Primitives (mpp::tensor_ops)"},
+                      {"metal_tensor", kTensors},
+                      {"metal_cooperative_tensor", kTensors},
+                      {"metal_raytracing", kRays},
+                      {"metal_mesh", kMesh},
+                      {"metal_imageblocks", kImageblocks},
+                      {"metal_command_buffer", kCommands},
+                      {"metal_tessellation", "tessellation stages"}};
+  for (const Row& row : rows)
+    if (name.starts_with(row.header)) return row.feature;
+  return {};
+}
+
+const StageRow* missing_stage(const clang::Decl& function) {
+  for (const StageRow& stage : kStages)
+    if (find_annotation(function, stage.attribute) != nullptr) return &stage;
+  return nullptr;
+}
+
+}  // namespace smelt::aot::msl

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What of Metal smelt does not compile (docs/reference/metal-features.md), by the names that a source uses for it: so
+// that the error is about the feature, and not about a name that nobody has declared.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string_view>
+
+namespace clang {
+class Decl;
+}  // namespace clang
+
+namespace smelt::aot::msl {
+
+/// "textures", "ray tracing": a plural or a noun that "are not supported" may follow; empty for other names. A name
+/// that anybody may use for a thing of their own counts only as a template: `has_arguments` says whether '<' follows.
+std::string_view feature_of_name(llvm::StringRef name, bool has_arguments);
+
+/// Of a header of Metal that is not served, since what it declares is not supported. Not served means that
+/// __has_include() is false, which code asks.
+std::string_view feature_of_header(llvm::StringRef name);
+
+/// Functions that Metal's API finds in a library and that are not compute kernels.
+struct StageRow {
+  const char* attribute;
+  const char* function;  ///< "a vertex function"
+  const char* feature;   ///< "graphics stages"
+};
+/// The stage that a function has besides or instead of `kernel`; null for a kernel or a plain function.
+const StageRow* missing_stage(const clang::Decl& function);
+
+/// The message about such a function: its name, then `function` and `feature` of its stage.
+inline constexpr char kStageMessage[] = "%q0 is %1; %2 are not supported, only kernels are";
+
+}  // namespace smelt::aot::msl

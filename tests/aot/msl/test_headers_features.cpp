@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What smelt does not compile: one error that names the feature, and never a library without a function of its source.
+#include "smelt/metallib/reader.hpp"
+
+#include "msl.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+namespace doctest {
+template <>
+struct StringMaker<std::vector<std::string>> {
+  static String convert(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += "\n" + line;
+    return text.c_str();
+  }
+};
+}  // namespace doctest
+
+namespace smelt::test {
+namespace {
+
+const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+/// "line:column: message" of every error, in order.
+std::vector<std::string> errors_of(const std::string& body) {
+  std::vector<std::string> found;
+  std::istringstream lines(msl_error(kHead + body));
+  for (std::string line; std::getline(lines, line);)
+    if (const size_t at = line.find(": error: "); line.starts_with("test.metal:") && at != std::string::npos)
+      found.push_back(line.substr(11, at - 11) + ": " + line.substr(at + 9));
+  return found;
+}
+
+using Errors = std::vector<std::string>;
+const std::string kKernel = "kernel void k(device float* x [[buffer(0)]]) { x[0] = 1; }\n";
+
+}  // namespace
+
+TEST_CASE("each function that is no kernel is named, alone and beside a kernel") {
+  struct Row {
+    std::string function, message;
+  };
+  const std::string only = " are not supported, only kernels are";
+  const std::string graphics = "graphics stages" + only;
+  const Row rows[] = {
+      {"[[visible]] float f(float x) { return x; }\n", "'f' is a visible function; visible functions" + only},
+      {"[[stitchable]] half4 f(float2 p, half4 c) { return c; }\n",
+       "'f' is a stitchable function; stitchable functions" + only},
+      {"[[maybe_unused, visible]] float f(float x) { return x; }\n",
+       "'f' is a visible function; visible functions" + only},
+      {"[[visible, maybe_unused]] float f(float x) { return x; }\n",
+       "'f' is a visible function; visible functions" + only},
+      {"[[gnu::noinline, visible]] float f(float x) { return x; }\n",
+       "'f' is a visible function; visible functions" + only},
+      {"[[visible]] [[maybe_unused]] static float f(float x) { return x; }\n",
+       "'f' is a visible function; visible functions" + only},
+      {"[[maybe_unused]] [[visible]] float f(float x) { return x; }\n",
+       "'f' is a visible function; visible functions" + only},
+      {"[[visible]] float f(float x);\nfloat f(float x) { return x; }\n",
+       "'f' is a visible function; visible functions" + only},
+      {"namespace n { [[visible]] float f(float x) { return x; } }\n",
+       "'n::f' is a visible function; visible functions" + only},
+      {"struct S { [[visible]] static float f(float x) { return x; } };\n",
+       "'S::f' is a visible function; visible functions" + only},
+      {"template <class T> [[visible]] T f(T x) { return x; }\ntemplate [[visible]] float f<float>(float);\n",
+       "'f<float>' is a visible function; visible functions" + only},
+      {"[[intersection(triangle, triangle_data)]] bool f() { return true; }\n",
+       "'f' is an intersection function; ray tracing functions" + only},
+      {"[[object]] void f() {}\n", "'f' is an object function; " + graphics},
+      {"[[mesh]] void f() {}\n", "'f' is a mesh function; " + graphics},
+      {"vertex float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
+      {"[[vertex]] float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
+      {"[[host_name(\"g\")]] [[vertex]] float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
+      {"static vertex metal::float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
+      {"[[early_fragment_tests]] fragment half4 f() { return 0; }\n", "'f' is a fragment function; " + graphics},
+      {"fragment const uint f() { return 0; }\n", "'f' is a fragment function; " + graphics},
+      {"template <class T> struct Out { vec<T, 4> c [[color(0)]]; };\nfragment Out<float> f() { return {}; }\n",
+       "'f' is a fragment function; " + graphics},
+      {"template <class T> struct Out { vec<T, 4> c [[color(0)]]; };\n"
+       "template <class T> fragment Out<T> f() { return {}; }\n"
+       "template [[host_name(\"f\")]] fragment Out<half> f<half>();\n",
+       "'f<half>' is a fragment function; " + graphics},
+  };
+  for (const Row& row : rows) {
+    for (const std::string& text : {row.function, row.function + kKernel, kKernel + row.function}) {
+      CAPTURE(text);
+      const Errors errors = errors_of(text);
+      REQUIRE(errors.size() == 1);
+      CHECK(errors[0].substr(errors[0].find(' ') + 1) == row.message);
+    }
+  }
+}
+
+TEST_CASE("a template that nobody instantiates is no function of the library; vertex is a name where it is no stage") {
+  const Msl source(kHead + R"(
+template <class T> [[visible]] T f(T x) { return 2 * x; }
+struct Corner { float x; };
+kernel void k(device float* x [[buffer(0)]]) {
+  Corner vertex = {3.0f}, fragment = {4.0f};
+  vertex.x += f(fragment.x);
+  x[0] = vertex.x;
+}
+)");
+  std::vector<float> x(1);
+  source.run("k", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, x));
+  CHECK(x[0] == 11);
+}
+
+TEST_CASE("several functions that are no kernels: all are named") {
+  CHECK(errors_of("[[visible]] float a(float x) { return x; }\nvertex float4 b() { return 0; }\n" + kKernel) ==
+        Errors{"3:19: 'a' is a visible function; visible functions are not supported, only kernels are",
+               "4:15: 'b' is a vertex function; graphics stages are not supported, only kernels are"});
+}
+
+TEST_CASE("a feature that is missing is one error, about the feature") {
+  CHECK(errors_of("kernel void k(sampler s [[sampler(0)]], device float* x [[buffer(0)]]) { x[0] = 1; }") ==
+        Errors{"3:15: 'sampler': samplers are not supported"});
+  CHECK(errors_of("constexpr sampler linear(filter::linear, address::clamp_to_edge);\n" + kKernel) ==
+        Errors{"3:11: 'sampler': samplers are not supported"});
+  CHECK(errors_of("kernel void k(texture2d<float, access::read> t [[texture(0)]], device float4* x [[buffer(0)]]) {\n"
+                  "  x[0] = t.read(uint2(0)); }") == Errors{"3:46: 'texture2d': textures are not supported"});
+  CHECK(
+      errors_of("template <class T> float4 at(texture2d<T> t) { return t.read(uint2(0)); }\n"
+                "kernel void k(depth2d<float> a [[texture(0)]], texture2d<half> b [[texture(1)]], device float* x) {\n"
+                "  x[0] = at(b).x + a.read(uint2(0)); }") == Errors{"4:30: 'depth2d': textures are not supported"});
+  CHECK(errors_of("struct A { texture2d<float> t [[id(0)]]; };\nkernel void k(constant A& a, device float* x) {}") ==
+        Errors{"3:29: 'texture2d': textures are not supported"});
+  CHECK(errors_of("kernel void k(device texture2d<float>* t, device float* x) {}").size() == 1);
+  CHECK(errors_of("struct C { half4 c [[color(0)]]; };\n"
+                  "kernel void k(imageblock<C> b, ushort2 p [[thread_position_in_threadgroup]]) {\n"
+                  "  C c = b.read(p); c.c *= 0.5h; b.write(c, p); }") ==
+        Errors{"4:15: 'imageblock': imageblocks are not supported"});
+  CHECK(
+      errors_of("using namespace raytracing;\n"
+                "kernel void k(primitive_acceleration_structure a [[buffer(1)]], device float* x [[buffer(0)]]) {\n"
+                "  ray r; r.origin = float3(0); intersector<triangle_data> i; x[0] = i.intersect(r, a).distance; }") ==
+      Errors{"3:17: 'raytracing': ray tracing functions are not supported"});
+}
+
+TEST_CASE("graphics stages: each function and each feature, and nothing of what follows from them") {
+  CHECK(
+      errors_of("struct V { float4 p [[position]]; };\nstruct P { uint id [[primitive_id]]; };\n"
+                "using M = metal::mesh<V, P, 3, 1, topology::triangle>;\n"
+                "[[mesh]] void m(M out, uint t [[thread_index_in_threadgroup]]) { out.set_vertex(t, {float4(0)}); }") ==
+      Errors{"5:18: 'mesh': mesh stages are not supported",
+             "6:15: 'm' is a mesh function; graphics stages are not supported, only kernels are"});
+  CHECK(errors_of("struct P { float3 v [[attribute(0)]]; };\nstruct In { patch_control_point<P> p; };\n"
+                  "struct Out { float4 pos [[position]]; };\n"
+                  "[[patch(triangle, 3)]] vertex Out v(In in [[stage_in]], float3 c [[position_in_patch]]) {\n"
+                  "  return {float4(in.p[0].v * c.x, 1)}; }") ==
+        Errors{"4:13: 'patch_control_point': tessellation stages are not supported",
+               "6:35: 'v' is a vertex function; graphics stages are not supported, only kernels are"});
+  CHECK(errors_of("fragment float4 f(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]]) { return 0; }") ==
+        Errors{"3:17: 'f' is a fragment function; graphics stages are not supported, only kernels are",
+               "3:38: 'texture2d': textures are not supported", "3:56: 'sampler': samplers are not supported"});
+  CHECK(errors_of("float4 slope(float4 x) { return dfdx(x); }\nfragment float4 f() { return slope(float4(0)); }") ==
+        Errors{"3:33: 'dfdx': fragment functions are not supported",
+               "4:17: 'f' is a fragment function; graphics stages are not supported, only kernels are"});
+}
+
+TEST_CASE("what is wrong in front of a missing feature is told too") {
+  const Errors errors =
+      errors_of("float f() { return undeclared; }\nkernel void k(sampler s, device float* x) { x = y; }");
+  CHECK(errors ==
+        Errors{"3:20: use of undeclared identifier 'undeclared'", "4:15: 'sampler': samplers are not supported"});
+}
+
+TEST_CASE("names of features that are the user's own") {
+  const Msl source(kHead + R"(
+struct ray { float x; };
+template <class T> struct mesh { T x; };
+struct sampler { float x; };
+kernel void k(device float* x [[buffer(0)]]) {
+  ::sampler s = {1};
+  ray r = {2};
+  mesh<float> m = {3}, imageblock = {4};
+  x[0] = s.x + r.x + m.x + imageblock.x;
+}
+)");
+  std::vector<float> x(1);
+  source.run("k", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, x));
+  CHECK(x[0] == 10);
+}
+
+TEST_CASE("operations of AIR by a label: those that are known are called, with their types; others are an error") {
+  const Msl source(kHead + R"(
+struct token_t;
+thread token_t* copy_in(ulong, ulong, threadgroup void*, const device void*, ulong)
+    __asm("air.simdgroup_async_copy_1d.p3i8.p1i8");
+thread token_t* copy_tile(ulong, ulong, threadgroup void*, ulong, ulong, ulong2, const device void*, ulong, ulong, ulong2,
+                          long2, int) __asm("air.simdgroup_async_copy_2d.p3i8.p1i8");
+void wait_all(int, thread token_t**) __asm("air.wait_simdgroup_events");
+float inverse_root(float x) __asm("air.fast_rsqrt.f32");
+float4 larger(float4, float4) __asm("air.fast_fmax.v4f32");
+kernel void k(const device float* a, device float* b, uint i [[thread_position_in_threadgroup]]) {
+  threadgroup float t[32], u[32];
+  thread token_t* e = copy_in(4, 4, t, a, 32);
+  wait_all(1, &e);
+  e = copy_tile(4, 4, u, 8, 1, ulong2(8, 4), a, 8, 1, ulong2(8, 4), long2(0), 0);
+  wait_all(1, &e);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  b[i] = t[31 - i] + 100 * u[i];
+  if (i == 0) b[32] = inverse_root(a[4]);
+  if (i == 0) b[33] = larger(float4(a[0], a[1], a[2], a[3]), float4(2)).w;
+}
+)");
+  std::vector<float> a(32), b(34);
+  for (int i = 0; i < 32; ++i) a[i] = static_cast<float>(i);
+  source.run("k", Launch{.grid = {32, 1, 1}, .group = {32, 1, 1}}.bind(0, a).bind(1, b));
+  for (int i = 0; i < 32; ++i) CHECK(b[i] == 31 - i + 100 * i);
+  CHECK(b[32] == doctest::Approx(0.5));
+  CHECK(b[33] == 3);
+
+  CHECK(errors_of("float f(float) __asm(\"air.fast_frobnicate.f32\");\n" + kKernel) ==
+        Errors{"3:16: 'air.fast_frobnicate.f32' is no operation of AIR that is known here"});
+  CHECK(
+      errors_of("float f(float x) __asm(\"air.fast_rsqrt.f32\");\nfloat f(float x) { return x; }\n" + kKernel).size() ==
+      1);
+  CHECK(msl_error(kHead + "float f(int) __asm(\"air.fast_rsqrt.f32\");\n"
+                          "kernel void k(device float* x) { x[0] = f(1); }")
+            .find("the operation 'air.fast_rsqrt.f32' is declared with other types than it has: float (float)") !=
+        std::string::npos);
+}
+
+TEST_CASE("a source without entry points is a library without functions, and a warning") {
+  const std::string text = kHead + "float helper(float x) { return x + 1; }\n";
+  const auto compiled = compile_msl(text);
+  REQUIRE(compiled.has_value());
+  CHECK(compiled->warnings ==
+        Errors{"test.metal: warning: there is no kernel function in it: the library has no functions"});
+  CHECK(compiled->targets[0].functions.empty());
+  const auto library = metallib::read(compiled->targets[0].metallib);
+  REQUIRE(library.has_value());
+  CHECK(library->functions.empty());
+  // A kernel that is asked for by name is still missing.
+  aot::CompileOptions options = msl_options();
+  options.functions = {"k"};
+  CHECK(msl_error(text, options).find("there is no kernel 'k'") != std::string::npos);
+}
+
+TEST_CASE("function constants of one type with one index have one value; of two types they are an error") {
+  const Msl source(kHead + R"(
+constant uint a [[function_constant(0)]];
+constant uint b [[function_constant(0)]];
+kernel void k(device uint* x [[buffer(0)]]) { x[0] = a; }
+kernel void l(device uint* x [[buffer(0)]]) { x[0] = a + b; }
+)");
+  CHECK(source.info("k").constants.size() == 1);
+  REQUIRE(source.info("l").constants.size() == 2);
+  CHECK(source.info("l").constants[0].index == source.info("l").constants[1].index);
+  CHECK(errors_of("constant uint a [[function_constant(0)]];\nconstant int b [[function_constant(0)]];\n" + kKernel) ==
+        Errors{"4:14: function constants 'a' and 'b' have the same index 0 and not one type"});
+}
+
+}  // namespace smelt::test
