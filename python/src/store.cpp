@@ -139,8 +139,8 @@ class StoreHandle {
   bool read_only() const { return options_.read_only; }
 
  private:
-  /// What one process has opened. A child's copy of its parent's is left as it is, mutex and all: whoever held that when
-  /// the child was forked is not there.
+  /// What one process has opened. A child's copy of its parent's is left as it is, mutex and all: whoever held that
+  /// when the child was forked is not there.
   struct OfProcess {
     const pid_t process;
     std::mutex mutex;

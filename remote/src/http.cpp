@@ -192,6 +192,7 @@ class HttpTransport : public Transport {
         round_trips = std::max(round_trips, request->depth);
         --active;
         finish(*request, message->data.result);
+        ++call.waiting.answered;
         if (!trouble) trouble = trouble_of(*request, patience);
       }
       if (trouble || active == 0) continue;

@@ -285,7 +285,8 @@ std::vector<std::optional<Arrived>> Remote::find(std::span<const Digest> keys, b
   budget->charge(took, looked.round_trips, hits, looked.asked);
   // As good as a failure, which a server must not escape by an answer at last.
   const auto slow = std::chrono::duration_cast<milliseconds>(took);
-  if (looked.asked != 0 && hits == 0 && slow > state.address.stall && state.reading.wasted(slow))
+  const auto usual = state.address.connect + state.address.stall * std::max(looked.round_trips, 1U);
+  if (looked.asked != 0 && hits == 0 && slow > usual && state.reading.wasted(slow))
     state.rests(fmt::format("{}: it takes long and has nothing", state.address.shown));
   const std::lock_guard lock(state.mutex);
   state.counted.hits += hits;

@@ -20,8 +20,8 @@ cache::Entry to_entry(const std::vector<Part>& parts, const trust::Provenance& o
   return cache::Entry::of(std::move(owned), origin);
 }
 
-/// Those of this process. Never destroyed: end_all() may be called late. A forked child begins anew: its parent's may be
-/// locked, by a thread that the child has not.
+/// Those of this process. Never destroyed: end_all() may be called late. A forked child begins anew: its parent's may
+/// be locked, by a thread that the child has not.
 struct OpenStores {
   const pid_t process = ::getpid();
   std::mutex mutex;

@@ -14,7 +14,8 @@ struct Waiting {
   using Clock = std::chrono::steady_clock;
 
   Clock::time_point began = Clock::now(), progress = began;
-  uint64_t bytes = 0;  ///< both ways
+  uint64_t bytes = 0;     ///< both ways
+  uint64_t answered = 0;  ///< requests, worth four milliseconds: small answers have few bytes
 
   void moved(size_t count) {
     progress = Clock::now();
@@ -32,7 +33,7 @@ struct Waiting {
     const auto first = progress == began ? connecting : milliseconds(0);
     if (now - progress > patience.stall + first) return late("no byte for the time of 'stall'", patience.stall);
     if (now - began > patience.timeout) return late("not done within 'timeout'", patience.timeout);
-    const milliseconds earned(static_cast<int64_t>(std::min<uint64_t>(bytes >> 10, 1U << 30)));
+    const milliseconds earned(static_cast<int64_t>(std::min<uint64_t>((bytes >> 10) + 4 * answered, 1U << 30)));
     if (now - began > patience.drip + earned) return late("bytes come too slowly", patience.drip);
     return std::nullopt;
   }

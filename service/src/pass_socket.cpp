@@ -23,7 +23,7 @@ bool send_socket(int channel, int socket) {
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &socket, sizeof socket);
-  return ::sendmsg(channel, &message, MSG_NOSIGNAL) == 1;
+  return ::sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 int receive_socket(int channel) {

@@ -4,6 +4,7 @@
 #include "smelt/aot/faults.hpp"
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
+#include "smelt/base/files.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
@@ -123,6 +124,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kMostTime{std::chrono::hours(1)};
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
+constexpr std::chrono::seconds kMostIdle{10};  // of the helper, where it should be at work
+
+using Clock = std::chrono::steady_clock;
 
 class Descriptor {
  public:
@@ -182,14 +186,45 @@ class Helper {
           return started;
         }
       }
-      if (send_socket(control_.get(), end)) return {};
-      process_ = 0;  // it has gone: a new one, once
+      if (send(end)) return {};
+      drop();  // it has gone, or takes nothing any more: a new one, once
       if (!again) break;
     }
     return fail(Errc::toolchain_missing, "{} does not listen: {}", kChildProgram, std::strerror(errno));
   }
 
+  /// Whether somebody has stopped it (SIGSTOP). Then nobody forks children, and nobody says how they ended.
+  bool is_stopped() {
+    const std::lock_guard lock(mutex_);
+    if (process_ != ::getpid()) return false;
+    const auto stat = read_file(fmt::format("/proc/{}/stat", program_));
+    if (!stat) return false;
+    const std::string_view text = as_text(*stat);  // NUMBER (NAME) STATE ...
+    const size_t name_ends = text.rfind(')');
+    return name_ends != text.npos && text.substr(name_ends).starts_with(") T");
+  }
+
+  /// Ends it; the next job gets another.
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    if (process_ == ::getpid()) drop();
+  }
+
  private:
+  bool send(int end) {
+    pollfd taken{control_.get(), POLLOUT, 0};
+    for (const auto until = Clock::now() + kMostIdle; !send_socket(control_.get(), end);) {
+      if (errno != EAGAIN || Clock::now() > until) return false;
+      ::poll(&taken, 1, 100);
+    }
+    return true;
+  }
+
+  void drop() {
+    if (program_ > 0) ::kill(program_, SIGKILL);
+    process_ = program_ = 0;
+  }
+
   Result<void> start() {
     SMELT_TRY(const std::string program, child_program());
     SMELT_TRY(auto ends, socket_pair(SOCK_SEQPACKET));
@@ -226,12 +261,14 @@ class Helper {
       return fail(Errc::toolchain_missing, "{} does not come to life", program);
     control_ = std::move(ends[0]);
     process_ = ::getpid();
+    program_ = child;
     return {};
   }
 
   std::mutex mutex_;
   std::optional<Error> unavailable_;
   pid_t process_ = 0;  // that started it: a forked child has a helper of its own
+  pid_t program_ = 0;  // the helper itself
   Descriptor control_;
 };
 
@@ -306,10 +343,18 @@ class Talk {
   }
 
  private:
-  Result<void> look() const {
+  Result<void> look() {
     const aot::Limits* limits = aot::current_limits();
     if (limits != nullptr && limits->cancel && limits->cancel->load(std::memory_order_relaxed))
       return fail(Errc::cancelled, "cancelled");
+    if (const auto now = Clock::now(); now >= next_look_) {
+      next_look_ = now + std::chrono::seconds(1);
+      if (!helper().is_stopped()) works_ = now;
+      if (now - works_ > kMostIdle) {
+        helper().give_up();
+        return fail(Errc::compile_failed, "{} was stopped, and is waited for no longer", kChildProgram);
+      }
+    }
     if (std::chrono::steady_clock::now() > until_) return over_time(job_);
     return {};
   }
@@ -317,6 +362,7 @@ class Talk {
   const int socket_;
   const ChildJob& job_;
   const std::chrono::steady_clock::time_point until_;
+  Clock::time_point works_ = Clock::now(), next_look_ = works_ + std::chrono::seconds(1);
 };
 
 }  // namespace

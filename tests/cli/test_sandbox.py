@@ -221,6 +221,19 @@ class SandboxTest(CliTest):
         self.assertIn(f"{PROGRAM} ended before its child did", process.stderr.read().decode())
         self.assertEqual(process.wait(10), 1)
 
+    def test_a_helper_that_is_stopped_is_not_waited_for(self):
+        process, helper, child = self.start(self.library())
+        os.kill(helper, signal.SIGSTOP)
+        os.kill(child, signal.SIGKILL)  # which nobody tells now
+        try:
+            said = process.communicate(timeout=60)[1].decode()
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        self.assertIn(f"{PROGRAM} was stopped", said)
+        self.assertEqual(process.returncode, 1)
+        self.assertFalse((self.folder / "out.smelt").exists())
+
     def test_nobody_is_left_when_the_compiler_is_killed(self):
         process, helper, child = self.start(self.library())
         process.kill()

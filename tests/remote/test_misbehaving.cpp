@@ -217,7 +217,7 @@ TEST_CASE("bytes that drip cost a compile two seconds, however many remotes send
 TEST_CASE("a server that takes long to say no, and never too long, rests as one that fails") {
   const FaultServer slow([](Connection& connection) {
     connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nX: ");
-    for (int i = 0; i < 13; ++i) {
+    for (int i = 0; i < 15; ++i) {
       std::this_thread::sleep_for(milliseconds(100));
       connection.send("x");
     }
@@ -228,6 +228,19 @@ TEST_CASE("a server that takes long to say no, and never too long, rests as one 
   CHECK(compile_with(*remotes) < kBudget + kAndABit);
   CHECK(remotes->statistics()[0].statistics.resting > 0);
   CHECK_MESSAGE(warning.find("takes long and has nothing") != std::string::npos, warning);
+}
+
+TEST_CASE("a server that is far away and has nothing yet does not rest") {
+  const FaultServer far([](Connection& connection) {
+    talk(connection, [] {
+      std::this_thread::sleep_for(milliseconds(30));
+      return not_found();
+    });
+  });
+  const auto remotes = open_all({far.url() + "?remember-misses=0ms"});
+  for (int compile = 0; compile < 3; ++compile) CHECK(count_of(remotes->find(keys_to(400), true)) == 0);
+  CHECK(remotes->statistics()[0].statistics.resting == 0);
+  CHECK(remotes->statistics()[0].statistics.errors == 0);
 }
 
 TEST_CASE("waiting that led to something is not counted, and large answers may take their time") {
