@@ -66,7 +66,10 @@ class OnDemand:
         else:
             effort = efforts[-1]
             code = self._compile(name, metallib, effort, False)
-        return code, effort, self._effort is None and effort == "fast" and _replaces()
+        better = self._effort is None and effort == "fast" and _replaces()
+        if better:
+            _tell_of_first_code(name)
+        return code, effort, better
 
     def package(self) -> memoryview:
         return self._package(self._effort or "balanced")
@@ -84,6 +87,21 @@ class OnDemand:
             # In a child, whoever made the library: that can be ended at once when the program ends.
             sandbox=None if background else self._sandbox, timeout=self._timeout, background=background,
         ).view()  # fmt: skip
+
+
+def _tell_of_first_code(name: str) -> None:
+    """Once a process: who measures first measures this code."""
+    global _told
+    if not _told and os.environ.get("SMELT_LOG") in ("info", "debug"):
+        _told = True
+        print(
+            f"smelt: kernel {name!r} begins with code that was made fast; better code takes its place when it has run "
+            'for about as long as that takes to make. cpu_effort="balanced" (SMELT_CPU_EFFORT) makes it first: measure with that',
+            file=sys.stderr,
+        )
+
+
+_told = False
 
 
 def _replaces() -> bool:

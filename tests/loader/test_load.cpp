@@ -355,11 +355,12 @@ TEST_CASE("slices for Apple devices: the rules of 3.7, one line per slice") {
   CHECK(contains(message_of(old), "macos26: needs macOS 26.0, device has 12.6"));
   CHECK(contains(message_of(old), "cpu"));
 
-  // Whom we trust is about native code; what Metal checks by itself loads for all.
+  // Without native code it is as good here; but who asks for signatures asks for the package's, on every device.
   LoadOptions strict;
   strict.native = false;
-  strict.policy = std::make_shared<const trust::Policy>(trust::Policy{trust::Level::signed_only, {}});
   CHECK(Library::load(offline(mac({14, 0}, {3, 1}, 7)), package, strict));
+  strict.policy = std::make_shared<const trust::Policy>(trust::Policy{trust::Level::signed_only, {}});
+  CHECK(code_of(Library::load(offline(mac({14, 0}, {3, 1}, 7)), package, strict)) == Errc::untrusted);
 
   // The digest breaks ties, so the choice does not depend on the order in the file.
   schema::Library tie = kernel_library("kernels", {kernel_spec("saxpy")});
@@ -578,6 +579,18 @@ TEST_CASE("whose CPU code runs: the policy, the caller's word, and the environme
   const Bytes swapped =
       must(schema::with_signatures(must(schema::write_package(std::span(&changed, 1))), std::span(&signature, 1)));
   CHECK(code_of(load(swapped, trust::Level::signed_only, {ours})) == Errc::untrusted);
+
+  // A Metal library, which has no place for a signature, is no way round the caller's policy.
+  LoadOptions strict;
+  CHECK(check_signature(as_bytes("MTLB"), strict));
+  strict.policy = std::make_shared<const trust::Policy>(trust::Policy{trust::Level::signed_only, {ours}});
+  CHECK(code_of(check_signature(as_bytes("MTLB"), strict)) == Errc::untrusted);
+  CHECK(code_of(check_signature(plain, strict)) == Errc::untrusted);
+  CHECK(check_signature(with, strict));
+
+  LoadOptions replaced;
+  replaced.replaces = "because";
+  CHECK(contains(must(Library::load(device, plain, replaced))->slice_report().text(), ": chosen, made here: because"));
 
   LoadOptions none;
   none.native = false;

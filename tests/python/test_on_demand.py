@@ -181,6 +181,10 @@ class OnDemand(unittest.TestCase):
             self.assertRegex(done.stderr, "smelt: kernel 'heavy' keeps its first code: .*(the limit of 120 s|surprise)")
             (event,) = [event for event in json.loads(trace.read_text()) if event.get("cat") == "replace"]
             self.assertRegex(event["args"]["error"], "the limit of 120 s|surprise")
+            self.assertEqual(done.stderr.count("begins with code that was made fast"), 1, done.stderr)
+            self.assertIn('cpu_effort="balanced"', done.stderr)
+        exact = run(code, self.folder / "exact", SMELT_LOG="info", SMELT_CPU_EFFORT="balanced")
+        self.assertNotIn("made fast", exact.stderr)
         quiet = run(code, self.folder / "store")
         self.assertEqual((quiet.stdout, quiet.stderr), ("fast\n", ""))
 
