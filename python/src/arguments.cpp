@@ -59,6 +59,20 @@ bool shares_memory(const loader::Encoder& encoder) {
 
 }  // namespace
 
+ElementKind kind_of_type(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  if (name == "float" || name == "half" || name == "double") return ElementKind::floating;
+  if (name == "bfloat") return ElementKind::bfloat;
+  if (name == "int" || name == "short" || name == "long") return ElementKind::integer;
+  if (name == "uint" || name == "ushort" || name == "ulong" || name == "uchar") return ElementKind::unsigned_integer;
+  if (name == "bool") return ElementKind::boolean;
+  return ElementKind::other;  // structures; and char, which is what IR without types says of everything
+}
+
+uint32_t components_of_type(std::string_view name) {
+  return !name.empty() && name.back() >= '2' && name.back() <= '4' ? static_cast<uint32_t>(name.back() - '0') : 1;
+}
+
 void Casts::parse(py::handle value) {
   if (!value || value.is_none()) return;
   if (PyUnicode_Check(value.ptr()) != 0) {
@@ -87,13 +101,15 @@ Cast Casts::of(size_t index) const {
 }
 
 void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
-                     std::span<const Parameter> parameters) {
-  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+                     std::span<const Parameter> parameters, std::span<const loader::MemberInfo> further) {
+  const auto given = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  const size_t count = further.empty() ? given : std::min(given, kMost - 1);
   bound_.clear();
   first_array_.reset();
   for (size_t i = 0; i < count; ++i)
     bind_one(encoder, static_cast<uint32_t>(i), PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i)), casts.of(i),
              i < parameters.size() ? parameters[i] : Parameter());
+  if (!further.empty()) bind_further(encoder, tuple, casts, further);
 }
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
@@ -208,6 +224,63 @@ void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle l
   }
   unwrap(encoder.set_bytes(index, bytes));
   bound_.push_back({Bound::Kind::list, ElementKind::other, writable, 8, bytes.size()});
+}
+
+void Arguments::bind_further(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
+                             std::span<const loader::MemberInfo> members) {
+  constexpr size_t kFirst = kMost - 1;
+  const auto given = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  if (given != kFirst + members.size())
+    raise(Errc::argument_mismatch, "the kernel has {} buffer arguments, the call passes {}", kFirst + members.size(),
+          given);
+  size_t bytes = 0;
+  for (const loader::MemberInfo& member : members) bytes = std::max<size_t>(bytes, member.offset + member.size);
+  Bytes record(bytes);
+  for (size_t i = 0; i < members.size(); ++i)
+    put_member(encoder, kFirst + i, PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(kFirst + i)),
+               casts.of(kFirst + i), members[i], std::span(record).subspan(members[i].offset, members[i].size));
+  unwrap(encoder.set_bytes(kFirst, record));
+  bound_.push_back({Bound::Kind::list, ElementKind::other, true, 8, record.size()});
+}
+
+void Arguments::put_member(const loader::Encoder& encoder, size_t index, py::handle value, Cast cast,
+                           const loader::MemberInfo& member, std::span<std::byte> place) {
+  const auto number = static_cast<uint32_t>(index);
+  const bool is_pointer = member.kind == MemberKind::pointer;
+  Parameter parameter;
+  parameter.known = true;
+  parameter.kind = kind_of_type(member.type_name);
+  parameter.components = components_of_type(member.type_name);
+  parameter.size = member.size;
+  if (!is_pointer) {
+    if (const auto scalar = scalar_bytes(value, cast == Cast::none ? cast_to(parameter) : cast, index)) {
+      if (scalar->size < place.size())
+        raise(Errc::argument_mismatch, "argument {}: the kernel wants {} of {} bytes, the call passes {} bytes", index,
+              member.type_name, place.size(), scalar->size);
+      std::memcpy(place.data(), scalar->bytes.data(), place.size());
+      return;
+    }
+  }
+  Tensor& tensor = tensors_.emplace_back();
+  const bool is_list = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
+  if (is_list || !tensor.take(value, number))
+    raise(Errc::argument_type, "argument {}: want {}; got {}", index,
+          is_pointer ? "an array (buffer protocol or DLPack)" : "a number", type_name(value));
+  if (!is_pointer) {
+    if (tensor.bytes < place.size())
+      raise(Errc::argument_mismatch, "argument {}: the kernel wants {} of {} bytes, the call passes {} bytes", index,
+            member.type_name, place.size(), tensor.bytes);
+    std::memcpy(place.data(), tensor.data, place.size());
+    return;
+  }
+  if (!tensor.writable && member.access != Access::read)
+    raise(Errc::argument_type, "argument {}: the kernel may write to it, and the array is read-only; pass a copy",
+          index);
+  if (!shares_memory(encoder))
+    raise(Errc::argument_device, "argument {}: a kernel with more than {} buffers needs memory that device {} shares",
+          index, kMost, encoder.device()->name());
+  const auto address = reinterpret_cast<uint64_t>(tensor.data);
+  std::memcpy(place.data(), &address, sizeof address);
 }
 
 std::optional<uint64_t> Arguments::first_count() const {

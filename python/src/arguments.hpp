@@ -26,6 +26,10 @@ class Casts {
   std::vector<std::pair<size_t, Cast>> some_;
 };
 
+/// "uint4" -> unsigned integer, 4 bytes each. Names are those of the kernel's own metadata.
+ElementKind kind_of_type(std::string_view name);
+uint32_t components_of_type(std::string_view name);
+
 /// What a kernel declares of the buffer at one index.
 struct Parameter {
   bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
@@ -59,8 +63,10 @@ class Arguments {
 
   /// Binds every value; throws what the table of 1.3 says. On a device that does not share the caller's memory, arrays
   /// are copied to buffers, and back by finish(). `parameters[i]` is what the kernel declares of buffer i; past their
-  /// end nothing is known.
-  void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts, std::span<const Parameter> parameters);
+  /// end nothing is known. `further`: members of the kernel's last buffer when they are arguments of their own
+  /// (smelt/schema/further_arguments.hpp); else empty.
+  void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts, std::span<const Parameter> parameters,
+            std::span<const loader::MemberInfo> further = {});
   /// After the dispatch has run: what a device kept in buffers of its own comes back into the caller's arrays.
   void finish();
   void release();
@@ -78,6 +84,11 @@ class Arguments {
 
   void bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
   void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast);
+  void bind_further(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
+                    std::span<const loader::MemberInfo> members);
+  /// One of them, into its place.
+  void put_member(const loader::Encoder& encoder, size_t index, py::handle value, Cast cast,
+                  const loader::MemberInfo& member, std::span<std::byte> place);
   void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
   void bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
 

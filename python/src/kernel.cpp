@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel.hpp"
 
+#include "smelt/schema/further_arguments.hpp"
+
 #include "errors.hpp"
 #include "signals.hpp"
 
@@ -14,21 +16,6 @@ namespace smelt::python {
 namespace {
 
 using loader::Size3;
-
-/// "uint4" -> unsigned integer, 4 bytes each. Names are those of the kernel's own metadata.
-ElementKind kind_of_type(std::string_view name) {
-  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  if (name == "float" || name == "half" || name == "double") return ElementKind::floating;
-  if (name == "bfloat") return ElementKind::bfloat;
-  if (name == "int" || name == "short" || name == "long") return ElementKind::integer;
-  if (name == "uint" || name == "ushort" || name == "ulong" || name == "uchar") return ElementKind::unsigned_integer;
-  if (name == "bool") return ElementKind::boolean;
-  return ElementKind::other;  // structures; and char, which is what IR without types says of everything
-}
-
-uint32_t components(std::string_view name) {
-  return !name.empty() && name.back() >= '2' && name.back() <= '4' ? static_cast<uint32_t>(name.back() - '0') : 1;
-}
 
 bool is_whole(ElementKind kind) {
   return kind == ElementKind::integer || kind == ElementKind::unsigned_integer || kind == ElementKind::boolean;
@@ -217,6 +204,12 @@ class Kernel::Borrowed {
 Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool as_upstream)
     : function_(std::move(function)), pipeline_(std::move(pipeline)), as_upstream_(as_upstream) {
   for (const loader::ArgInfo& argument : pipeline_->args()) {
+    if (argument.name == schema::kFurtherArguments && argument.index + 1 == declared_.size() &&
+        !argument.members.empty()) {
+      further_ = argument.members;
+      declared_count_ = declared_.size();
+      continue;
+    }
     if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
     Parameter& declared = declared_[argument.index];
     declared.known = argument.array_size == 1;
@@ -225,7 +218,7 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     declared.kind = kind_of_type(argument.type_name);
     declared.size = argument.size;
     declared.type_name = argument.type_name;
-    declared.components = components(argument.type_name);
+    declared.components = components_of_type(argument.type_name);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
 }
@@ -242,7 +235,7 @@ void Kernel::call(py::handle args, py::handle options) {
     launch.leftovers = false;
   }
   launch.bound = count;
-  launch.arguments.bind(*launch.encoder, args, with.casts, std::span(declared_).first(declared_count_));
+  launch.arguments.bind(*launch.encoder, args, with.casts, std::span(declared_).first(declared_count_), further_);
   check(launch.arguments.bound(), with.check);
   for (const auto& [index, bytes] : with.threadgroup_memory) {
     unwrap(launch.encoder->set_threadgroup_memory(index, bytes));
