@@ -36,10 +36,11 @@ class BackgroundWork {
 };
 
 /// Waits for the work, asking for signals; false when one raised and the work did not end within 50 ms of being asked
-/// to. Then it goes on by itself, and join_abandoned() waits for it. Called without the GIL.
+/// to. Then it goes on by itself, and join_abandoned() sees to its end. Called without the GIL.
 bool wait_interruptibly(std::unique_ptr<BackgroundWork> work);
 
-/// At the interpreter's end, without the GIL: nothing of ours may run after it.
+/// At the interpreter's end, without the GIL: asks all to end, and waits a fifth of a second. Where one goes on (it is
+/// in the middle of Clang's front end) the process ends, when it does, without what would be taken down under it.
 void join_abandoned();
 
 /// `work` holds all that it needs, since it may outlive the call. The GIL is held by the caller and given up meanwhile;
