@@ -306,8 +306,8 @@ def compile(
     none is among the warnings, and with "required" (for this machine) an UnsupportedError. metadata: Triton's JSON
     beside a kernel. progress(stage, done, total) is called from any thread; when it returns False compiling ends.
     kernels: functions that are kernels besides those marked so. functions: make only these. include_folders,
-    definitions: of MSL, as -I and -D. cpu_only: of IR, takes double precision and all atomics of 64 bits, which no Apple
-    GPU has; a kernel with them gets CPU code alone. store: None for the default, a folder or smelt.Store, False to work without one.
+    definitions: of MSL, as -I and -D. cpu_only: of IR, takes double precision, all atomics of 64 bits and up to 64 MiB of
+    threadgroup memory, which no Apple GPU has; a kernel with them gets CPU code alone. store: None for the default, a folder or smelt.Store, False to work without one.
     timeout, max_memory: seconds that compiling may take, and bytes that the process may hold meanwhile; then it is a
     CancelledError. Kernels that were ready are kept in the store. sandbox: "auto" compiles Metal libraries in child
     processes that can open nothing, "always" LLVM IR too, "never" nothing; None is SMELT_SANDBOX, else auto.

@@ -78,9 +78,10 @@ Cast Casts::of(size_t index) const {
 }
 
 void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
-                     std::span<const Parameter> parameters, bool by_type) {
+                     std::span<const Parameter> parameters, bool by_type, std::span<const loader::MemberInfo> further) {
   by_type_ = by_type;
-  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  const auto given = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  const size_t count = further.empty() ? given : std::min(given, kMost - 1);
   bound_.clear();
   first_array_.reset();
   for (size_t i = 0; i < count; ++i) {
@@ -91,6 +92,7 @@ void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& ca
       bind_one(encoder, static_cast<uint32_t>(i), value, casts.of(i),
                i < parameters.size() ? parameters[i] : Parameter());
   }
+  if (!further.empty()) bind_further(encoder, tuple, casts, further);
 }
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
@@ -260,6 +262,59 @@ void Arguments::bind_numbers(loader::Encoder& encoder, uint32_t index, std::span
   bound = {Bound::Kind::inlined, element_of(cast, floats), false, item, bytes.size()};
   bound.is_list = true;
   bound.guessed = by_type_ && cast == Cast::none && parameter.is_structure();
+}
+
+void Arguments::bind_further(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
+                             std::span<const loader::MemberInfo> members) {
+  constexpr uint32_t kFirst = kMost - 1;
+  const auto given = static_cast<size_t>(PyTuple_GET_SIZE(tuple.ptr()));
+  if (given != kFirst + members.size())
+    raise(Errc::argument_mismatch, "the kernel has {} buffer arguments, the call passes {}", kFirst + members.size(),
+          given);
+  size_t bytes = 0;
+  for (const loader::MemberInfo& member : members) bytes = std::max<size_t>(bytes, member.offset + member.size);
+  Bytes record(bytes);
+  for (uint32_t i = 0; i < members.size(); ++i)
+    put_member(encoder, kFirst + i, PyTuple_GET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(kFirst + i)),
+               casts.of(kFirst + i), members[i], std::span(record).subspan(members[i].offset, members[i].size));
+  unwrap(encoder.set_bytes(kFirst, record));
+  bound_.push_back({Bound::Kind::list, ElementKind::other, true, 8, record.size()});
+}
+
+void Arguments::put_member(const loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
+                           const loader::MemberInfo& member, std::span<std::byte> into) {
+  const Parameter parameter = parameter_of(member);
+  const bool is_pointer = member.kind == MemberKind::pointer;
+  const auto put = [&](const std::byte* bytes, uint64_t size) {
+    if (size < into.size())
+      raise(Errc::argument_mismatch, "{}: the kernel wants {} of {} bytes, the call passes {} bytes",
+            place(index, parameter), member.type_name, into.size(), size);
+    std::memcpy(into.data(), bytes, into.size());
+  };
+  if (!is_pointer && is_number(value)) {
+    const bool by_declaration = cast == Cast::declared || (by_type_ && cast == Cast::none);
+    const auto scalar =
+        by_declaration && parameter.is_numeric() ? declared_bytes(value, parameter) : scalar_bytes(value, cast, index);
+    if (!scalar) refuse_number(index, value, parameter);
+    return put(scalar->bytes.data(), scalar->size);
+  }
+  Tensor& tensor = tensors_.emplace_back();
+  const bool is_list = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
+  if (is_list || !tensor.take(value, index))
+    raise(Errc::argument_type, "{}: want {}; got {}", place(index, parameter),
+          is_pointer ? "an array (buffer protocol or DLPack)" : "a number", type_name(value));
+  if (!is_pointer) return put(tensor.data, tensor.bytes);
+  if (!tensor.contiguous)
+    raise(Errc::argument_type, "{}: its elements do not lie in the order of their indexes; pass a contiguous copy",
+          place(index, parameter));
+  if (!tensor.writable && parameter.writes)
+    raise(Errc::argument_type, "{}: the kernel may write to it, and the array is read-only; pass a copy",
+          place(index, parameter));
+  if (!shares_memory(encoder))
+    raise(Errc::argument_device, "{}: a kernel with more than {} buffers needs memory that device {} shares",
+          place(index, parameter), kMost, encoder.device()->name());
+  const auto address = reinterpret_cast<uint64_t>(tensor.data);
+  std::memcpy(into.data(), &address, sizeof address);
 }
 
 /// One for each array.

@@ -50,9 +50,10 @@ class Arguments {
   /// that does not share the caller's memory, arrays are copied to buffers, and back by finish(). `parameters[i]` is
   /// what the kernel declares of buffer i; past their end nothing is known. `by_type`: numbers for which no cast is
   /// asked become what the kernel declares, as with the cast `declared`, and NumPy's scalars are numbers; else both are
-  /// as upstream has it.
+  /// as upstream has it. `further`: members of the kernel's last buffer when they are arguments of their own
+  /// (smelt/schema/further_arguments.hpp); else empty.
   void bind(loader::Encoder& encoder, py::handle tuple, const Casts& casts, std::span<const Parameter> parameters,
-            bool by_type);
+            bool by_type, std::span<const loader::MemberInfo> further = {});
   /// After the dispatch has run: what a device kept in buffers of its own comes back into the caller's arrays.
   void finish();
   void release();
@@ -76,6 +77,11 @@ class Arguments {
   void bind_declared(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
   void bind_declared(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values,
                      const Parameter& parameter);
+  void bind_further(loader::Encoder& encoder, py::handle tuple, const Casts& casts,
+                    std::span<const loader::MemberInfo> members);
+  /// One of them, into its place.
+  void put_member(const loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
+                  const loader::MemberInfo& member, std::span<std::byte> place);
   void bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list);
   void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
   void bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);

@@ -40,6 +40,7 @@ class ProgressCall {
   ProgressCall& operator=(const ProgressCall&) = delete;
 
   void operator()(std::string_view stage, size_t done, size_t total) {
+    if (cancel_->load()) return;  // before the lock: at the interpreter's end nobody is given it
     if (interpreter_ends()) return cancel_->store(true);
     const GilTaken gil;
     if (thrown_ || cancel_->load()) return;

@@ -40,7 +40,9 @@ class BackgroundWork {
 bool wait_interruptibly(std::unique_ptr<BackgroundWork> work);
 
 /// At the interpreter's end, without the GIL: nothing of ours may run after it. Work that daemon threads still wait for
-/// is told to end, and they do not come back from it: what they would say, nobody has asked for.
+/// is told to end, and they do not come back from it: what they would say, nobody has asked for. Where a compile that
+/// nobody waits for goes on (it is in the middle of Clang's front end) the process ends, when it does, without what
+/// would be taken down under it.
 void end_works();
 
 /// `work` holds all that it needs, since it may outlive the call. The GIL is held by the caller and given up meanwhile;

@@ -2,6 +2,7 @@
 #include "kernel.hpp"
 
 #include "smelt/loader/crash_report.hpp"
+#include "smelt/schema/further_arguments.hpp"
 
 #include "errors.hpp"
 #include "interrupts.hpp"
@@ -192,6 +193,12 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
       "Load with checked=True (compile_shader, load_metallib of a Metal library) to be told the thread and the "
       "access.");
   for (const loader::ArgInfo& argument : pipeline_->args()) {
+    if (argument.name == schema::kFurtherArguments && argument.index + 1 == declared_.size() &&
+        !argument.members.empty()) {
+      further_ = argument.members;
+      declared_count_ = declared_.size();
+      continue;
+    }
     if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
     declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
@@ -218,7 +225,7 @@ void Kernel::call(py::handle args, py::handle options) {
   }
   launch.bound = count;
   const std::span<const Parameter> declared = std::span(declared_).first(declared_count_);
-  launch.arguments.bind(*launch.encoder, args, with.casts, declared, !as_upstream_);
+  launch.arguments.bind(*launch.encoder, args, with.casts, declared, !as_upstream_, further_);
   ArgumentCheck check(pipeline_->name(), declared, launch.arguments.bound());
   check.run(with.check);
   for (const auto& [index, bytes] : with.threadgroup_memory) {

@@ -53,7 +53,8 @@ class Kernel {
   loader::PipelineRef pipeline_;
   bool as_upstream_;
   std::array<Parameter, Arguments::kMost> declared_;
-  size_t declared_count_ = 0;  ///< one past the last buffer
+  size_t declared_count_ = 0;                ///< one past the last buffer
+  std::vector<loader::MemberInfo> further_;  ///< arguments behind those that have buffers of their own
   std::vector<std::unique_ptr<Launch>> free_;
 };
 

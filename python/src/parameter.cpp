@@ -82,6 +82,17 @@ Parameter parameter_of(const loader::ArgInfo& argument) {
   return declared;
 }
 
+Parameter parameter_of(const loader::MemberInfo& member) {
+  Parameter declared;
+  declared.known = true;
+  declared.writes = member.kind == MemberKind::pointer && member.access != Access::read;
+  declared.size = member.size;
+  declared.type_name = member.type_name;
+  declared.name = member.name;
+  read_layout(member.type_name, declared);
+  return declared;
+}
+
 bool is_whole(ElementKind kind) {
   return kind == ElementKind::integer || kind == ElementKind::unsigned_integer || kind == ElementKind::boolean;
 }

@@ -15,7 +15,7 @@ struct Parameter {
   bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
   bool writes = false;  ///< the kernel may write to it
   bool is_constant = false;
-  bool is_conditional = false;  ///< a function constant may take it away
+  bool is_conditional = false;            ///< a function constant may take it away
   ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
   uint32_t component = 0;                 ///< bytes of a component
   uint32_t rows = 1;                      ///< components of a vector, or of one column of a matrix
@@ -36,6 +36,8 @@ struct Parameter {
 };
 
 Parameter parameter_of(const loader::ArgInfo& argument);
+/// Of an argument that is a member of the kernel's last buffer (smelt/schema/further_arguments.hpp).
+Parameter parameter_of(const loader::MemberInfo& member);
 
 bool is_whole(ElementKind kind);
 /// "float32", "int8", "bfloat16": as NumPy calls an element of that kind and so many bytes; "elements of 12 bytes".
