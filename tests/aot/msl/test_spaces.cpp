@@ -4,14 +4,24 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 namespace smelt::test {
 namespace {
 
-/// Kernel `k` of one thread, whose buffers are `out` and two of zeros; what it leaves in the first `count` of out.
+/// Kernel `k` of one thread, whose buffers are `out` and zeros; what it leaves in the first `count` of out.
 std::vector<int32_t> ints(const std::string& text, size_t count) {
   const Msl source("#include <metal_stdlib>\nusing namespace metal;\n" + text);
-  std::vector<int32_t> out(count, -1), first(256), second(256);
-  source.run("k", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, out).bind(1, first).bind(2, second));
+  std::vector<int32_t> out(count, -1);
+  std::array<std::vector<int32_t>, 13> zeros;
+  Launch launch{.grid = {1, 1, 1}, .group = {1, 1, 1}};
+  launch.bind(0, out);
+  launch.threadgroup_bytes[0] = 64;
+  for (uint32_t i = 0; i < zeros.size(); ++i) {
+    zeros[i].resize(256);
+    launch.bind(i + 1, zeros[i]);
+  }
+  source.run("k", launch);
   return out;
 }
 
@@ -232,6 +242,75 @@ kernel void k(device int* out, device Num* a, constant Num& c) {
 }
 )";
   CHECK(ints(text, 8) == Ints{1, 2, 3, 4, 8, 5, 6, 7});
+}
+
+TEST_CASE("bases of templates, unions, friends, deduced results, loops over ranges, what is declared elsewhere") {
+  const std::string text = R"(
+template <typename D> struct Crtp {
+  int go() device { return static_cast<device D&>(*this).impl(); }
+  int go() thread { return static_cast<thread D&>(*this).impl(); }
+};
+struct Im : Crtp<Im> { int v; int impl() device { return 2; } int impl() thread { return 1; } };
+template <typename T> struct DepBase { T v; int f() const device { return 2; } int f() const thread { return 1; } };
+template <typename T> struct Dep : DepBase<T> { int g() const device { return this->f(); } int g() const thread { return this->f(); } 
+  auto& at() device { return this->v; } auto& at() thread { return this->v; } auto at() const constant -> decltype(auto) { return (this->v); } };
+struct Rng { int c[3]; device int* begin() device { return c; } device int* end() device { return c + 3; } thread int* begin() thread { return c; } thread int* end() thread { return c + 3; } 
+  device int* operator->() device { return c; } device int& operator*() device { return c[0]; } };
+struct Un { union { int a; float b; }; int f() device { return a; } int f() thread { return a + 1; } };
+union Uu { int a; float b; int f() const device { return 2; } int f() const thread { return 1; } };
+struct Sta { static constant constexpr int k = 3; static int s() { return k; } int f() const volatile device { return 2; } int f() const volatile thread { return 1; } friend int g(const device Sta& s) { return s.f(); } friend int g(const thread Sta& s) { return s.f(); } };
+struct Att { int v; [[clang::always_inline]] int f() const device __attribute__((always_inline)) { return 2; } int f() thread { return 1; } Att() = default; Att(const thread Att&) = default; explicit operator bool() const device { return true; } explicit operator bool() const thread { return false; } 
+  device Att& operator++() device { ++v; return *this; } bool operator!() const device { return false; } int operator,(int x) device { return x; } 
+  template <int N> int n() const device { return N; } template <int N> int n() const thread { return -N; } int del() device = delete; int del() thread { return 1; } };
+struct Args { device Im* ims; constant Sta* stas; };
+typedef struct { int x; int f() const device { return 2; } int f() const thread { return 1; } } Td;
+namespace ns { struct O; } struct ns::O { int v; int f() const device; int f() const thread; }; int ns::O::f() const device { return 2; } int ns::O::f() const thread { return 1; }
+struct Fwd; template <class T> int late(device T& t) { return t.f(); } struct Fwd { int f() device { return 2; } int f() thread { return 1; } };
+constexpr int fact(int n) { return n; }
+struct Ce { int v; constexpr int get() const thread { return v; } constexpr int get() const constant { return v + 1; } constexpr int get() const device { return v + 2; } };
+constant constexpr Ce kCe = {4}; static_assert(kCe.get() == 5, ""); 
+kernel void k(device int* out, device Im* d, device Dep<int>* dep, device Rng& r, device Un& un, device Uu& uu, device Sta& s, device Att* at, constant Args& args, threadgroup Td* td [[threadgroup(0)]], device Td* dtd, device ns::O& o, device Fwd& fw, volatile device Sta& vs) {
+  Im im; Dep<int> de; Rng rr = {}; Un u = {}; Uu uuu = {}; Sta ss; Att a{}; Td t; ns::O oo; Fwd ff;
+  int i = 0; device int& x = dep->at(); x = 3; thread int& y = de.at(); y = 4;
+  out[i++] = im.go() * 10 + d->go();
+  out[i++] = de.g() * 10 + dep->g();
+  int sum = 0; for (device int& e : r) sum += ++e; for (thread int& e : rr) sum += ++e; out[i++] = sum;
+  out[i++] = *r + u.f() * 10 + un.f();
+  out[i++] = uuu.f() * 10 + uu.f();
+  out[i++] = g(ss) * 100 + g(s) * 10 + vs.f();
+  out[i++] = Sta::s() + s.s();
+  out[i++] = (at[0] ? 2 : 1) * 10 + (a ? 2 : 1);
+  ++at[0]; out[i++] = at[0].v + !at[0] + at[0].n<5>() + a.n<3>();
+  out[i++] = a.f() * 10 + at->f();
+  out[i++] = args.ims->go() * 10 + (at[0], 5);
+  out[i++] = t.f() * 10 + dtd->f();
+  out[i++] = oo.f() * 10 + o.f();
+  out[i++] = late(fw);
+  constexpr Ce ce = {7}; static_assert(ce.get() == 7, ""); out[i++] = ce.get() + kCe.get();
+  out[i++] = [&] { return [&] { return d->go() * 10 + im.go(); }(); }();
+}
+)";
+  CHECK(ints(text, 16) == Ints{12, 12, 6, 11, 12, 122, 6, 21, 3, 12, 25, 12, 12, 2, 12, 21});
+}
+
+TEST_CASE("nobody promised that an object is reached by `this` alone") {
+  const std::string text = R"(
+struct Cell {
+  int v, w;
+  int through(device int* p) device { v = 1; *p = 2; return v; }
+  int other(device Cell& o) device { v = 3; o.v = 4; return v; }
+  int other(thread Cell& o) thread { v = 5; o.v = 6; return v; }
+  Cell made(thread Cell& o) thread { v = 7; o.v = 8; return *this; }
+};
+kernel void k(device int* out, device Cell* d) {
+  Cell t;
+  out[0] = d->through(&d->v);
+  out[1] = d->other(*d);
+  out[2] = t.other(t);
+  out[3] = t.made(t).v;
+}
+)";
+  CHECK(ints(text, 4) == Ints{2, 4, 6, 8});
 }
 
 TEST_CASE("constructors have variants: the space of what is made decides") {
