@@ -341,7 +341,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
     request.sources.clear();
     for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
     // Libraries' kernels in children, as those of a compile.
-    BuiltFile file;
+    BuiltFile file(trust::Provenance::made_here());
     if (!request.sources.empty()) {
       SMELT_TRY(file, library_file(request, state_->build(request, {}, kernels)));
     }

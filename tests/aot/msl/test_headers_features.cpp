@@ -155,7 +155,7 @@ TEST_CASE("graphics stages: each function and each feature, and nothing of what 
                "6:35: 'v' is a vertex function; graphics stages are not supported, only kernels are"});
   CHECK(errors_of("fragment float4 f(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]]) { return 0; }") ==
         Errors{"3:17: 'f' is a fragment function; graphics stages are not supported, only kernels are",
-               "3:38: 'texture2d': textures are not supported", "3:56: 'sampler': samplers are not supported"});
+               "3:36: 'texture2d': textures are not supported", "3:54: 'sampler': samplers are not supported"});
   CHECK(errors_of("float4 slope(float4 x) { return dfdx(x); }\nfragment float4 f() { return slope(float4(0)); }") ==
         Errors{"3:33: 'dfdx': fragment functions are not supported",
                "4:17: 'f' is a fragment function; graphics stages are not supported, only kernels are"});
@@ -215,7 +215,7 @@ kernel void k(const device float* a, device float* b, uint i [[thread_position_i
   CHECK(b[33] == 3);
 
   CHECK(errors_of("float f(float) __asm(\"air.fast_frobnicate.f32\");\n" + kKernel) ==
-        Errors{"3:16: 'air.fast_frobnicate.f32' is no operation of AIR that is known here"});
+        Errors{"3:22: 'air.fast_frobnicate.f32' is no operation of AIR that is known here"});
   CHECK(
       errors_of("float f(float x) __asm(\"air.fast_rsqrt.f32\");\nfloat f(float x) { return x; }\n" + kKernel).size() ==
       1);
