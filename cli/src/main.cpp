@@ -3,6 +3,7 @@
 // of Apple's tools it is that one.
 #include "smelt/toolchain/toolchain.hpp"
 
+#include "usage.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,6 @@
 #include <iostream>
 #include <iterator>
 #include <new>
-#include <sstream>
 #include <string_view>
 
 namespace smelt::cli {
@@ -49,10 +49,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are results, hence stdout; all other complaints are about the usage, and may quote anything.
-    std::ostringstream complaint;
-    const bool done = app.exit(error, std::cout, complaint) == 0;
-    std::cerr << printable(complaint.str());
-    return done ? kDone : kUsageError;
+    if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
+    std::cerr << printable(usage_complaint(app, error));
+    return kUsageError;
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::perror("smelt: error: stdout");

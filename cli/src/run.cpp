@@ -296,9 +296,11 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("ARG", options->arguments, "What is bound to buffer 0, 1, ...");
   verb->add_option("--threads", options->threads, "Threads of the whole grid: X, X,Y or X,Y,Z")->required();
   verb->add_option("--group", options->group, "Threads per threadgroup, as many components");
-  verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE");
+  verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE")
+      ->allow_extra_args(false);
   verb->add_option("--threadgroup-memory", options->threadgroup_memory,
-                   "Bytes of threadgroup argument 0, or INDEX=BYTES");
+                   "Bytes of threadgroup argument 0, or INDEX=BYTES")
+      ->allow_extra_args(false);
   verb->add_option("--library", options->library, "Library of the package, when several have the function");
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
@@ -306,7 +308,8 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_flag("--checked", options->checked, "Check every access (CPU; what that is: smelt compile --help)");
   verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
   verb->add_option("--trust", options->trust, "Which packages are loaded: any, local or signed (default: SMELT_TRUST)");
-  verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed");
+  verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed")
+      ->allow_extra_args(false);
   verb->add_flag("--no-native", options->no_native,
                  "Leave a package's CPU code alone and make it from its Metal library");
   verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times")

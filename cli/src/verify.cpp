@@ -86,7 +86,8 @@ void add_verify(CLI::App& app, Context& context) {
   auto options = std::make_shared<VerifyOptions>();
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
-  verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed");
+  verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed")
+      ->allow_extra_args(false);
   add_reading_options(*verb, options->reading);
   verb->callback([options, &context] { context.finish(run_verify(*options)); });
 }
