@@ -298,8 +298,10 @@ Result<std::vector<std::optional<cache::Entry>>> TieredStore::find_all(const std
 /// Nothing: it may not be shared.
 std::optional<Outgoing> TieredStore::outgoing(const Digest& key, const Parts& parts, const trust::Provenance& origin,
                                               std::chrono::microseconds cost) const {
-  const auto own = options_.signing ? std::optional(trust::public_key(*options_.signing)) : std::nullopt;
-  trust::Sharing sharing = options_.policy.share(origin, own);
+  trust::Sharing sharing = options_.policy.share(origin, std::nullopt);
+  // Our public key costs as much as a signature: it is asked for only where it can make a difference.
+  if (sharing.how == trust::Sharing::How::no && options_.signing)
+    sharing = options_.policy.share(origin, trust::public_key(*options_.signing));
   if (sharing.how == trust::Sharing::How::no) return std::nullopt;
   Outgoing entry{key, std::move(sharing.made_from), cost, {}, std::move(sharing.signatures)};
   for (const auto& part : parts) entry.parts.push_back({std::string(part.name), to_bytes(part.bytes)});

@@ -284,45 +284,51 @@ class History {
     ::setenv("SMELT_TAKE_UNSIGNED", machine.takes_unsigned ? "1" : "", 1);
   }
 
-  Digest any_key() {
-    const std::vector<Digest> keys = world_.all_keys();
-    return keys[random_() % keys.size()];
-  }
-
+  /// All that is in its store, as libsmelt-metal and Python look at it, and as packages.
   std::string read_without_remotes(Machine& machine) {
     speak(machine);
-    const Digest key = any_key();
-    if (one_in(2)) {
-      const auto exported = service::export_package(*machine.store, std::span(&key, 1));
-      tell("{} exports: {}", machine.name, exported ? "done" : exported.error().message);
-      return exported ? judge(machine, *exported, "an export") : "";
+    size_t hits = 0, exports = 0;
+    for (const cache::EntryInfo& entry : entries_of(machine)) {
+      if (const auto exported = service::export_package(*machine.store, std::span(&entry.key, 1))) {
+        ++exports;
+        if (std::string problem = judge(machine, *exported, "an export"); !problem.empty()) return problem;
+      }
+      const auto found = must(service::find_usable(*machine.store, entry.key));
+      if (!found) continue;
+      ++hits;
+      const auto kernel = found->part(service::kKernelPart);
+      const ByteView package = kernel ? *kernel : found->part(service::kPackagePart).value_or(ByteView());
+      if (std::string problem = judge(machine, package, "a read"); !problem.empty()) return problem;
     }
-    const auto found = must(service::find_usable(*machine.store, key));
-    tell("{} reads its store: {}", machine.name, found ? "hit" : "miss");
-    if (!found) return {};
-    const auto kernel = found->part(service::kKernelPart);
-    return judge(machine, kernel ? *kernel : found->part(service::kPackagePart).value_or(ByteView()), "a read");
+    tell("{} reads its store: {} entries may be used, {} exported", machine.name, hits, exports);
+    return {};
   }
+
+  static std::vector<cache::EntryInfo> entries_of(Machine& machine) { return must(machine.store->list()); }
 
   std::string exchange(Machine& machine) {
     const auto store = open(machine);
-    const Digest key = any_key();
     if (one_in(2)) {
-      const auto pushed = store->push({key});
-      tell("{} pushes: {}", machine.name, pushed ? "done" : pushed.error().message);
+      size_t pushed = 0;
+      for (const cache::EntryInfo& entry : entries_of(machine)) pushed += store->push({entry.key}).has_value();
+      tell("{} pushes {} entries", machine.name, pushed);
       return {};
     }
-    if (must(machine.store->find(key))) return {};
-    const auto pulled = must(store->find(key, true, service::pull_question()));
-    tell("{} pulls: {}", machine.name, pulled ? "done" : "nothing");
-    if (!pulled) return {};
-    const auto kernel = pulled->part(service::kKernelPart);
-    const auto package = kernel ? kernel : pulled->part(service::kPackagePart);
-    const auto seen = package ? world_.material.look(*package) : fail(Errc::corrupt, "no package");
     const bool strict = machine.signing && !machine.takes_unsigned;
-    if (believes_attacker(machine) || (machine.level == trust::Level::any && !strict)) return {};
-    if (!seen || seen->strangers_air || seen->planted_code)
-      return fmt::format("a pull on {} files a stranger's library under a key of others", machine.name);
+    size_t pulled = 0;
+    for (const Digest& key : world_.all_keys()) {
+      if (must(machine.store->find(key))) continue;
+      const auto found = must(store->find(key, true, service::pull_question()));
+      if (!found) continue;
+      ++pulled;
+      if (believes_attacker(machine) || (machine.level == trust::Level::any && !strict)) continue;
+      const auto kernel = found->part(service::kKernelPart);
+      const auto package = kernel ? kernel : found->part(service::kPackagePart);
+      const auto seen = package ? world_.material.look(*package) : fail(Errc::corrupt, "no package");
+      if (!seen || seen->strangers_air || seen->planted_code)
+        return fmt::format("a pull on {} files a stranger's library under a key of others", machine.name);
+    }
+    tell("{} pulls {} entries", machine.name, pulled);
     return {};
   }
 
