@@ -22,7 +22,7 @@ struct VerifyOptions {
   ReadingOptions reading;
 };
 
-std::string one_line(std::string text) {
+std::string on_one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
   return text;
@@ -68,8 +68,8 @@ Result<bool> run_verify(const VerifyOptions& options) {
                      {"check", finding.check},
                      {"place", finding.place},
                      {"message", finding.message}});
-      lines += one_line(fmt::format("{}: {}: {}{}{}", input, severity, finding.place, finding.place.empty() ? "" : ": ",
-                                    finding.message)) +
+      lines += on_one_line(fmt::format("{}: {}: {}{}{}", input, severity, finding.place,
+                                       finding.place.empty() ? "" : ": ", finding.message)) +
                "\n";
     }
   }

@@ -227,7 +227,9 @@ TEST_CASE("a server that takes long to say no, and never too long, rests as one 
   const auto remotes = open_all({slow.url()}, {}, [&](std::string_view text) { warning = text; });
   CHECK(compile_with(*remotes) < kBudget + kAndABit);
   CHECK(remotes->statistics()[0].statistics.resting > 0);
-  CHECK_MESSAGE(warning.find("takes long and has nothing") != std::string::npos, warning);
+  // On a busy machine it is the server's thread that is late.
+  const bool stalled = warning.find("'stall'") != std::string::npos;
+  CHECK_MESSAGE((stalled || warning.find("takes long and has nothing") != std::string::npos), warning);
 }
 
 TEST_CASE("a server that is far away and has nothing yet does not rest") {

@@ -124,8 +124,8 @@ std::filesystem::path default_store_folder();
 bool may_be_store(const std::filesystem::path& folder);
 
 /// A store folder. Threads: every method may be called from any thread. Processes: any number per folder, on a local
-/// file system. Not to be used across fork(): open it in the child. Forking while other threads use it is fine: the fork
-/// waits for what is being written.
+/// file system. Not to be used across fork(): open it in the child. Forking while other threads use it is fine: the
+/// fork waits for what is being written.
 class Store {
  public:
   /// Opens, creating the folder (mode 0700) unless read_only. A damaged database is set aside and a fresh one opened
