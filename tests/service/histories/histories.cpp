@@ -209,7 +209,7 @@ class History {
       case 0:
       case 1:
         settle(machine);
-        return {};
+        return read_without_remotes(machine);  // what is stricter holds at once
       case 2:
       case 3:
         attack();
