@@ -74,7 +74,6 @@ class Bounds(unittest.TestCase):
         self.refused("second", short, words=["thread (5, 0, 0)", "offset 44"], threads=(6, 2))
         self.refused("sums", x, short, 90, words=["thread (10, 0, 0)", "buffer 1 'y'"], threads=11)
         self.refused("meets", short, words=["thread (10, 0, 0)"], threads=64, group_size=64)
-        self.refused("copy", x, numpy.zeros(0, "f"), words=["thread (0, 0, 0)", "has 0 bytes"])
 
     def test_what_fits_runs(self):
         for grid in (1, 9, 10):

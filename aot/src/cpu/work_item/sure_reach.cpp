@@ -121,7 +121,9 @@ void refuse_short_buffers(llvm::Function& entry, std::span<const SureReach> reac
     const uint64_t end = reach.offset + reach.bytes;
     llvm::Value* const needs =
         builder.CreateAdd(builder.CreateMul(last, builder.getInt64(reach.stride)), builder.getInt64(end));
-    builder.CreateCondBr(builder.CreateICmpULT(has, needs), too_short, next);
+    // No bytes at all may be a caller's way to bind a place for nothing, of which it does not say how large it is.
+    llvm::Value* const is_known = builder.CreateICmpNE(has, builder.getInt64(0));
+    builder.CreateCondBr(builder.CreateAnd(is_known, builder.CreateICmpULT(has, needs)), too_short, next);
 
     builder.SetInsertPoint(too_short);
     llvm::Value* const fit = builder.CreateAdd(

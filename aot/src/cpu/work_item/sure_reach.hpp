@@ -24,8 +24,8 @@ struct SureReach {
 std::vector<SureReach> find_sure_reach(const WorkItem& item);
 
 /// Puts the comparisons in front of everything else that the entry point does; it has the dispatch block as its first
-/// parameter. Where a buffer is too short it reports the first thread that would leave it (smelt_cpu_fault) and
-/// returns, so that nothing has been written.
+/// parameter. Where a buffer is too short, but not empty, it reports the first thread that would leave it
+/// (smelt_cpu_fault) and returns, so that nothing has been written.
 void refuse_short_buffers(llvm::Function& entry, std::span<const SureReach> reaches);
 
 }  // namespace smelt::aot::cpu
