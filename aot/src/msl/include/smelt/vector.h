@@ -312,6 +312,30 @@ __SMELT_INLINE constexpr __native<T, 4> __native_of(const T (&e)[4]) {
     const vec before = *this;                                                                                      \
     *this -= vec(1);                                                                                               \
     return before;                                                                                                 \
+  }                                                                                                                \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V))                                                                                     \
+  __SMELT_INLINE V& operator++(this V& self) {                                                                     \
+    return self += vec(1);                                                                                         \
+  }                                                                                                                \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V))                                                                                     \
+  __SMELT_INLINE V& operator--(this V& self) {                                                                     \
+    return self -= vec(1);                                                                                         \
+  }                                                                                                                \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V))                                                                                     \
+  __SMELT_INLINE vec operator++(this V& self, int) {                                                               \
+    const vec before(self);                                                                                        \
+    self += vec(1);                                                                                                \
+    return before;                                                                                                 \
+  }                                                                                                                \
+  template <class V>                                                                                               \
+    requires(__is_volatile(V))                                                                                     \
+  __SMELT_INLINE vec operator--(this V& self, int) {                                                               \
+    const vec before(self);                                                                                        \
+    self -= vec(1);                                                                                                \
+    return before;                                                                                                 \
   }
 
 template <class T>
