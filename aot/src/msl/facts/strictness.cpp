@@ -133,7 +133,8 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
     if (variable.isStaticLocal() && space == 0 && !variable.isConstexpr())
       return error(variable.getLocation(), "variables in function scope cannot be declared static");
     // The token filter makes it static, and AIR runs no code before a kernel's.
-    if (variable.isStaticLocal() && space == 2 && !variable.hasConstantInitialization())
+    const bool depends = variable.hasInit() && variable.getInit()->isValueDependent();
+    if (variable.isStaticLocal() && space == 2 && !depends && !variable.hasConstantInitialization())
       return error(variable.getLocation(),
                    "variable '{}' in address space 'constant' must be initialized with a constant expression",
                    std::string(variable.getName()));

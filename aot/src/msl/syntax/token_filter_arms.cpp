@@ -3,6 +3,7 @@
 // result is a value too, in C++ and in Metal, and the other arm may be made one. What looks like an lvalue and is none
 // the parser finds out (Learnt::choices).
 #include "msl/syntax/token_filter.hpp"
+#include "msl/syntax/token_filter_angles.hpp"
 
 #include "clang/Lex/Preprocessor.h"
 
@@ -88,6 +89,13 @@ size_t TokenFilter::end_of_arm(size_t at) const {
   for (size_t end = at; end < at + kMostTokens;) {
     const Token& token = in_[end];
     if (token.isOneOf(tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::comma, tok::eof)) return end;
+    if (token.is(tok::identifier) && in_[end + 1].is(tok::less)) {
+      const size_t behind = skip_template_arguments(in_, end + 1);
+      if (behind != end + 1) {
+        end = behind;
+        continue;
+      }
+    }
     if (token.is(tok::question)) ++choices;
     if (token.is(tok::colon) && choices-- == 0) return end;
     end = token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace) ? skip_balanced(end) : end + 1;

@@ -6,6 +6,7 @@
 // its looks, or the parser said so (Learnt::choices), each is wrapped in a function that returns such values as plain
 // T, and everything else as it is. Other arms stay as they are: `(c ? p[0] : p[1]).x = 9` writes one of two.
 #include "msl/syntax/token_filter.hpp"
+#include "msl/syntax/token_filter_angles.hpp"
 
 #include "clang/Lex/Preprocessor.h"
 
@@ -203,8 +204,10 @@ bool TokenFilter::conditional() {
   const Token token = in_[at_];
   const clang::SourceLocation at = token.getLocation();
   while (!arms_.empty() && arms_.back().is_false_arm && arms_.back().depth == depth_ &&
-         token.isOneOf(tok::comma, tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::colon))
+         token.isOneOf(tok::comma, tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::colon)) {
+    if (token.is(tok::comma) && inside_template_arguments(in_, at_)) break;
     close_arm(at);
+  }
   // Unbalanced input: an arm never outlives its bracket.
   while (!arms_.empty() && arms_.back().depth > depth_) close_arm(at);
   count_brackets(token);

@@ -205,117 +205,141 @@ namespace __vectors {
                                __raw());                                                                       \
   }
 
-#define __SMELT_VECTOR_MEMBERS                                                                             \
-  using value_type = T;                                                                                    \
-  vec() = default;                                                                                         \
-  void operator&()&& = delete; /* a swizzle has no address */                                              \
-  template <class U>                                                                                       \
-    requires(__is_number<U> && __is_convertible_to(U, T))                                                  \
-  __SMELT_INLINE constexpr vec(U value)                                                                    \
-      : vec(E(static_cast<typename __kept<T>::type>(static_cast<T>(value))), __raw()) {}                   \
-  template <class U>                                                                                       \
-    requires(!__is_same(U, T))                                                                             \
-  __SMELT_INLINE constexpr explicit vec(metal::vec<U, N> other)                                            \
-      : vec(__convert_vector<T, U, N>(other.__n()), __raw()) {}                                            \
-  template <class U>                                                                                       \
-    requires(!__is_same(U, T))                                                                             \
-  __SMELT_INLINE constexpr explicit vec(metal::packed_vec<U, N> other) : vec(metal::vec<U, N>(other)) {}   \
-  template <class... A>                                                                                    \
-    requires __fills<T, N, A...>                                                                           \
-  __SMELT_INLINE constexpr vec(A... parts) : vec(__put_together(parts...), __raw()) {}                     \
-                                                                                                           \
-  template <class... A>                                                                                    \
-  static __SMELT_INLINE constexpr E __put_together(A... parts) {                                           \
-    __components<T, N> all;                                                                                \
-    (all.append(parts), ...);                                                                              \
-    return __native_of<T>(all.e);                                                                          \
-  }                                                                                                        \
-  __SMELT_INLINE constexpr E __n() const {                                                                 \
-    if (!__builtin_is_constant_evaluated()) return __v;                                                    \
-    T all[N] = {};                                                                                         \
-    for (int i = 0; i < N; ++i) all[i] = __at(i);                                                          \
-    return __native_of<T>(all);                                                                            \
-  }                                                                                                        \
-  template <class M>                                                                                       \
-  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                                \
-    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                          \
-  }                                                                                                        \
-  __SMELT_INLINE constexpr T operator[](int i) const {                                                     \
-    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                           \
-  }                                                                                                        \
-  __SMELT_INLINE T& operator[](int i) {                                                                    \
-    return reinterpret_cast<T*>(&__v)[i];                                                                  \
-  }                                                                                                        \
-  template <class V>                                                                                       \
-    requires(__is_volatile(V))                                                                             \
-  __SMELT_INLINE auto& operator[](this V& self, int i) {                                                   \
-    return (&self.x)[i];                                                                                   \
-  }                                                                                                        \
-                                                                                                           \
-  template <class V>                                                                                       \
-    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                       \
-  __SMELT_INLINE vec(V& other) : vec(E(other.__v), __raw()) {}                                             \
-  template <class V>                                                                                       \
-    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                       \
-  __SMELT_INLINE vec& operator=(V& other) {                                                                \
-    return *this = vec(other);                                                                             \
-  }                                                                                                        \
-  template <class V>                                                                                       \
-    requires(__is_volatile(V))                                                                             \
-  __SMELT_INLINE V& operator=(this V& self, vec value) {                                                   \
-    self.__v = value.__v;                                                                                  \
-    return self;                                                                                           \
-  }                                                                                                        \
-                                                                                                           \
-  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                             \
-  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                             \
-  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                             \
-  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                             \
-  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                         \
-  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                  \
-  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                  \
-  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                  \
-  __SMELT_SHIFT(<<)                                                                                        \
-  __SMELT_SHIFT(>>)                                                                                        \
-  __SMELT_COMPARISON(<)                                                                                    \
-  __SMELT_COMPARISON(>)                                                                                    \
-  __SMELT_COMPARISON(<=)                                                                                   \
-  __SMELT_COMPARISON(>=)                                                                                   \
-  __SMELT_COMPARISON(==)                                                                                   \
-  __SMELT_COMPARISON(!=)                                                                                   \
-  __SMELT_LOGICAL(&)                                                                                       \
-  __SMELT_LOGICAL(|)                                                                                       \
-  friend __SMELT_INLINE constexpr vec operator+(vec a) {                                                   \
-    return a;                                                                                              \
-  }                                                                                                        \
-  friend __SMELT_INLINE constexpr vec operator-(vec a)                                                     \
-    requires(!__is_same(T, bool))                                                                          \
-  {                                                                                                        \
-    return vec(E(-a.__n()), __raw());                                                                      \
-  }                                                                                                        \
-  friend __SMELT_INLINE constexpr vec operator~(vec a)                                                     \
-    requires(__is_integral(T) && !__is_same(T, bool))                                                      \
-  {                                                                                                        \
-    return vec(E(~a.__n()), __raw());                                                                      \
-  }                                                                                                        \
-  friend __SMELT_INLINE constexpr metal::vec<bool, N> operator!(vec a) {                                   \
-    return metal::vec<bool, N>::__from_mask(a.__n() == E(0));                                              \
-  }                                                                                                        \
-  __SMELT_INLINE constexpr vec& operator++() {                                                             \
-    return *this += vec(1);                                                                                \
-  }                                                                                                        \
-  __SMELT_INLINE constexpr vec& operator--() {                                                             \
-    return *this -= vec(1);                                                                                \
-  }                                                                                                        \
-  __SMELT_INLINE constexpr vec operator++(int) {                                                           \
-    const vec before = *this;                                                                              \
-    *this += vec(1);                                                                                       \
-    return before;                                                                                         \
-  }                                                                                                        \
-  __SMELT_INLINE constexpr vec operator--(int) {                                                           \
-    const vec before = *this;                                                                              \
-    *this -= vec(1);                                                                                       \
-    return before;                                                                                         \
+#define __SMELT_VECTOR_MEMBERS                                                                           \
+  using value_type = T;                                                                                  \
+  vec() = default;                                                                                       \
+  void operator&()&& = delete; /* a swizzle has no address */                                            \
+  template <class U>                                                                                     \
+    requires(__is_number<U> && __is_convertible_to(U, T))                                                \
+  __SMELT_INLINE constexpr vec(U value)                                                                  \
+      : vec(E(static_cast<typename __kept<T>::type>(static_cast<T>(value))), __raw()) {}                 \
+  template <class U>                                                                                     \
+    requires(!__is_same(U, T))                                                                           \
+  __SMELT_INLINE constexpr explicit vec(metal::vec<U, N> other)                                          \
+      : vec(__convert_vector<T, U, N>(other.__n()), __raw()) {}                                          \
+  template <class U>                                                                                     \
+    requires(!__is_same(U, T))                                                                           \
+  __SMELT_INLINE constexpr explicit vec(metal::packed_vec<U, N> other) : vec(metal::vec<U, N>(other)) {} \
+  template <class... A>                                                                                  \
+    requires __fills<T, N, A...>                                                                         \
+  __SMELT_INLINE constexpr vec(A... parts) : vec(__put_together(parts...), __raw()) {}                   \
+                                                                                                         \
+  template <class... A>                                                                                  \
+  static __SMELT_INLINE constexpr E __put_together(A... parts) {                                         \
+    __components<T, N> all;                                                                              \
+    (all.append(parts), ...);                                                                            \
+    return __native_of<T>(all.e);                                                                        \
+  }                                                                                                      \
+  __SMELT_INLINE constexpr E __n() const {                                                               \
+    if (!__builtin_is_constant_evaluated()) return __v;                                                  \
+    T all[N] = {};                                                                                       \
+    for (int i = 0; i < N; ++i) all[i] = __at(i);                                                        \
+    return __native_of<T>(all);                                                                          \
+  }                                                                                                      \
+  template <class M>                                                                                     \
+  static __SMELT_INLINE constexpr vec __from_mask(M mask) {                                              \
+    return vec(__builtin_convertvector(mask, E) & E(1), __raw());                                        \
+  }                                                                                                      \
+  __SMELT_INLINE constexpr T operator[](int i) const {                                                   \
+    return __builtin_is_constant_evaluated() ? __at(i) : static_cast<T>(__v[i]);                         \
+  }                                                                                                      \
+  __SMELT_INLINE T& operator[](int i) {                                                                  \
+    return reinterpret_cast<T*>(&__v)[i];                                                                \
+  }                                                                                                      \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V))                                                                           \
+  __SMELT_INLINE auto& operator[](this V& self, int i) {                                                 \
+    return (&self.x)[i];                                                                                 \
+  }                                                                                                      \
+                                                                                                         \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                     \
+  __SMELT_INLINE vec(V& other) : vec(E(other.__v), __raw()) {}                                           \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V) && __is_same(__smelt_plain_t<V>, vec))                                     \
+  __SMELT_INLINE vec& operator=(V& other) {                                                              \
+    return *this = vec(other);                                                                           \
+  }                                                                                                      \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V))                                                                           \
+  __SMELT_INLINE V& operator=(this V& self, vec value) {                                                 \
+    self.__v = value.__v;                                                                                \
+    return self;                                                                                         \
+  }                                                                                                      \
+                                                                                                         \
+  __SMELT_ARITHMETIC(+, (!__is_same(T, bool)))                                                           \
+  __SMELT_ARITHMETIC(-, (!__is_same(T, bool)))                                                           \
+  __SMELT_ARITHMETIC(*, (!__is_same(T, bool)))                                                           \
+  __SMELT_ARITHMETIC(/, (!__is_same(T, bool)))                                                           \
+  __SMELT_ARITHMETIC(%, (__is_integral(T) && !__is_same(T, bool)))                                       \
+  __SMELT_ARITHMETIC(&, __is_integral(T))                                                                \
+  __SMELT_ARITHMETIC(|, __is_integral(T))                                                                \
+  __SMELT_ARITHMETIC(^, __is_integral(T))                                                                \
+  __SMELT_SHIFT(<<)                                                                                      \
+  __SMELT_SHIFT(>>)                                                                                      \
+  __SMELT_COMPARISON(<)                                                                                  \
+  __SMELT_COMPARISON(>)                                                                                  \
+  __SMELT_COMPARISON(<=)                                                                                 \
+  __SMELT_COMPARISON(>=)                                                                                 \
+  __SMELT_COMPARISON(==)                                                                                 \
+  __SMELT_COMPARISON(!=)                                                                                 \
+  __SMELT_LOGICAL(&)                                                                                     \
+  __SMELT_LOGICAL(|)                                                                                     \
+  friend __SMELT_INLINE constexpr vec operator+(vec a) {                                                 \
+    return a;                                                                                            \
+  }                                                                                                      \
+  friend __SMELT_INLINE constexpr vec operator-(vec a)                                                   \
+    requires(!__is_same(T, bool))                                                                        \
+  {                                                                                                      \
+    return vec(E(-a.__n()), __raw());                                                                    \
+  }                                                                                                      \
+  friend __SMELT_INLINE constexpr vec operator~(vec a)                                                   \
+    requires(__is_integral(T) && !__is_same(T, bool))                                                    \
+  {                                                                                                      \
+    return vec(E(~a.__n()), __raw());                                                                    \
+  }                                                                                                      \
+  friend __SMELT_INLINE constexpr metal::vec<bool, N> operator!(vec a) {                                 \
+    return metal::vec<bool, N>::__from_mask(a.__n() == E(0));                                            \
+  }                                                                                                      \
+  __SMELT_INLINE constexpr vec& operator++() {                                                           \
+    return *this += vec(1);                                                                              \
+  }                                                                                                      \
+  __SMELT_INLINE constexpr vec& operator--() {                                                           \
+    return *this -= vec(1);                                                                              \
+  }                                                                                                      \
+  __SMELT_INLINE constexpr vec operator++(int) {                                                         \
+    const vec before = *this;                                                                            \
+    *this += vec(1);                                                                                     \
+    return before;                                                                                       \
+  }                                                                                                      \
+  __SMELT_INLINE constexpr vec operator--(int) {                                                         \
+    const vec before = *this;                                                                            \
+    *this -= vec(1);                                                                                     \
+    return before;                                                                                       \
+  }                                                                                                      \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V))                                                                           \
+  __SMELT_INLINE V& operator++(this V& self) {                                                           \
+    return self += vec(1);                                                                               \
+  }                                                                                                      \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V))                                                                           \
+  __SMELT_INLINE V& operator--(this V& self) {                                                           \
+    return self -= vec(1);                                                                               \
+  }                                                                                                      \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V))                                                                           \
+  __SMELT_INLINE vec operator++(this V& self, int) {                                                     \
+    const vec before(self);                                                                              \
+    self += vec(1);                                                                                      \
+    return before;                                                                                       \
+  }                                                                                                      \
+  template <class V>                                                                                     \
+    requires(__is_volatile(V))                                                                           \
+  __SMELT_INLINE vec operator--(this V& self, int) {                                                     \
+    const vec before(self);                                                                              \
+    self -= vec(1);                                                                                      \
+    return before;                                                                                       \
   }
 
 template <class T>

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: no cast leads to another space
+// error 6:59: C-style cast from 'device float *' to 'threadgroup float *' converts between mismatching address spaces
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device float* out) { threadgroup float* p = (threadgroup float*)out; p[0] = 1; }
