@@ -15,7 +15,7 @@ namespace smelt::metallib {
 namespace {
 
 /// The newest AIR that a container of that version carries, by patch 1.2.2 ... 1.2.9 (docs/formats/metallib.md 12).
-constexpr std::pair<uint16_t, uint16_t> kNewestAir[] = {{2, 0}, {1, 8}, {2, 2}, {2, 3}, {2, 4}, {2, 7}, {2, 7}, {2, 9}};
+constexpr std::pair<uint16_t, uint16_t> kNewestAir[] = {{2, 0}, {2, 2}, {2, 2}, {2, 3}, {2, 4}, {2, 7}, {2, 7}, {2, 9}};
 
 class Checker {
  public:
@@ -51,7 +51,7 @@ class Checker {
 
 void Checker::check_header() {
   const bool macos = library_.platform == static_cast<uint8_t>(Platform::macos);
-  // What Apple's tools make of source without entry points.
+  // Xcode makes such a library of a target whose sources have no function.
   if (library_.functions.empty()) note("function list", "no functions: an empty library");
   if (library_.patch >= kFirstPatchWithPlatform) {
     if (library_.platform == 0 || library_.platform > static_cast<uint8_t>(Platform::visionos_simulator))

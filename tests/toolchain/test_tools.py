@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+import struct
 import sys
 import tarfile
 import unittest
@@ -28,7 +29,7 @@ class XcrunTest(ToolTest):
         self.assertEqual(self.fail_with(72, "xcrun", "-find", "no-such-tool"),
                          'xcrun: error: unable to find utility "no-such-tool", not a developer tool or in PATH\n')
         for sdk, why in (("watchos", "watchOS has no Metal"), ("xros", "visionOS is no target"), ("driverkit", "DriverKit"),
-                         ("appletvsimulator", "simulators are no target"), ("dreamcast", "macosx, iphoneos and appletvos")):
+                         ("xrsimulator", "visionOS is no target"), ("dreamcast", "macosx, iphoneos, appletvos, iphonesimulator and appletvsimulator")):
             said = self.fail_with(1, "xcrun", "-sdk", sdk, "metal", "-v")
             self.assertIn(f'SDK "{sdk}" cannot be located: ', said)
             self.assertIn(why, said)
@@ -42,6 +43,12 @@ class XcrunTest(ToolTest):
         self.assertEqual(self.succeed("metal", "-dumpmachine", SDKROOT="/x/iPhoneOS17.4.sdk"), "air64-apple-ios17.0.0\n")
         self.assertEqual(self.succeed("xcrun", "-sdk", "appletvos", "metal", "-dumpmachine"), "air64-apple-tvos17.0.0\n")
         self.assertTrue(self.succeed("xcrun", "--sdk", "appletvos", "--show-sdk-path").endswith("/SDKs/AppleTVOS17.0.sdk\n"))
+        self.assertEqual(self.succeed("xcrun", "-sdk", "iphonesimulator", "metal", "-dumpmachine"), "air64-apple-ios17.0.0-simulator\n")
+        self.assertTrue(self.succeed("xcrun", "--sdk", "appletvsimulator", "--show-sdk-path").endswith("/SDKs/AppleTVSimulator17.0.sdk\n"))
+        # iOS's language is that of tvOS and of the simulators.
+        self.assertEqual(self.succeed("xcrun", "-sdk", "appletvsimulator", "metal", "-std=ios-metal2.1", "-dumpmachine"),
+                         "air64-apple-tvos17.0.0-simulator\n")
+        self.assertEqual(self.succeed("xcrun", "-sdk", "macosx", "metal", "-std=ios-metal2.1", "-dumpmachine"), "air64-apple-ios17.0.0\n")
 
 
 class TargetTest(ToolTest):
@@ -52,7 +59,12 @@ class TargetTest(ToolTest):
                               (("-std=metal3.2",), "macosx15.0.0"), (("-mtvos-version-min=15",), "tvos15.0.0"),
                               (("-mappletvos-version-min=18.1",), "tvos18.1.0"), (("-target", "air64-apple-tvos16.0"), "tvos16.0.0"),
                               (("-target", "air64-apple-tvos26.0"), "tvos26.0.0"), (("-isysroot", "/s/AppleTVOS.sdk"), "tvos17.0.0"),
-                              (("-isysroot", "/s/iPhoneOS.sdk"), "ios17.0.0")):
+                              (("-isysroot", "/s/iPhoneOS.sdk"), "ios17.0.0"), (("-std=macos-metal1.2",), "macosx14.0.0"),
+                              (("-std=ios-metal1.0",), "ios17.0.0"), (("-miphonesimulator-version-min=16.4",), "ios16.4.0-simulator"),
+                              (("-mtvos-simulator-version-min=17.0",), "tvos17.0.0-simulator"),
+                              (("-target", "air64-apple-ios18.0-simulator"), "ios18.0.0-simulator"),
+                              (("-target", "air64_v28-apple-tvos26.0.0-simulator"), "tvos26.0.0-simulator"),
+                              (("-isysroot", "/s/iPhoneSimulator17.2.sdk"), "ios17.0.0-simulator")):
             self.assertEqual(self.succeed("metal", *words, "-dumpmachine").strip().split("-apple-")[1], triple, words)
         self.assertIn("macosx12.0.0", self.succeed("metal", "-dumpmachine", MACOSX_DEPLOYMENT_TARGET="12.0"))
         self.assertIn("tvos18.0.0", self.succeed("xcrun", "-sdk", "appletvos", "metal", "-dumpmachine", TVOS_DEPLOYMENT_TARGET="18.0"))
@@ -78,14 +90,57 @@ class TargetTest(ToolTest):
         said = self.call("metal", "-mmacosx-version-min=10.15", "fill.metal", "-o", "f.metallib")
         self.assertEqual((said.returncode, said.stderr.count("warning: macOS 10.15 is older")), (0, 1), said.stderr)
 
+    def test_a_simulator_is_in_the_code_and_the_library(self):
+        self.write(s_metal="#include <TargetConditionals.h>\n#if !TARGET_OS_SIMULATOR || !TARGET_OS_IOS || !defined(__METAL_IOS__)\n#error which\n#endif\n" + FILL,
+                   m_metal="#include <TargetConditionals.h>\n#if TARGET_OS_SIMULATOR\n#error which\n#endif\n" + FILL)
+        self.succeed("xcrun", "-sdk", "iphonesimulator", "metal", "-mios-simulator-version-min=16.0", "-c", "s.metal")
+        self.succeed("xcrun", "-sdk", "iphonesimulator", "metallib", "s.air", "-o", "s.metallib")
+        said = self.succeed(SMELT, "inspect", "s.metallib")
+        self.assertIn("slice ios16-simulator", said)
+        self.assertEqual((self.folder / "s.metallib").read_bytes()[4:12], bytes([1, 0, 2, 0, 7, 0, 0, 0x87]))
+        self.assertEqual(self.kernels("s.metallib"), ["fill"])
+        self.assertEqual(self.run_kernel("s.metallib", "fill"), (7,) * 4)
+        # A library of a simulator is linked for it again, and not among those of the device.
+        self.succeed("metallib", "s.metallib", "-o", "again.metallib")
+        self.assertEqual((self.folder / "again.metallib").read_bytes(), (self.folder / "s.metallib").read_bytes())
+        self.succeed("metal", "-mios-version-min=16.0", "-c", "m.metal")
+        self.assertIn("s.air is for the simulator of iOS, and m.air is for iOS", self.fail_with(1, "metallib", "s.air", "m.air", "-o", "x.metallib"))
+        self.write(fill_metal=FILL)
+        self.succeed("metal", "-target", "air64-apple-tvos16.0-simulator", "-c", "fill.metal")
+        self.succeed("air-lld", "-platform_version", "tvos-simulator", "16.0", "16.0", "fill.air", "-o", "tv.metallib")
+        self.assertEqual((self.folder / "tv.metallib").read_bytes()[11], 0x88)
+
+    def test_old_languages(self):
+        """The lines of SDL, wgpu, SPIRV-Cross and Flutter."""
+        self.write(k_metal="#if __METAL_VERSION__ != WANTED\n#error which\n#endif\n" + FILL)
+        old = "metal: warning: {0} is older than any that is made here; the result is for {1}\n"
+        for word, number in (("macos-metal1.0", 100), ("macos-metal1.1", 110), ("osx-metal1.2", 120), ("ios-metal1.1", 110)):
+            self.succeed("metal", f"-std={word}", f"-DWANTED={number}", "-c", "k.metal")
+            self.assertIn(f"!{{!\"Metal\", i32 1, i32 {number // 10 % 10}, i32 0}}", self.succeed("metal-objdump", "-d", "k.air"))
+        self.succeed("metal", "-std=macos-metal1.0", "-mmacosx-version-min=10.11", "-Werror=constant-conversion", "-DWANTED=100", "-x", "metal",
+                     "k.metal", "-o", "/dev/null", stderr=old.format("macOS 10.11", "macOS 12.0"))
+        self.assertTrue(os.path.exists("/dev/null") and not os.path.isfile("/dev/null"))
+        self.succeed("xcrun", "-sdk", "iphonesimulator", "metal", "-miphonesimulator-version-min=11.0", "-std=ios-metal2.1", "-DWANTED=210", "-o", "k.metallib",
+                     "k.metal", stderr=old.format("iOS 11.0", "iOS 15.0"))
+        self.assertEqual(self.kernels("k.metallib"), ["fill"])
+
+    def test_the_machine_that_swiftpm_runs_on(self):
+        self.write(k_metal=FILL)
+        self.succeed("metal", "-c", "-target", "air64-unknown-linux-gnu", "-serialize-diagnostics", "k.dia", "-o", "k.air", "k.metal",
+                     stderr="metal: warning: target triple 'air64-unknown-linux-gnu' names no system with Metal; the result is for macOS 14.0\n")
+        self.assertEqual((self.folder / "k.dia").read_bytes()[:4], b"DIAG")
+        self.assertIn("macosx14.0.0", self.succeed("metal", "-target", "air64-unknown-linux-gnu", "-dumpmachine"))
+
     def test_what_cannot_be(self):
         for words, message in ((("-std=c++17",), "invalid value 'c++17' in '-std=c++17'"),
                                (("-std=metal4.0", "-mmacosx-version-min=14.0"), "'-std=metal4.0' needs macOS 26"),
-                               (("-target", "air64-apple-tvos17.0-simulator"), "simulators are no target"),
+                               (("-target", "air64-apple-macosx14.0-simulator"), "macOS has no simulator"),
+                               (("-std=macos-metal1.3",), "use metal1.0 to metal1.2"),
+                               (("-ferror-limit=some",), "invalid integral value 'some' in '-ferror-limit=some'"),
                                (("-target", "air64-apple-ios17.0-macabi"), "Mac Catalyst is no target"),
                                (("-target", "air64-apple-watchos10.0"), "watchOS has no Metal"),
                                (("-target", "air64-apple-xros1.0"), "visionOS is no target"),
-                               (("-target", "air64-apple-bridgeos1.0"), "only macOS, iOS and tvOS"),
+                               (("-target", "air64-apple-bridgeos1.0"), "only macOS, iOS, tvOS"),
                                (("-mwatchos-version-min=10",), "watchOS has no Metal"),
                                (("-target", "x86_64-linux"), "unknown target triple"),
                                (("-arch", "applegpu_g13"), "binaries of one GPU"),
@@ -182,6 +237,22 @@ class MetalTest(ToolTest):
         for words, value in ((("-DA=1", "-UA"), "A"), (("-UA", "-DA=1"), "1"), (("-DA=1", "-D", "A=2"), "2"), (("-U__METAL__", "-DA=__METAL__"), "__METAL__")):
             self.assertEqual(self.succeed("metal", *words, "-E", "-P", "-x", "metal", "-", stdin="A\n").strip(), value)
 
+    def test_macros_of_the_system(self):
+        """Godot asks for them; the second line is what it reads."""
+        for words, macro, number in (((), "MAC_OS_X", 140000), (("-mmacosx-version-min=15.1",), "MAC_OS_X", 150100),
+                                     (("-mios-version-min=17.2",), "IPHONE_OS", 170200), (("-mtvos-version-min=18",), "TV_OS", 180000),
+                                     (("-mios-simulator-version-min=17.2",), "IPHONE_OS", 170200)):
+            macros = self.succeed("metal", *words, "-E", "-dM", "-x", "metal", "-", stdin="\n").splitlines()
+            self.assertIn(f"#define __ENVIRONMENT_{macro}_VERSION_MIN_REQUIRED__ {number}", macros)
+            self.assertIn(f"#define __ENVIRONMENT_OS_VERSION_MIN_REQUIRED__ {number}", macros)
+            self.assertEqual(sum("_VERSION_MIN_REQUIRED__" in line for line in macros), 2)
+        # In code too, and -D and -U have the last word.
+        self.write(os_metal="kernel void k(device float* x) { x[0] = __ENVIRONMENT_OS_VERSION_MIN_REQUIRED__; }\n")
+        for words, number in (((), 140000), (("-mmacosx-version-min=13.0",), 130000), (("-D__ENVIRONMENT_OS_VERSION_MIN_REQUIRED__=7",), 7)):
+            self.succeed("metal", *words, "os.metal", "-o", "os.metallib")
+            self.assertEqual(self.run_kernel("os.metallib", "k")[0], number)
+        self.assertIn("undeclared", self.fail_with(1, "metal", "-U__ENVIRONMENT_OS_VERSION_MIN_REQUIRED__", "-c", "os.metal"))
+
     def test_include_options(self):
         system = self.folder / "sys"
         system.mkdir()
@@ -260,7 +331,7 @@ class MetalTest(ToolTest):
             ((), fast), (("-fno-fast-math", "-ffast-math"), fast), (("-fmetal-math-mode=fast",), fast),
             (("-Ofast", "-O3"), fast), (("-fno-fast-math", "-Ofast"), fast),
             (("-fmetal-math-mode=relaxed",), relaxed), (("-ffast-math", "-fmetal-math-mode=relaxed"), relaxed),
-            (("-fno-fast-math",), safe), (("-fmetal-math-mode=safe",), safe), (("-O2", "-fno-fast-math", "-O0", "-Os", "-Og", "-O4"), safe),
+            (("-fno-fast-math",), safe), (("-fmetal-math-mode=safe",), safe), (("-O2", "-fno-fast-math", "-O0", "-Os", "-Og", "-O3"), safe),
             (("-fmetal-math-fp32-functions=precise",), (fast[0], False, "enable")),
             (("-fmetal-math-fp32-functions=precise", "-fmetal-math-mode=relaxed"), (relaxed[0], False, "disable")),
             (("-fmetal-math-mode=safe", "-fmetal-math-fp32-functions=fast"), (safe[0], True, "disable")),
@@ -269,6 +340,9 @@ class MetalTest(ToolTest):
         self.assertIn("invalid value 'quick'", self.fail_with(1, "metal", "-fmetal-math-mode=quick", "k.metal"))
         self.assertIn("invalid value 'exact'", self.fail_with(1, "metal", "-fmetal-math-fp32-functions=exact", "k.metal"))
         self.assertIn("invalid value 'best' in '-Obest'", self.fail_with(1, "metal", "-Obest", "k.metal"))
+        for level, said in (("-O4", "-O4 is equivalent to -O3 [-Wdeprecated]"), ("-O9", "optimization level '-O9' is not supported; using '-O3' instead"),
+                            ("-O99999999999", "optimization level '-O99999999999' is not supported; using '-O3' instead")):
+            self.succeed("metal", level, "-c", "k.metal", stderr=f"metal: warning: {said}\n")
 
     def test_infinities_and_nans_are_honoured_in_relaxed_mode(self):
         self.write(k_metal="#include <metal_stdlib>\nusing namespace metal;\n"
@@ -315,12 +389,62 @@ class MessageTest(ToolTest):
 
     def test_warnings_are_told_each_time(self):
         self.write(w_metal="kernel void k(device float* p) {\n  int unused;\n  p[0] = 1;\n}\n")
-        warning = "w.metal:2:7: warning: unused variable 'unused'\n  int unused;\n      ^\n1 warning generated.\n"
+        warning = "w.metal:2:7: warning: unused variable 'unused' [-Wunused-variable]\n  int unused;\n      ^\n1 warning generated.\n"
         for _ in range(2):  # the second is a hit
             self.succeed("metal", "-c", "w.metal", "-o", "w.air", stderr=warning)
         self.succeed("metal", "-w", "-c", "w.metal", "-o", "w.air")
         self.succeed("metal", "-Wno-unused-variable", "-Wno-metal-addr-spaces", "-c", "w.metal", "-o", "w.air")
-        self.assertIn("error: unused variable", self.fail_with(1, "metal", "-Werror", "-c", "w.metal", "-o", "w.air"))
+        self.assertIn("error: unused variable 'unused' [-Werror,-Wunused-variable]\n", self.fail_with(1, "metal", "-Werror", "-c", "w.metal", "-o", "w.air"))
+
+    def test_a_warning_that_there_is_not(self):
+        self.write(f_metal=FILL)
+        unknown = "unknown warning option '-Wbogus' [{}-Wunknown-warning-option]"
+        for _ in range(2):
+            self.succeed("metal", "-Wbogus", "-c", "f.metal", stderr=f"metal: warning: {unknown.format('')}\n")
+        said = self.fail_with(1, "metal", "-Wbogus", "-Werror", "-c", "f.metal")
+        self.assertIn(unknown.format("-Werror,"), said)
+        self.assertIn("did you mean '-Wunused-variable'", self.call("metal", "-Wunused-variabel", "-c", "f.metal").stderr)
+        self.succeed("metal", "-Wbogus", "-Wno-unknown-warning-option", "-c", "f.metal")
+
+    def test_so_many_errors(self):
+        self.write(e_metal="kernel void k(device float* p) {\n" + "".join(f"  p[0] = u{i};\n" for i in range(5)) + "}\n")
+        said = self.fail_with(1, "metal", "-ferror-limit=2", "-c", "e.metal")
+        self.assertEqual([line.split(": error: ")[1] for line in said.splitlines() if ": error: " in line],
+                         ["use of undeclared identifier 'u0'", "use of undeclared identifier 'u1'",
+                          "too many errors emitted, stopping now [-ferror-limit=]"])
+        for option in ("-ferror-limit=0", "-ferror-limit=9", "-w"):
+            self.assertIn("5 errors generated.", self.fail_with(1, "metal", option, "-c", "e.metal"))
+
+    def test_how_a_header_was_reached(self):
+        self.write(main_metal='#include <metal_stdlib>\n#include "outer.h"\n', outer_h='\n#include "inner.h"\nint o() { int mine; return qqqq; }\n',
+                   inner_h="inline int i() { int unused; return absent; }\n")
+        said = self.fail_with(1, "metal", "-c", "main.metal")
+        self.assertIn("In file included from main.metal:2:\nIn file included from outer.h:2:\ninner.h:1:37: error: ", said.replace(f"{self.folder}/", "").replace("./", ""))
+        self.assertEqual(said.count("In file included from main.metal:2:\n"), 2)
+        self.assertIn("2 errors generated.", said)
+        # Once for the messages that follow each other, and for warnings too.
+        self.write(inner_h="inline int i() { return absent; }\ninline int j() { return gone; }\n", outer_h='#include "inner.h"\n')
+        self.assertEqual(self.fail_with(1, "metal", "-c", "main.metal").count("In file included from main.metal"), 1)
+        self.write(inner_h="inline int i() { int unused; return 1; }\ninline int j() { int unused; return 1; }\n",
+                   main_metal='#include "outer.h"\n' + FILL)
+        said = self.call("metal", "-c", "main.metal")
+        self.assertEqual((said.returncode, said.stderr.count("In file included from main.metal"), said.stderr.count("[-Wunused-variable]")), (0, 1, 2), said.stderr)
+        self.assertIn("2 warnings generated.", said.stderr)
+
+    def test_serialised(self):
+        """The bytes are read by Clang's own reader in tests/aot/compile; here, that what was said is in them."""
+        self.write(w_metal="kernel void k(device float* p) {\n  int unused;\n  p[0] = 1;\n}\n", e_metal="kernel void k(device float* p) { p[0] = gone; }\n")
+        self.assertEqual(self.call("metal", "-serialize-diagnostics", "w.dia", "-c", "w.metal").returncode, 0)
+        said = (self.folder / "w.dia").read_bytes()
+        self.assertEqual(said[:4], b"DIAG")
+        for word in (b"unused variable 'unused'", b"w.metal", b"unused-variable"):
+            self.assertIn(word, said)
+        self.fail_with(1, "metal", "--serialize-diagnostics", "e.dia", "-c", "e.metal")
+        self.assertIn(b"use of undeclared identifier 'gone'", (self.folder / "e.dia").read_bytes())
+        self.fail_with(1, "metal", "-serialize-diagnostics", "nowhere/e.dia", "-c", "e.metal")
+        self.write(f_metal=FILL)
+        self.succeed("metal", "-serialize-diagnostics", "f.dia", "-c", "f.metal")
+        self.assertLess(len((self.folder / "f.dia").read_bytes()), 200)
 
     def test_the_drivers_own(self):
         self.assertEqual(self.fail_with(1, "metal"), "metal: error: no input files\n")
@@ -457,6 +581,42 @@ class LinkTest(ToolTest):
         self.assertIn("no sources", self.fail_with(1, "metal-source", "x.metallib"))
         self.assertEqual(self.succeed("metal-config", "--bindir"), f"{self.bin}\n")
         self.assertIn("companions are not written", self.fail_with(1, "metal-dsymutil", "x.metallib"))
+
+    def test_headers_and_sections(self):
+        self.succeed("metal", "-frecord-sources", "fill.metal", "-o", "x.metallib")
+        whole = (self.folder / "x.metallib").read_bytes()
+        said = self.succeed("metal-objdump", "--macho", "--private-headers", "--section-headers", "x.metallib")
+        for line in ("file format MetalLib", "  container  1.2.7", "  platform   macos", "  system     14.0.0", "  functions  1", f"  size       {len(whole)}"):
+            self.assertIn(line + "\n", said)
+        rows = {row[1]: (int(row[2], 16), int(row[3], 16)) for row in (line.split() for line in said.splitlines()) if row and row[0].isdigit()}
+        self.assertEqual(rows["bitcode"], tuple(reversed(struct.unpack("<QQ", whole[72:88]))))
+        size, offset = rows["sources"]
+        self.assertIn(b"SARC", whole[offset:offset + size])
+        self.assertNotIn("define void", said)
+        read = self.succeed("metal-readobj", "--file-headers", "--sections", "--symbols", "x.metallib")
+        for line in ("File: x.metallib", "Format: MetalLib", "Arch: air64", "Sections:", "---------------- T fill"):
+            self.assertIn(line + "\n", read)
+        self.assertIn("Format: AIR bitcode", self.succeed("metal-readobj", "fill.air"))
+        self.assertIn("neither a Metal library nor an object", self.fail_with(1, "metal-readobj", "fill.metal"))
+        self.assertIn("not a Metal library", self.fail_with(1, "metal-objdump", "--private-headers", "fill.air"))
+
+    def test_sources_are_removed(self):
+        self.succeed("metal", "fill.metal", "-o", "plain.metallib")
+        plain = (self.folder / "plain.metallib").read_bytes()
+        for words in (("-flat", "-remove-source"), ("--remove-source",)):
+            self.succeed("metal", "-frecord-sources", "fill.metal", "-o", "x.metallib")
+            self.assertNotEqual(self.archives("x.metallib"), {})
+            self.succeed("xcrun", "-sdk", "macosx", "metal-dsymutil", *words, "x.metallib",
+                         stderr="metal-dsymutil: warning: x.metallib: its sources are removed, and no symbol companion is written\n")
+            self.assertEqual((self.folder / "x.metallib").read_bytes(), plain)
+            self.succeed("metal-dsymutil", *words, "x.metallib")  # none are left
+            self.assertEqual((self.folder / "x.metallib").read_bytes(), plain)
+        self.succeed("metal", "-MO", "fill.metal", "-o", "mo.metallib")
+        self.assertNotEqual(self.archives("mo.metallib"), {})
+        self.call("metal-dsymutil", "-remove-source", "-o", "y.metallib", "mo.metallib")
+        self.assertEqual((self.folder / "y.metallib").read_bytes(), plain)
+        self.assertNotEqual(self.archives("mo.metallib"), {})
+        self.assertIn("fill.air", self.fail_with(1, "metal-dsymutil", "-remove-source", "fill.air"))
 
     def test_without_links(self):
         self.succeed(SMELT, "toolchain-tool", "metallib", "fill.air", "-o", "x.metallib")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // metallib and air-lld: objects, archives of them and libraries to one library.
+#include "smelt/aot/simulators.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/reader.hpp"
 
@@ -16,6 +17,11 @@ std::string member_name(const std::string& archive, const std::string& member) {
   return fmt::format("{}({})", archive, member);
 }
 
+/// "iOS", "the simulator of iOS".
+std::string system_text(const aot::Target& target) {
+  return fmt::format("{}{}", aot::is_simulator(target) ? "the simulator of " : "", to_string(target.platform));
+}
+
 /// The newest system of one platform that an input is for.
 Result<aot::Target> target_of_inputs(const LinkInputs& inputs, const Wanted& wanted) {
   std::optional<aot::Target> newest;
@@ -23,9 +29,9 @@ Result<aot::Target> target_of_inputs(const LinkInputs& inputs, const Wanted& wan
   for (const aot::Source& file : inputs.files()) {
     auto target = aot::built_for(file.bytes);
     if (!target) continue;
-    if (newest && newest->platform != target->platform)
+    if (newest && system_text(*newest) != system_text(*target))
       return fail(Errc::invalid_argument, "{} is for {}, and {} is for {}; name a target (-target)", from,
-                  to_string(newest->platform), file.name, to_string(target->platform));
+                  system_text(*newest), file.name, system_text(*target));
     if (newest && !(newest->os < target->os)) continue;
     newest = std::move(target);
     from = file.name;

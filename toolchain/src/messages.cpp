@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <cstdio>
+#include <optional>
 
 namespace smelt::toolchain {
 namespace {
@@ -35,6 +37,43 @@ std::string coloured(std::string_view line) {
                      line.substr(at + kind->word.size()), kPlain);
 }
 
+/// "x.metal:3:5" to its parts; other words are a file.
+void set_place(aot::DiagnosticLine& into, std::string_view place) {
+  uint32_t numbers[2] = {};  // column, line
+  std::string_view rest = place;
+  for (uint32_t& number : numbers) {
+    const size_t colon = rest.rfind(':');
+    if (colon == std::string_view::npos) return;
+    const char* const end = rest.data() + rest.size();
+    const auto read = std::from_chars(rest.data() + colon + 1, end, number);
+    if (read.ec != std::errc() || read.ptr != end) return;
+    rest = rest.substr(0, colon);
+  }
+  into.file = rest;
+  into.column = numbers[0];
+  into.line = numbers[1];
+}
+
+/// Nothing of a line that is no message.
+std::optional<aot::DiagnosticLine> read_line(std::string_view line) {
+  const auto [at, kind] = find_kind(line);
+  if (kind == nullptr) return std::nullopt;
+  aot::DiagnosticLine read;
+  using Level = aot::DiagnosticLine::Level;
+  constexpr Level kLevels[] = {Level::error, Level::warning, Level::note};
+  read.level = kLevels[kind - kKinds.data()];
+  if (at >= 2) set_place(read, line.substr(0, at - 2));
+  std::string_view text = line.substr(at + kind->word.size());
+  // "[-Werror,-Wname]": the last word is the flag's.
+  if (const size_t open = text.rfind(" [-W"); open != std::string_view::npos && text.ends_with(']')) {
+    const std::string_view flags = text.substr(open + 2, text.size() - open - 3);
+    read.flag = flags.substr(flags.rfind("-W") + 2);
+    text = text.substr(0, open);
+  }
+  read.text = text;
+  return read;
+}
+
 }  // namespace
 
 Messages::Messages(std::string_view tool) : tool_(tool), colour_(::isatty(STDERR_FILENO) == 1) {}
@@ -46,6 +85,7 @@ void Messages::print(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     // The compiler puts the source line and its caret two columns in; Clang does not.
     if (line.starts_with("  ")) line.remove_prefix(2);
+    if (auto message = read_line(line)) told_.push_back(std::move(*message));
     const std::string shown = printable(line);
     fmt::print(stderr, "{}\n", colour_ ? coloured(shown) : shown);
   }
@@ -76,7 +116,10 @@ void Messages::error(const Error& error) {
 }
 
 void Messages::compiler_warning(std::string_view text) {
-  if (find_kind(text.substr(0, text.find('\n'))).second == nullptr) return warning(text);
+  std::string_view first = text;
+  while (first.starts_with("In file included from "))
+    first.remove_prefix(std::min(first.find('\n'), first.size() - 1) + 1);
+  if (find_kind(first.substr(0, first.find('\n'))).second == nullptr) return warning(text);
   print(text);
   ++warnings_;
   from_compiler_ = true;

@@ -3,10 +3,12 @@
 // that editors and build systems read it.
 #pragma once
 
+#include "smelt/aot/serialized_diagnostics.hpp"
 #include "smelt/base/result.hpp"
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace smelt::toolchain {
 
@@ -27,10 +29,13 @@ class Messages {
   /// "1 warning and 2 errors generated."; call once, at the end.
   void finish();
   bool has_errors() const { return errors_ != 0; }
+  /// What was told, message by message.
+  const std::vector<aot::DiagnosticLine>& told() const { return told_; }
 
  private:
   void print(std::string_view text);
   std::string tool_;
+  std::vector<aot::DiagnosticLine> told_;
   bool colour_ = false;
   size_t warnings_ = 0, errors_ = 0;
   bool from_compiler_ = false;  ///< the driver's own are not counted aloud

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // metal: compiles each source to an object, and links them unless told to stop.
 #include "smelt/aot/fingerprint.hpp"
+#include "smelt/aot/simulators.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/text.hpp"
 
@@ -9,6 +10,7 @@
 #include "tools.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -36,6 +38,7 @@ struct Job {
   Record record = Record::no;
   std::string command;  // that it was called by
   // Rules.
+  std::string diagnostics_file;  // empty: none is written
   bool writes_rule = false, lists_system = false;
   std::string rule_file;
   Rule rule;
@@ -55,6 +58,45 @@ Result<Record> parse_record(const Argument& argument) {
   if (argument.value.empty() || argument.value == "=yes") return Record::yes;
   if (argument.value == "=flat") return Record::flat;
   return fail(Errc::invalid_argument, "invalid value in '{}'; use yes, flat or no", argument.word);
+}
+
+/// What Clang says of the system: the oldest version that the code is for, as a number (14.0 is 140000).
+void define_system(const aot::Target& target, aot::CompileOptions& options) {
+  const char* const word = target.platform == Platform::ios    ? "IPHONE_OS"
+                           : target.platform == Platform::tvos ? "TV_OS"
+                                                               : "MAC_OS_X";
+  const unsigned number = target.os.major * 10000u + target.os.minor * 100u + target.os.patch;
+  std::vector<std::string> system = {fmt::format("__ENVIRONMENT_{}_VERSION_MIN_REQUIRED__={}", word, number),
+                                     fmt::format("__ENVIRONMENT_OS_VERSION_MIN_REQUIRED__={}", number)};
+  if (aot::is_simulator(target)) system.emplace_back("__SMELT_SIMULATOR__=1");  // for TargetConditionals.h
+  // -D and -U have the last word.
+  const auto says_name = [](const std::string& one, const std::string& other) {
+    return one.substr(0, one.find('=')) == other.substr(0, other.find('='));
+  };
+  for (const auto* said : {&options.definitions, &options.undefinitions})
+    std::erase_if(system, [&](const std::string& one) {
+      return std::any_of(said->begin(), said->end(), [&](const std::string& other) { return says_name(one, other); });
+    });
+  options.definitions.insert(options.definitions.begin(), system.begin(), system.end());
+}
+
+/// -O4 and more, which Clang takes with a warning.
+void warn_of_level(std::string_view word, Messages& messages) {
+  unsigned level = 0;
+  const auto read = std::from_chars(word.data() + 2, word.data() + word.size(), level);
+  if (!word.starts_with("-O") || word.size() == 2 || read.ptr != word.data() + word.size()) return;
+  if (level == 4)
+    messages.warning("-O4 is equivalent to -O3 [-Wdeprecated]");
+  else if (level > 4 || read.ec != std::errc())
+    messages.warning(fmt::format("optimization level '{}' is not supported; using '-O3' instead", word));
+}
+
+Result<void> take_error_limit(const Argument& argument, aot::CompileOptions& options) {
+  const bool is_number = !argument.value.empty() && argument.value.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number || argument.value.size() > 9)
+    return fail(Errc::invalid_argument, "invalid integral value '{}' in '{}'", argument.value, argument.word);
+  options.warning_flags.insert(options.warning_flags.end(), {"-ferror-limit", argument.value});
+  return {};
 }
 
 /// Where to stop; the earliest of several.
@@ -185,6 +227,13 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
       }
       case Use::code:
         SMELT_TRY_VOID(flags.take(argument.word));
+        warn_of_level(argument.word, messages);
+        break;
+      case Use::error_limit:
+        SMELT_TRY_VOID(take_error_limit(argument, job.options));
+        break;
+      case Use::diagnostics_file:
+        job.diagnostics_file = argument.value;
         break;
       case Use::colour:
       case Use::no_colour:
@@ -204,6 +253,7 @@ Result<Job> read_job(const Parsed& parsed, Messages& messages) {
   job.options.math = flags.math();
   job.options.language = job.wanted.language;
   job.options.targets = {job.wanted.target};
+  define_system(job.wanted.target, job.options);
   job.options.cache_folder = service::precompiled_folder().string();
   return job;
 }
@@ -393,6 +443,7 @@ Result<void> enter_working_directory(const Parsed& parsed) {
 
 int run_metal(const Call& call) {
   Messages messages("metal");
+  std::string diagnostics_file;
   const auto done = [&]() -> Result<void> {
     SMELT_TRY(const std::vector<std::string> words, expand_responses(call.arguments));
     SMELT_TRY(const Parsed parsed, parse_options(Tool::metal, words));
@@ -404,9 +455,14 @@ int run_metal(const Call& call) {
     for (const std::string& warning : job.wanted.warnings) messages.warning(warning);
     if (job.verbose || job.dry_run) print_jobs(call, job, messages);
     if (job.dry_run || (job.verbose && job.inputs.empty())) return {};
+    diagnostics_file = job.diagnostics_file;
     return run_job(job, messages);
   }();
   if (!done) messages.error(done.error());
+  if (!diagnostics_file.empty()) {
+    const auto written = write_file(diagnostics_file, aot::serialize_diagnostics(messages.told()));
+    if (!written) messages.error(written.error());
+  }
   messages.finish();
   return messages.has_errors() ? 1 : 0;
 }

@@ -82,7 +82,11 @@ Result<Use> use_of_platform(std::string_view name) {
   if (name == "macos" || name == "macosx" || name == "1") return Use::min_macos;
   if (name == "ios" || name == "2") return Use::min_ios;
   if (name == "tvos" || name == "3") return Use::min_tvos;
-  return fail(Errc::invalid_argument, "unsupported value '{}' of '-platform_version': macos, ios and tvos are targets",
+  if (name == "ios-simulator" || name == "7") return Use::min_ios_simulator;
+  if (name == "tvos-simulator" || name == "8") return Use::min_tvos_simulator;
+  return fail(Errc::invalid_argument,
+              "unsupported value '{}' of '-platform_version': macos, ios, tvos and the simulators of the last two are "
+              "targets",
               name);
 }
 

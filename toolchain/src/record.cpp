@@ -132,6 +132,25 @@ Result<Bytes> attach_sources(ByteView library, const std::string& command,
   return metallib::write(made);
 }
 
+Result<Bytes> without_sources(ByteView library) {
+  SMELT_TRY(metallib::Library made, metallib::read(library));
+  if (!made.sources) return to_bytes(library);
+  made.sources.reset();
+  const auto drop = [](std::vector<metallib::Tag>& tags, metallib::Fourcc name) {
+    std::erase_if(tags, [&](const metallib::Tag& tag) { return tag.name == name; });
+  };
+  for (metallib::Function& function : made.functions) {
+    function.source.reset();
+    drop(function.tags, metallib::tag::source_offset);
+  }
+  if (made.extension) {
+    drop(*made.extension, metallib::tag::sources);
+    drop(*made.extension, metallib::tag::sources_with_directory);
+  }
+  made.order.clear();
+  return metallib::write(made);
+}
+
 Result<std::map<std::string, ByteView>> sources_of_library(ByteView library) {
   std::map<std::string, ByteView> of_function;
   SMELT_TRY(const metallib::Library read, metallib::read(library));

@@ -44,6 +44,9 @@ Result<ObjectParts> object_parts(ByteView file, std::string_view name);
 Result<Bytes> attach_sources(ByteView library, const std::string& command,
                              const std::map<std::string, ByteView>& of_function);
 
+/// The library without sources; one that has none as it is. Errors are those of reading it.
+Result<Bytes> without_sources(ByteView library);
+
 /// The other way: archives by function. Empty for a library without; errors are those of reading it.
 Result<std::map<std::string, ByteView>> sources_of_library(ByteView library);
 

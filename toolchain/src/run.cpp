@@ -31,6 +31,7 @@ constexpr ToolRow kTools[] = {
     {"metal-lipo", run_lipo},
     {"metal-nm", run_nm},
     {"metal-objdump", run_objdump},
+    {"metal-readobj", run_readobj},
     {"metal-source", run_source},
 };
 
@@ -92,12 +93,12 @@ Result<void> install(const fs::path& folder, const fs::path& program) {
   fs::create_directories(folder, error);
   if (error) return fail(Errc::io, "{}: cannot be made: {}", folder.string(), error.message());
   for (const std::string_view name : kNames) SMELT_TRY_VOID(replace_link(folder / name, program));
-  for (const Platform platform : {Platform::macos, Platform::ios, Platform::tvos}) {
-    const fs::path sdk = folder / "SDKs" / sdk_folder(platform);
+  for (const System& system : systems()) {
+    const fs::path sdk = folder / "SDKs" / sdk_folder(system);
     fs::create_directories(sdk, error);
     if (error) return fail(Errc::io, "{}: cannot be made: {}", sdk.string(), error.message());
-    const std::string settings = fmt::format("{{\"CanonicalName\": \"{0}{1}\", \"Version\": \"{1}\"}}\n",
-                                             sdk_name(platform), sdk_version(platform));
+    const std::string settings =
+        fmt::format("{{\"CanonicalName\": \"{0}{1}\", \"Version\": \"{1}\"}}\n", sdk_name(system), sdk_version(system));
     SMELT_TRY_VOID(write_file(sdk / "SDKSettings.json", as_bytes(settings)));
   }
   return {};

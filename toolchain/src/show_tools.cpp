@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tools that look into files: metal-nm, metal-objdump, metal-lipo, metal-source, metal-config, metal-dsymutil.
+// The tools that look into files: metal-nm, metal-objdump, metal-lipo, metal-readobj, metal-source, metal-config.
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 
 namespace smelt::toolchain {
@@ -95,6 +96,69 @@ Result<void> nm(const Call& call) {
   return {};
 }
 
+/// A section of a library, as its header or the header's extension places it.
+struct SectionRow {
+  std::string_view name;
+  uint64_t offset = 0, size = 0;
+};
+
+/// The ranges in the bytes of a library that was read: everything lies where they say.
+std::vector<SectionRow> sections_of(const metallib::Library& library, ByteView image) {
+  metallib::Header header;
+  std::memcpy(&header, image.data(), sizeof header);
+  const auto row = [](metallib::Section section, const metallib::Range& range) {
+    return SectionRow{metallib::section_keyword(section), range.offset, range.size};
+  };
+  using metallib::Section;
+  std::vector<SectionRow> rows = {
+      row(Section::functions, header.function_list), row(Section::public_metadata, header.public_metadata),
+      row(Section::private_metadata, header.private_metadata), row(Section::bitcode, header.bitcode)};
+  if (!library.extension) return rows;
+  constexpr std::pair<metallib::Fourcc, Section> kTags[] = {
+      {metallib::tag::sources, Section::sources},     {metallib::tag::sources_with_directory, Section::sources},
+      {metallib::tag::variables, Section::variables}, {metallib::tag::dynamic_header, Section::dynamic_header},
+      {metallib::tag::imports, Section::imports},     {metallib::tag::reflection, Section::reflection},
+      {metallib::tag::scripts, Section::scripts}};
+  // The list's size leaves out its count.
+  size_t at = rows[0].offset + rows[0].size + sizeof(uint32_t);
+  while (at + 6 <= image.size() && as_text(image.subspan(at, 4)) != metallib::tag::end.text()) {
+    const std::string_view name = as_text(image.subspan(at, 4));
+    const size_t size = load_le<uint16_t>(image.data() + at + 4);
+    const std::byte* const payload = image.data() + at + 6;
+    at += 6 + size;
+    if (size != 16 || at > image.size()) continue;
+    for (const auto& [tag, section] : kTags)
+      if (tag.text() == name)
+        rows.push_back(
+            {metallib::section_keyword(section), load_le<uint64_t>(payload), load_le<uint64_t>(payload + 8)});
+  }
+  return rows;
+}
+
+std::string lines_of_sections(const metallib::Library& library, ByteView image) {
+  std::string text = "Sections:\nIdx Name                 Size     Offset\n";
+  size_t index = 0;
+  for (const SectionRow& row : sections_of(library, image))
+    text += fmt::format("{:>3} {:<17} {:>08x} {:>08x}\n", index++, row.name, row.size, row.offset);
+  return text;
+}
+
+std::string lines_of_header(const metallib::Library& library, ByteView image) {
+  std::string text = "MetalLib header\n";
+  const auto line = [&](std::string_view what, std::string_view value) {
+    text += fmt::format("  {:<10} {}\n", what, value);
+  };
+  line("container", fmt::format("1.2.{}", library.patch));
+  line("type", metallib::file_type_name(library.file_type));
+  const std::string_view old = library.built_for_macos ? "macos" : "not macos";
+  line("platform", library.platform == 0 ? std::string(old) : metallib::platform_name(library.platform));
+  if (library.os_major != 0)
+    line("system", fmt::format("{}.{}.{}", library.os_major, library.os_minor, library.os_patch));
+  line("functions", fmt::format("{}", library.functions.size()));
+  line("size", fmt::format("{}", image.size()));
+  return text;
+}
+
 std::string lines_of_library(const metallib::Library& library) {
   std::string text;
   for (const metallib::Function& function : library.functions)
@@ -108,13 +172,21 @@ std::string lines_of_library(const metallib::Library& library) {
 Result<std::string> dump_of(const std::string& file, ByteView bytes, const Words& words) {
   const bool code =
       words.has("-d") || words.has("--disassemble") || words.has("-disassemble-all") || words.has("--disassemble-all");
+  const bool header = words.has("-p") || words.has("--private-headers") || words.has("--private-header");
+  const bool sections = words.has("-h") || words.has("--section-headers") || words.has("--headers");
   const bool is_library = metallib::is_metallib(bytes);
   std::string text = fmt::format("\n{}:\tfile format {}\n\n", printable(file), is_library ? "MetalLib" : "AIR bitcode");
+  if (header || sections) {
+    if (!is_library) return fail(Errc::not_metallib, "{}: not a Metal library; other files have no such headers", file);
+    SMELT_TRY(const metallib::Library library, metallib::read(bytes));
+    if (header) text += lines_of_header(library, bytes);
+    if (sections) text += lines_of_sections(library, bytes);
+  }
   if (words.has("-t") || words.has("--syms")) {
     SMELT_TRY(const std::string symbols, symbols_of(file, bytes, false));
     text += symbols;
   }
-  if (is_library && (words.has("--metallib") || !code)) {
+  if (is_library && (words.has("--metallib") || !(code || header || sections))) {
     SMELT_TRY(const metallib::Library library, metallib::read(bytes));
     text += lines_of_library(library);
   }
@@ -127,12 +199,48 @@ Result<std::string> dump_of(const std::string& file, ByteView bytes, const Words
 
 Result<void> objdump(const Call& call) {
   SMELT_TRY(const Words words,
-            split(call, std::array<std::string_view, 7>{"--metallib", "-d", "--disassemble", "-disassemble-all",
-                                                        "--disassemble-all", "-t", "--syms"}));
+            split(call, std::array<std::string_view, 15>{"--metallib", "-d", "--disassemble", "-disassemble-all",
+                                                         "--disassemble-all", "-t", "--syms", "-m", "--macho", "-p",
+                                                         "--private-header", "--private-headers", "-h", "--headers",
+                                                         "--section-headers"}));
   if (words.files.empty()) return fail(Errc::invalid_argument, "no input files");
   for (const std::string& file : words.files) {
     SMELT_TRY(const Bytes bytes, read_file(file));
     SMELT_TRY_VOID(print_apart([&] { return dump_of(file, bytes, words); }));
+  }
+  return {};
+}
+
+/// In the form of llvm-readobj.
+Result<std::string> described(const std::string& file, ByteView bytes, const Words& words) {
+  const bool is_library = metallib::is_metallib(bytes);
+  const bool all = words.has("-a") || words.has("--all");
+  std::string text = fmt::format("\nFile: {}\nFormat: {}\nArch: air64\nAddressSize: 64bit\n", printable(file),
+                                 is_library ? "MetalLib" : "AIR bitcode");
+  if (!is_library && !aot::is_link_input(bytes))
+    return fail(Errc::source_type, "{}: neither a Metal library nor an object", file);
+  if (is_library) {
+    SMELT_TRY(const metallib::Library library, metallib::read(bytes));
+    if (all || words.has("-h") || words.has("--file-headers") || words.has("--file-header"))
+      text += lines_of_header(library, bytes);
+    if (all || words.has("-S") || words.has("--sections") || words.has("--section-headers"))
+      text += lines_of_sections(library, bytes);
+  }
+  if (all || words.has("-s") || words.has("-t") || words.has("--syms") || words.has("--symbols")) {
+    SMELT_TRY(const std::string symbols, symbols_of(file, bytes, false));
+    text += symbols;
+  }
+  return text;
+}
+
+Result<void> readobj(const Call& call) {
+  SMELT_TRY(const Words words, split(call, std::array<std::string_view, 12>{
+                                               "-a", "--all", "-h", "--file-header", "--file-headers", "-S",
+                                               "--sections", "--section-headers", "-s", "-t", "--syms", "--symbols"}));
+  if (words.files.empty()) return fail(Errc::invalid_argument, "no input files");
+  for (const std::string& file : words.files) {
+    SMELT_TRY(const Bytes bytes, read_file(file));
+    SMELT_TRY_VOID(print_apart([&] { return described(file, bytes, words); }));
   }
   return {};
 }
@@ -225,11 +333,8 @@ int run_source(const Call& call) {
 int run_config(const Call& call) {
   return exit_code(call, config(call));
 }
-int run_dsymutil(const Call& call) {
-  return exit_code(
-      call,
-      fail(Errc::unsupported,
-           "symbol companions are not written here; with metal -frecord-sources the library itself has the sources"));
+int run_readobj(const Call& call) {
+  return exit_code(call, readobj(call));
 }
 
 }  // namespace smelt::toolchain

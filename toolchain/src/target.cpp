@@ -2,8 +2,10 @@
 #include "target.hpp"
 
 #include "smelt/aot/languages.hpp"
+#include "smelt/aot/simulators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -12,23 +14,26 @@ namespace smelt::toolchain {
 namespace {
 
 struct Parts {
-  Platform platform = Platform::macos;
+  System system;
   std::string version;  ///< "14.0"; empty: the platform's default
 };
 
-/// What the platforms are called on command lines.
+/// What the systems are called on command lines.
 struct Names {
-  Platform platform;
+  System system;
   std::string_view sdk, folder;
   const char* variable;
 };
-constexpr Names kPlatformNames[] = {{Platform::macos, "macosx", "MacOSX", "MACOSX_DEPLOYMENT_TARGET"},
-                                    {Platform::ios, "iphoneos", "iPhoneOS", "IPHONEOS_DEPLOYMENT_TARGET"},
-                                    {Platform::tvos, "appletvos", "AppleTVOS", "TVOS_DEPLOYMENT_TARGET"}};
+constexpr Names kSystemNames[] = {
+    {{Platform::macos, false}, "macosx", "MacOSX", "MACOSX_DEPLOYMENT_TARGET"},
+    {{Platform::ios, false}, "iphoneos", "iPhoneOS", "IPHONEOS_DEPLOYMENT_TARGET"},
+    {{Platform::tvos, false}, "appletvos", "AppleTVOS", "TVOS_DEPLOYMENT_TARGET"},
+    {{Platform::ios, true}, "iphonesimulator", "iPhoneSimulator", "IPHONEOS_DEPLOYMENT_TARGET"},
+    {{Platform::tvos, true}, "appletvsimulator", "AppleTVSimulator", "TVOS_DEPLOYMENT_TARGET"}};
 
-const Names& names_of(Platform platform) {
-  return *std::find_if(std::begin(kPlatformNames), std::end(kPlatformNames) - 1,
-                       [&](const Names& names) { return names.platform == platform; });
+const Names& names_of(const System& system) {
+  return *std::find_if(std::begin(kSystemNames), std::end(kSystemNames) - 1,
+                       [&](const Names& names) { return names.system == system; });
 }
 
 std::string environment(const char* name) {
@@ -65,56 +70,77 @@ const aot::Target& default_for(Platform platform) {
   return aot::default_target();
 }
 
+/// As `target`, for the system's simulator if it is one.
+aot::Target on(const System& system, const aot::Target& target) {
+  return system.simulator ? aot::simulator_of(target) : target;
+}
+
 Result<aot::Target> target_of(const Parts& parts, std::vector<std::string>& warnings) {
-  if (parts.version.empty()) return default_for(parts.platform);
+  const Platform platform = parts.system.platform;
+  if (parts.version.empty()) return on(parts.system, default_for(platform));
   const auto version = parse_version(parts.version);
   if (!version)
-    return fail(Errc::invalid_argument, "invalid version number '{}' of {}", parts.version, to_string(parts.platform));
-  const aot::Target& first = oldest(parts.platform);
+    return fail(Errc::invalid_argument, "invalid version number '{}' of {}", parts.version, to_string(platform));
+  const aot::Target& first = oldest(platform);
   if (version->major < first.os.major) {
     warnings.push_back(fmt::format("{0} {1} is older than any that is made here; the result is for {0} {2}",
-                                   to_string(parts.platform), parts.version, to_string(first.os)));
-    return first;
+                                   to_string(platform), parts.version, to_string(first.os)));
+    return on(parts.system, first);
   }
-  std::string name = fmt::format("{}{}", target_word(parts.platform), version->major);
+  std::string name = fmt::format("{}{}", target_word(platform), version->major);
   if (version->minor != 0) name += fmt::format(".{}", version->minor);
-  return aot::parse_target(name);
+  SMELT_TRY(const aot::Target target, aot::parse_target(name));
+  return on(parts.system, target);
 }
 
 /// What triples and SDKs may name and is no target, with the reason.
 constexpr std::pair<std::string_view, std::string_view> kNoTargets[] = {
-    {"simulator", "simulators are no target"},
     {"macabi", "Mac Catalyst is no target: how its libraries are marked is in no public text"},
     {"watch", "watchOS has no Metal"},
     {"xros", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
     {"visionos", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
+    {"xrsimulator", "visionOS is no target: the versions that Apple's tools write for it are in no public text"},
     {"driverkit", "DriverKit has no Metal"},
 };
 
-Result<Parts> parts_of_triple(std::string_view triple) {
+Result<Parts> parts_of_triple(std::string_view triple, std::vector<std::string>& warnings) {
   const auto bad = [&](std::string_view why) {
     return fail(Errc::invalid_argument, "unknown target triple '{}': {}", triple, why);
   };
+  constexpr std::string_view kWant = "want air64-apple-macosx14.0, air64-apple-ios17.0 or the like";
   std::string_view rest = triple;
   for (const auto& [word, why] : kNoTargets)
     if (rest.find(word) != std::string_view::npos) return bad(why);
-  if (!rest.starts_with("air64")) return bad("want air64-apple-macosx14.0, air64-apple-ios17.0 or the like");
+  if (!rest.starts_with("air64")) return bad(kWant);
   rest.remove_prefix(std::min(rest.find('-'), rest.size()));
-  if (!rest.starts_with("-apple-")) return bad("want air64-apple-macosx14.0, air64-apple-ios17.0 or the like");
-  rest.remove_prefix(std::string_view("-apple-").size());
   Parts parts;
+  // SwiftPM names the machine that it runs on.
+  if (rest.starts_with("-unknown-linux")) {
+    const aot::Target& target = aot::default_target();
+    warnings.push_back(fmt::format("target triple '{}' names no system with Metal; the result is for {} {}", triple,
+                                   to_string(target.platform), to_string(target.os)));
+    return parts;
+  }
+  if (!rest.starts_with("-apple-")) return bad(kWant);
+  rest.remove_prefix(std::string_view("-apple-").size());
+  constexpr std::string_view kSimulator = "-simulator";
+  if (rest.ends_with(kSimulator)) {
+    parts.system.simulator = true;
+    rest.remove_suffix(kSimulator.size());
+  }
   if (rest.starts_with("macosx") || rest.starts_with("macos")) {
+    if (parts.system.simulator) return bad("macOS has no simulator");
     rest.remove_prefix(rest.starts_with("macosx") ? 6 : 5);
   } else if (rest.starts_with("ios")) {
-    parts.platform = Platform::ios;
+    parts.system.platform = Platform::ios;
     rest.remove_prefix(3);
   } else if (rest.starts_with("tvos")) {
-    parts.platform = Platform::tvos;
+    parts.system.platform = Platform::tvos;
     rest.remove_prefix(4);
-  } else if (rest.starts_with("darwin")) {
+  } else if (rest.starts_with("darwin") && !parts.system.simulator) {
     rest = {};  // Darwin's own numbers are none of macOS
   } else {
-    return bad("only macOS, iOS and tvOS are targets");
+    return bad("only macOS, iOS, tvOS and the simulators of the last two are targets");
   }
   parts.version = rest;
   return parts;
@@ -143,43 +169,45 @@ Result<Language> parse_language(std::string_view text) {
       return language;
     }
   }
-  return fail(
-      Errc::invalid_argument,
-      "invalid value '{}' in '-std={}'; use metal2.0 to metal2.4, metal3.0, metal3.1, metal3.2 or metal4.0, with "
-      "macos-, osx- or ios- in front or without",
-      text, text);
+  return fail(Errc::invalid_argument,
+              "invalid value '{}' in '-std={}'; use metal1.0 to metal1.2, metal2.0 to metal2.4, metal3.0, metal3.1, "
+              "metal3.2 or metal4.0, with "
+              "macos-, osx- or ios- in front or without",
+              text, text);
 }
 
 /// What the command line says, taken together.
 struct Said {
   std::optional<Parts> triple, minimum;
   std::optional<Language> language;
-  std::optional<Platform> sdk;
+  std::optional<System> sdk;
 };
 
-Result<Said> read_said(std::span<const Argument> arguments) {
+Result<Said> read_said(std::span<const Argument> arguments, std::vector<std::string>& warnings) {
   Said said;
   for (const Argument& argument : arguments) {
     switch (argument.use) {
       case Use::target: {
-        SMELT_TRY(said.triple, parts_of_triple(argument.value));
+        SMELT_TRY(said.triple, parts_of_triple(argument.value, warnings));
         break;
       }
       case Use::min_macos:
-        said.minimum = {Platform::macos, argument.value};
+        said.minimum = {{Platform::macos, false}, argument.value};
         break;
       case Use::min_ios:
-        said.minimum = {Platform::ios, argument.value};
+      case Use::min_ios_simulator:
+        said.minimum = {{Platform::ios, argument.use == Use::min_ios_simulator}, argument.value};
         break;
       case Use::min_tvos:
-        said.minimum = {Platform::tvos, argument.value};
+      case Use::min_tvos_simulator:
+        said.minimum = {{Platform::tvos, argument.use == Use::min_tvos_simulator}, argument.value};
         break;
       case Use::std: {
         SMELT_TRY(said.language, parse_language(argument.value));
         break;
       }
       case Use::sysroot: {
-        SMELT_TRY(said.sdk, platform_of_sdk(argument.value));
+        SMELT_TRY(said.sdk, system_of_sdk(argument.value));
         break;
       }
       case Use::arch:
@@ -194,14 +222,14 @@ Result<Said> read_said(std::span<const Argument> arguments) {
   if (!said.sdk)
     if (const std::string root = environment("SDKROOT"); !root.empty()) {
       // A root that is not Apple's has another meaning to somebody else.
-      if (const auto platform = platform_of_sdk(root)) said.sdk = *platform;
+      if (const auto system = system_of_sdk(root)) said.sdk = *system;
     }
   return said;
 }
 
 }  // namespace
 
-Result<Platform> platform_of_sdk(std::string_view sdk) {
+Result<System> system_of_sdk(std::string_view sdk) {
   std::string name = std::filesystem::path(sdk).filename().string();
   if (name.empty()) name = std::filesystem::path(sdk).parent_path().filename().string();
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -209,45 +237,59 @@ Result<Platform> platform_of_sdk(std::string_view sdk) {
   const auto rest_is_version = [&](size_t front) {
     return text.size() == front || (text[front] >= '0' && text[front] <= '9') || text[front] == '.';
   };
-  for (const Names& names : kPlatformNames)
-    if (text.starts_with(names.sdk) && rest_is_version(names.sdk.size())) return names.platform;
+  for (const Names& names : kSystemNames)
+    if (text.starts_with(names.sdk) && rest_is_version(names.sdk.size())) return names.system;
   for (const auto& [word, why] : kNoTargets)
     if (text.find(word) != std::string_view::npos)
       return fail(Errc::invalid_argument, "SDK \"{}\" cannot be located: {}", sdk, why);
-  return fail(Errc::invalid_argument,
-              "SDK \"{}\" cannot be located: macosx, iphoneos and appletvos are those whose systems are targets", sdk);
+  return fail(
+      Errc::invalid_argument,
+      "SDK \"{}\" cannot be located: macosx, iphoneos, appletvos, iphonesimulator and appletvsimulator are those "
+      "whose systems are targets",
+      sdk);
 }
 
-std::string_view sdk_name(Platform platform) {
-  return names_of(platform).sdk;
+std::span<const System> systems() {
+  constexpr static auto kSystems = [] {
+    std::array<System, std::size(kSystemNames)> systems;
+    for (size_t i = 0; i < systems.size(); ++i) systems[i] = kSystemNames[i].system;
+    return systems;
+  }();
+  return kSystems;
 }
 
-std::string sdk_version(Platform platform) {
+std::string_view sdk_name(const System& system) {
+  return names_of(system).sdk;
+}
+
+std::string sdk_version(const System& system) {
   if (const std::string asked = environment("SMELT_SDK_VERSION"); parse_version(asked)) return asked;
-  const Version version = default_for(platform).os;
+  const Version version = default_for(system.platform).os;
   return fmt::format("{}.{}", version.major, version.minor);
 }
 
-std::string sdk_folder(Platform platform) {
-  return fmt::format("{}{}.sdk", names_of(platform).folder, sdk_version(platform));
+std::string sdk_folder(const System& system) {
+  return fmt::format("{}{}.sdk", names_of(system).folder, sdk_version(system));
 }
 
 Result<Wanted> choose_target(std::span<const Argument> arguments) {
-  SMELT_TRY(Said said, read_said(arguments));
   Wanted wanted;
+  SMELT_TRY(Said said, read_said(arguments, wanted.warnings));
   if (said.language) wanted.language = said.language->version;
   Parts parts;
-  if (said.language && said.language->platform)
-    parts.platform = *said.language->platform;
-  else if (said.sdk)
-    parts.platform = *said.sdk;
+  if (said.sdk) parts.system = *said.sdk;
+  // iOS's language is that of tvOS and of simulators too.
+  if (said.language && said.language->platform) {
+    const Platform named = *said.language->platform;
+    if ((named == Platform::macos) != (parts.system.platform == Platform::macos)) parts.system = {named, false};
+  }
   if (said.triple) {
     parts = *said.triple;
-    if (parts.version.empty() && said.minimum && said.minimum->platform == parts.platform) parts = *said.minimum;
+    if (parts.version.empty() && said.minimum && said.minimum->system == parts.system) parts = *said.minimum;
   } else if (said.minimum) {
     parts = *said.minimum;
   } else {
-    parts.version = environment(names_of(parts.platform).variable);
+    parts.version = environment(names_of(parts.system).variable);
   }
   wanted.is_explicit = !parts.version.empty();
   SMELT_TRY(wanted.target, target_of(parts, wanted.warnings));
@@ -258,7 +300,7 @@ Result<Wanted> choose_target(std::span<const Argument> arguments) {
       return fail(Errc::invalid_argument, "'-std=metal{}' needs {} {} or newer, and the target is {} {}",
                   to_string(*wanted.language), to_string(newer.platform), newer.os.major,
                   to_string(wanted.target.platform), to_string(wanted.target.os));
-    wanted.target = newer;
+    wanted.target = on(parts.system, newer);
     return wanted;
   }
   return wanted;

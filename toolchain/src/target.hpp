@@ -13,6 +13,13 @@
 
 namespace smelt::toolchain {
 
+/// A platform, or its simulator.
+struct System {
+  Platform platform = Platform::macos;
+  bool simulator = false;
+  bool operator==(const System&) const = default;
+};
+
 struct Wanted {
   aot::Target target;
   bool is_explicit = false;  ///< the command line or the environment names it
@@ -25,13 +32,15 @@ struct Wanted {
 /// the default target's makes the target the first that has it.
 Result<Wanted> choose_target(std::span<const Argument> arguments);
 
-/// The platform by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.
-Result<Platform> platform_of_sdk(std::string_view sdk);
-/// "macosx", "iphoneos", "appletvos".
-std::string_view sdk_name(Platform platform);
+/// The system by the name of an SDK or its folder: "macosx14.0", ".../iPhoneOS17.0.sdk". Errors: other platforms.
+Result<System> system_of_sdk(std::string_view sdk);
+/// Those that there are SDKs of.
+std::span<const System> systems();
+/// "macosx", "iphoneos", "appletvos", "iphonesimulator", "appletvsimulator".
+std::string_view sdk_name(const System& system);
 /// "14.0": of the default target of a platform, unless SMELT_SDK_VERSION says otherwise.
-std::string sdk_version(Platform platform);
+std::string sdk_version(const System& system);
 /// "MacOSX14.0.sdk".
-std::string sdk_folder(Platform platform);
+std::string sdk_folder(const System& system);
 
 }  // namespace smelt::toolchain

@@ -36,6 +36,7 @@ int run_libtool(const Call& call);
 int run_nm(const Call& call);
 int run_objdump(const Call& call);
 int run_lipo(const Call& call);
+int run_readobj(const Call& call);
 int run_source(const Call& call);
 int run_config(const Call& call);
 int run_dsymutil(const Call& call);

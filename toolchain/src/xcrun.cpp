@@ -35,13 +35,13 @@ int fail_with(std::string_view text, int code) {
 }
 
 /// The folder that stands for an SDK, which `smelt toolchain` made beside the links.
-std::string sdk_path(const Call& call, Platform platform) {
-  const std::filesystem::path folder = std::filesystem::path(call.folder) / "SDKs" / sdk_folder(platform);
+std::string sdk_path(const Call& call, const System& system) {
+  const std::filesystem::path folder = std::filesystem::path(call.folder) / "SDKs" / sdk_folder(system);
   return std::filesystem::is_directory(folder) ? folder.string() : std::string();
 }
 
 struct Asked {
-  Platform platform = Platform::macos;
+  System system;
   bool has_sdk = false, find = false, log = false;
 };
 
@@ -50,17 +50,17 @@ std::optional<int> print_asked_of_xcrun(const Call& call, const Parsed& parsed, 
   for (const Argument& argument : parsed.arguments) {
     switch (argument.use) {
       case Use::sdk_path: {
-        const std::string path = sdk_path(call, asked.platform);
+        const std::string path = sdk_path(call, asked.system);
         if (path.empty())
           return fail_with(fmt::format("SDK \"{}\" cannot be located: call xcrun from the folder that 'smelt toolchain "
                                        "DIR' made",
-                                       sdk_name(asked.platform)),
+                                       sdk_name(asked.system)),
                            1);
         fmt::print("{}\n", path);
         return 0;
       }
       case Use::sdk_version:
-        fmt::print("{}\n", sdk_version(asked.platform));
+        fmt::print("{}\n", sdk_version(asked.system));
         return 0;
       case Use::sdk_build:
         fmt::print("smelt\n");
@@ -112,8 +112,8 @@ int run_utility(const Call& call, const Asked& asked, std::span<const std::strin
   }
   // As Apple's: the tool learns its SDK from the environment.
   if (asked.has_sdk) {
-    std::string root = sdk_path(call, asked.platform);
-    if (root.empty()) root = sdk_folder(asked.platform);
+    std::string root = sdk_path(call, asked.system);
+    if (root.empty()) root = sdk_folder(asked.system);
     ::setenv("SDKROOT", root.c_str(), 1);
   }
   if (!ours) return execute(other, words);
@@ -127,14 +127,14 @@ int run_xcrun(const Call& call) {
   if (!parsed) return fail_with(parsed.error().message, 1);
   Asked asked;
   if (const char* root = std::getenv("SDKROOT"); root != nullptr && *root != 0)
-    if (const auto platform = platform_of_sdk(root)) asked.platform = *platform;
+    if (const auto system = system_of_sdk(root)) asked.system = *system;
   for (const Argument& argument : parsed->arguments) {
     if (argument.use == Use::find) asked.find = true;
     if (argument.use == Use::log) asked.log = true;
     if (argument.use != Use::sdk) continue;
-    const auto platform = platform_of_sdk(argument.value);
-    if (!platform) return fail_with(platform.error().message, 1);
-    asked.platform = *platform;
+    const auto system = system_of_sdk(argument.value);
+    if (!system) return fail_with(system.error().message, 1);
+    asked.system = *system;
     asked.has_sdk = true;
   }
   if (const auto code = print_asked_of_xcrun(call, *parsed, asked)) return *code;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "air/stamp.hpp"
 
+#include "smelt/aot/simulators.hpp"
+
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/VersionTuple.h"
@@ -70,7 +72,8 @@ std::optional<TripleParts> parse_triple(std::string_view triple) {
 
 bool serves(std::string_view triple, const Target& target) {
   const std::optional<TripleParts> parts = parse_triple(triple);
-  return parts && parts->platform == target.platform && parts->os.major == target.os.major;
+  return parts && parts->platform == target.platform && parts->simulator == is_simulator(target) &&
+         parts->os.major == target.os.major;
 }
 
 }  // namespace smelt::aot::air

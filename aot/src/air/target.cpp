@@ -3,7 +3,7 @@
 // language) and docs/formats/metallib.md 12 (containers). The iOS rows of a year are the macOS rows of that year, but
 // for the container of iOS 18, which was seen as 1.2.7 where macOS 15 has 1.2.8. tvOS has iOS's numbers of systems and
 // languages; the rest of its rows is taken from iOS (metallib.md 2.1 has its platform number).
-#include "smelt/aot/target.hpp"
+#include "smelt/aot/simulators.hpp"
 
 #include <charconv>
 
@@ -23,6 +23,8 @@ Target row(Platform platform, uint16_t os, uint16_t air_minor, Version language,
           .triple = fmt::format("{}-apple-{}{}.0.0", os >= 26 ? fmt::format("air64_v2{}", air_minor) : "air64",
                                 platform == Platform::macos ? "macosx" : word, os)};
 }
+
+constexpr std::string_view kSimulator = "-simulator";
 
 const std::vector<Target>& rows() {
   static const std::vector<Target> all = [] {
@@ -71,6 +73,16 @@ Result<Target> parse_target(std::string_view name) {
   for (const Target& target : rows()) known += (known.empty() ? "" : ", ") + target.name;
   return fail(Errc::invalid_argument, "target '{}' is not known; known are {} (and minor versions, as in macos14.2)",
               name, known);
+}
+
+Target simulator_of(Target target) {
+  target.name += kSimulator;
+  target.triple += kSimulator;
+  return target;
+}
+
+bool is_simulator(const Target& target) {
+  return target.triple.ends_with(kSimulator);
 }
 
 std::string_view air_data_layout() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a file was built for, as a row of its own: its versions are kept, whatever we would stamp today.
 #include "smelt/aot/object.hpp"
+#include "smelt/aot/simulators.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
 
@@ -17,15 +18,16 @@
 namespace smelt::aot {
 namespace {
 
-/// Platform, system and name; nothing for simulators and other platforms.
+/// Platform, system and name; nothing for other platforms.
 std::optional<Target> target_of(std::string_view triple) {
   const auto parts = air::parse_triple(triple);
-  if (!parts || parts->simulator) return std::nullopt;
+  if (!parts) return std::nullopt;
   Target target;
   target.platform = parts->platform;
   target.os = parts->os;
   target.name = fmt::format("{}{}", target_word(target.platform), target.os.major);
   if (target.os.minor != 0) target.name += fmt::format(".{}", target.os.minor);
+  if (parts->simulator) target = simulator_of(std::move(target));
   target.triple = triple;
   return target;
 }

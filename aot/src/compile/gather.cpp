@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inputs to units: what each holds, read once.
 #include "smelt/aot/object.hpp"
+#include "smelt/aot/simulators.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/universal.hpp"
@@ -131,6 +132,8 @@ Result<Gathered> gather_metallib(const Source& source, size_t index) {
   if (library.functions.empty()) return fail(Errc::empty_library, "the library has no functions");
   Gathered gathered;
   gathered.target = built_for(library);
+  // Nothing is made for a simulator unless it is asked for: packages have no such slices.
+  if (gathered.target && is_simulator(*gathered.target)) gathered.target.reset();
   for (const metallib::Function& function : library.functions) {
     Unit unit{.source = index, .original = library.module_of(function).bitcode()};
     const std::string stage = metallib::function_type_name(function.type.value_or(2));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finished functions in Metal's container.
+#include "smelt/aot/simulators.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
@@ -14,12 +15,13 @@ metallib::FunctionType type_of(std::string_view stage) {
   return type ? static_cast<metallib::FunctionType>(*type) : metallib::FunctionType::unqualified;
 }
 
-metallib::Platform container_platform(Platform platform) {
-  switch (platform) {
+metallib::Platform container_platform(const Target& target) {
+  const bool simulator = is_simulator(target);
+  switch (target.platform) {
     case Platform::ios:
-      return metallib::Platform::ios;
+      return simulator ? metallib::Platform::ios_simulator : metallib::Platform::ios;
     case Platform::tvos:
-      return metallib::Platform::tvos;
+      return simulator ? metallib::Platform::tvos_simulator : metallib::Platform::tvos;
     default:
       return metallib::Platform::macos;
   }
@@ -28,7 +30,7 @@ metallib::Platform container_platform(Platform platform) {
 Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunction> functions) {
   metallib::NewLibrary library;
   library.patch = target.container_patch;
-  library.platform = container_platform(target.platform);
+  library.platform = container_platform(target);
   library.os_major = target.os.major;
   library.os_minor = static_cast<uint8_t>(target.os.minor);
   library.os_patch = static_cast<uint8_t>(target.os.patch);

@@ -32,8 +32,8 @@ void keep_listed(llvm::Function& function) {
 
 }  // namespace
 
-std::vector<Breach> find_breaches(const llvm::Module& module, size_t most) {
-  return Inspector(module, most).inspect();
+std::vector<Breach> find_breaches(const llvm::Module& module, size_t most, Spaces spaces) {
+  return Inspector(module, most, spaces).inspect();
 }
 
 Result<void> admit(llvm::Module& module) {

@@ -12,6 +12,7 @@
 #include "smelt/base/result.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,15 @@ struct Breach {
   bool verify_knows = false;  ///< `smelt verify` has a check of its own for it, which says it in more words
 };
 
+/// Which address spaces pointers may be in.
+enum class Spaces : uint8_t {
+  of_kernels,
+  with_mesh,  ///< and the one of a mesh function's mesh, which nothing here makes code for
+};
+
 /// The first `most` things in the module, in its own order, that AIR does not have. The module is valid for LLVM's
 /// verifier.
-std::vector<Breach> find_breaches(const llvm::Module& module, size_t most);
+std::vector<Breach> find_breaches(const llvm::Module& module, size_t most, Spaces spaces = Spaces::of_kernels);
 
 /// In front of every code generation: an error (unsupported) when there is a breach. Attributes and metadata that only
 /// steer code generation, and that AIR has no use for, are taken off.

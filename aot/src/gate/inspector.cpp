@@ -40,8 +40,8 @@ bool is_section_of_air(llvm::StringRef section) {
 
 }  // namespace
 
-Inspector::Inspector(const llvm::Module& module, size_t most)
-    : module_(module), most_(most), is_cpu_only_(kernel_ir::is_cpu_only(module)) {}
+Inspector::Inspector(const llvm::Module& module, size_t most, Spaces spaces)
+    : module_(module), most_(most), spaces_(spaces), is_cpu_only_(kernel_ir::is_cpu_only(module)) {}
 
 std::vector<Breach> Inspector::inspect() {
   inspect_module();
@@ -88,7 +88,9 @@ void Inspector::inspect_object(const llvm::GlobalObject& object) {
   if (object.hasComdat()) breach("a comdat");
   if (object.hasPartition()) breach("a partition");
   if (object.hasDLLImportStorageClass() || object.hasDLLExportStorageClass()) breach("a DLL storage class");
-  if (!is_section_of_air(object.getSection())) breach("section '" + object.getSection() + "'");
+  const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(&object);
+  const bool is_list = global != nullptr && is_list_of_the_compiler(*global) && object.getSection() == "llvm.metadata";
+  if (!is_list && !is_section_of_air(object.getSection())) breach("section '" + object.getSection() + "'");
 }
 
 void Inspector::inspect_global(const llvm::GlobalVariable& global) {
@@ -224,6 +226,7 @@ std::optional<std::string> Inspector::judge(llvm::Type* type) {
   if (type->isIntegerTy() && has_integer_of(type->getIntegerBitWidth())) return std::nullopt;
   if (const auto* pointer = llvm::dyn_cast<llvm::PointerType>(type)) {
     if (pointer->getAddressSpace() < kAddressSpaces) return std::nullopt;
+    if (spaces_ == Spaces::with_mesh && pointer->getAddressSpace() == kMeshSpace) return std::nullopt;
     return "a pointer in address space " + std::to_string(pointer->getAddressSpace());
   }
   if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {

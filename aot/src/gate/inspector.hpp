@@ -25,7 +25,7 @@ namespace smelt::aot::gate {
 
 class Inspector {
  public:
-  Inspector(const llvm::Module& module, size_t most);
+  Inspector(const llvm::Module& module, size_t most, Spaces spaces);
 
   std::vector<Breach> inspect();
 
@@ -51,6 +51,7 @@ class Inspector {
 
   const llvm::Module& module_;
   const size_t most_;
+  const Spaces spaces_;
   const bool is_cpu_only_;  ///< marked: operations that are for the CPU alone are no breach
   std::string place_;
   std::vector<Breach> breaches_;

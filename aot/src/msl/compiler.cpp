@@ -77,6 +77,7 @@ constexpr const char* kFlags[] = {
     "-Wself-assign",
     "-Wdangling-else",
     "-Wunknown-attributes",
+    "-Wunknown-warning-option",
     "-Wfloat-overflow-conversion",
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/diagnostics.hpp"
 
+#include "smelt/base/sort.hpp"
+
 #include "msl/facts/missing_features.hpp"
 
 #include "clang/AST/DeclCXX.h"
@@ -166,6 +168,18 @@ bool is_half_and_bfloat(const clang::Diagnostic& diagnostic) {
   return (is_half(types[0]) && types[1]->isBFloat16Type()) || (types[0]->isBFloat16Type() && is_half(types[1]));
 }
 
+/// " [-Wunused-variable]", " [-Werror,-Wunused-variable]": what steers the message, as Clang says it.
+std::string flags_of(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) {
+  const unsigned id = diagnostic.getID();
+  if (id == clang::diag::fatal_too_many_errors) return " [-ferror-limit=]";
+  const llvm::StringRef name = clang::DiagnosticIDs::getWarningOptionForDiag(id);
+  if (level == clang::DiagnosticsEngine::Note || name.empty()) return {};
+  const bool is_raised = level >= clang::DiagnosticsEngine::Error &&
+                         clang::DiagnosticIDs::isBuiltinWarningOrExtension(id) &&
+                         !clang::DiagnosticIDs::isDefaultMappingAsError(id);
+  return fmt::format(" [{}-W{}]", is_raised ? "-Werror," : "", name.str());
+}
+
 }  // namespace
 
 std::string in_metal_words(std::string text) {
@@ -211,6 +225,19 @@ std::string in_metal_words(std::string text) {
   return text;
 }
 
+std::string DiagnosticCollector::include_stack(const clang::SourceManager& sources,
+                                               const clang::PresumedLoc& place) const {
+  std::string text;
+  for (clang::PresumedLoc at = sources.getPresumedLoc(place.getIncludeLoc()); at.isValid();
+       at = sources.getPresumedLoc(at.getIncludeLoc())) {
+    const llvm::StringRef name = at.getFilename();
+    if (name.starts_with("<")) break;  // a file that the command line names
+    const bool is_main = at.getFileID() == sources.getMainFileID();
+    text.insert(0, fmt::format("In file included from {}:{}:\n", is_main ? main_name_ : name.str(), at.getLine()));
+  }
+  return text;
+}
+
 DiagnosticCollector::Place DiagnosticCollector::place_of(const clang::Diagnostic& diagnostic) const {
   Place result;
   if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid()) return result;
@@ -224,6 +251,7 @@ DiagnosticCollector::Place DiagnosticCollector::place_of(const clang::Diagnostic
   result.line = place.getLine();
   result.column = place.getColumn();
   result.text = fmt::format("{}:{}:{}", result.file, result.line, result.column);
+  result.stack = include_stack(sources, place);
   const auto [file, offset] = sources.getDecomposedLoc(at);
   bool invalid = false;
   const llvm::StringRef buffer = sources.getBufferData(file, &invalid);
@@ -246,6 +274,7 @@ void DiagnosticCollector::set_place(Message& message, Place place) {
   message.column = place.column;
   message.place = std::move(place.text);
   message.snippet = std::move(place.snippet);
+  message.stack = std::move(place.stack);
 }
 
 void DiagnosticCollector::finish_message() {
@@ -253,8 +282,10 @@ void DiagnosticCollector::finish_message() {
   has_last_ = false;
   // Clang does not say again who instantiated what had an error just before: this one follows from that.
   if (last_.is_error && last_.wants_place && !errors_.empty()) return;
+  // A warning of no file is of the command line, and has no name in front.
+  const bool is_of_file = last_.is_error || !last_.place.empty();
   std::string text = last_.place.empty() ? main_name_ : last_.place;
-  text += fmt::format(": {}: {}", last_.is_error ? "error" : "warning", last_.text);
+  text = is_of_file ? fmt::format("{}: {}: {}", text, last_.is_error ? "error" : "warning", last_.text) : last_.text;
   text += last_.snippet;
   for (const std::string& note : last_.notes) text += "\n" + note;
   if (last_.is_error) {
@@ -267,9 +298,12 @@ void DiagnosticCollector::finish_message() {
     if (!last_.feature.empty() && !features_.insert(last_.feature).second) return;
     // What has no place, "too many errors", comes last.
     const unsigned file = last_.place.empty() ? ~0u : last_.file;
-    errors_.push_back({file, last_.line, last_.column, std::move(text)});
-  } else if (!last_.wants_place && std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) {
-    warnings_.push_back(text);
+    errors_.push_back({file, last_.line, last_.column, std::move(text), std::move(last_.stack)});
+  } else if (!last_.wants_place) {
+    // As Clang: how a header was reached is said once for the messages that follow each other in it.
+    if (last_.stack != stack_of_warnings_) text.insert(0, last_.stack);
+    if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) warnings_.push_back(text);
+    stack_of_warnings_ = std::move(last_.stack);
   }
 }
 
@@ -288,6 +322,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
+  text += flags_of(level, diagnostic);
   const Missing missing = level >= Level::Error ? missing_feature(diagnostic) : Missing();
   if (!missing.feature.empty()) text = fmt::format("'{}': {} are not supported", missing.name, missing.feature);
   Place place = place_of(diagnostic);
@@ -308,7 +343,10 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   last_.feature = missing.feature;
   last_.is_stage = diagnostic.getDiags()->getDiagnosticIDs()->getDescription(diagnostic.getID()) == kStageMessage;
   last_.text = std::move(text);
-  last_.wants_place = !place.is_user;
+  if (diagnostic.getLocation().isValid())
+    last_.wants_place = !place.is_user;
+  else
+    last_.file = ~0u;  // behind those of files
   if (place.is_user) set_place(last_, std::move(place));
   has_last_ = true;
 }
@@ -316,11 +354,17 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
 std::string DiagnosticCollector::errors() const {
   std::vector<const Filed*> sorted;
   for (const Filed& error : errors_) sorted.push_back(&error);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Filed* a, const Filed* b) {
+  sort_stably(sorted, [](const Filed* a, const Filed* b) {
     return std::tie(a->file, a->line, a->column) < std::tie(b->file, b->line, b->column);
   });
   std::string text;
-  for (const Filed* error : sorted) text += (text.empty() ? "" : "\n") + error->text;
+  const Filed* before = nullptr;
+  for (const Filed* error : sorted) {
+    if (before != nullptr) text += "\n";
+    if (before == nullptr || error->stack != before->stack) text += error->stack;
+    text += error->text;
+    before = error;
+  }
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include "msl/syntax/token_filter.hpp"
 
 #include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/SourceLocation.h"
 
 #include <memory>
 #include <set>
@@ -34,7 +35,7 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
 
  private:
   struct Message {
-    std::string place, text, snippet;
+    std::string place, text, snippet, stack;
     unsigned file = 0, line = 0, column = 0;  ///< for the order; file: by first appearance
     bool is_error = false;
     bool is_stage = false;     ///< about a function that is no kernel: told for each
@@ -45,11 +46,13 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   void finish_message();  ///< files the message that waited for its notes
   struct Place {
     std::string text, snippet;
+    std::string stack;  ///< "In file included from x.metal:3:", a line each; empty in the main file
     std::string file;
     unsigned line = 0, column = 0;
     bool is_user = false;
   };
   Place place_of(const clang::Diagnostic& diagnostic) const;
+  std::string include_stack(const clang::SourceManager& sources, const clang::PresumedLoc& place) const;
   void set_place(Message& message, Place place);
 
   std::string main_name_;
@@ -57,10 +60,11 @@ class DiagnosticCollector final : public clang::DiagnosticConsumer {
   bool has_last_ = false;
   struct Filed {
     unsigned file, line, column;
-    std::string text;
+    std::string text, stack;
   };
   std::vector<Filed> errors_;
   std::set<std::string_view> features_;  ///< told already
+  std::string stack_of_warnings_;
   std::vector<std::string> warnings_, files_;
   Learnt refused_;
 };

@@ -3,6 +3,8 @@
 #include "gate/gate.hpp"
 #include "verify/checks.hpp"
 
+#include "llvm/IR/Module.h"
+
 namespace smelt::aot::verify {
 namespace {
 
@@ -11,7 +13,8 @@ constexpr size_t kMostBreaches = 32;
 }  // namespace
 
 void check_foreign(const llvm::Module& module, Findings& findings) {
-  for (const gate::Breach& breach : gate::find_breaches(module, kMostBreaches))
+  const auto spaces = module.getNamedMetadata("air.mesh") ? gate::Spaces::with_mesh : gate::Spaces::of_kernels;
+  for (const gate::Breach& breach : gate::find_breaches(module, kMostBreaches, spaces))
     if (!breach.verify_knows) findings.error(Check::foreign, breach.place, "{}", breach.message);
 }
 

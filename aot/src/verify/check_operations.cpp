@@ -39,16 +39,28 @@ void check_one(const RawFunction& function, Version version, bool made_by_apple,
 
 }  // namespace
 
+bool has_known_operations(Version air) {
+  return air >= Version{2, 3};
+}
+
+void note_unknown_operations(Version air, Findings& findings) {
+  findings.note(Check::operation, "",
+                "operations of AIR {}.{} are not judged: what Apple's compilers declare is known "
+                "from AIR 2.3 on",
+                air.major, air.minor);
+}
+
 void check_operations(const RawModule& raw, Version version, bool made_by_apple, Findings& findings) {
   for (const RawFunction& function : raw.functions) {
     if (!function.is_declaration) continue;
-    if (function.name.starts_with("air."))
-      check_one(function, version, made_by_apple, findings);
-    else if (!is_known_external(function.name) && !made_by_apple)
+    if (function.name.starts_with("air.")) {
+      if (has_known_operations(version)) check_one(function, version, made_by_apple, findings);
+    } else if (!is_known_external(function.name) && !made_by_apple) {
       findings.error(Check::operation, fmt::format("declaration of {}", function.name), "{}",
                      llvm::StringRef(function.name).starts_with(kernel_ir::kCpuOnlyPrefix)
                          ? "an operation of kernels for the CPU alone, which no Metal device has"
                          : "neither an AIR operation nor defined in the module; the pipeline would not link");
+    }
   }
 }
 

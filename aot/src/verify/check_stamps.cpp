@@ -60,6 +60,13 @@ void check_stamp_against_container(std::string_view what, std::optional<Version>
     findings.error(Check::stamp, "", "VERS says {} {}, its module says {}", what, text(*container), text(*module));
 }
 
+/// Some of Apple's compilers up to AIR 2.1 list a float of 80 bits as well, which no module has.
+std::string without_f80(std::string layout) {
+  constexpr std::string_view kF80 = "f80:128:128-";
+  for (size_t at = layout.find(kF80); at != std::string::npos; at = layout.find(kF80)) layout.erase(at, kF80.size());
+  return layout;
+}
+
 }  // namespace
 
 void check_stamps(const llvm::Module& module, const ModuleContext& context, Findings& findings) {
@@ -75,7 +82,9 @@ void check_stamps(const llvm::Module& module, const ModuleContext& context, Find
                    text(oldest_air_for(*language)), text(*air));
   check_triple(module, context, air, findings);
   const std::string& layout = module.getDataLayoutStr();
-  if (layout != air_data_layout() && !(air && *air < Version{2, 1}))
+  const bool is_first = air && *air < Version{2, 1};
+  const bool lists_f80 = air && *air < Version{2, 2} && without_f80(layout) == air_data_layout();
+  if (layout != air_data_layout() && !is_first && !lists_f80)
     findings.error(Check::stamp, "data layout", "'{}' is not AIR's", layout);
   for (const char* list : {"air.compile_options", "llvm.ident"})
     if (!module.getNamedMetadata(list)) findings.note(Check::stamp, "", "no !{}, which Apple always writes", list);

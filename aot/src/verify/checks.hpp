@@ -23,6 +23,9 @@ std::vector<EntryNode> entries_of(const llvm::Module& module);
 
 void check_records(const RawModule& raw, Version air, Findings& findings);
 void check_stamps(const llvm::Module& module, const ModuleContext& context, Findings& findings);
+/// Before AIR 2.3 textures and others have other forms, which the table does not hold.
+bool has_known_operations(Version air);
+void note_unknown_operations(Version air, Findings& findings);
 void check_operations(const RawModule& raw, Version air, bool made_by_apple, Findings& findings);
 void check_entries(const llvm::Module& module, const ModuleContext& context, Version air, Findings& findings);
 void check_arguments(const EntryNode& entry, Version air, Findings& findings);

@@ -63,6 +63,7 @@ void check_module(ByteView file, const ModuleContext& context, Findings& finding
   verify::check_records(*raw, air, findings);
   verify::check_stamps(*module, context, findings);
   verify::check_entries(*module, context, air, findings);
+  if (!context.air && !verify::has_known_operations(air)) verify::note_unknown_operations(air, findings);
   verify::check_operations(*raw, air, air::made_by_apple(*module), findings);
   verify::check_limits(*module, findings);
   verify::check_foreign(*module, findings);
@@ -101,8 +102,18 @@ ModuleContext context_of(const metallib::Library& library, const metallib::Funct
   return context;
 }
 
+/// Said once for a library, whose functions are of one version.
+void note_what_is_not_judged(const metallib::Library& library, Findings& findings) {
+  Version oldest{0xFFFF, 0};
+  for (const metallib::Function& function : library.functions)
+    oldest = std::min(oldest, Version{function.versions.air_major, function.versions.air_minor});
+  if (!verify::has_known_operations(oldest)) verify::note_unknown_operations(oldest, findings);
+}
+
 void check_library(const metallib::Library& library, const std::string& where, std::vector<Finding>& list) {
   Findings findings(list);
+  findings.set_prefix(where);
+  note_what_is_not_judged(library, findings);
   for (size_t i = 0; i < library.functions.size(); ++i) {
     const metallib::Function& function = library.functions[i];
     const std::string name = fmt::format("function {} '{}'", i, function.name);

@@ -164,7 +164,7 @@ TEST_CASE("warnings have places too, and do not stop anything") {
   const auto compiled = compile_msl(kHead + "kernel void f(device float* x) {\n  int unused = 3;\n  x[0] = 1;\n}");
   REQUIRE(compiled.has_value());
   REQUIRE(compiled->warnings.size() == 1);
-  CHECK(first_line(compiled->warnings[0]) == "test.metal:4:7: warning: unused variable 'unused'");
+  CHECK(first_line(compiled->warnings[0]) == "test.metal:4:7: warning: unused variable 'unused' [-Wunused-variable]");
 }
 
 }  // namespace smelt::test

@@ -148,6 +148,46 @@ TEST_CASE("a sound kernel has no findings") {
   CHECK(errors_in(findings) == "");
 }
 
+TEST_CASE("what older compilers write is no fault") {
+  Plant old;
+  old.air = "i32 1, i32 11, i32 0";
+  old.language = "i32 1, i32 2, i32 0";
+  old.triple = "air64-apple-ios10.0.0";
+  old.layout = std::string(air_data_layout().substr(0, air_data_layout().rfind("-n8"))) + "-f80:128:128-n8:16:32";
+  // Debug builds keep functions that nobody calls; a texture's handle had another type.
+  old.globals = "@llvm.compiler.used = appending global [1 x ptr] [ptr @k], section \"llvm.metadata\"";
+  const auto drop = [](std::string& node, std::string_view part) { node.erase(node.find(part), part.size()); };
+  drop(old.a, "!\"air.address_space\", i32 1, ");
+  drop(old.b, "!\"air.address_space\", i32 2, ");
+  old.declarations =
+      "declare <4 x float> @air.sample_texture_2d.v4f32(ptr addrspace(1), ptr addrspace(2), <2 x float>)";
+  const std::vector<Finding> findings = verify_module(typed(old, {2, 4}));
+  CHECK(errors_in(findings) == "");
+  CHECK(finds(findings, Check::operation, "operations of AIR 1.11 are not judged"));
+  // From AIR 2.3 on the same declaration is judged, and a float of 80 bits is no part of the layout from 2.2 on.
+  old.air = "i32 2, i32 4, i32 0";
+  const std::vector<Finding> newer = verify_module(typed(old, {2, 4}));
+  CHECK(finds(newer, Check::operation, "air.sample_texture_2d.v4f32"));
+  CHECK(finds(newer, Check::stamp, "is not AIR's"));
+  CHECK_FALSE(finds(newer, Check::foreign, "llvm.compiler.used"));
+}
+
+TEST_CASE("a global in another section of the compiler's stays a fault") {
+  Plant plant;
+  plant.globals = "@g = internal addrspace(2) constant i32 1, section \"llvm.metadata\"";
+  expect_error(verify_module(typed(plant)), Check::foreign, "section 'llvm.metadata'");
+}
+
+TEST_CASE("the space of meshes belongs to mesh functions") {
+  Plant plant;
+  plant.parameters = "ptr addrspace(7) %m, ptr addrspace(2) %b, <3 x i32> %c";
+  plant.a = R"(i32 0, !"air.mesh", !"air.mesh_type_info", !3, !"air.arg_type_name", !"mesh", !"air.arg_name", !"m")";
+  plant.list = "air.mesh";
+  CHECK(errors_in(verify_module(typed(plant))) == "");
+  plant.list = "air.kernel";
+  CHECK(finds(verify_module(typed(plant)), Check::foreign, "address space 7"));
+}
+
 TEST_CASE("each check finds its fault: bitcode") {
   Bytes cut = typed({});
   cut.resize(cut.size() / 2);
@@ -288,8 +328,10 @@ TEST_CASE("each check finds its fault: the container") {
   empty.public_metadata.clear();
   empty.private_metadata.clear();
   empty.modules.clear();
-  if (const auto written = metallib::write(empty))
-    CHECK(finds(verify_metallib(*written), Check::container, "empty library"));
+  const auto nothing = metallib::write(empty);
+  REQUIRE(nothing);
+  CHECK(finds(verify_metallib(*nothing), Check::container, "empty library"));
+  CHECK(errors_in(verify_metallib(*nothing)) == "");
 
   metallib::Library restamped = *library;
   restamped.functions[0].versions.air_minor = 7;

@@ -17,5 +17,9 @@
 #define TARGET_OS_TV 0
 #define TARGET_OS_IOS TARGET_OS_IPHONE
 #endif
+#if defined(__SMELT_SIMULATOR__)
+#define TARGET_OS_SIMULATOR 1
+#else
 #define TARGET_OS_SIMULATOR 0
+#endif
 #endif
