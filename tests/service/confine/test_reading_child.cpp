@@ -111,8 +111,11 @@ TEST_CASE("whatever call a child makes of the system, it is not allowed") {
                                SYS_clone3};
   const auto answer = read_in_child({}, [&]() -> Result<Bytes> {
     std::string found;
+    // uretprobe and uprobe are the kernel's own doors, which no filter sees: SIGILL unless it comes from its
+    // trampoline.
     for (long call = 0; call < 512; ++call)
-      if (!allowed.contains(call) && (::syscall(call, 0, 0, 0, 0, 0, 0) != -1 || errno != EPERM))
+      if (!allowed.contains(call) && call != 335 && call != 336 &&
+          (::syscall(call, 0, 0, 0, 0, 0, 0) != -1 || errno != EPERM))
         found += fmt::format("{} ", call);
     return text(found);
   });
