@@ -64,11 +64,11 @@ Result<void> verify(const llvm::Module& module, std::string_view pass) {
   return fail(Errc::compile_failed, "after {}: {}", pass, text);
 }
 
-/// What the gate's lists do not have in AIR is in no library that we write: `smelt verify` would object to it. Input
-/// that is AIR already comes from anywhere, and its passes change little. Kernels alone: of other stages less is
+/// Input that is AIR already comes from anywhere, and its passes change little: what the gate's lists do not have in
+/// AIR is in no library that we write of it, since `smelt verify` would object. Kernels alone: of other stages less is
 /// listed. What verify judges by checks of its own is left to the passes that made or took it.
 Result<void> check_listed(const PassContext& context) {
-  if (context.stage != "kernel") return {};
+  if (!context.finished || context.stage != "kernel") return {};
   constexpr size_t kLooked = 64;
   for (const gate::Breach& breach : gate::find_breaches(context.module, kLooked))
     if (!breach.verify_knows)
