@@ -88,6 +88,12 @@ class Request {
     if (!held) return held.error().message;
     const auto opened = must(schema::Package::open(package));
     if (opened.library(0).functions.count != wish_.kernels.size()) return "another number of functions";
+    const schema::LibraryView library = opened.library(0);
+    for (uint32_t i = 0; i < library.slices.count; ++i)
+      if (const auto slice = opened.slice(library.slices.first + i); slice.kind == schema::SliceKind::cpu) {
+        // Looked at by itself: `held_to` is what is tried.
+        if (slice.checked != wish_.checked) return "code that is checked, or not, against the wish";
+      }
     for (const size_t kernel : wish_.kernels)
       if (!opened.find_function(opened.library(0), Material::name(kernel))) return "other functions";
     return {};
