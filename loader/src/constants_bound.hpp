@@ -17,7 +17,8 @@ struct BoundConstant {
 };
 
 /// Checks every given value against the declarations and every declaration against what is given.
-/// Errors: constant_type, constant_missing. Values for constants that are not declared have no effect. Result is ascending by index.
+/// Errors: constant_type, constant_missing. Values for constants that are not declared have no effect. Result is
+/// ascending by index.
 Result<std::vector<BoundConstant>> bind_constants(std::string_view function, std::span<const ConstantInfo> declared,
                                                   const ConstantValues& given);
 

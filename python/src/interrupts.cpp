@@ -4,14 +4,13 @@
 #include "smelt/loader/library.hpp"
 #include "smelt/loader/running_launch.hpp"
 
+#include "gil.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pybind11/pybind11.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
 
 #include <cerrno>
 #include <chrono>
@@ -32,15 +31,6 @@ constexpr auto kLook = 50ms;    // a launch that is seen at two looks is long
 constexpr int kIdleLooks = 40;  // without a launch: then the watcher sleeps until there is one
 constexpr auto kSleep = 2s;
 constexpr auto kPatience = 1s;  // after Ctrl-C, before it is said that the kernel does not end
-
-bool is_main_thread() {
-#ifdef __linux__
-  thread_local const bool is_main = ::syscall(SYS_gettid) == ::getpid();
-#else
-  thread_local const bool is_main = pthread_main_np() != 0;
-#endif
-  return is_main;
-}
 
 /// Hears of SIGINT while it lives: its handler says so in a pipe and calls the one that was there before, Python's. At
 /// most one lives.

@@ -495,7 +495,9 @@ TEST_CASE("a package's own CPU code is left alone where the caller says so or no
   REQUIRE(!other);
   CHECK(other.error().code == Errc::digest_mismatch);
   const Variable trust("SMELT_TRUST", "signed");
-  CHECK(run({}) == 42);
+  const auto unsigned_one = machines.session("b")->load_bytes(loader::copy_of(package), "planted.smelt", device, {});
+  REQUIRE(!unsigned_one);
+  CHECK(unsigned_one.error().code == Errc::untrusted);
   // Nor does it get into a store that way.
   const auto imported = machines.session("b")->import_package(package);
   REQUIRE(!imported);

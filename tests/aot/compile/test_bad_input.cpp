@@ -62,13 +62,6 @@ TEST_CASE("double precision") {
   CHECK(says(error, {"line 1", "'k'", "double"}));
 }
 
-TEST_CASE("32 buffers") {
-  std::string parameters;
-  for (int i = 0; i < 32; ++i) parameters += fmt::format("{}ptr addrspace(1) %p{}", i ? ", " : "", i);
-  const Error error = refused(fmt::format("define void @k({}) \"smelt.kernel\" {{\n  ret void\n}}\n", parameters));
-  CHECK(says(error, {"line 1", "'k'", "31"}));
-}
-
 TEST_CASE("an unknown operation") {
   const Error error = refused(
       "; a comment first\ndefine void @k() \"smelt.kernel\" {\n  call void @air.frobnicate(i32 1)\n  ret void\n}\n"

@@ -213,8 +213,7 @@ kernel void k(device int* out) {
 TEST_CASE("simd/simd.h: all names of vectors, matrices and quaternions") {
   std::string text = "#include <simd/simd.h>\n";
   std::string checks;
-  for (const std::string type :
-       {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float"}) {
+  for (const std::string type : {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float"}) {
     for (const std::string n : {"2", "3", "4"})
       for (const std::string& name : {"vector_" + type + n, "simd_" + type + n, "simd::" + type + n})
         text += "static_assert(metal::is_same_v<" + name + ", " + type + n + ">);\n";

@@ -304,6 +304,7 @@ class History {
       ++hits;
       const auto kernel = found->part(service::kKernelPart);
       const ByteView package = kernel ? *kernel : found->part(service::kPackagePart).value_or(ByteView());
+      if (!world_.material.look(package)) continue;  // damage: no loader takes it
       if (std::string problem = judge(machine, package, "a read"); !problem.empty()) return problem;
     }
     tell("{} reads its store: {} entries may be used, {} exported", machine.name, hits, exports);

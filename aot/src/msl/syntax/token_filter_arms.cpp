@@ -14,7 +14,7 @@ namespace tok = clang::tok;
 namespace {
 
 /// Longer arms are left to the parser.
-constexpr size_t kMostTokens = 256;
+constexpr size_t kMostTokensOfArm = 256;
 
 bool is_assignment(const clang::Token& token) {
   return token.isOneOf(tok::equal, tok::plusequal, tok::minusequal, tok::starequal, tok::slashequal, tok::percentequal,
@@ -86,7 +86,7 @@ size_t TokenFilter::skip_type(size_t at, size_t end) const {
 /// Just behind the last token of the arm at `at`; `at` itself when it is too long to be looked at.
 size_t TokenFilter::end_of_arm(size_t at) const {
   int choices = 0;
-  for (size_t end = at; end < at + kMostTokens;) {
+  for (size_t end = at; end < at + kMostTokensOfArm;) {
     const Token& token = in_[end];
     if (token.isOneOf(tok::semi, tok::r_paren, tok::r_square, tok::r_brace, tok::comma, tok::eof)) return end;
     if (token.is(tok::identifier) && in_[end + 1].is(tok::less)) {

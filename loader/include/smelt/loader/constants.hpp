@@ -30,9 +30,9 @@ class ConstantValues {
     values_.push_back(std::move(value));
     return *this;
   }
-  /// As Metal's own MTLFunctionConstantValues are used: numbers are converted as C converts them (to bool: is it 0), and
-  /// what is needed and missing is 0. Values that a kernel does not declare are passed over either way, so a program may
-  /// hand one set of values to every kernel.
+  /// As Metal's own MTLFunctionConstantValues are used: numbers are converted as C converts them (to bool: is it 0),
+  /// and what is needed and missing is 0. Values that a kernel does not declare are passed over either way, so a
+  /// program may hand one set of values to every kernel.
   ConstantValues& lenient(bool on = true) {
     lenient_ = on;
     return *this;

@@ -42,7 +42,7 @@ struct TierOptions {
   /// Where `signing` is set: what no trusted key signed is used as the policy says all the same. What is made of it is
   /// not signed.
   bool takes_unsigned = false;
-  Allowance allowance;                      ///< what remotes may cost a compile, or a call by itself
+  Allowance allowance;  ///< what remotes may cost a compile, or a call by itself
   std::function<void(std::string_view)> warn;
   /// What an entry was made from: goes into its record. Empty: nothing is said.
   std::function<std::string(const std::vector<cache::Entry::Part>&)> made_from;

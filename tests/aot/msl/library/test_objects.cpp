@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace smelt::test {
 namespace {
@@ -39,6 +40,24 @@ kernel void f(device int* out [[buffer(0)]]) {
   std::vector<int32_t> out(14, -1);
   library.run("f", Launch{}.bind(0, out));
   CHECK(out == std::vector<int32_t>{24, 3, 11, 16, 4, 0, 42, 0, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("objects: limits of vectors are those of a component") {
+  const MslLibrary library(kHead + R"(
+kernel void f(device float* out [[buffer(0)]]) {
+  out[0] = numeric_limits<float4>::epsilon().w;
+  out[1] = numeric_limits<float3>::denorm_min().z;
+  out[2] = numeric_limits<float2>::infinity().y;
+  out[3] = numeric_limits<float2>::lowest().x;
+  out[4] = as_type<uint>(numeric_limits<float4>::quiet_NaN().w) == as_type<uint>(numeric_limits<float>::quiet_NaN());
+  out[5] = as_type<uint>(numeric_limits<float4>::signaling_NaN().w) == as_type<uint>(numeric_limits<float>::signaling_NaN());
+}
+)");
+  std::vector<float> out(6, -1);
+  library.run("f", Launch{}.bind(0, out));
+  using Limits = std::numeric_limits<float>;
+  const std::vector<float> want = {Limits::epsilon(), Limits::denorm_min(), Limits::infinity(), Limits::lowest(), 1, 1};
+  CHECK(out == want);
 }
 
 TEST_CASE("objects: variants of functions that are tested in another one") {

@@ -44,10 +44,10 @@ __SMELT_SIMD_TYPES(ulong)
   __SMELT_SIMD_MATRIX(T, 4, 2) __SMELT_SIMD_MATRIX(T, 4, 3) __SMELT_SIMD_MATRIX(T, 4, 4)
 __SMELT_SIMD_MATRICES(half)
 __SMELT_SIMD_MATRICES(float)
-// clang-format on
+    // clang-format on
 
-/// Imaginary parts in x, y and z, the real one in w.
-typedef struct {
+    /// Imaginary parts in x, y and z, the real one in w.
+    typedef struct {
   metal::vec<half, 4> vector;
 } simd_quath;
 typedef struct {
