@@ -305,17 +305,17 @@ Result<Built> join_all(const std::vector<std::optional<KeptKernel>>& parts, cons
         result.warnings.push_back(warning);
     if (!part->library.functions.empty()) libraries.push_back(&part->library);
   }
-  schema::Library empty;
-  if (plan.part_count() == 0) {
-    SMELT_TRY(empty, library_without_functions(plan.targets()));
-    libraries.push_back(&empty);
-  }
-  if (libraries.empty())
+  if (libraries.empty() && plan.part_count() != 0)
     // Kernels that were there and could not be made are among the warnings.
     return fail(Errc::empty_library, "no kernels in {}{}",
                 request.sources.empty() ? "no input" : request.sources[0].name,
                 result.warnings.empty() ? "" : ": " + result.warnings.back());
-  SMELT_TRY(schema::Library library, join_parts(plan.targets(), libraries));
+  schema::Library library;
+  if (libraries.empty()) {
+    SMELT_TRY(library, library_without_functions(plan.targets()));
+  } else {
+    SMELT_TRY(library, join_parts(plan.targets(), libraries));
+  }
   if (!request.name.empty()) library.name = request.name;
   library.version = request.version;
   library.source = source_digest(request);

@@ -294,11 +294,11 @@ kernel void together(device volatile uint* x, uint i [[thread_index_in_threadgro
         smelt.compile(source, targets=["macos14"], store=False, timeout=200, max_memory=8 << 30)
 
     # 2^40 tokens between two looks at any limit.
-    ENDLESS = "#define B0 1+\n" + "".join(f"#define B{n} B{n - 1} B{n - 1}\n" for n in range(1, 41)) + "#if B40 0\n#endif\n"
+    MACRO_BOMB = "#define B0 1+\n" + "".join(f"#define B{n} B{n - 1} B{n - 1}\n" for n in range(1, 41)) + "#if B40 0\n#endif\n"
 
     def test_limits_hold_in_the_middle_of_a_macro(self):
         with self.assertRaises(smelt.CancelledError) as raised:
-            smelt.compile(self.ENDLESS, targets=["macos14"], store=False, timeout=1)
+            smelt.compile(self.MACRO_BOMB, targets=["macos14"], store=False, timeout=1)
         self.assertIn("limit of 1 s", str(raised.exception))
 
     def test_the_interpreter_ends_whatever_a_compile_does(self):
@@ -307,7 +307,7 @@ kernel void together(device volatile uint* x, uint i [[thread_index_in_threadgro
             import os, signal, sys, threading, smelt
             threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             try:
-                smelt.compile_shader({self.ENDLESS!r})
+                smelt.compile_shader({self.MACRO_BOMB!r})
             except KeyboardInterrupt:
                 print("interrupted")
                 {how}

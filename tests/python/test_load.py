@@ -324,7 +324,7 @@ kernel void k(device float* o [[buffer(0)]], device const float* scale [[buffer(
         without(out, two, seven)
         with self.assertRaises(smelt.ArgumentError) as raised:
             without(None, two, seven, threads=1)
-        self.assertIn("argument 0: None is for an argument that a function constant takes away", str(raised.exception))
+        self.assertIn("argument 0 'o': None is for an argument that a function constant takes away", str(raised.exception))
 
 
 class Classes(unittest.TestCase):

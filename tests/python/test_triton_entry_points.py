@@ -61,9 +61,9 @@ LOOKS = """
 from triton.backends import backends
 for name, (backend, driver) in sorted(backends.items()):
     print(name, backend.supports_target(None), driver.is_active())
-    for one in (backend, driver):
+    for make in (lambda: backend(None), driver):
         try:
-            one(None)
+            make()
         except ImportError as error:
             print(error)
 """
