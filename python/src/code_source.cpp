@@ -77,6 +77,7 @@ struct Often {
 void improve(const Often& kernel) {
   if (interpreter_ends()) return;
   const GilTaken gil;
+  mark_waited_for();
   try {
     kernel.source->attr("improve")(RunningPipeline(kernel.pipeline, kernel.checked), kernel.name,
                                    memory_over(kernel.metallib.bytes, kernel.metallib.owner));

@@ -27,6 +27,16 @@ inline bool interpreter_ends() {
 #endif
 }
 
+/// Says that the interpreter's end waits for this thread, so that it must not sleep. Each module has a copy of this
+/// code; what they share is the interpreter's state of the thread. The GIL is held.
+inline void mark_waited_for() {
+  PyDict_SetItemString(PyThreadState_GetDict(), "smelt waits for it", Py_True);
+}
+inline bool is_waited_for() {
+  PyObject* const state = PyThreadState_GetDict();
+  return state != nullptr && PyDict_GetItemString(state, "smelt waits for it") != nullptr;
+}
+
 /// The thread that the process began with, which finalizes Python's own interpreter.
 inline bool is_main_thread() {
 #ifdef __APPLE__

@@ -73,7 +73,7 @@ bool BackgroundWork::wait_for(std::chrono::milliseconds time) {
   return ended_.wait_for(lock, time, [this] { return done_; });
 }
 
-bool wait_interruptibly(std::unique_ptr<BackgroundWork> work) {
+bool wait_interruptibly(std::unique_ptr<BackgroundWork> work, bool waited_for) {
   Works& works = all_works();
   {
     const std::lock_guard lock(works.mutex);
@@ -93,7 +93,7 @@ bool wait_interruptibly(std::unique_ptr<BackgroundWork> work) {
     std::erase(works.running, work.get());
     if (!done) works.abandoned.push_back(std::move(work));
   }
-  stay_if_all_ends();
+  if (!waited_for) stay_if_all_ends();
   return done;
 }
 

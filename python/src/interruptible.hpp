@@ -37,7 +37,8 @@ class BackgroundWork {
 
 /// Waits for the work, asking for signals; false when one raised and the work did not end within 50 ms of being asked
 /// to. Then it goes on by itself, and end_works() waits for it. Called without the GIL.
-bool wait_interruptibly(std::unique_ptr<BackgroundWork> work);
+/// `waited_for`: of the caller's thread, at the interpreter's end.
+bool wait_interruptibly(std::unique_ptr<BackgroundWork> work, bool waited_for);
 
 /// At the interpreter's end, without the GIL: nothing of ours may run after it. Work that daemon threads still wait for
 /// is told to end, and they do not come back from it: what they would say, nobody has asked for. Where a compile that
@@ -49,11 +50,12 @@ void end_works();
 /// afterwards rethrow_signals() throws what a handler raised.
 template <class T>
 Result<T> run_interruptibly(std::function<Result<T>()> work, std::shared_ptr<std::atomic<bool>> cancel) {
+  const bool waited_for = is_waited_for();
   const GilReleased released;
   const auto result = std::make_shared<std::optional<Result<T>>>();
   auto running = std::make_unique<BackgroundWork>([result, work = std::move(work)] { result->emplace(work()); },
                                                   std::move(cancel));
-  if (!wait_interruptibly(std::move(running))) return fail(Errc::cancelled, "interrupted");
+  if (!wait_interruptibly(std::move(running), waited_for)) return fail(Errc::cancelled, "interrupted");
   return std::move(**result);
 }
 
