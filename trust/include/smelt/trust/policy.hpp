@@ -5,8 +5,9 @@
 //   any     always: for machines and servers that only you can write to
 //   local   it was compiled here, or opened by a path that the user named, or a trusted key signed it
 //   signed  a trusted key signed it, or it was compiled here
-// Otherwise, under local, only its metallib is used, and CPU code is made here from that; under signed it counts as
-// absent. A machine that signs takes nothing that no trusted key signed, unless it is told to.
+// Otherwise, under local, only its metallib is used, and CPU code is made here from that; under signed a package is
+// refused, and an entry counts as absent. A machine that signs takes nothing that no trusted key signed, unless it is
+// told to.
 #pragma once
 
 #include "smelt/trust/keys.hpp"
