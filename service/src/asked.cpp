@@ -49,7 +49,7 @@ class Look {
 
  private:
   Result<void> at_functions(const Asked& asked) const {
-    if (functions_.empty()) return differs("no functions");
+    if (functions_.empty()) return asked.may_be_empty ? Result<void>() : differs("no functions");
     if (asked.functions.empty()) return {};
     const std::set<std::string> wanted = sorted(asked.functions);
     const bool known = std::all_of(functions_.begin(), functions_.end(),
@@ -82,10 +82,11 @@ class Look {
     for (uint32_t i = 0; i < library_.slices.count; ++i) {
       const schema::SliceView slice = this->slice(i);
       if (slice.kind != schema::SliceKind::cpu) continue;
-      if (next == asked.codes.size()) return differs("CPU code that nobody asked for");
+      if (next == asked.codes.size() || functions_.empty()) return differs("CPU code that nobody asked for");
       SMELT_TRY_VOID(at_slice(slice, asked.codes[next++], arrived || asked.is_part));
     }
-    return next == asked.codes.size() ? Result<void>() : differs("less CPU code than was asked for");
+    const bool is_all = next == asked.codes.size() || functions_.empty();
+    return is_all ? Result<void>() : differs("less CPU code than was asked for");
   }
 
   Result<void> at_slice(const schema::SliceView& slice, const CpuCode& asked, bool whole) const {
@@ -156,6 +157,7 @@ Asked asked_of(const Request& request, const std::vector<aot::CpuLevel>& levels)
   for (const aot::Target& target : request.options.targets) asked.targets.push_back(target.name);
   asked.codes = codes_of(request, levels);
   asked.functions = request.options.functions;
+  asked.may_be_empty = asked.functions.empty();
   asked.name = request.name;
   asked.version = request.version;
   return asked;

@@ -23,9 +23,10 @@ struct Asked {
   std::vector<CpuCode> codes;          ///< CPU code, in this order
   std::vector<std::string> functions;  ///< empty: nobody knows yet what there is
   bool all_functions = false;          ///< each of them must be there; else no other may
-  bool is_part =
-      false;         ///< it is joined with others: Metal libraries in the order of `targets`, all of it is looked at
-  std::string name;  ///< of the library; empty: any
+  bool may_be_empty = false;           ///< source without entry points makes Metal libraries without functions
+  /// It is joined with others: Metal libraries in the order of `targets`, and all of it is looked at.
+  bool is_part = false;
+  std::string name;                    ///< of the library; empty: any
   std::optional<std::string> version;  ///< nothing: any
   std::optional<Digest> source;        ///< nothing: any
   std::optional<size_t> libraries{1};  ///< nothing: any number

@@ -182,6 +182,12 @@ class CompileTest(CliTest):
             self.assertEqual(said.returncode, 0)
             self.assertIn(b"note: ", said.stdout)
             self.assertIn(b"an empty library", said.stdout)
+        # Neither the store's nor a child's answer is taken for damage.
+        out = self.folder / "again.smelt"
+        for limit in ([], [], ["--timeout=60"], ["--timeout=60", "--no-store"]):
+            said = smelt("compile", source, "-o", out, *limit)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertNotIn(b"dropped", said.stderr)
         said = smelt("compile", source, "-o", self.folder / "one.metallib", "--function", "k")
         self.assertEqual(said.returncode, 1)
 
