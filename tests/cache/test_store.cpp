@@ -5,6 +5,7 @@
 
 #include "entries.hpp"
 #include "files.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -397,7 +398,7 @@ TEST_CASE("folders that should not be trusted are refused") {
     CHECK(foreign.error().code == Errc::untrusted);
     CHECK(foreign.error().message.find("12345") != std::string::npos);
   } else {
-    MESSAGE("SKIPPED: another user's folder needs root to make");
+    smelt::test::skipped("another user's folder needs root to make");
   }
   REQUIRE(write_file(folder / "file", as_bytes("x")));
   CHECK_FALSE(Store::open(folder / "file"));
@@ -499,7 +500,7 @@ TEST_CASE("the schema that migrations make is the one in current.sql") {
   const std::filesystem::path golden = std::filesystem::path(SMELT_SOURCE_DIR) / "schema/store/current.sql";
   if (std::getenv("SMELT_ACCEPT")) {
     REQUIRE(write_file(golden, as_bytes(dump)));
-    MESSAGE("SKIPPED: accepted a new schema/store/current.sql");
+    MESSAGE("accepted a new schema/store/current.sql");
     return;
   }
   CHECK(as_text(test::must_read(golden)) == dump);

@@ -234,6 +234,28 @@ class SandboxTest(CliTest):
         self.assertEqual(process.returncode, 1)
         self.assertFalse((self.folder / "out.smelt").exists())
 
+    def test_a_stopped_helper_that_many_wait_for(self):
+        # Many requests at once, none of which it takes: its socket fills up.
+        source = self.folder / "many.metal"
+        source.write_text("\n".join(f"kernel void k{i}(device float* x) {{ x[0] *= {i}; }}" for i in range(400)))
+        library = self.folder / "many.metallib"
+        self.succeed("compile", source, "--no-store", "--no-cpu", "-o", library)
+        process = subprocess.Popen(
+            [SMELT, "compile", library, "--no-store", "--sandbox", "always", "-j", "256", "-o", self.folder / "out.smelt"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        self.addCleanup(process.kill)
+        while process.poll() is None and not children_of(process.pid, PROGRAM):
+            time.sleep(0.001)
+        helper = children_of(process.pid, PROGRAM)[0]
+        os.kill(helper, signal.SIGSTOP)
+        self.addCleanup(os.kill, helper, signal.SIGKILL)
+        said = process.communicate(timeout=300)[1].decode()
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("smelt: error: ", said)
+        self.assertFalse((self.folder / "out.smelt").exists())
+
     def test_nobody_is_left_when_the_compiler_is_killed(self):
         process, helper, child = self.start(self.library())
         process.kill()

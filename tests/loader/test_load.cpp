@@ -4,6 +4,7 @@
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
 
+#include "skips.hpp"
 #include "support.hpp"
 
 #include <doctest/doctest.h>
@@ -305,7 +306,7 @@ TEST_CASE("the best level is taken, a forced one literally") {
   options.cpu_level = "x86-64-v4";
   const auto device = Device::open(DeviceKind::cpu, options);
   if (!device) {
-    MESSAGE("SKIPPED: this processor has no x86-64-v4");
+    smelt::test::skipped("this processor has no x86-64-v4");
     return;
   }
   const LibraryRef best = must(Library::load(must(Device::open(DeviceKind::cpu)), package));
@@ -462,7 +463,7 @@ TEST_CASE("bytes that are no library say what they are") {
 TEST_CASE("a metallib on the cpu: how to get code, and its names for those who want no more") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
+    smelt::test::skipped("../shared/data/metallibs is absent");
     return;
   }
   const DeviceRef device = cpu_device();
@@ -537,7 +538,7 @@ TEST_CASE("code is never writable and executable at once") {
   must(library->prepare());
   std::ifstream maps("/proc/self/maps");
   if (!maps) {
-    MESSAGE("SKIPPED: no /proc/self/maps");
+    smelt::test::skipped("no /proc/self/maps");
     return;
   }
   size_t lines = 0;

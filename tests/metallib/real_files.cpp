@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "real_files.hpp"
 
+#include "skips.hpp"
+
 #include <doctest/doctest.h>
 
 namespace smelt::test {
 
 std::vector<std::filesystem::path> fixtures() {
   if (const auto folder = shared("data/metallibs")) return files_below(*folder, ".metallib");
-  MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
+  smelt::test::skipped("../shared/data/metallibs is absent");
   return {};
 }
 
@@ -16,7 +18,7 @@ std::vector<std::filesystem::path> corpus_files() {
   for (const char* package : {"llama.rn", "whisper.rn"}) {
     const auto folder = corpus(package);
     if (!folder) {
-      MESSAGE("SKIPPED: build/corpus/", package, " is absent; scripts/fetch-corpus makes it");
+      smelt::test::skipped(std::string("build/corpus/") + package + " is absent; scripts/fetch-corpus makes it");
       continue;
     }
     for (auto& file : files_below(*folder, ".metallib")) files.push_back(std::move(file));

@@ -5,6 +5,7 @@
 #include "smelt/metallib/reader.hpp"
 
 #include "real_files.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -41,7 +42,7 @@ TEST_CASE("Apple's libraries leave nothing to find, and their sections cover the
 TEST_CASE("what is known of the fixtures is said") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
+    smelt::test::skipped("../shared/data/metallibs is absent");
     return;
   }
   const LibraryFacts constants = facts_of(*folder / "constants.15.metallib");

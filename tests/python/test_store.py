@@ -249,14 +249,14 @@ class TritonCache(unittest.TestCase):
         del manager
         began = time.monotonic()
         compile_all(["KEY"], self.log)  # nobody waits for the one that failed
-        self.assertLess(time.monotonic() - began, 5)
+        self.assertLess(time.monotonic() - began, 30)
 
     def test_same_thread_does_not_wait_for_itself(self):
         outer = triton.CacheManager("KEY")
         self.assertIsNone(outer.get_group("k.json"))
         began = time.monotonic()
         self.assertIsNone(triton.CacheManager("KEY").get_group("k.json"))
-        self.assertLess(time.monotonic() - began, 5)
+        self.assertLess(time.monotonic() - began, 30)
 
     def test_processes_at_once_compile_each_once(self):
         context = multiprocessing.get_context("spawn" if sys.platform == "darwin" else "fork")

@@ -350,6 +350,21 @@ class MetalTest(ToolTest):
         self.succeed("metal", "-fmetal-math-mode=relaxed", "k.metal", "-o", "k.metallib")
         self.assertEqual(self.run_kernel("k.metallib", "k"), (1, 1, 1, 0))
 
+    def test_outputs_replace_a_link_and_leave_what_it_leads_to(self):
+        self.write(scale_metal=SCALE, factor_h="#define FACTOR 3\n")
+        victim = self.folder / "victim"
+        names = [self.folder / name for name in ("x.dep", "x.air", "x.dia", "x.metallib")]
+        for dangling in (False, True):
+            victim.write_text("precious")
+            for name in names:
+                name.unlink(missing_ok=True)
+                name.symlink_to(self.folder / "nothing-here" if dangling else victim)
+            self.succeed("metal", "-MD", "-MF", "x.dep", "-serialize-diagnostics", "x.dia", "-c", "scale.metal", "-o", "x.air")
+            self.succeed("metallib", "x.air", "-o", "x.metallib")
+            self.assertEqual(victim.read_text(), "precious")
+            self.assertEqual([name for name in names if name.is_symlink()], [])
+        self.assertFalse((self.folder / "nothing-here").exists())
+
     def test_rules_for_make(self):
         self.succeed("metal", "-MMD", "-c", "scale.metal", "-o", "scale.air")
         self.assertEqual((self.folder / "scale.d").read_text(), "scale.air: \\\n  scale.metal \\\n  factor.h\n")

@@ -11,6 +11,7 @@
 #include "kernel_ir/builtins.hpp"
 #include "kernel_ir/cpu_only.hpp"
 #include "oracle.hpp"
+#include "skips.hpp"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
@@ -82,7 +83,7 @@ void judge(const std::vector<Output>& outputs, size_t& harvested) {
     return rows;
   }();
   if (!have_llvm_14()) {
-    MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+    smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
     return;
   }
   std::vector<ByteView> views;

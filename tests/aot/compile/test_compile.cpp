@@ -4,6 +4,7 @@
 #include "smelt/metallib/reader.hpp"
 
 #include "files.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -143,7 +144,7 @@ TEST_CASE("the same bytes: one call or many, one thread or two, any folder and l
     std::filesystem::current_path(folder.path());
     const std::string locale = std::setlocale(LC_ALL, nullptr);
     const char* other = std::setlocale(LC_ALL, "de_DE.UTF-8");
-    if (!other) MESSAGE("SKIPPED: the locale de_DE.UTF-8 is not installed");
+    if (!other) smelt::test::skipped("the locale de_DE.UTF-8 is not installed");
     const Compiled again =
         must_compile({{"/else/where.ll", sources[0].bytes}, {"b", sources[1].bytes}, {"", nvvm}}, options);
     std::setlocale(LC_ALL, locale.c_str());

@@ -4,6 +4,7 @@
 #include "smelt/metallib/reader.hpp"
 
 #include "files.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -218,7 +219,7 @@ TEST_CASE("every prefix of an object is an error that names it") {
 TEST_CASE("a library of Apple's compiler is an input like any other") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
+    smelt::test::skipped("../shared/data/metallibs is absent");
     return;
   }
   const Bytes apple = test::must_read(*folder / "kernels.14.metallib");

@@ -8,6 +8,7 @@
 #include "files.hpp"
 #include "input/reader.hpp"
 #include "launch.hpp"
+#include "skips.hpp"
 
 #include "llvm/IR/Module.h"
 
@@ -51,7 +52,7 @@ std::vector<std::string> unusually_large(const std::vector<aot::AirModuleView>& 
 TEST_CASE("kernels of ggml become CPU code") {
   const auto folder = corpus("llama.rn");
   if (!folder) {
-    MESSAGE("SKIPPED: llama.rn is not in the corpus (scripts/fetch-corpus)");
+    smelt::test::skipped("llama.rn is not in the corpus (scripts/fetch-corpus)");
     return;
   }
   const auto files = files_below(*folder, ".metallib");

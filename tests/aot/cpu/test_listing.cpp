@@ -7,6 +7,7 @@
 #include "smelt/schema/cpu_slice.hpp"
 
 #include "files.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -75,7 +76,7 @@ TEST_CASE("a listing's code is the code of compile_cpu, with debug lines and wit
 TEST_CASE("a listing's code of Apple-built kernels is the code of compile_cpu") {
   const auto folder = corpus("llama.rn");
   if (!folder) {
-    MESSAGE("SKIPPED: llama.rn is not in the corpus (scripts/fetch-corpus)");
+    smelt::test::skipped("llama.rn is not in the corpus (scripts/fetch-corpus)");
     return;
   }
   const Bytes image = must_read(files_below(*folder, ".metallib").front());

@@ -8,6 +8,7 @@
 
 #include "air/bitcode/writer.hpp"
 #include "files.hpp"
+#include "skips.hpp"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -130,7 +131,7 @@ TEST_CASE("Apple's own libraries verify without an error") {
   std::map<std::string, size_t> notes;
   for (const auto& folder : {test::shared("data/metallibs"), test::corpus("")})
     if (folder) check_folder(*folder, files, notes);
-  if (files == 0) MESSAGE("SKIPPED: neither ../shared/data/metallibs nor the fetched corpus is there");
+  if (files == 0) smelt::test::skipped("neither ../shared/data/metallibs nor the fetched corpus is there");
   if (files == 0) return;
   std::string text;
   for (const auto& [note, count] : notes) text += fmt::format("  {} x {}\n", count, note);
@@ -305,7 +306,7 @@ TEST_CASE("each check finds its fault: limits") {
 TEST_CASE("each check finds its fault: the container") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
-    MESSAGE("SKIPPED: ../shared/data/metallibs is not there");
+    smelt::test::skipped("../shared/data/metallibs is not there");
     return;
   }
   const Bytes whole = test::must_read(*folder / "kernels.14.metallib");

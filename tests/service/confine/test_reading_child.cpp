@@ -2,6 +2,8 @@
 // Whatever happens to a child that reads, its parent gets a value.
 #include "smelt/service/reading_child.hpp"
 
+#include "skips.hpp"
+
 #include <doctest/doctest.h>
 
 #ifdef __linux__
@@ -235,7 +237,7 @@ TEST_CASE("without a process to be had, that is the error") {
   int status = 0;
   REQUIRE(::waitpid(limited, &status, 0) == limited);
   if (WEXITSTATUS(status) == 77)
-    MESSAGE("SKIPPED: another user needs root");
+    smelt::test::skipped("another user needs root");
   else
     CHECK(status == 0);
 }

@@ -8,6 +8,7 @@
 #include "files.hpp"
 #include "modules.hpp"
 #include "oracle.hpp"
+#include "skips.hpp"
 
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
@@ -268,7 +269,7 @@ TEST_CASE("a violation names the function, the instruction and both types") {
 
 TEST_CASE("LLVM 14 agrees that a planted wrong pointee is wrong") {
   if (!have_llvm_14()) {
-    MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+    smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
     return;
   }
   // Past our check on purpose: loads, stores and geps through the native pointer instead of the view.

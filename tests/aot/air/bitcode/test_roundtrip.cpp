@@ -7,6 +7,7 @@
 #include "canonical.hpp"
 #include "modules.hpp"
 #include "oracle.hpp"
+#include "skips.hpp"
 
 #include "llvm/Passes/PassBuilder.h"
 
@@ -29,13 +30,13 @@ const std::vector<AppleModule>& modules() {
 
 bool skipped() {
   if (!modules().empty()) return false;
-  MESSAGE("SKIPPED: no Apple modules; put ../shared beside the checkout or run scripts/fetch-corpus");
+  smelt::test::skipped("no Apple modules; put ../shared beside the checkout or run scripts/fetch-corpus");
   return true;
 }
 
 bool no_judge() {
   if (have_llvm_14()) return false;
-  MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+  smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "canonical.hpp"
 #include "files.hpp"
 #include "oracle.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,7 +53,7 @@ std::string without_suffixes(std::string text) {
 
 TEST_CASE("every harvested declaration comes back in Apple's types") {
   if (!have_llvm_14()) {
-    MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+    smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
     return;
   }
   // LLVM 19 forgets the pointees as it parses; one module per overload of a name.
@@ -134,7 +135,7 @@ TEST_CASE("pointees beyond the harvest") {
        "(bfloat addrspace(1)*,"},
   };
   if (!have_llvm_14()) {
-    MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+    smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
     return;
   }
   for (const Case& one : cases) {

@@ -4,6 +4,7 @@
 #include "canonical.hpp"
 #include "files.hpp"
 #include "oracle.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -80,7 +81,7 @@ TEST_CASE("the torture module is written in every mode") {
 
 TEST_CASE("the shape of what LLVM 14 reads") {
   if (!have_llvm_14()) {
-    MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+    smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
     return;
   }
   WriteOptions options;
@@ -105,7 +106,7 @@ TEST_CASE("the shape of what LLVM 14 reads") {
 
 TEST_CASE("below AIR 2.6 nothing newer is written") {
   if (!have_llvm_14()) {
-    MESSAGE("SKIPPED: llvm-dis-14 and opt-14 are not installed");
+    smelt::test::skipped("llvm-dis-14 and opt-14 are not installed");
     return;
   }
   const char* source = R"(

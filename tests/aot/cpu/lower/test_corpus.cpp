@@ -7,6 +7,7 @@
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/lower.hpp"
 #include "files.hpp"
+#include "skips.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
@@ -89,7 +90,7 @@ TEST_CASE("all kernels of Apple-built libraries lower") {
   const auto llama = corpus("llama.rn/cpp/ggml-metal/ggml-llama.metallib");
   const auto whisper = corpus("whisper.rn/cpp/ggml-whisper.metallib");
   if (!llama || !whisper) {
-    MESSAGE("SKIPPED: no corpus (scripts/fetch-corpus)");
+    smelt::test::skipped("no corpus (scripts/fetch-corpus)");
     return;
   }
   check_all(*llama);
@@ -99,7 +100,7 @@ TEST_CASE("all kernels of Apple-built libraries lower") {
 TEST_CASE("the small Apple-built libraries lower") {
   const auto folder = shared("data/metallibs");
   if (!folder) {
-    MESSAGE("SKIPPED: no ../shared/data/metallibs");
+    smelt::test::skipped("no ../shared/data/metallibs");
     return;
   }
   for (const auto& path : files_below(*folder, ".metallib")) {

@@ -4,6 +4,7 @@
 #include "cpu/lower/collectives.hpp"
 #include "files.hpp"
 #include "jit.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -62,7 +63,7 @@ std::string caller(const std::string& name, const std::string& result, const std
 TEST_CASE("every compute operation of Apple's bitcode has an answer") {
   const auto path = shared("docs/air-harvest.tsv");
   if (!path) {
-    MESSAGE("SKIPPED: no ../shared/docs");
+    smelt::test::skipped("no ../shared/docs");
     return;
   }
   // What a CPU slice refuses: textures, derivatives, function tables.

@@ -6,6 +6,7 @@
 
 #include "files.hpp"
 #include "oracle.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ std::vector<fs::path> triton_files() {
     CHECK(more.size() == 26);
     files.insert(files.end(), more.begin(), more.end());
   } else {
-    MESSAGE("SKIPPED: the 26 files of ../shared/data/triton-3.6.0");
+    smelt::test::skipped("the 26 files of ../shared/data/triton-3.6.0");
   }
   return files;
 }
@@ -82,7 +83,7 @@ TEST_CASE("every kernel for macos14 and macos26") {
     }
   }
   if (!test::have_llvm_14()) {
-    MESSAGE("SKIPPED: no LLVM 14");
+    smelt::test::skipped("no LLVM 14");
     return;
   }
   const std::vector<ByteView> views(modules.begin(), modules.end());

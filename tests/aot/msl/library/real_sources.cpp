@@ -13,7 +13,7 @@ namespace smelt::test {
 std::optional<std::filesystem::path> real_sources(const char* variable, const char* needed) {
   const char* folder = std::getenv(variable);
   if (folder == nullptr || !std::filesystem::exists(std::filesystem::path(folder) / needed)) {
-    MESSAGE("SKIPPED: ", variable, " names no folder with ", needed);
+    MESSAGE("by hand: ", variable, " names no folder with ", needed);
     return std::nullopt;
   }
   return std::filesystem::path(folder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of other people's kernels share. Their sources are never part of this tree: an environment variable names
-// a folder that holds them, and without it such a test says SKIPPED.
+// a folder that holds them, and without it such a test is left out.
 #pragma once
 
 #include "elementwise.hpp"
@@ -13,7 +13,7 @@
 
 namespace smelt::test {
 
-/// The folder that `variable` names, when it holds `needed`; else a message SKIPPED and nothing.
+/// The folder that `variable` names, when it holds `needed`; else a message and nothing.
 std::optional<std::filesystem::path> real_sources(const char* variable, const char* needed);
 
 /// A file of `root` compiled with `root` as include folder; `functions` empty: all of its kernels.
