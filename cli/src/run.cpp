@@ -219,8 +219,8 @@ void warn_of_mismatches(const Function& function, const RunOptions& options, con
   const auto args = function.args();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
-      const bool is_buffer = one.kind == ArgumentKind::buffer || one.kind == ArgumentKind::indirect_buffer;
-      return is_buffer && one.index <= i && i < one.index + std::max<size_t>(one.array_size, 1);
+      return class_of(one.kind) == BindingClass::buffer && one.index <= i &&
+             i < one.index + std::max<size_t>(one.array_size, 1);
     });
     const std::string& type = arguments[i].array.type;
     if (wants == args.end()) {

@@ -41,7 +41,7 @@ Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offs
                 offset, size);
   addresses_[index] = buffer ? buffer->contents().data() + offset : nullptr;
   lengths_[index] = size - offset;
-  bound_buffers_ |= 1u << index;
+  bound_[BindingClass::buffer] |= 1u << index;
   Slot& slot = slots_[index];
   slot.is_inline = false;
   slot.is_null = buffer == nullptr;
@@ -60,7 +60,7 @@ Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
   slot.is_null = false;
   addresses_[index] = slot.inlined.data();
   lengths_[index] = bytes.size();
-  bound_buffers_ |= 1u << index;
+  bound_[BindingClass::buffer] |= 1u << index;
   return {};
 }
 
@@ -74,7 +74,7 @@ Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {
   slots_[index].is_null = false;
   addresses_[index] = memory.data();
   lengths_[index] = memory.size();
-  bound_buffers_ |= 1u << index;
+  bound_[BindingClass::buffer] |= 1u << index;
   return {};
 }
 
@@ -87,9 +87,9 @@ Result<void> Encoder::set_threadgroup_memory(uint32_t index, uint64_t bytes) {
                 limit, index);
   threadgroup_lengths_[index] = static_cast<uint32_t>(bytes);
   if (bytes != 0)
-    bound_threadgroups_ |= 1u << index;
+    bound_[BindingClass::threadgroup] |= 1u << index;
   else
-    bound_threadgroups_ &= ~(1u << index);
+    bound_[BindingClass::threadgroup] &= ~(1u << index);
   return {};
 }
 
@@ -102,8 +102,7 @@ void Encoder::clear_bindings() {
     lengths_[i] = 0;
     threadgroup_lengths_[i] = 0;
   }
-  bound_buffers_ = 0;
-  bound_threadgroups_ = 0;
+  bound_ = {};
 }
 
 void Encoder::reset() {
@@ -112,21 +111,18 @@ void Encoder::reset() {
   concurrent_ = false;
 }
 
-tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline) const {
-  const uint32_t buffers = pipeline.facts().needed_buffers & ~bound_buffers_;
-  const uint32_t threadgroups = pipeline.facts().needed_threadgroups & ~bound_threadgroups_;
-  const auto kind = buffers != 0 ? ArgumentKind::buffer : ArgumentKind::threadgroup;
-  const auto index = static_cast<uint32_t>(std::countr_zero(buffers != 0 ? buffers : threadgroups));
+tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline, const BindingSlot& slot) {
   std::string_view name;
   for (const ArgInfo& argument : pipeline.args())
-    if (argument.index <= index && index < argument.index + argument.array_size &&
-        (argument.kind == ArgumentKind::threadgroup) == (kind == ArgumentKind::threadgroup))
+    if (class_of(argument.kind) == slot.kind && argument.index <= slot.index &&
+        slot.index < argument.index + argument.array_size)
       name = argument.name;
-  return fail(Errc::argument_mismatch, "kernel '{}' uses {} {} '{}', which {}", pipeline.name(), to_string(kind), index,
-              name,
-              kind == ArgumentKind::buffer ? "is not bound"
-                                           : "has no length: say how many bytes it has (threadgroup_memory= in "
-                                             "Python, --threadgroup-memory, set_threadgroup_memory)");
+  return fail(Errc::argument_mismatch, "kernel '{}' uses {} {} '{}', which {}", pipeline.name(), to_string(slot.kind),
+              slot.index, name,
+              slot.kind == BindingClass::threadgroup
+                  ? "has no length: say how many bytes it has (threadgroup_memory= in Python, --threadgroup-memory, "
+                    "set_threadgroup_memory)"
+                  : "is not bound");
 }
 
 Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group_size, int rank) {
@@ -161,7 +157,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
   const uint64_t most =
       std::max<uint64_t>(device_->limits().max_threadgroup_memory, pipeline.static_threadgroup_memory_length());
   uint64_t threadgroup_bytes = pipeline.static_threadgroup_memory_length();
-  for (uint32_t mask = bound_threadgroups_; mask != 0; mask &= mask - 1)
+  for (SlotMask mask = bound_[BindingClass::threadgroup]; mask != 0; mask &= mask - 1)
     threadgroup_bytes += threadgroup_lengths_[static_cast<size_t>(std::countr_zero(mask))];
   if (threadgroup_bytes > most)
     return fail(Errc::threadgroup_memory_too_large,
@@ -169,9 +165,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
                 "which {} static",
                 threadgroup_bytes, most, pipeline.name(), pipeline.static_threadgroup_memory_length());
 
-  if ((pipeline.facts().needed_buffers & ~bound_buffers_) != 0 ||
-      (pipeline.facts().needed_threadgroups & ~bound_threadgroups_) != 0)
-    return not_bound(pipeline);
+  if (const auto missing = first_missing(pipeline.facts().needed, bound_)) return not_bound(pipeline, *missing);
   if (threads.x == 0 || threads.y == 0 || threads.z == 0) {
     ++empty_dispatches_;
     return {};

@@ -17,14 +17,6 @@ ArgInfo to_info(const schema::ArgumentView& argument) {
           argument.size,   argument.align,         argument.members};
 }
 
-/// Slots 0..30 as bits; an argument that claims more is cut off, as nothing can be bound there.
-uint32_t slot_mask(const schema::ArgumentView& argument) {
-  uint32_t mask = 0;
-  for (uint32_t i = 0; i < argument.array_size && argument.location + uint64_t{i} < 31; ++i)
-    mask |= 1u << (argument.location + i);
-  return mask;
-}
-
 void read_rows(const Library::Data& library, FunctionRows& function) {
   const schema::Package& package = library.package->data().package;
   function.package = &package;
@@ -40,9 +32,9 @@ void read_rows(const Library::Data& library, FunctionRows& function) {
   for (uint32_t i = 0; i < row.arguments.count; ++i) {
     const schema::ArgumentView argument = package.argument(row.arguments.first + i);
     if (argument.unused || argument.conditional) continue;
-    if (argument.kind == schema::ArgumentKind::buffer || argument.kind == schema::ArgumentKind::indirect_buffer)
-      function.needed_buffers |= slot_mask(argument);
-    if (argument.kind == schema::ArgumentKind::threadgroup) function.needed_threadgroups |= slot_mask(argument);
+    const std::optional<BindingClass> kind = class_of(argument.kind);
+    if (kind && is_run(*kind) && argument.array_size != 0)
+      function.needed[*kind] |= slot_mask(argument.location, argument.array_size);
   }
   for (uint32_t i = 0; i < row.constants.count; ++i) {
     const schema::ConstantView constant = package.constant(row.constants.first + i);
@@ -179,8 +171,7 @@ Result<PipelineOrder> order_pipeline(const Library::Data& library, const Functio
   facts.threadgroup_bytes = function.threadgroup_bytes;
   facts.required_group = function.required_group;
   facts.limits_estimated = library.device->limits_estimated();
-  facts.needed_buffers = function.needed_buffers;
-  facts.needed_threadgroups = function.needed_threadgroups;
+  facts.needed = function.needed;
   facts.tier = library.options.tier;
   return order;
 }

@@ -40,9 +40,8 @@ struct FunctionRows {
   std::string_view library;  ///< its name; empty for a plain metallib
   FunctionKind kind = FunctionKind::kernel;
   Version metal;
-  schema::Range arguments;  ///< rows of the package
-  uint32_t needed_buffers = 0;
-  uint32_t needed_threadgroups = 0;
+  schema::Range arguments;   ///< rows of the package
+  ByClass<SlotMask> needed;  ///< slots that must be bound
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;
   uint32_t threadgroup_bytes = 0;

@@ -69,8 +69,7 @@ constexpr const char* kForFunction = "-[MTLFunction newArgumentEncoderWithBuffer
 /// The kernel's argument buffer at that index, after what is misuse has been said; null then. `function` keeps it.
 const loader::ArgInfo* find_argument_buffer(const loader::Function& function, NS::UInteger index) {
   for (const loader::ArgInfo& argument : function.args()) {
-    const bool is_buffer = argument.kind == ArgumentKind::buffer || argument.kind == ArgumentKind::indirect_buffer;
-    if (!is_buffer || argument.index != index) continue;
+    if (class_of(argument.kind) != BindingClass::buffer || argument.index != index) continue;
     if (argument.kind == ArgumentKind::buffer)
       misuse(kForFunction, "kernel '{}': '{}' at index {} is no argument buffer: it holds no pointers and no [[id]]",
              function.name(), argument.name, index);

@@ -79,9 +79,8 @@ void BlitCommandEncoder::synchronizeResource(const Resource* resource) {
   EncoderState& state = from(this).state;
   if (!state.may_encode("-[MTLBlitCommandEncoder synchronizeResource:]")) return;
   // There is one copy; what was written before is seen when this command buffer has completed, as on a Mac.
-  const auto& buffer = *static_cast<const BufferObject*>(resource);
   state.buffer->keep_resource(const_cast<Resource*>(resource));
-  state.note_use(buffer.hazard, false);
+  state.note_use(hazard_of(*resource), false);
 }
 void BlitCommandEncoder::updateFence(const Fence* fence) {
   from(this).state.update_fence("-[MTLBlitCommandEncoder updateFence:]", fence);

@@ -35,19 +35,30 @@ namespace {
 /// Metal wants lengths of threadgroup memory in this unit, so it is the least that there is.
 constexpr uint64_t kLeastThreadgroup = 16;
 
+Result<void> bind_one(const Bound& bound, loader::Encoder& encoder) {
+  switch (bound.kind) {
+    case BindingClass::threadgroup:
+      return encoder.set_threadgroup_memory(bound.index, bound.bytes);
+    case BindingClass::buffer:
+      if (bound.data == nullptr) return encoder.set_buffer(bound.index, nullptr);
+      return encoder.set_memory(bound.index, {bound.data, bound.bytes});
+    case BindingClass::texture:
+    case BindingClass::sampler:
+    case BindingClass::table:
+    case BindingClass::acceleration_structure:
+    case BindingClass::tensor:
+      break;
+  }
+  return fail(Errc::unsupported, "{} {}: the loader binds none", to_string(bound.kind), bound.index);
+}
+
 Result<void> bind(const CommandList& list, const DispatchCommand& dispatch, loader::Encoder& encoder) {
   encoder.reset();
-  uint32_t without_length = dispatch.pipeline->threadgroups;
+  SlotMask without_length = dispatch.pipeline->used[BindingClass::threadgroup];
   for (size_t i = 0; i < dispatch.bounds; ++i) {
     const Bound& bound = list.bounds[dispatch.first_bound + i];
-    if (bound.is_threadgroup) {
-      SMELT_TRY_VOID(encoder.set_threadgroup_memory(bound.index, bound.bytes));
-      if (bound.bytes != 0) without_length &= ~(1u << bound.index);
-    } else if (bound.data == nullptr) {
-      SMELT_TRY_VOID(encoder.set_buffer(bound.index, nullptr));
-    } else {
-      SMELT_TRY_VOID(encoder.set_memory(bound.index, {bound.data, bound.bytes}));
-    }
+    SMELT_TRY_VOID(bind_one(bound, encoder));
+    if (bound.kind == BindingClass::threadgroup && bound.bytes != 0) without_length &= ~(1u << bound.index);
   }
   // Metal lets a kernel have a threadgroup argument without a length: the program promises not to use it.
   for (; without_length != 0; without_length &= without_length - 1)

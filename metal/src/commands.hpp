@@ -19,8 +19,8 @@ class FenceObject;
 /// One argument of a dispatch.
 struct Bound {
   uint32_t index = 0;
-  bool is_threadgroup = false;
-  std::byte* data = nullptr;  ///< null: a null pointer, or threadgroup memory
+  BindingClass kind = BindingClass::buffer;
+  std::byte* data = nullptr;  ///< of a buffer; null: a null pointer
   uint64_t bytes = 0;
 };
 

@@ -17,11 +17,6 @@ ComputeEncoderObject& from(MTL::ComputeCommandEncoder* encoder) {
   return static_cast<ComputeEncoderObject&>(*encoder);
 }
 
-/// Of a resource that a program says its kernels use.
-uint64_t hazard_of(const MTL::Resource* resource) {
-  return static_cast<const BufferObject*>(resource)->hazard;
-}
-
 }  // namespace
 
 ComputeEncoderObject::~ComputeEncoderObject() {
@@ -85,7 +80,7 @@ std::string ComputeEncoderObject::trouble_with_bindings() const {
     if (slots[index].is_bound) continue;
     std::string name;
     for (const loader::ArgInfo& argument : pipeline->pipeline->args())
-      if (argument.index == index && argument.kind != ArgumentKind::threadgroup) name = argument.name;
+      if (argument.index == index && class_of(argument.kind) == BindingClass::buffer) name = argument.name;
     return fmt::format("missing buffer binding at index {} for '{}'", index, name);
   }
   return {};
@@ -94,20 +89,21 @@ std::string ComputeEncoderObject::trouble_with_bindings() const {
 void ComputeEncoderObject::bind(DispatchCommand& command) {
   CommandList& list = state.buffer->list;
   command.first_bound = list.bounds.size();
-  for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
+  for (uint32_t mask = pipeline->used[BindingClass::buffer]; mask != 0; mask &= mask - 1) {
     const auto index = static_cast<uint32_t>(std::countr_zero(mask));
     const Slot& slot = slots[index];
     if (const uint64_t bytes = pipeline->conditional[index]; bytes != 0 && (!slot.is_bound || slot.bytes < bytes)) {
       // On a GPU, code for an argument that is not there is gone once the constants are known; here it may read. What
       // is too short for the argument was bound for another kernel.
       const uint64_t given = std::clamp(bytes, kLeastBytes, kMostInlineBytes);
-      list.bounds.push_back({index, false, list.arena.zeros(given), given});
+      list.bounds.push_back({index, BindingClass::buffer, list.arena.zeros(given), given});
       continue;
     }
-    if (slot.is_bound || pipeline->has_constants) list.bounds.push_back({index, false, slot.data, slot.bytes});
+    if (slot.is_bound || pipeline->has_constants)
+      list.bounds.push_back({index, BindingClass::buffer, slot.data, slot.bytes});
   }
   for (uint32_t i = 0; i < kSlots; ++i)
-    if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, true, nullptr, threadgroup_bytes[i]});
+    if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, BindingClass::threadgroup, nullptr, threadgroup_bytes[i]});
   command.bounds = list.bounds.size() - command.first_bound;
 }
 
@@ -126,7 +122,7 @@ void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, c
   command.pipeline = pipeline;
   bind(command);
   std::unordered_map<uint64_t, bool> uses = used;
-  for (uint32_t mask = pipeline->buffers; mask != 0; mask &= mask - 1) {
+  for (uint32_t mask = pipeline->used[BindingClass::buffer]; mask != 0; mask &= mask - 1) {
     const auto index = static_cast<uint32_t>(std::countr_zero(mask));
     if (slots[index].buffer != nullptr && slots[index].buffer->hazard != 0)
       uses[slots[index].buffer->hazard] |= (pipeline->written >> index & 1) != 0;
@@ -283,7 +279,7 @@ void ComputeCommandEncoder::useResources(const Resource* const resources[], NS::
       return;
     }
     encoder.state.buffer->keep_resource(const_cast<Resource*>(resources[i]));
-    if (const uint64_t hazard = hazard_of(resources[i]); hazard != 0)
+    if (const uint64_t hazard = hazard_of(*resources[i]); hazard != 0)
       encoder.used[hazard] |= (usage & ResourceUsageWrite) != 0;
   }
 }

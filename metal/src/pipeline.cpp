@@ -28,19 +28,13 @@ struct PipelineValues {
 
 namespace {
 
-uint32_t slots_of(const loader::ArgInfo& argument) {
-  uint32_t mask = 0;
-  for (uint32_t i = 0; i < std::max(1u, argument.array_size) && argument.index + uint64_t{i} < 31; ++i)
-    mask |= 1u << (argument.index + i);
-  return mask;
-}
-
 void note_arguments(PipelineObject& made) {
   for (const loader::ArgInfo& argument : made.pipeline->args()) {
-    const uint32_t slots = slots_of(argument);
-    if (argument.kind == ArgumentKind::threadgroup) made.threadgroups |= slots;
-    if (argument.kind != ArgumentKind::buffer && argument.kind != ArgumentKind::indirect_buffer) continue;
-    made.buffers |= slots;
+    const std::optional<BindingClass> kind = class_of(argument.kind);
+    if (!kind || !is_run(*kind)) continue;
+    const SlotMask slots = slot_mask(argument.index, argument.array_size);
+    made.used[*kind] |= slots;
+    if (*kind != BindingClass::buffer) continue;
     if (argument.conditional && argument.index < made.conditional.size())
       made.conditional[argument.index] = std::max(1u, argument.size);
     if (argument.access == Access::write || argument.access == Access::read_write) made.written |= slots;
@@ -190,7 +184,7 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
   if (values.most_threads != 0) made->most_threads = std::min<uint64_t>(made->most_threads, values.most_threads);
   note_arguments(*made);
   made->has_constants = built.has_constants;
-  if (!made->has_constants) made->needed = made->pipeline->facts().needed_buffers;
+  if (!made->has_constants) made->needed = made->pipeline->facts().needed[BindingClass::buffer];
   return made;
 }
 

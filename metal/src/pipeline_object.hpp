@@ -20,11 +20,9 @@ class PipelineObject final : public MTL::ComputePipelineState {
   uint64_t most_threads = 0;  ///< per threadgroup
   bool whole_simdgroups = false;
   Label label;
-  // Bit i: argument i of the kernel.
-  uint32_t buffers = 0;       ///< it may use
-  uint32_t written = 0;       ///< of those, it may write
-  uint32_t threadgroups = 0;  ///< threadgroup arguments that it uses
-  uint32_t needed = 0;        ///< buffers without which it is not dispatched
+  ByClass<SlotMask> used;  ///< slots that the kernel may use
+  SlotMask written = 0;    ///< buffers that it may write
+  SlotMask needed = 0;     ///< buffers without which it is not dispatched
   /// Of buffers that are there with some values of function constants alone: bytes of what they point to, or 1; else 0.
   std::array<uint32_t, 31> conditional{};
   /// Whether arguments may be there with some values of function constants alone. Then the buffers that are needed are

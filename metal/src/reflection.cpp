@@ -9,7 +9,7 @@ namespace {
 /// What the three public classes show.
 struct ArgumentFacts {
   std::string name;
-  bool is_threadgroup = false;
+  BindingClass kind = BindingClass::buffer;
   Access access = Access::read_write;
   uint32_t index = 0;
   bool unused = false, conditional = false;
@@ -17,10 +17,14 @@ struct ArgumentFacts {
   MTL::DataType type = MTL::DataTypeNone;
 };
 
-template <class Public>
-class ArgumentObject final : public Public {
- public:
+/// What objects of all of them hold.
+struct WithFacts {
   ArgumentFacts facts;
+};
+
+template <class Public>
+class ArgumentObject final : public Public, public WithFacts {
+ public:
   std::string_view class_name() const override {
     return std::is_same_v<Public, MTL::Argument> ? "MTLArgument" : "MTLBinding";
   }
@@ -30,8 +34,7 @@ using ThreadgroupObjectOf = ArgumentObject<MTL::ThreadgroupBinding>;
 using PlainObjectOf = ArgumentObject<MTL::Argument>;
 
 const ArgumentFacts& facts_of(const MTL::Binding* binding) {
-  if (const auto* buffer = dynamic_cast<const BufferObjectOf*>(binding)) return buffer->facts;
-  return static_cast<const ThreadgroupObjectOf*>(binding)->facts;
+  return dynamic_cast<const WithFacts*>(binding)->facts;
 }
 const ArgumentFacts& facts_of(const MTL::Argument* argument) {
   return static_cast<const PlainObjectOf*>(argument)->facts;
@@ -51,10 +54,10 @@ Object* made(const ArgumentFacts& facts) {
   return object;
 }
 
-ArgumentFacts facts_from(const loader::ArgInfo& info, bool is_buffer) {
+ArgumentFacts facts_from(const loader::ArgInfo& info, BindingClass kind) {
   ArgumentFacts facts;
   facts.name = info.name;
-  facts.is_threadgroup = !is_buffer;
+  facts.kind = kind;
   facts.access = info.access;
   facts.index = info.index;
   facts.unused = info.unused;
@@ -67,9 +70,46 @@ ArgumentFacts facts_from(const loader::ArgInfo& info, bool is_buffer) {
   return facts;
 }
 
+/// The public class differs from class to class. Null: Metal's interface shows none of this one here.
+NS::Object* binding_of(const ArgumentFacts& facts) {
+  switch (facts.kind) {
+    case BindingClass::buffer:
+      return made<BufferObjectOf>(facts);
+    case BindingClass::threadgroup:
+      return made<ThreadgroupObjectOf>(facts);
+    case BindingClass::texture:
+    case BindingClass::sampler:
+    case BindingClass::table:
+    case BindingClass::acceleration_structure:
+    case BindingClass::tensor:
+      break;
+  }
+  return nullptr;
+}
+
 MTL::BindingAccess access_of(const ArgumentFacts& facts) {
   if (facts.access == Access::write) return MTL::BindingAccessWriteOnly;
   return facts.access == Access::read_write ? MTL::BindingAccessReadWrite : MTL::BindingAccessReadOnly;
+}
+
+/// MTLBindingType and MTLArgumentType have the same numbers.
+static_assert(MTL::BindingTypeSampler == static_cast<int>(MTL::ArgumentTypeSampler));
+template <class Type>
+Type type_of(const ArgumentFacts& facts) {
+  switch (facts.kind) {
+    case BindingClass::threadgroup:
+      return static_cast<Type>(MTL::BindingTypeThreadgroupMemory);
+    case BindingClass::texture:
+      return static_cast<Type>(MTL::BindingTypeTexture);
+    case BindingClass::sampler:
+      return static_cast<Type>(MTL::BindingTypeSampler);
+    case BindingClass::buffer:
+    case BindingClass::table:  // binding_of() shows none of these
+    case BindingClass::acceleration_structure:
+    case BindingClass::tensor:
+      break;
+  }
+  return static_cast<Type>(MTL::BindingTypeBuffer);
 }
 
 }  // namespace
@@ -77,14 +117,13 @@ MTL::BindingAccess access_of(const ArgumentFacts& facts) {
 MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipeline) {
   std::vector<NS::Object*> bindings, arguments;
   for (const loader::ArgInfo& info : pipeline.args()) {
-    const bool is_buffer = info.kind == ArgumentKind::buffer || info.kind == ArgumentKind::indirect_buffer;
-    if (!is_buffer && info.kind != ArgumentKind::threadgroup) continue;
-    const ArgumentFacts facts = facts_from(info, is_buffer);
-    if (is_buffer)
-      bindings.push_back(made<BufferObjectOf>(facts));
-    else
-      bindings.push_back(made<ThreadgroupObjectOf>(facts));
-    arguments.push_back(made<PlainObjectOf>(facts));
+    const std::optional<BindingClass> kind = class_of(info.kind);
+    if (!kind || !is_run(*kind)) continue;
+    const ArgumentFacts facts = facts_from(info, *kind);
+    if (NS::Object* const binding = binding_of(facts)) {
+      bindings.push_back(binding);
+      arguments.push_back(made<PlainObjectOf>(facts));
+    }
   }
   auto* reflection = new ReflectionObject;
   reflection->bindings_ = NS::RetainPtr(array_of(bindings));
@@ -94,7 +133,7 @@ MTL::ComputePipelineReflection* reflection_of(const loader::PipelineState& pipel
 }
 
 MTL::Argument* argument_of(const loader::ArgInfo& info) {
-  return made<PlainObjectOf>(facts_from(info, info.kind != ArgumentKind::threadgroup));
+  return made<PlainObjectOf>(facts_from(info, class_of(info.kind).value_or(BindingClass::buffer)));
 }
 
 }  // namespace smelt::metal
@@ -113,7 +152,7 @@ NS::String* Binding::name() const {
   return string_of(facts_of(this).name);
 }
 BindingType Binding::type() const {
-  return facts_of(this).is_threadgroup ? BindingTypeThreadgroupMemory : BindingTypeBuffer;
+  return type_of<BindingType>(facts_of(this));
 }
 BindingAccess Binding::access() const {
   return access_of(facts_of(this));
@@ -147,7 +186,7 @@ NS::String* Argument::name() const {
   return string_of(facts_of(this).name);
 }
 ArgumentType Argument::type() const {
-  return facts_of(this).is_threadgroup ? ArgumentTypeThreadgroupMemory : ArgumentTypeBuffer;
+  return type_of<ArgumentType>(facts_of(this));
 }
 BindingAccess Argument::access() const {
   return access_of(facts_of(this));

@@ -13,7 +13,18 @@ namespace smelt::metal {
 
 class HeapObject;
 
-class BufferObject final : public MTL::Buffer {
+/// What kernels reach and passes are ordered by. Resources of every kind are one.
+struct Tracked {
+  uint64_t hazard = 0;  ///< what is tracked: itself or its heap; 0: not tracked
+};
+
+/// Of a resource of any kind.
+inline uint64_t hazard_of(const MTL::Resource& resource) {
+  const auto* const tracked = dynamic_cast<const Tracked*>(&resource);
+  return tracked != nullptr ? tracked->hazard : 0;
+}
+
+class BufferObject final : public MTL::Buffer, public Tracked {
  public:
   ~BufferObject() override;
   std::string_view class_name() const override { return "MTLBuffer"; }
@@ -25,14 +36,13 @@ class BufferObject final : public MTL::Buffer {
   uint64_t bytes = 0;
   uint64_t heap_offset = 0;
   MTL::ResourceOptions options = 0;  // as they count: the tracking mode is never the default
-  uint64_t hazard = 0;               // what is tracked: itself or its heap; 0: not tracked
   MTL::PurgeableState purgeable = MTL::PurgeableStateNonVolatile;
   MTL::BufferDeallocator deallocator;
   std::atomic<bool> aliasable{false};
   Label label;
 };
 
-class HeapObject final : public MTL::Heap {
+class HeapObject final : public MTL::Heap, public Tracked {
  public:
   ~HeapObject() override;
   std::string_view class_name() const override { return "MTLHeap"; }
@@ -47,7 +57,6 @@ class HeapObject final : public MTL::Heap {
   uint64_t bytes = 0;
   MTL::ResourceOptions options = 0;
   MTL::HeapType type = MTL::HeapTypeAutomatic;
-  uint64_t hazard = 0;
   MTL::PurgeableState purgeable = MTL::PurgeableStateNonVolatile;
   Label label;
   mutable std::mutex mutex;            // guards what follows

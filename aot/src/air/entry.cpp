@@ -27,6 +27,26 @@ std::optional<ArgumentAccess> access_of(std::string_view key) {
   return std::nullopt;
 }
 
+struct ClassKind {
+  std::string_view kind;
+  BindingClass binding;
+};
+constexpr ClassKind kClassKinds[] = {
+    {"air.buffer", BindingClass::buffer},
+    {"air.indirect_buffer", BindingClass::buffer},
+    {"air.texture", BindingClass::texture},
+    {"air.indirect_texture", BindingClass::texture},
+    {"air.sampler", BindingClass::sampler},
+    {"air.visible_function_table", BindingClass::table},
+    {"air.intersection_function_table", BindingClass::table},
+    {"air.tensor", BindingClass::tensor},
+};
+
+/// What else a stage may be given; every other word is a hardware value's.
+constexpr std::pair<std::string_view, InputKind> kInputKinds[] = {{"air.vertex_input", InputKind::attribute},
+                                                                  {"air.fragment_input", InputKind::user},
+                                                                  {"air.render_target", InputKind::colour}};
+
 /// `extra` as { "air.max_work_group_size", n }.
 std::optional<NodeReader> behind_max_threads(const llvm::Metadata* extra) {
   const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(extra);
@@ -173,6 +193,29 @@ std::optional<EntryArgument> read_argument(const llvm::MDNode& node) {
       return std::nullopt;
   }
   return argument;
+}
+
+std::optional<BindingClass> class_of_kind(std::string_view kind) {
+  for (const ClassKind& row : kClassKinds)
+    if (row.kind == kind) return row.binding;
+  if (kind.ends_with("acceleration_structure")) return BindingClass::acceleration_structure;
+  return std::nullopt;
+}
+
+std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const llvm::Type& type) {
+  if (std::optional<BindingClass> kind = class_of_kind(argument.kind)) {
+    // Before AIR 2.5 the metadata has no address space; the type always has.
+    const unsigned space = type.isPointerTy() ? type.getPointerAddressSpace() : 0;
+    if (kind == BindingClass::buffer && (argument.address_space == 3 || space == 3)) kind = BindingClass::threadgroup;
+    const ArgumentSlots slots = argument.slots.value_or(ArgumentSlots{});
+    return Binding{*kind, slots.first, slots.count, argument.access};
+  }
+  for (const auto& [word, kind] : kInputKinds)
+    if (argument.kind == word) return Input{kind, argument.name};
+  std::string_view name = argument.kind;
+  if (!name.starts_with("air.") || type.isPointerTy()) return std::nullopt;
+  name.remove_prefix(4);
+  return Input{InputKind::builtin, std::string(name)};
 }
 
 llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgument& argument) {

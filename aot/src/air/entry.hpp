@@ -4,6 +4,7 @@
 #pragma once
 
 #include "smelt/aot/kernel_info.hpp"
+#include "smelt/base/entry_interface.hpp"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Module.h"
@@ -79,6 +80,12 @@ struct EntryArgument {
 
 /// Nothing when a key lacks its value. Of any stage's entry.
 std::optional<EntryArgument> read_argument(const llvm::MDNode& node);
+/// What the argument is to whoever calls, by its kind; `type` is the parameter's. Nothing for a kind that is neither
+/// bound nor known as an input. The one place that reads AIR's words for classes; write_argument() writes them back.
+std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const llvm::Type& type);
+/// The class that a kind's word says ("air.texture"), as far as the word alone tells: a buffer may be threadgroup
+/// memory.
+std::optional<BindingClass> class_of_kind(std::string_view kind);
 llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgument& argument);
 
 /// A row of !air.function_constants: { storage, type name, name, index, true }.

@@ -4,13 +4,15 @@
 #pragma once
 
 #include "smelt/aot/target.hpp"
+#include "smelt/base/entry_interface.hpp"
 
 namespace smelt::aot::air {
 
-inline constexpr unsigned kMostBuffers = 31;  ///< device and constant together; threadgroup pointers have as many
-inline constexpr unsigned kMostTextures = 128;
+inline constexpr unsigned kMostBuffers =
+    row_of(BindingClass::buffer).slots;  ///< device and constant together; threadgroup pointers have as many
+inline constexpr unsigned kMostTextures = row_of(BindingClass::texture).slots;
 inline constexpr unsigned kMostReadWriteTextures = 8;
-inline constexpr unsigned kMostSamplers = 16;
+inline constexpr unsigned kMostSamplers = row_of(BindingClass::sampler).slots;
 inline constexpr unsigned kMostThreads = 1024;  ///< in a threadgroup
 inline constexpr uint64_t kMostThreadgroupBytes = 32 * 1024;
 

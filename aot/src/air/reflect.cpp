@@ -14,13 +14,10 @@ namespace smelt::aot::air {
 namespace {
 
 ArgumentKind kind_of(std::string_view air_kind, uint8_t address_space) {
-  if (air_kind == "air.buffer") return address_space == 3 ? ArgumentKind::threadgroup : ArgumentKind::buffer;
-  if (air_kind == "air.texture") return ArgumentKind::texture;
-  if (air_kind == "air.sampler") return ArgumentKind::sampler;
-  if (air_kind == "air.indirect_buffer") return ArgumentKind::indirect_buffer;
-  if (air_kind == "air.visible_function_table" || air_kind == "air.intersection_function_table")
-    return ArgumentKind::function_table;
-  if (air_kind.ends_with("acceleration_structure")) return ArgumentKind::acceleration_structure;
+  if (const std::optional<BindingClass> kind = class_of_kind(air_kind)) {
+    const bool is_threadgroup = air_kind == "air.buffer" && address_space == 3;
+    return argument_kind(is_threadgroup ? BindingClass::threadgroup : *kind, air_kind == "air.indirect_buffer");
+  }
   for (const std::string_view part : {"thread", "grid", "simdgroup", "quadgroup"})
     if (air_kind.find(part) != std::string_view::npos) return ArgumentKind::builtin;
   return ArgumentKind::other;

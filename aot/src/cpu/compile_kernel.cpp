@@ -188,7 +188,7 @@ class KernelCompiler {
   Result<DrivenKernel> drive(const PreparedKernel& prepared) {
     const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes};
     const WorkItem& item = prepared.item;
-    // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (host-vectorizer.md 5).
+    // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (docs/design/cpu-lanes.md).
     const bool straight = is_straight(item);
     if (may_go_by_lanes() && (options_.method == CpuMethod::lanes || !straight)) return drive_by_lanes(context, item);
     if (options_.method == CpuMethod::loop && !item.grid_only)

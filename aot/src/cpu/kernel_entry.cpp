@@ -12,36 +12,32 @@
 namespace smelt::aot::cpu {
 namespace {
 
-Result<KernelArgument> read_buffer(const air::EntryArgument& argument, const llvm::Type& type) {
-  if (!argument.slots || argument.slots->first >= SMELT_CPU_MAX_BUFFERS)
+/// What the CPU's code is handed: one address in the dispatch block.
+Result<void> check_binding(const Binding& binding, const air::EntryArgument& argument, const llvm::Type& type) {
+  const BindingClassRow& row = row_of(binding.kind);
+  if (row.support == BindingSupport::refused) {
+    if (row.noun.empty())
+      return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
+    return fail(Errc::unsupported, "argument {} is {}: not on the CPU", argument.index, row.noun);
+  }
+  if (!argument.slots || binding.slot >= SMELT_CPU_MAX_BUFFERS)
     return fail(Errc::unsupported, "argument {}: buffer index {} is not one of 0..{}", argument.index,
-                argument.slots ? fmt::to_string(argument.slots->first) : "(none)", SMELT_CPU_MAX_BUFFERS - 1);
-  if (argument.slots->count != 1)
+                argument.slots ? fmt::to_string(binding.slot) : "(none)", SMELT_CPU_MAX_BUFFERS - 1);
+  if (binding.count != 1)
     return fail(Errc::unsupported, "argument {}: an array of {} buffers is not on the CPU", argument.index,
-                argument.slots->count);
+                binding.count);
   if (!type.isPointerTy())
     return fail(Errc::corrupt, "argument {}: metadata says buffer, the parameter is no pointer", argument.index);
-  KernelArgument result;
-  result.location = argument.slots->first;
-  // Before AIR 2.5 the metadata has no address space; the type always has.
-  if (argument.address_space == 3 || type.getPointerAddressSpace() == 3)
-    result.kind = KernelArgument::Kind::threadgroup;
-  return result;
+  return {};
 }
 
-Result<KernelArgument> to_kernel_argument(const air::EntryArgument& argument, const llvm::Type& type) {
-  const std::string_view kind = argument.kind;
-  if (kind == "air.buffer" || kind == "air.indirect_buffer") return read_buffer(argument, type);
-  if (kind.starts_with("air.") && !type.isPointerTy()) {
-    KernelArgument result;
-    result.kind = KernelArgument::Kind::builtin;
-    result.builtin = kind.substr(4);
-    return result;
-  }
-  if (kind == "air.texture" || kind == "air.indirect_texture")
-    return fail(Errc::unsupported, "argument {} is a texture: not on the CPU", argument.index);
-  if (kind == "air.sampler") return fail(Errc::unsupported, "argument {} is a sampler: not on the CPU", argument.index);
-  return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, kind);
+Result<EntryParameter> to_parameter(const air::EntryArgument& argument, const llvm::Type& type) {
+  std::optional<EntryParameter> parameter = air::parameter_of(argument, type);
+  const auto* input = parameter ? std::get_if<Input>(&*parameter) : nullptr;
+  if (!parameter || (input != nullptr && input->kind != InputKind::builtin))
+    return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
+  if (const auto* binding = std::get_if<Binding>(&*parameter)) SMELT_TRY_VOID(check_binding(*binding, argument, type));
+  return std::move(*parameter);
 }
 
 Result<void> read_arguments(const llvm::MDNode& entry, KernelEntry& info) {
@@ -51,15 +47,15 @@ Result<void> read_arguments(const llvm::MDNode& entry, KernelEntry& info) {
     return fail(Errc::corrupt, "the entry point has {} parameters and metadata for {}", parameters,
                 list ? list->getNumOperands() : 0);
   std::vector<bool> seen(parameters);
-  info.arguments.resize(parameters);
+  info.interface.parameters.resize(parameters);
   for (const llvm::MDOperand& operand : list->operands()) {
     const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(operand.get());
     const auto argument = node ? air::read_argument(*node) : std::nullopt;
     if (!argument || argument->index >= parameters || seen[argument->index])
       return fail(Errc::corrupt, "an argument node without an index of its own below {}", parameters);
     seen[argument->index] = true;
-    SMELT_TRY(info.arguments[argument->index],
-              to_kernel_argument(*argument, *info.function->getArg(argument->index)->getType()));
+    SMELT_TRY(info.interface.parameters[argument->index],
+              to_parameter(*argument, *info.function->getArg(argument->index)->getType()));
   }
   return {};
 }

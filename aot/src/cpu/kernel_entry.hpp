@@ -2,6 +2,7 @@
 // What a finished AIR module says about its entry point, read from its metadata (docs/formats/air.md 1.4 to 1.7).
 #pragma once
 
+#include "smelt/base/entry_interface.hpp"
 #include "smelt/base/result.hpp"
 
 #include <cstdint>
@@ -16,13 +17,6 @@ class Module;
 
 namespace smelt::aot::cpu {
 
-struct KernelArgument {
-  enum class Kind : uint8_t { buffer, threadgroup, builtin };
-  Kind kind = Kind::buffer;
-  uint32_t location = 0;  ///< [[buffer(i)]] or [[threadgroup(i)]]
-  std::string builtin;    ///< attribute name without "air.", e.g. "thread_position_in_grid"
-};
-
 /// One [[function_constant(index)]]: the host writes its value over `initialiser` before the kernel is built.
 struct FunctionConstant {
   uint32_t index = 0;
@@ -32,13 +26,14 @@ struct FunctionConstant {
 struct KernelEntry {
   llvm::Function* function = nullptr;
   std::string name;
-  std::vector<KernelArgument> arguments;      ///< one for each parameter of `function`
+  EntryInterface interface;                   ///< of a kernel; its bindings are of classes that are run
   std::vector<FunctionConstant> constants;    ///< by index
   std::vector<llvm::Function*> initialisers;  ///< llvm.global_ctors: compute constants derived from function constants
   bool fast_math = false;                     ///< air.compile.fast_math_enable
 };
 
-/// Refuses what the CPU cannot do (textures, samplers, function tables, more than one entry point), with the reason.
+/// Refuses what the CPU cannot do (classes that binding_classes.def says are refused, more than one entry point), with
+/// the reason.
 Result<KernelEntry> read_kernel_entry(llvm::Module& module);
 
 }  // namespace smelt::aot::cpu

@@ -28,6 +28,7 @@
 //   linear32       thread_index = lane 0's + lane; x, y, z by division with threads_per_threadgroup.
 #pragma once
 
+#include "smelt/base/entry_interface.hpp"
 #include "smelt/base/result.hpp"
 
 #include <cstdint>
@@ -70,18 +71,21 @@ inline constexpr bool varies_in_group(Builtin b) {
 
 struct WorkParameter {
   enum class Kind : uint8_t {
-    buffer,                ///< pointer (AS 1 or 2) from smelt_cpu_dispatch::buffers[index]
-    threadgroup_argument,  ///< AS 3 pointer: scratch + threadgroup_offsets[index]
-    threadgroup_memory,    ///< AS 3 pointer to this group's static threadgroup memory; 64-byte aligned; noalias
-    dispatch,              ///< pointer to smelt_cpu_dispatch: same for all threads, its memory never changes; noalias
-    builtin,               ///< i32: `builtin`, component `component`
-    lanes_on,              ///< i32, gang functions only
+    bound,  ///< what the caller bound to slot `index` of class `binding`. A buffer: a pointer (AS 1 or 2) from
+            ///< smelt_cpu_dispatch::buffers; threadgroup memory: an AS 3 pointer, scratch + threadgroup_offsets
+    threadgroup_memory,  ///< AS 3 pointer to this group's static threadgroup memory; 64-byte aligned; noalias
+    dispatch,            ///< pointer to smelt_cpu_dispatch: same for all threads, its memory never changes; noalias
+    builtin,             ///< i32: `builtin`, component `component`
+    lanes_on,            ///< i32, gang functions only
   };
   Kind kind = Kind::builtin;
+  BindingClass binding = BindingClass::buffer;
   uint32_t index = 0;
   Builtin builtin = Builtin::thread_position_in_grid;
   uint8_t component = 0;
   bool no_alias = false;  ///< AIR promises that no other argument reaches this memory
+
+  bool is_bound(BindingClass wanted) const { return kind == Kind::bound && binding == wanted; }
 };
 
 enum class Unit : uint8_t { thread, gang };
@@ -130,9 +134,10 @@ struct LaneOptions {
   bool one_layout = false;
 };
 
-/// Functions of gangs from a function of a thread: row32, row16 and linear32 as host-vectorizer.md 2 says (grid_only:
-/// row32 alone; without positions in the group or grid: linear32 alone). `scalar.function` is left as it was. The error
-/// says why the kernel cannot be vectorised; the module is then as before. Never aborts. Implemented in lanes/.
+/// Functions of gangs from a function of a thread: row32, row16 and linear32 as docs/design/cpu-lanes.md 2 says
+/// (grid_only: row32 alone; without positions in the group or grid: linear32 alone). `scalar.function` is left as it
+/// was. The error says why the kernel cannot be vectorised; the module is then as before. Never aborts. Implemented in
+/// lanes/.
 Result<std::vector<GangVariant>> vectorise_lanes(llvm::Module& module, const WorkItem& scalar,
                                                  const LaneOptions& options);
 

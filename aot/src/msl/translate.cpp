@@ -182,7 +182,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     for (size_t i = 0; i < kernel.fact.parameters.size(); ++i) {
       const ParameterFact& fact = kernel.fact.parameters[i];
       llvm::Metadata* pointee = nullptr;
-      if (fact.kind != ParameterKind::builtin && fact.size != 0) {
+      if (fact.binding && fact.size != 0) {
         const clang::QualType type = kernel.function->getParamDecl(static_cast<unsigned>(i))->getType();
         llvm::Type* memory = clang::CodeGen::convertTypeForMemory(generator_->CGM(), type->getPointeeType());
         pointee = llvm::ConstantAsMetadata::get(llvm::PoisonValue::get(memory));

@@ -42,9 +42,15 @@ namespace smelt::kit {
 namespace {
 Class class_for(const NS::Object* core) {
   const std::string_view name = core->class_name();
-  if (name == "MTLBinding")
-    return static_cast<const MTL::Binding*>(core)->type() == MTL::BindingTypeBuffer ? [SmeltMTLBufferBinding class]
-                                                                                   : [SmeltMTLThreadgroupBinding class];
+  if (name == "MTLBinding") switch (static_cast<const MTL::Binding*>(core)->type()) {
+      case MTL::BindingTypeBuffer:
+        return [SmeltMTLBufferBinding class];
+      case MTL::BindingTypeThreadgroupMemory:
+        return [SmeltMTLThreadgroupBinding class];
+      case MTL::BindingTypeTexture:
+      case MTL::BindingTypeSampler:
+        return [SmeltMTLBinding class];
+    }
   if (const Class known = objc_lookUpClass(("Smelt" + std::string(name)).c_str())) return known;
   if (const Class known = objc_lookUpClass(std::string(name).c_str())) return known;
   return [SmeltMetalObject class];
@@ -62,7 +68,9 @@ id wrap(const NS::Object* constant) {
   return static_cast<id>(first);
 }
 
-id give(const NS::Object* core) { return [[wrap(core) retain] autorelease]; }
+id give(const NS::Object* core) {
+  return [[wrap(core) retain] autorelease];
+}
 
 NSString* text(const NS::String* string) {
   if (string == nullptr) return nil;
@@ -76,8 +84,12 @@ const NS::String* text(NSString* string) {
       ->init(const_cast<void*>(bytes.bytes), bytes.length, NS::UTF8StringEncoding, false)
       ->autorelease();
 }
-NS::URL* url(NSURL* from) { return from != nil ? NS::URL::fileURLWithPath(text(from.path)) : nullptr; }
-NSURL* url(const NS::URL* from) { return from != nullptr ? [NSURL fileURLWithPath:text(from->path())] : nil; }
+NS::URL* url(NSURL* from) {
+  return from != nil ? NS::URL::fileURLWithPath(text(from.path)) : nullptr;
+}
+NSURL* url(const NS::URL* from) {
+  return from != nullptr ? [NSURL fileURLWithPath:text(from->path())] : nil;
+}
 
 id value(const NS::Object* object) {
   if (object == nullptr) return nil;
@@ -106,9 +118,13 @@ NS::Object* core_value(id object) {
   if ([object isKindOfClass:[NSNumber class]]) {
     NSNumber* number = object;
     switch (*number.objCType) {
-      case 'f': case 'd': return NS::Number::number(number.doubleValue);
-      case 'Q': return NS::Number::number(number.unsignedLongLongValue);
-      default: return NS::Number::number(number.longLongValue);
+      case 'f':
+      case 'd':
+        return NS::Number::number(number.doubleValue);
+      case 'Q':
+        return NS::Number::number(number.unsignedLongLongValue);
+      default:
+        return NS::Number::number(number.longLongValue);
     }
   }
   return core<NS::Object>(object);

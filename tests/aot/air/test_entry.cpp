@@ -187,3 +187,38 @@ TEST_CASE("a struct's members survive as text") {
   CHECK(again.fields[0].target_size == 4);
   CHECK(kernel_ir::parse_struct_fields("no;members\n").fields.empty());
 }
+
+TEST_CASE("an argument's class is read from its word and its address space") {
+  using smelt::Binding;
+  using smelt::BindingClass;
+  using smelt::Input;
+  using smelt::InputKind;
+  llvm::LLVMContext context;
+  const llvm::Type& device = *llvm::PointerType::get(context, 1);
+  const llvm::Type& threadgroup = *llvm::PointerType::get(context, 3);
+  const llvm::Type& number = *llvm::Type::getInt32Ty(context);
+  const auto of = [](const char* kind, const llvm::Type& type) {
+    air::EntryArgument argument;
+    argument.kind = kind;
+    argument.name = "name";
+    argument.slots = {7, 2};
+    argument.access = ArgumentAccess::read;
+    return air::parameter_of(argument, type);
+  };
+  const auto binding = [](BindingClass kind) {
+    return smelt::EntryParameter(Binding{kind, 7, 2, ArgumentAccess::read});
+  };
+  CHECK(of("air.buffer", device) == binding(BindingClass::buffer));
+  CHECK(of("air.indirect_buffer", device) == binding(BindingClass::buffer));
+  CHECK(of("air.buffer", threadgroup) == binding(BindingClass::threadgroup));
+  CHECK(of("air.texture", device) == binding(BindingClass::texture));
+  CHECK(of("air.sampler", device) == binding(BindingClass::sampler));
+  CHECK(of("air.visible_function_table", device) == binding(BindingClass::table));
+  CHECK(of("air.instance_acceleration_structure", device) == binding(BindingClass::acceleration_structure));
+  CHECK(of("air.tensor", device) == binding(BindingClass::tensor));
+  CHECK(of("air.thread_position_in_grid", number) ==
+        smelt::EntryParameter(Input{InputKind::builtin, "thread_position_in_grid"}));
+  CHECK(of("air.vertex_input", number) == smelt::EntryParameter(Input{InputKind::attribute, "name"}));
+  CHECK_FALSE(of("air.imageblock", device));
+  CHECK_FALSE(of("", number));
+}

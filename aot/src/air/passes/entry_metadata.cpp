@@ -48,12 +48,12 @@ bool only_reads(const llvm::Value& pointer, unsigned depth = 0) {
   return true;
 }
 
-/// Slots: buffers of device and constant memory share one space, threadgroup pointers have their own.
+/// Slots by class: buffers of device and constant memory share one space, threadgroup pointers have their own.
 class SlotTable {
  public:
   /// Two arguments may have one slot when a condition decides which of them exists.
   Result<unsigned> take(const llvm::Argument& argument, unsigned space, bool is_conditional) {
-    std::set<unsigned>& used = space == kThreadgroup ? threadgroup_ : buffers_;
+    std::set<unsigned>& used = used_[space == kThreadgroup ? BindingClass::threadgroup : BindingClass::buffer];
     unsigned next = 0;
     while (used.count(next)) ++next;
     SMELT_TRY(const unsigned slot, attribute_number(argument, kernel_ir::kLocationIndex, next));
@@ -70,7 +70,7 @@ class SlotTable {
   }
 
  private:
-  std::set<unsigned> buffers_, threadgroup_;
+  ByClass<std::set<unsigned>> used_;
 };
 
 /// A member of an argument buffer, described as an argument of its own. Of an array of pointers the count is inferred.

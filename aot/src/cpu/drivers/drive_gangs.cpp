@@ -5,7 +5,7 @@
 // Gangs that cannot disagree about the next barrier run in step: for each region one loop over the gangs. Else each
 // gang remembers the site it waits at: gangs that ended early, or wait elsewhere, hold nobody up.
 //
-// A kernel comes in up to three layouts; a threadgroup picks the one that suits its width (host-vectorizer.md 2):
+// A kernel comes in up to three layouts; a threadgroup picks the one that suits its width (docs/design/cpu-lanes.md 2):
 //   no lane-bound operation:  row32 if wider than 16 or one-dimensional, row16 if 8 to 16 wide, else linear32
 //   lanes are simdgroup lanes: row32 if the width is a multiple of 32 or one-dimensional, else linear32
 // A kernel that never asks for a position has linear32 alone.
@@ -256,8 +256,7 @@ class GangDriver {
     unsigned bound = 4;
     for (size_t i = 0; i < item.parameters.size(); ++i) {
       switch (item.parameters[i].kind) {
-        case WorkParameter::Kind::buffer:
-        case WorkParameter::Kind::threadgroup_argument:
+        case WorkParameter::Kind::bound:
           operands.push_back(function->getArg(bound++));
           break;
         case WorkParameter::Kind::threadgroup_memory:

@@ -6,8 +6,8 @@
 namespace smelt::aot::cpu {
 namespace {
 
-bool is_bound_pointer(const WorkParameter& parameter) {
-  return parameter.kind == WorkParameter::Kind::buffer || parameter.kind == WorkParameter::Kind::threadgroup_argument;
+bool is_bound(const WorkParameter& parameter) {
+  return parameter.kind == WorkParameter::Kind::bound;
 }
 
 }  // namespace
@@ -20,10 +20,10 @@ Frame::Frame(const DriverContext& context, const WorkItem& item, llvm::Type* res
   llvm::SmallVector<unsigned> no_alias{0, 1, 2, 3};
   for (size_t i = 0; i < item.parameters.size(); ++i) {
     const WorkParameter& parameter = item.parameters[i];
-    bound_.push_back(is_bound_pointer(parameter) ? static_cast<int>(types.size()) : -1);
-    if (!is_bound_pointer(parameter)) continue;
+    bound_.push_back(is_bound(parameter) ? static_cast<int>(types.size()) : -1);
+    if (!is_bound(parameter)) continue;
     // Different threadgroup arguments are different memory; buffers only where AIR says so.
-    if (parameter.no_alias || parameter.kind == WorkParameter::Kind::threadgroup_argument)
+    if (parameter.no_alias || parameter.is_bound(BindingClass::threadgroup))
       no_alias.push_back(static_cast<unsigned>(types.size()));
     types.push_back(item.function->getArg(static_cast<unsigned>(i))->getType());
   }
@@ -49,8 +49,7 @@ llvm::SmallVector<llvm::Value*> Frame::work_item_operands(llvm::IRBuilderBase& b
   for (size_t i = 0; i < item.parameters.size(); ++i) {
     const WorkParameter& parameter = item.parameters[i];
     switch (parameter.kind) {
-      case WorkParameter::Kind::buffer:
-      case WorkParameter::Kind::threadgroup_argument:
+      case WorkParameter::Kind::bound:
         operands.push_back(function_->getArg(static_cast<unsigned>(bound_[i])));
         break;
       case WorkParameter::Kind::threadgroup_memory:
@@ -197,16 +196,27 @@ void make_entry(const DriverContext& context, const WorkItem& item, const Frame&
   for (size_t i = 0; i < item.parameters.size(); ++i) {
     const WorkParameter& parameter = item.parameters[i];
     llvm::Type* bound_type = item.function->getArg(static_cast<unsigned>(i))->getType();
-    if (parameter.kind == WorkParameter::Kind::buffer) {
-      operands.push_back(load_constant(builder, bound_type, buffers, parameter.index * sizeof(void*)));
-    } else if (parameter.kind == WorkParameter::Kind::threadgroup_argument) {
-      if (threadgroup_offsets == nullptr)
-        threadgroup_offsets = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, threadgroup_offsets);
-      llvm::Value* offset =
-          load_constant(builder, builder.getInt32Ty(), threadgroup_offsets, parameter.index * sizeof(uint32_t));
-      llvm::Value* address =
-          builder.CreateGEP(builder.getInt8Ty(), scratch, builder.CreateZExt(offset, builder.getInt64Ty()));
-      operands.push_back(builder.CreateAddrSpaceCast(address, bound_type));
+    if (parameter.kind != WorkParameter::Kind::bound) continue;
+    switch (parameter.binding) {
+      case BindingClass::buffer:
+        operands.push_back(load_constant(builder, bound_type, buffers, parameter.index * sizeof(void*)));
+        break;
+      case BindingClass::threadgroup: {
+        if (threadgroup_offsets == nullptr)
+          threadgroup_offsets = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, threadgroup_offsets);
+        llvm::Value* offset =
+            load_constant(builder, builder.getInt32Ty(), threadgroup_offsets, parameter.index * sizeof(uint32_t));
+        llvm::Value* address =
+            builder.CreateGEP(builder.getInt8Ty(), scratch, builder.CreateZExt(offset, builder.getInt64Ty()));
+        operands.push_back(builder.CreateAddrSpaceCast(address, bound_type));
+        break;
+      }
+      case BindingClass::texture:
+      case BindingClass::sampler:
+      case BindingClass::table:
+      case BindingClass::acceleration_structure:
+      case BindingClass::tensor:
+        llvm_unreachable("read_kernel_entry refuses the class");
     }
   }
   std::array<llvm::Value*, 3> low{};

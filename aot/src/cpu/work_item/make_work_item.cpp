@@ -69,23 +69,20 @@ class Maker {
   Result<void> plan_parameters() {
     std::map<std::pair<Builtin, uint8_t>, bool> wanted;
     llvm::IRBuilder<> scratch(context_);
-    for (size_t i = 0; i < info_.arguments.size(); ++i) {
-      const KernelArgument& argument = info_.arguments[i];
+    for (size_t i = 0; i < info_.interface.parameters.size(); ++i) {
       const llvm::Argument* parameter = info_.function->getArg(static_cast<unsigned>(i));
-      if (argument.kind == KernelArgument::Kind::builtin) {
+      if (const auto* input = std::get_if<Input>(&info_.interface.parameters[i])) {
         if (parameter->use_empty()) continue;
         // Constants keep the builder from needing a place to insert; only the questions matter here.
         const auto ask = [&](Builtin builtin, uint8_t component) -> llvm::Value* {
           wanted[{builtin, component}] = true;
           return scratch.getInt32(1);
         };
-        SMELT_TRY_VOID(emit_builtin_argument(scratch, argument.builtin, parameter->getType(), ask));
+        SMELT_TRY_VOID(emit_builtin_argument(scratch, input->name, parameter->getType(), ask));
         continue;
       }
-      WorkParameter bound;
-      bound.kind = argument.kind == KernelArgument::Kind::buffer ? WorkParameter::Kind::buffer
-                                                                 : WorkParameter::Kind::threadgroup_argument;
-      bound.index = argument.location;
+      const auto& binding = std::get<Binding>(info_.interface.parameters[i]);
+      WorkParameter bound{.kind = WorkParameter::Kind::bound, .binding = binding.kind, .index = binding.slot};
       bound.no_alias =
           info_.function->getAttributes().getParamAttrs(static_cast<unsigned>(i)).hasAttribute("air-buffer-no-alias");
       add_parameter(bound, parameter->getType());
@@ -132,16 +129,16 @@ class Maker {
     llvm::IRBuilder<> builder(entry);
     llvm::ValueToValueMapTy map;
     unsigned bound = 0;
-    for (size_t i = 0; i < info_.arguments.size(); ++i) {
+    for (size_t i = 0; i < info_.interface.parameters.size(); ++i) {
       llvm::Argument* parameter = info_.function->getArg(static_cast<unsigned>(i));
-      if (info_.arguments[i].kind != KernelArgument::Kind::builtin) {
+      const auto* input = std::get_if<Input>(&info_.interface.parameters[i]);
+      if (input == nullptr) {
         map[parameter] = function_->getArg(bound++);
       } else if (parameter->use_empty()) {
         map[parameter] = llvm::PoisonValue::get(parameter->getType());
       } else {
         const auto source = [&](Builtin builtin, uint8_t component) { return scalar(builtin, component); };
-        SMELT_TRY(llvm::Value * value,
-                  emit_builtin_argument(builder, info_.arguments[i].builtin, parameter->getType(), source));
+        SMELT_TRY(llvm::Value * value, emit_builtin_argument(builder, input->name, parameter->getType(), source));
         map[parameter] = value;
       }
     }
@@ -266,9 +263,13 @@ class Maker {
   std::vector<ThreadgroupObject> threadgroup_objects_;
 };
 
-bool is_used(const llvm::Function& function, const WorkItem& item, WorkParameter::Kind kind) {
-  for (size_t i = 0; i < item.parameters.size(); ++i)
-    if (item.parameters[i].kind == kind && !function.getArg(static_cast<unsigned>(i))->use_empty()) return true;
+bool uses_threadgroup_memory(const llvm::Function& function, const WorkItem& item) {
+  for (size_t i = 0; i < item.parameters.size(); ++i) {
+    const WorkParameter& parameter = item.parameters[i];
+    if (parameter.kind != WorkParameter::Kind::threadgroup_memory && !parameter.is_bound(BindingClass::threadgroup))
+      continue;
+    if (!function.getArg(static_cast<unsigned>(i))->use_empty()) return true;
+  }
   return false;
 }
 
@@ -318,8 +319,7 @@ void describe_sites(WorkItem& item) {
   item.has_barriers = barriers;
   item.has_collectives = collectives || uses_group_builtins(function, item, true);
   item.grid_only = !barriers && !collectives && !uses_group_builtins(function, item, false) &&
-                   !is_used(function, item, WorkParameter::Kind::threadgroup_memory) &&
-                   !is_used(function, item, WorkParameter::Kind::threadgroup_argument);
+                   !uses_threadgroup_memory(function, item);
 }
 
 Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,

@@ -187,18 +187,23 @@ Shadow PointerShadows::of_argument(llvm::Argument& argument) {
     llvm::Value* bytes = load_constant(builder, type, table, parameter.index * data_layout_.getTypeAllocSize(type));
     return builder.CreateZExt(bytes, i64_);
   };
-  switch (parameter.kind) {
-    case WorkParameter::Kind::buffer:
+  if (parameter.kind == WorkParameter::Kind::threadgroup_memory) return of_threadgroup(0);
+  if (parameter.kind != WorkParameter::Kind::bound) return fixed(0, SMELT_CPU_FAULT_STRAY);
+  switch (parameter.binding) {
+    case BindingClass::buffer:
       return {builder.getInt64(0), length(offsetof(smelt_cpu_dispatch, buffer_bytes), i64_),
               builder.getInt32(parameter.index)};
-    case WorkParameter::Kind::threadgroup_argument:
+    case BindingClass::threadgroup:
       return {builder.getInt64(0), length(offsetof(smelt_cpu_dispatch, threadgroup_bytes), i32_),
               builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
-    case WorkParameter::Kind::threadgroup_memory:
-      return of_threadgroup(0);
-    default:
-      return fixed(0, SMELT_CPU_FAULT_STRAY);
+    case BindingClass::texture:  // read_kernel_entry refuses these
+    case BindingClass::sampler:
+    case BindingClass::table:
+    case BindingClass::acceleration_structure:
+    case BindingClass::tensor:
+      break;
   }
+  return fixed(0, SMELT_CPU_FAULT_STRAY);
 }
 
 Shadow PointerShadows::of_threadgroup(uint64_t offset) {
@@ -296,7 +301,7 @@ std::vector<PointerShadows::Known> PointerShadows::known_in(unsigned address_spa
   };
   if (address_space == 3 && item_ != nullptr) {
     for (size_t i = 0; i < item_->parameters.size(); ++i)
-      if (item_->parameters[i].kind == WorkParameter::Kind::threadgroup_argument)
+      if (item_->parameters[i].is_bound(BindingClass::threadgroup))
         add(function_.getArg(static_cast<unsigned>(i)), of(function_.getArg(static_cast<unsigned>(i))));
     for (const ThreadgroupObject& object : objects_)
       known.push_back(

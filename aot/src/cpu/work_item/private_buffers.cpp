@@ -98,12 +98,12 @@ llvm::Value* dispatch_of(const WorkItem& item) {
 std::vector<schema::CpuPrivateBuffer> split_private_atomics(const WorkItem& item) {
   std::vector<schema::CpuPrivateBuffer> result;
   for (size_t i = 0; i < item.parameters.size(); ++i) {
-    if (item.parameters[i].kind != WorkParameter::Kind::buffer) continue;
+    if (!item.parameters[i].is_bound(BindingClass::buffer)) continue;
     const uint32_t index = item.parameters[i].index;
     // Two arguments at one slot (chosen by a function constant) reach the same memory: leave those alone.
     size_t same = 0;
     for (const WorkParameter& other : item.parameters)
-      same += other.kind == WorkParameter::Kind::buffer && other.index == index;
+      same += other.is_bound(BindingClass::buffer) && other.index == index;
     if (same != 1) continue;
     const auto accesses = only_atomics(*item.function->getArg(static_cast<unsigned>(i)));
     if (!accesses) continue;

@@ -60,7 +60,7 @@ class Finder {
       pointer = step->getPointerOperand();
     }
     const WorkParameter* const base = parameter(pointer);
-    if (base == nullptr || base->kind != WorkParameter::Kind::buffer || variable.size() != 1) return;
+    if (base == nullptr || !base->is_bound(BindingClass::buffer) || variable.size() != 1) return;
     const auto& [index, scale] = variable.front();
     if (!is_position(index) || constant.isNegative() || scale.isNegative()) return;
     if (constant.getZExtValue() >= kMostDistance || scale.getZExtValue() >= kMostDistance || scale.isZero()) return;

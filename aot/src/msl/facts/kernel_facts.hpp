@@ -3,6 +3,8 @@
 // generation, used when the entry points are made (entry_points.hpp).
 #pragma once
 
+#include "smelt/base/entry_interface.hpp"
+
 #include "kernel_ir/struct_fields.hpp"
 
 #include <cstdint>
@@ -12,10 +14,8 @@
 
 namespace smelt::aot::msl {
 
-enum class ParameterKind : uint8_t { buffer, threadgroup, builtin };
-
 struct ParameterFact {
-  ParameterKind kind = ParameterKind::buffer;
+  std::optional<BindingClass> binding = BindingClass::buffer;  ///< nothing: a hardware value, `builtin`
   std::string name;
   std::string type_name;  ///< of the pointee, or of the hardware value: "float4", "uint3"
   unsigned space = 0;
@@ -23,7 +23,7 @@ struct ParameterFact {
   bool is_const = false;  ///< the pointee
   uint64_t size = 0;      ///< of the pointee; 0: void
   uint64_t align = 0;
-  std::optional<unsigned> slot;  ///< always set in the end for buffers and threadgroup memory
+  std::optional<unsigned> slot;  ///< always set in the end for what is bound
   std::string condition;         ///< symbol of the function constant that decides whether the argument exists
   std::vector<kernel_ir::StructField> fields;
   bool is_argument_buffer = false;  ///< a member, at any depth, is a pointer or has an [[id]]

@@ -56,6 +56,12 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
   }
 };
 
+/// [[texture(n)]] and the like: a class that is not compiled yet (binding_classes.def).
+bool is_refused(std::string_view attribute) {
+  const std::optional<BindingClass> kind = binding_class_named(attribute);
+  return kind && !is_run(*kind);
+}
+
 class Reader {
  public:
   explicit Reader(clang::Sema& sema) : sema_(sema), context_(sema.getASTContext()) {}
@@ -227,7 +233,7 @@ class Reader {
       return error(parameter.getLocation(), "type '{}' is not valid for attribute '{}': it must be {}",
                    metal_name(type, context_), name,
                    is_position ? "ushort, ushort2, ushort3, uint, uint2 or uint3" : "ushort or uint");
-    fact.kind = ParameterKind::builtin;
+    fact.binding = std::nullopt;
     fact.builtin = name;
     fact.lanes = lanes;
     fact.bits = is_uint ? 32 : 16;
@@ -242,7 +248,7 @@ class Reader {
     const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
     const bool is_indirect = type->isPointerType() || type->isReferenceType();
     if (const std::string feature = beyond(is_indirect ? type->getPointeeType() : type);
-        !feature.empty() || kind == "texture" || kind == "sampler")
+        !feature.empty() || is_refused(kind))
       return error(at, "parameter '{}': {} are not supported; kernels work on buffers here", fact.name,
                    feature.empty() ? kind + "s" : "'" + feature + "' objects");
     if (!is_indirect) {
@@ -261,7 +267,7 @@ class Reader {
     if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
-    fact.kind = fact.space == 3 ? ParameterKind::threadgroup : ParameterKind::buffer;
+    fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
     if (!kind.empty() && (kind == "threadgroup") != (fact.space == 3))
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter in address space '{}'", kind,
                    fact.space == 3   ? "threadgroup"
@@ -291,20 +297,19 @@ class Reader {
 
   /// Explicit indices first; the others take, in order, the first that nobody has.
   void assign_slots(const clang::FunctionDecl& function, KernelFact& kernel) {
-    std::set<unsigned> used[2];
-    std::map<unsigned, const ParameterFact*> first[2];
+    ByClass<std::set<unsigned>> used;
+    ByClass<std::map<unsigned, const ParameterFact*>> first;
     for (const ParameterFact& parameter : kernel.parameters) {
-      if (!parameter.slot) continue;
-      const size_t group = parameter.kind == ParameterKind::threadgroup;
-      used[group].insert(*parameter.slot);
-      const auto [other, added] = first[group].emplace(*parameter.slot, &parameter);
+      if (!parameter.slot || !parameter.binding) continue;
+      used[*parameter.binding].insert(*parameter.slot);
+      const auto [other, added] = first[*parameter.binding].emplace(*parameter.slot, &parameter);
       if (!added && (parameter.condition.empty() || other->second->condition.empty()))
         error(place_of(function, parameter.name), "cannot reserve '{}' resource location at index {}: '{}' has it",
-              group ? "threadgroup" : "buffer", *parameter.slot, other->second->name);
+              to_string(*parameter.binding), *parameter.slot, other->second->name);
     }
     for (ParameterFact& parameter : kernel.parameters) {
-      if (parameter.slot || parameter.kind == ParameterKind::builtin) continue;
-      auto& taken = used[parameter.kind == ParameterKind::threadgroup];
+      if (parameter.slot || !parameter.binding) continue;
+      auto& taken = used[*parameter.binding];
       unsigned slot = 0;
       while (taken.count(slot)) ++slot;
       taken.insert(slot);
@@ -325,7 +330,7 @@ class Reader {
     const ParameterFact* first = nullptr;
     std::map<std::string, const ParameterFact*> seen;
     for (const ParameterFact& parameter : kernel.parameters) {
-      if (parameter.kind != ParameterKind::builtin) continue;
+      if (parameter.binding) continue;
       if (!seen.emplace(parameter.builtin, &parameter).second)
         error(place_of(function, parameter.name), "attribute '{}' is on two parameters", parameter.builtin);
       if (find_attribute(parameter.builtin)->kind != AttributeKind::position) continue;

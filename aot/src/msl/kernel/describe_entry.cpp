@@ -58,7 +58,7 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
   for (llvm::Argument& argument : entry.args()) {
     const unsigned index = argument.getArgNo();
     const ParameterFact& fact = kernel.parameters[index];
-    if (fact.kind == ParameterKind::builtin)
+    if (!fact.binding)
       kernel_ir::set_parameter(entry, index, kernel_ir::kBuiltin, fact.builtin);
     else
       describe_buffer(entry, index, fact, constants);

@@ -83,11 +83,11 @@ void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
     const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
     if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
     ParameterFact fact;
-    fact.kind = ParameterKind::builtin;
+    fact.binding = std::nullopt;
     fact.name = fact.builtin = attribute;
     unsigned lanes = 0;
     for (const ParameterFact& other : kernel.parameters)
-      if (other.kind == ParameterKind::builtin && is_vector(other.builtin)) lanes = std::max(lanes, other.lanes);
+      if (!other.binding && is_vector(other.builtin)) lanes = std::max(lanes, other.lanes);
     fact.lanes = is_vector(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
     fact.type_name = fact.lanes == 1 ? "uint" : fmt::format("uint{}", fact.lanes);
     kernel.parameters.push_back(std::move(fact));
@@ -102,9 +102,8 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
   std::vector<llvm::Type*> types;
   for (const ParameterFact& parameter : kernel.parameters)
-    types.push_back(parameter.kind == ParameterKind::builtin
-                        ? builtin_type(context, parameter.bits, parameter.lanes)
-                        : static_cast<llvm::Type*>(llvm::PointerType::get(context, parameter.space)));
+    types.push_back(!parameter.binding ? builtin_type(context, parameter.bits, parameter.lanes)
+                                       : static_cast<llvm::Type*>(llvm::PointerType::get(context, parameter.space)));
   if (body->getName() == kernel.name) body->setName(body->getName() + ".body");
   auto* entry = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
                                        llvm::GlobalValue::ExternalLinkage, kernel.name, module);
@@ -125,7 +124,7 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
     llvm::Argument* argument = entry->getArg(i);
     argument->setName(parameter.name);
     entry->addParamAttr(i, llvm::Attribute::NoUndef);
-    if (parameter.kind != ParameterKind::builtin && parameter.is_reference && parameter.size != 0) {
+    if (parameter.binding && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
       entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
     }

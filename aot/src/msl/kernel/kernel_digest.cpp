@@ -34,11 +34,11 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 }
 
 void add(Hasher& hasher, const ParameterFact& fact) {
-  const auto& [kind, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
+  const auto& [binding, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
                is_argument_buffer, builtin, lanes, bits] = fact;
   for (const uint64_t number :
-       {static_cast<uint64_t>(kind), uint64_t{space}, uint64_t{is_reference}, uint64_t{is_const}, size, align,
-        uint64_t{is_argument_buffer}, uint64_t{lanes}, uint64_t{bits}})
+       {binding ? static_cast<uint64_t>(*binding) : kBindingClasses, uint64_t{space}, uint64_t{is_reference},
+        uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{lanes}, uint64_t{bits}})
     hasher.field(number);
   for (const std::string& text : {name, type_name, condition, builtin}) hasher.field(text);
   add(hasher, slot);

@@ -66,7 +66,7 @@ class Encoder {
   uint64_t empty_dispatches() const { return empty_dispatches_; }
 
  protected:
-  static constexpr size_t kSlots = 31;
+  static constexpr size_t kSlots = kMaskedSlots;
   struct Slot {
     BufferRef buffer;                ///< keeps it; empty for bytes and memory
     uint64_t offset = 0;             ///< into `buffer`
@@ -78,9 +78,8 @@ class Encoder {
   explicit Encoder(DeviceRef device) : device_(std::move(device)) {}
   virtual Result<void> run(const PipelineState& pipeline, const Size3& threads, const Size3& group) = 0;
   virtual bool takes_memory() const { return false; }
-  /// Bit i: threadgroup argument i has a length.
-  uint32_t threadgroups_in_use() const { return bound_threadgroups_; }
-  uint32_t buffers_in_use() const { return bound_buffers_; }
+  /// Slots that are bound; of threadgroup memory those that have a length.
+  SlotMask in_use(BindingClass kind) const { return bound_[kind]; }
   bool concurrent() const { return concurrent_; }
 
   // Laid out as the CPU code wants them, so that a launch passes them on as they are.
@@ -91,13 +90,12 @@ class Encoder {
 
  private:
   Result<void> check_slot(uint32_t index) const;
-  tl::unexpected<Error> not_bound(const PipelineState& pipeline) const;
+  static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);
   Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);
 
   DeviceRef device_;
   PipelineRef pipeline_;
-  uint32_t bound_buffers_ = 0;  // bit i: slot i is bound
-  uint32_t bound_threadgroups_ = 0;
+  ByClass<SlotMask> bound_;
   uint64_t empty_dispatches_ = 0;
   bool concurrent_ = false;
   std::string trace_label_;

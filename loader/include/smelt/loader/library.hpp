@@ -225,8 +225,7 @@ class PipelineState {
     uint64_t threadgroup_bytes = 0;
     std::optional<Size3> required_group;
     bool limits_estimated = true;
-    uint32_t needed_buffers = 0;           ///< bit i: [[buffer(i)]] must be bound
-    uint32_t needed_threadgroups = 0;      ///< bit i: [[threadgroup(i)]] must have a length
+    ByClass<SlotMask> needed;              ///< slots that must be bound; threadgroup memory must have a length
     std::shared_ptr<const CodeTier> tier;  ///< of the code that it begins with; may be null
   };
   const Facts& facts() const { return facts_; }

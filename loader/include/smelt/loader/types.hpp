@@ -6,6 +6,7 @@
 #include "smelt/base/argument_member.hpp"
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
+#include "smelt/base/entry_interface.hpp"
 #include "smelt/base/metal.hpp"
 #include "smelt/base/result.hpp"
 
@@ -35,8 +36,12 @@ using PipelineRef = std::shared_ptr<const PipelineState>;
 
 using smelt::Access;
 using smelt::ArgumentKind;
+using smelt::BindingClass;
+using smelt::BindingSlot;
+using smelt::ByClass;
 using smelt::FunctionKind;
 using smelt::Platform;
+using smelt::SlotMask;
 using smelt::to_string;
 using smelt::Version;
 

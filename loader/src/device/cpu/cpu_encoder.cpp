@@ -263,7 +263,7 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
 
   uint64_t scratch_bytes =
       round_up(code.fixed_bytes + code.bytes_per_thread * dispatch.nominal_threads, kScratchAlignment);
-  for (uint32_t mask = threadgroups_in_use(); mask != 0; mask &= mask - 1) {
+  for (SlotMask mask = in_use(BindingClass::threadgroup); mask != 0; mask &= mask - 1) {
     const auto slot = static_cast<size_t>(std::countr_zero(mask));
     prelude.threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
     scratch_bytes = round_up(scratch_bytes + threadgroup_lengths_[slot], kScratchAlignment);
@@ -296,14 +296,14 @@ void CpuEncoder::keep(const CpuPipeline& pipeline, const Prelude& prelude) {
   item.threadgroup_offsets = prelude.threadgroup_offsets;
   item.threadgroup_lengths = threadgroup_lengths_;
   size_t inlined = 0;
-  for (uint32_t mask = buffers_in_use(); mask != 0; mask &= mask - 1) {
+  for (SlotMask mask = in_use(BindingClass::buffer); mask != 0; mask &= mask - 1) {
     const Slot& slot = slots_[static_cast<size_t>(std::countr_zero(mask))];
     if (slot.buffer) item.buffers.push_back(slot.buffer);
     if (slot.is_inline) inlined += round_up(slot.inlined.size(), kInlineAlignment);
   }
   item.inlined.resize(inlined);
   std::byte* at = item.inlined.data();
-  for (uint32_t mask = buffers_in_use(); mask != 0; mask &= mask - 1) {
+  for (SlotMask mask = in_use(BindingClass::buffer); mask != 0; mask &= mask - 1) {
     const auto index = static_cast<size_t>(std::countr_zero(mask));
     const Slot& slot = slots_[index];
     if (!slot.is_inline || slot.inlined.empty()) continue;

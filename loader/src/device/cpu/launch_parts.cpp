@@ -38,7 +38,7 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
   std::string what;
   uint64_t has = 0;
   uint64_t element = 1;
-  ArgumentKind kind = ArgumentKind::buffer;
+  BindingClass kind = BindingClass::buffer;
   uint32_t index = fault.buffer;
   if (fault.buffer == SMELT_CPU_FAULT_STATIC_THREADGROUP) {
     what = "static threadgroup memory";
@@ -51,14 +51,14 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
     return error;
   } else {
     if ((fault.buffer & SMELT_CPU_FAULT_THREADGROUP_ARGUMENT) != 0) {
-      kind = ArgumentKind::threadgroup;
+      kind = BindingClass::threadgroup;
       index = fault.buffer & ~SMELT_CPU_FAULT_THREADGROUP_ARGUMENT;
     }
     what = fmt::format("{} {}", to_string(kind), index);
     if (index < SMELT_CPU_MAX_BUFFERS)
-      has = kind == ArgumentKind::buffer ? dispatch.buffer_bytes[index] : dispatch.threadgroup_bytes[index];
+      has = kind == BindingClass::threadgroup ? dispatch.threadgroup_bytes[index] : dispatch.buffer_bytes[index];
     for (const ArgInfo& argument : pipeline.args())
-      if (argument.index == index && argument.kind == kind) {
+      if (argument.index == index && class_of(argument.kind) == kind) {
         what += fmt::format(" '{}'", argument.name);
         if (argument.size > 1) element = argument.size;
       }

@@ -31,7 +31,7 @@ using aot::cpu::WorkParameter;
 WorkParameter parameter_named(llvm::StringRef name) {
   WorkParameter result;
   if (name.consume_front("buffer")) {
-    result.kind = WorkParameter::Kind::buffer;
+    result.kind = WorkParameter::Kind::bound;
     name.getAsInteger(10, result.index);
     return result;
   }
@@ -227,7 +227,7 @@ void LaneKernel::call(const Compiled& unit, Buffers& buffers, const Group& group
   for (const WorkParameter& parameter : unit.parameters) {
     uint64_t value = 0;
     const unsigned component = parameter.component;
-    if (parameter.kind == WorkParameter::Kind::buffer) {
+    if (parameter.is_bound(BindingClass::buffer)) {
       value = reinterpret_cast<uint64_t>(buffers.at(parameter.index).data());
     } else if (parameter.kind == WorkParameter::Kind::threadgroup_memory) {
       value = (reinterpret_cast<uint64_t>(threadgroup_memory_.data()) + 63) & ~uint64_t{63};

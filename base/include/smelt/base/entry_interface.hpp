@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an entry point takes, once for all modules: its stage, what a caller binds to it, and what the hardware gives.
+// Front ends and the reader of AIR's metadata fill it, the CPU lowers it, the loader and Metal's interface bind it.
+// Packages keep bytes of their own (ArgumentKind in metal.hpp); class_of() and argument_kind() are the one place where
+// the two meet.
+#pragma once
+
+#include "smelt/base/metal.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace smelt {
+
+enum class Stage : uint8_t { kernel, vertex, fragment, mesh, object, tile, visible, intersection };
+/// The enumerator's spelling, here and below.
+std::string_view to_string(Stage stage);
+std::optional<Stage> stage_named(std::string_view name);
+
+enum class BindingClass : uint8_t {
+#define SMELT_BINDING_CLASS(name, slots, support, noun) name,
+#include "smelt/base/binding_classes.def"
+#undef SMELT_BINDING_CLASS
+};
+
+/// How far smelt goes with a class: binding_classes.def.
+enum class BindingSupport : uint8_t { run, refused };
+struct BindingClassRow {
+  std::string_view name;
+  uint32_t slots = 0;  ///< that one function has at most: 0 to slots - 1
+  BindingSupport support = BindingSupport::refused;
+  std::string_view noun;  ///< "a texture"; empty: AIR's own word is clearer
+};
+
+inline constexpr BindingClassRow kBindingClassRows[] = {
+#define SMELT_BINDING_CLASS(name, slots, support, noun) {#name, slots, BindingSupport::support, noun},
+#include "smelt/base/binding_classes.def"
+#undef SMELT_BINDING_CLASS
+};
+inline constexpr size_t kBindingClasses = std::size(kBindingClassRows);
+
+constexpr const BindingClassRow& row_of(BindingClass kind) {
+  return kBindingClassRows[static_cast<size_t>(kind)];
+}
+constexpr bool is_run(BindingClass kind) {
+  return row_of(kind).support == BindingSupport::run;
+}
+constexpr std::string_view to_string(BindingClass kind) {
+  return row_of(kind).name;
+}
+/// Of [[buffer(n)]], [[texture(n)]], ...: "buffer", "texture".
+std::optional<BindingClass> binding_class_named(std::string_view name);
+
+/// One T for each class: slots of different classes have nothing to do with each other.
+template <class T>
+class ByClass {
+ public:
+  constexpr T& operator[](BindingClass kind) { return each_[static_cast<size_t>(kind)]; }
+  constexpr const T& operator[](BindingClass kind) const { return each_[static_cast<size_t>(kind)]; }
+  bool operator==(const ByClass&) const = default;
+
+ private:
+  std::array<T, kBindingClasses> each_{};
+};
+
+/// Slots of one class, bit i: slot i. What the loader binds has at most 31 of them.
+using SlotMask = uint32_t;
+inline constexpr uint32_t kMaskedSlots = 31;
+/// `count` slots from `first` on, at least one; those above 30 are cut off, as nothing can be bound there.
+SlotMask slot_mask(uint32_t first, uint32_t count);
+
+/// The lowest slot that is in `wanted` and not in `there`.
+struct BindingSlot {
+  BindingClass kind = BindingClass::buffer;
+  uint32_t index = 0;
+  bool operator==(const BindingSlot&) const = default;
+};
+std::optional<BindingSlot> first_missing(const ByClass<SlotMask>& wanted, const ByClass<SlotMask>& there);
+
+/// What the caller binds to one parameter.
+struct Binding {
+  BindingClass kind = BindingClass::buffer;
+  uint32_t slot = 0;
+  uint32_t count = 1;  ///< slots from `slot` on
+  Access access = Access::none;
+  bool operator==(const Binding&) const = default;
+};
+
+/// What the hardware, or the stage before, gives: nothing is bound.
+enum class InputKind : uint8_t {
+  builtin,    ///< thread_position_in_grid, vertex_id, ...
+  user,       ///< of the stage before, by name
+  attribute,  ///< of a vertex, [[attribute(n)]]
+  colour      ///< what the render target holds
+};
+struct Input {
+  InputKind kind = InputKind::builtin;
+  std::string name;  ///< of a built-in, as Metal writes it: "thread_position_in_grid"
+  bool operator==(const Input&) const = default;
+};
+
+using EntryParameter = std::variant<Binding, Input>;
+
+struct EntryInterface {
+  Stage stage = Stage::kernel;
+  std::vector<EntryParameter> parameters;  ///< one for each parameter of the function, in its order
+};
+
+/// The class of what a package calls so; nothing for hardware values and for what a newer smelt wrote.
+std::optional<BindingClass> class_of(ArgumentKind kind);
+/// The other way. A buffer that holds pointers is an argument buffer to packages.
+ArgumentKind argument_kind(BindingClass kind, bool is_argument_buffer);
+
+}  // namespace smelt
