@@ -478,7 +478,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
                  const clang::Expr& argument) {
     const clang::QualType type = function.getParamDecl(index)->getType();
     if (from.empty() || !names_no_space(type)) return;
-    if (!is_ours(function.getLocation()) && has_other_spaces(function, index)) {
+    if (!is_ours(function.getLocation()) && !function.isImplicit() && has_other_spaces(function, index)) {
       const SpaceUse use{&function, false, wrong_spaces(function, static_cast<int>(index))};
       for (const Source& one : from)
         if (one.space == 0)
@@ -652,6 +652,8 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     if (method.getMethodQualifiers().hasAddressSpace()) return false;
     if (is_ours(method.getLocation())) return false;
     if (names_space(method)) return true;
+    // What the class has without having said it is for any space, whatever else it has of the name.
+    if (method.isImplicit()) return false;
     const auto [known, is_new] = for_thread_.try_emplace(method.getCanonicalDecl(), false);
     if (is_new) known->second = has_variants(method);
     return known->second;
