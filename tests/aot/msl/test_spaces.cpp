@@ -485,6 +485,14 @@ TEST_CASE("what is made in constant memory, part by part, by the thread's constr
     const std::string message = tag_error(in + whole, "");
     CHECK_MESSAGE(has(message, "has a constructor of its own for 'constant' memory"), whole, message);
   }
+  // No such constructor, and a kernel that is one: what it makes is in the tree, and not whole.
+  CHECK(has(
+      tag_error(in + "struct Tag { In in; int w; };\nconstant Tag kMade = {1, 2};\nconstant Tag kNone = {nothing};\n",
+                ""),
+      "undeclared identifier 'nothing'"));
+  CHECK(has(tag_error("struct Own { int v; Own(float); };\nstruct Tag { Own in; };\nconstant Tag kMade = {};\n", ""),
+            "no matching constructor"));
+  CHECK(has(tag_error("struct Tag { int v; kernel Tag(int) {} };\n", ""), "cannot be a member function"));
 }
 
 TEST_CASE("metal::array gives out elements in the space it lies in") {

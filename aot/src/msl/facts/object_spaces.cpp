@@ -248,7 +248,8 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     for (const clang::FieldDecl* field : type->fields()) {
       if (field->isUnnamedBitField()) continue;
       if (at >= list->getNumInits()) break;
-      bind(*field, *list->getInit(at++));
+      // Null where the source has an error there.
+      if (const clang::Expr* init = list->getInit(at++); init != nullptr) bind(*field, *init);
     }
     return true;
   }
@@ -464,7 +465,8 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     if (const auto* given = llvm::dyn_cast<clang::CXXDefaultInitExpr>(value)) value = given->getExpr();
     if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(value)) {
       if (to.getType()->isArrayType() || list->getNumInits() == 1)
-        for (const clang::Expr* one : list->inits()) bind(to, *one);
+        for (const clang::Expr* one : list->inits())
+          if (one != nullptr) bind(to, *one);
       return;
     }
     const clang::QualType type =
