@@ -84,11 +84,27 @@ void check_results(uint32_t values, uint32_t rounds, aot::CpuMethod method) {
   }
 }
 
+size_t code_bytes(uint32_t values, uint32_t rounds) {
+  const Bytes bitcode = assemble(kernel_with(values, rounds));
+  const aot::AirModuleView view{"k", bitcode};
+  aot::CpuOptions options;
+  options.method = aot::CpuMethod::regions;
+  const auto compiled = aot::compile_cpu(std::span(&view, 1), options);
+  REQUIRE(compiled);
+  REQUIRE(compiled->missing.empty());
+  return compiled->slice.size();
+}
+
 }  // namespace
 
 TEST_CASE("exchanges between threads give the same by lanes and by regions") {
   check_results(7, 100, aot::CpuMethod::regions);
   check_results(7, 100, aot::CpuMethod::lanes);
+}
+
+TEST_CASE("code between two exchanges does not grow with what lives across them") {
+  const size_t few = code_bytes(8, 96), many = code_bytes(128, 96);
+  CHECK_MESSAGE(2 * many < 3 * few, few, " and ", many);
 }
 
 TEST_CASE("thousands of exchanges with hundreds of live values are no matter for regions, but for lanes") {

@@ -415,6 +415,86 @@ TEST_CASE("what a function calls of its parameter, it calls of the argument") {
   CHECK(has(tag_error(handed, "out[0] = f(d[0]);\n"), "this one is in 'device'"));
 }
 
+TEST_CASE("by whatever way an object of another space comes to the thread's variant: an error") {
+  // Functions, and what calls them with `d`, a pointer to Tags in device memory.
+  constexpr const char* kWays[][2] = {
+      {"int f(thread const Tag& x) { return x.where(); } int g(thread const Tag& x) { return f(x); } "
+       "int h(thread const Tag& x) { return g(x); }",
+       "h(*d)"},
+      {"int f(thread const Tag* x) { return x->where(); } int g(thread const Tag* x) { return f(x + 1); }", "g(d)"},
+      {"int f(thread const Tag& x) { thread const Tag* p; p = &x; return p[0].where(); }", "f(*d)"},
+      {"thread const Tag& id(thread const Tag& x) { return x; } int f(thread const Tag& x) { return id(x).where(); }",
+       "f(*d)"},
+      {"int f(thread const Tag& x) { return [&] { return x.where(); }(); }", "f(*d)"},
+      {"struct H { thread const Tag* x; int get() const { return x->where(); } };"
+       "int f(thread const Tag& x) { H h{&x}; return h.get(); }",
+       "f(*d)"},
+      {"struct H { thread const Tag& x; H(thread const Tag& y) : x(y) {} int get() const { return x.where(); } };"
+       "int f(thread const Tag& x) { return H(x).get(); }",
+       "f(*d)"},
+      {"template <typename F> int call(F f, thread const Tag& x) { return f(x); }"
+       "struct F { int operator()(thread const Tag& x) const { return x.where(); } };",
+       "call(F(), *d)"},
+      {"int f(thread const Tag& x) { return x.where(); } int g(thread const Tag& x) { auto p = f; return p(x); }",
+       "g(*d)"},
+      {"struct Q : Tag { const thread Tag& self() const { return *this; } };", "((device Q*)d)->self().where()"},
+      {"int f(thread const int* x) { return 1; } int f(device const int* x) { return 2; }"
+       "struct Q { int v[2]; int get() const { return f(v); } int twice() const { return 2 * get(); } };",
+       "((device Q*)d)->twice()"},
+      {"struct Q { Tag t[2]; const thread Tag* begin() const { return t; } const thread Tag* end() const { return t + "
+       "2; "
+       "} }; int sum(device const Q& q) { int s = 0; for (const thread auto& x : q) s += x.where(); return s; }",
+       "sum(*(device Q*)d)"},
+      {"struct Q { array<Tag, 2> t; }; int f(thread const Tag& x) { return x.where(); }"
+       "int g(thread const Q& q) { return f(q.t[1]); }",
+       "g(*(device Q*)d)"},
+  };
+  for (const auto& way : kWays) {
+    const std::string functions = way[0], call = way[1];
+    const std::string message = tag_error(kTag + functions + "\n", "out[0] = " + call + ";\n");
+    CHECK_MESSAGE(has(message, "'device'"), functions, message);
+    CHECK_MESSAGE((has(message, "no matching") || has(message, "names no address space")), functions, message);
+  }
+}
+
+TEST_CASE("what our headers make for the user's types hands objects on, too") {
+  const std::string cell =
+      "struct Cell { int v; Cell() thread = default; Cell(thread const Cell& o) thread { v = 1; } "
+      "Cell(device const Cell& o) thread { v = 2; } };\n";
+  const char* body = "Tag copy = *d; out[0] = copy.cells[1].v;\n";
+  CHECK(has(tag_error(cell + "struct Tag { array<Cell, 2> cells; };\n", body),
+            "no matching function for call to 'Cell'"));
+  CHECK(has(tag_error(cell + "struct Tag { Cell cells[2]; };\n", body), "no matching function for call to 'Cell'"));
+}
+
+TEST_CASE("what is made in constant memory, part by part, by the thread's constructors: an error") {
+  const std::string in =
+      "struct In { int v; constexpr In(int x = 0) thread : v(1) {} constexpr In(int x = 0) constant : v(3) {} };\n";
+  const std::string kWholes[] = {
+      "struct Tag { In in; };\nconstant Tag kMade = {5};\n",
+      "struct Tag { In in; };\nconstant Tag kMade = {};\n",
+      "struct Tag { In in[2]; int w; };\nconstant Tag kMade[2] = {{{1, 2}, 3}, {}};\n",
+      "struct Tag { In in; int w; constexpr Tag(int x) : w(x) {} };\nconstant Tag kMade(1);\n",
+      "struct Tag { In in{1}; constexpr Tag() constant {} };\nconstant Tag kMade;\n",
+      "struct Tag : In { constexpr Tag() constant : In(1) {} };\nconstant Tag kMade;\n",
+      "struct Base : In { using In::In; };\nstruct Tag { Base base; };\nconstant Tag kMade = {};\n",
+      "struct Tag { int w; constexpr Tag(int x) thread : w(x) {} constexpr Tag(int x) constant : w(2 * x) {}\n"
+      "constexpr Tag() constant : Tag(1) {} };\nconstant Tag kMade;\n",
+  };
+  for (const std::string& whole : kWholes) {
+    const std::string message = tag_error(in + whole, "");
+    CHECK_MESSAGE(has(message, "has a constructor of its own for 'constant' memory"), whole, message);
+  }
+  // No such constructor, and a kernel that is one: what it makes is in the tree, and not whole.
+  CHECK(has(
+      tag_error(in + "struct Tag { In in; int w; };\nconstant Tag kMade = {1, 2};\nconstant Tag kNone = {nothing};\n",
+                ""),
+      "undeclared identifier 'nothing'"));
+  CHECK(has(tag_error("struct Own { int v; Own(float); };\nstruct Tag { Own in; };\nconstant Tag kMade = {};\n", ""),
+            "no matching constructor"));
+  CHECK(has(tag_error("struct Tag { int v; kernel Tag(int) {} };\n", ""), "cannot be a member function"));
+}
+
 TEST_CASE("metal::array gives out elements in the space it lies in") {
   const std::string text = R"(
 int space_of(thread const int& x) { return 1; }

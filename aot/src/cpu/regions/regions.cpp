@@ -208,10 +208,14 @@ class RegionMaker {
         }
     // Slots and arrays belong to the entry, which may not be part of this region.
     // Of the variables only those that it names: the others' number grows with that of the sites.
+    written_.clear();
     for (auto& [block, copy] : clones_)
-      for (llvm::Instruction& instruction : *block)
+      for (llvm::Instruction& instruction : *block) {
         for (llvm::Value* operand : instruction.operands())
           if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(operand)) own_alloca(alloca);
+        if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+          written_.insert(store->getPointerOperand());
+      }
     for (llvm::AllocaInst* array : state_.arrays) own_alloca(array);
     for (llvm::Instruction& instruction : item_.function->getEntryBlock())
       if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction); alloca && map_.lookup(alloca))
@@ -255,11 +259,14 @@ class RegionMaker {
     }
   }
 
-  /// Variables start from the context, or from uniform parameters.
+  /// Variables start from the context, or from uniform parameters. Those of the context that the region does not name
+  /// stay there, and it gives back only those that it writes: else each region would take up and give back what lives
+  /// across it, and the code would grow by the square of the number of sites.
   void load_live(llvm::IRBuilderBase& builder, const MeetingPoint& from) {
     const llvm::BitVector& live = state_.live_at_site[static_cast<size_t>(&from - sites_.data())];
     for (unsigned i : live.set_bits()) {
       const LiveVariable& variable = state_.variables[i];
+      if (!variable.uniform && map_.lookup(variable.slot) == nullptr) continue;
       llvm::Value* value = nullptr;
       if (variable.uniform) {
         value = function_->getArg(first_own_ + 4 + uniform_index_.at(variable.slot));
@@ -307,6 +314,7 @@ class RegionMaker {
     if (live != nullptr)
       for (unsigned i : live->set_bits()) {
         const LiveVariable& variable = state_.variables[i];
+        if (!variable.uniform && written_.count(variable.slot) == 0) continue;
         llvm::Value* value = builder.CreateLoad(variable.slot->getAllocatedType(), slot_of(variable));
         if (variable.uniform) {
           answer = builder.CreateInsertValue(answer, value, uniform_index_.at(variable.slot) + 1);
@@ -344,6 +352,7 @@ class RegionMaker {
   unsigned first_own_ = 0;
   llvm::Value* number_ = nullptr;
   llvm::ValueToValueMapTy map_;
+  std::set<const llvm::Value*> written_;  ///< of the function's variables, those that the region stores to
   std::vector<std::pair<llvm::BasicBlock*, llvm::BasicBlock*>> clones_;
 };
 

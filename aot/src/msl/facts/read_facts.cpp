@@ -134,7 +134,7 @@ class Reader {
     const std::string_view name = view(label.getLabel());
     if (function.isThisDeclarationADefinition())
       error(label.getLocation(), "'{}' is an operation of AIR, which '{}' cannot define", name,
-            view(function.getName()));
+            function.getNameAsString());
     else if (air::forms(name).empty())
       error(label.getLocation(), "'{}' is no operation of AIR that is known here", name);
   }
@@ -159,10 +159,11 @@ class Reader {
     if (!function.getReturnType()->isVoidType())
       error(function.getReturnTypeSourceRange().isValid() ? function.getReturnTypeSourceRange().getBegin() : at,
             "kernel must have void return type");
-    if (function.isVariadic()) error(at, "kernel '{}' cannot take variable arguments", view(function.getName()));
+    if (function.isVariadic()) error(at, "kernel '{}' cannot take variable arguments", function.getNameAsString());
     if (llvm::isa<clang::CXXMethodDecl>(function))
-      error(at, "kernel '{}' cannot be a member function", view(function.getName()));
-    if (function.getName() == "main" && host_name == nullptr) error(at, "function cannot be called 'main' in Metal");
+      error(at, "kernel '{}' cannot be a member function", function.getNameAsString());
+    if (function.getNameAsString() == "main" && host_name == nullptr)
+      error(at, "function cannot be called 'main' in Metal");
     for (const char* name : {"max_total_threads_per_threadgroup", "required_threads_per_threadgroup"}) {
       const AnnotateAttr* limit = find_annotation(function, name);
       if (limit == nullptr) continue;

@@ -67,6 +67,19 @@ struct Object {
   bool is_const;
 };
 
+/// A class whose constructors have variants: for the thread and for constant memory, or one that names no space. What
+/// makes an object makes its base and its member where the object lies.
+struct Maker {
+  std::string name;
+  std::optional<size_t> base, member;
+  bool is_aggregate = false;  ///< no constructor of its own; then it has no base
+  bool has_spaces = false;
+  bool by_default = false;  ///< the member has its value by its declaration, not by the constructor
+  int for_thread = 0, for_constant = 0;
+
+  bool differs() const { return has_spaces && for_thread != for_constant; }
+};
+
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {}
@@ -74,7 +87,10 @@ class Generator {
   SpacesProgram run() {
     const size_t count = 3 + pick(3);
     for (size_t i = 0; i < count; ++i) classes_.push_back(make_class(i));
+    const size_t makers = 2 + pick(4);
+    for (size_t i = 0; i < makers; ++i) makers_.push_back(make_maker(i));
     write_classes();
+    write_makers();
     write_kernel();
     return std::move(program_);
   }
@@ -319,6 +335,197 @@ class Generator {
     }
   }
 
+  // ---- Constructors ----
+
+  Maker make_maker(size_t index) {
+    Maker made;
+    made.name = fmt::format("M{}", index);
+    if (index > 0 && chance(60)) made.member = pick(index);
+    made.is_aggregate = made.member && chance(30);
+    if (index > 0 && !made.is_aggregate && chance(40)) made.base = pick(index);
+    made.by_default = chance(30);
+    made.for_thread = made.for_constant = ++numbers_;
+    if (made.is_aggregate) return made;
+    made.has_spaces = chance(60);
+    if (made.has_spaces && chance(60)) made.for_constant = ++numbers_;
+    return made;
+  }
+
+  /// Those that must be refused as they stand are in no program that must compile.
+  void write_makers() {
+    for (const Maker& one : makers_)
+      if (!is_refused(one)) program_.text += definition(one);
+  }
+
+  std::string definition(const Maker& one) const {
+    std::string text = "struct " + one.name;
+    if (one.base) text += " : " + makers_[*one.base].name;
+    text += " {\n";
+    const bool has_value = one.by_default && !one.is_aggregate;
+    if (one.member) text += fmt::format("  {} in{};\n", makers_[*one.member].name, has_value ? "{1}" : "");
+    text += "  int w;\n";
+    const auto constructor = [&](const char* space, int number) {
+      std::string made;
+      if (one.base) made = makers_[*one.base].name + (makers_[*one.base].is_aggregate ? "{1}, " : "(1), ");
+      if (one.member && !has_value) made += "in{1}, ";
+      text += fmt::format("  constexpr {}(int x) {} : {}w({}) {{}}\n", one.name, space, made, number);
+    };
+    if (!one.is_aggregate) constructor(one.has_spaces ? "thread" : "", one.for_thread);
+    if (one.has_spaces) constructor("constant", one.for_constant);
+    text += "};\n";
+    return text;
+  }
+
+  /// A constructor for constant memory whose parts would be made by others: an error wherever it is made.
+  bool is_refused(const Maker& maker) const {
+    if (maker.has_spaces && has_part_that_differs(maker)) return true;
+    for (const auto& part : {maker.base, maker.member})
+      if (part && is_refused(makers_[*part])) return true;
+    return false;
+  }
+
+  /// Whether a part of the object would have another value, had it been made in constant memory.
+  bool has_part_that_differs(const Maker& maker) const {
+    for (const auto& part : {maker.base, maker.member})
+      if (part && (makers_[*part].differs() || has_part_that_differs(makers_[*part]))) return true;
+    return false;
+  }
+
+  struct Made {
+    std::string text;
+    int value;
+  };
+  /// The numbers of an object and of its parts; `object` ends with "." or with a class and "::".
+  void values_of(const Maker& maker, const std::string& object, bool in_constant, std::vector<Made>& made) const {
+    if (!maker.is_aggregate) made.push_back({object + "w", in_constant ? maker.for_constant : maker.for_thread});
+    if (maker.member) values_of(makers_[*maker.member], object + "in.", in_constant, made);
+    if (maker.base) {
+      const std::string whole = object.substr(0, object.rfind('.') + 1);
+      values_of(makers_[*maker.base], whole + makers_[*maker.base].name + "::", in_constant, made);
+    }
+  }
+
+  void made_objects(std::string& before, std::string& calls) {
+    for (const Maker& one : makers_) {
+      constexpr const char* kForms[] = {"{}(1)", "{}{{1}}", "{} = {{1}}", "{}[2] = {{1, 2}}"};
+      const size_t form = one.is_aggregate ? 1 + pick(2) : pick(4);
+      const std::string name = "kMade" + one.name;
+      const std::string text =
+          fmt::format("constant {} {};\n", one.name, fmt::format(fmt::runtime(kForms[form]), name));
+      const std::string object = form == 3 ? name + "[1]" : name;
+      if (is_refused(one)) {
+        std::string all;
+        for (const Maker& other : makers_)
+          if (is_refused(other)) all += definition(other);
+        program_.refused.push_back(program_.text + all + "kernel void k(device int* out) { out[0] = 1; }\n");
+        continue;
+      }
+      std::vector<Made> made;
+      values_of(one, "made" + one.name + ".", false, made);
+      calls += fmt::format("  const {0} made{0}{{1}};\n", one.name);
+      if (has_part_that_differs(one)) {
+        program_.refused.push_back(program_.text + text + "kernel void k(device int* out) { out[0] = " + object +
+                                   ".w; }\n");
+      } else {
+        before += text;
+        values_of(one, object + ".", true, made);
+      }
+      for (const Made& value : made) write_call(calls, value.text, value.value);
+    }
+  }
+
+  // ---- Calls by way of others ----
+
+  /// Functions that hand an object on, whose parameter is one in the thread's memory: by_way0, by_way1, ... The last
+  /// one's name.
+  std::string write_way(std::string& helpers, const std::string& type, const std::string& inner) {
+    std::string last = fmt::format("way{}", ways_++);
+    helpers += fmt::format("int {}(thread const {}& x) {{ return {}; }}\n", last, type, inner);
+    for (size_t depth = pick(3); depth > 0; --depth) {
+      const std::string next = fmt::format("way{}", ways_++);
+      const std::string head = fmt::format("int {}(thread const {}& x)", next, type);
+      switch (pick(7)) {
+        case 0:
+          helpers += fmt::format("{} {{ return {}(x); }}\n", head, last);
+          break;
+        case 1:
+          helpers += fmt::format("{} {{ thread const {}& r = x; return {}(r); }}\n", head, type, last);
+          break;
+        case 2:
+          helpers += fmt::format("{} {{ thread const {}* p = &x; return {}(p[0]); }}\n", head, type, last);
+          break;
+        case 3:
+          helpers += fmt::format("{} {{ return [&] {{ return {}(x); }}(); }}\n", head, last);
+          break;
+        case 4:
+          helpers += fmt::format("thread const {0}& given{1}(thread const {0}& x) {{ return x; }}\n", type, next);
+          helpers += fmt::format("{} {{ return {}(given{}(x)); }}\n", head, last, next);
+          break;
+        case 5:
+          helpers += fmt::format("struct Held{} {{ thread const {}& x; int get() const {{ return {}(x); }} }};\n", next,
+                                 type, last);
+          helpers += fmt::format("{} {{ Held{} held{{x}}; return held.get(); }}\n", head, next);
+          break;
+        default:
+          helpers +=
+              fmt::format("template <typename T> int generic{}(thread const T& x) {{ return {}(x); }}\n", next, last);
+          helpers += fmt::format("{} {{ return generic{}(x); }}\n", head, next);
+      }
+      last = next;
+    }
+    return last;
+  }
+
+  /// An object of the thread finds the thread's variants by whatever way; one of another space must be refused, unless
+  /// the space makes no difference.
+  void ways(std::string& helpers, std::string& calls) {
+    unsigned refused = 0;
+    for (unsigned tries = 0; tries < 8; ++tries) {
+      const size_t index = pick(classes_.size());
+      const auto found = find_method(classes_[index]);
+      if (!found || found->method->kind == Kind::assign || is_brought(*found->owner, *found->method)) continue;
+      const Method& method = *found->method;
+      const auto value = value_of(*found->owner, method, {Space::thread, true}, false);
+      const bool is_built_in = method.kind == Kind::plus || method.kind == Kind::negate || method.kind == Kind::equal;
+      if (!value || (is_built_in && !method.has_spaces())) continue;
+      std::string more;
+      const std::string way = write_way(more, classes_[index].type(), expression(method, "x"));
+      const Place place = make_place(index);
+      const std::string text = fmt::format("{}({}{})", way, place.is_pointer ? "*" : "", place.text);
+      const bool makes_no_difference =
+          !method.has_spaces() && value_of(*found->owner, method, {Space::thread, true}, true) == value;
+      helpers += more;
+      if (place.object.space == Space::thread || makes_no_difference)
+        write_call(calls, text, *value);
+      else if (refused < 2)
+        refused_ways_.push_back({more, text}), ++refused;
+    }
+  }
+
+  /// Assignments of a whole whose member has variants: member by member, in the thread's memory.
+  void whole_assignments(std::string& calls) {
+    const auto assigns = [&](const Class& type) -> const Method* {
+      for (const Method& method : type.methods)
+        if (method.kind == Kind::assign) return &method;
+      return nullptr;
+    };
+    for (size_t i = 0; i < classes_.size(); ++i) {
+      const Class& whole = classes_[i];
+      if (!whole.member || whole.base || assigns(whole) != nullptr) continue;
+      const Method* method = assigns(classes_[*whole.member]);
+      if (method == nullptr) continue;
+      for (const Variant& one : method->variants) {
+        if (*one.space != Space::thread) continue;
+        if (one.from == Space::thread) {
+          calls += fmt::format("  t{0} = ct{0};\n", i);
+          write_call(calls, fmt::format("t{}.in.v", i), one.number);
+        } else if (one.from == Space::device) {
+          refused_ways_.push_back({"", fmt::format("((t{0} = *d{0}).in.v)", i)});
+        }
+      }
+    }
+  }
+
   // ---- Calls ----
 
   /// What the class and its bases have under a name; derived names hide, unless they are brought along.
@@ -488,6 +695,11 @@ class Generator {
       }
     }
     member_calls(calls);
+    ways(helper_text, calls);
+    whole_assignments(calls);
+    made_objects(before, calls);
+    for (const auto& [functions, call] : refused_ways_)
+      program_.refused.push_back(program_.text + before + functions + kernel_head() + "  out[0] = " + call + ";\n}\n");
     program_.buffers = static_cast<unsigned>(1 + 3 * classes_.size());
     program_.text = program_.text + before + helper_text + kernel_head() + calls + "}\n";
   }
@@ -526,7 +738,10 @@ class Generator {
 
   std::mt19937_64 random_;
   int numbers_ = 0;
+  unsigned ways_ = 0;
   std::vector<Class> classes_;
+  std::vector<Maker> makers_;
+  std::vector<std::pair<std::string, std::string>> refused_ways_;  ///< functions, and a call of the last of them
   SpacesProgram program_;
 };
 

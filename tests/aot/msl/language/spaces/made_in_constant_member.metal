@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rule: a member that another constructor than that for its space would make
+// error 14:30: 'In' has a constructor of its own for 'constant' memory
+#include <metal_stdlib>
+using namespace metal;
+struct In {
+  int v;
+  constexpr In(int) thread : v(1) {}
+  constexpr In(int) constant : v(3) {}
+};
+struct Out {
+  In in;
+  constexpr Out() thread : in(0) {}
+  constexpr Out() constant : in(0) {}
+};
+constant Out kOut;
+kernel void k(device int* out [[buffer(0)]]) { out[0] = kOut.in.v; }
