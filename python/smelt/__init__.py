@@ -99,6 +99,8 @@ if is_pure:
 
 def __getattr__(name: str) -> object:
     module = _LATER.get(name)
+    if is_pure and name in ("_loader", "_store", "_remote", "_compiler"):
+        raise ImportError(f"smelt.{name} is a compiled module, and this copy of smelt is Python alone (docs/guide/mac.md)")
     if module is None:
         raise AttributeError(f"module 'smelt' has no attribute {name!r}")
     value: object = getattr(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
 from .. import errors
@@ -75,5 +76,8 @@ def main(words: list[str] | None = None) -> int:
         code: int = options.run(options)
     except errors.Error as error:
         print(f"smelt: error: {error} ({error.code})", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on: nothing to say at the end either
         return 1
     return code
