@@ -197,6 +197,21 @@ class MacTest(unittest.TestCase):
             self.assertEqual(self.on_mac(f"print({call}.saxpy)", SMELT_REMOTE=f"file://{self.mirror}"), "kernel saxpy")
         self.assertEqual(self.on_mac(f"print({calls[2]}.targets)", SMELT_REMOTE=f"file://{self.mirror}"), "['macos15', 'macos14']")
 
+    def test_an_offline_compiler(self):
+        """The same words for both commands: source on standard input, a Metal library on standard output."""
+        words = ["compile", "-", "-o", "-", "--emit", "metallib", "--target", "macos15"]
+        linux = {**os.environ, "SMELT_REMOTE": f"file://{self.mirror}"}
+        mac = {**os.environ, "SMELT_REMOTE": f"file://{self.mirror}", "SMELT_STORE": str(self.folder / "other"), "PYTHONPATH": str(self.copy)}
+        on_mac = [sys.executable, "-W", "ignore", "-m", "smelt", *words]
+        missed = subprocess.run(on_mac, input=GRAPH.encode(), capture_output=True, env=mac)
+        self.assertEqual((missed.returncode, missed.stdout), (1, b""))
+        self.assertIn(b"not_cached", missed.stderr)
+        made = subprocess.run([pure.COMMAND, *words], input=GRAPH.encode(), capture_output=True, env=linux)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        found = subprocess.run(on_mac, input=GRAPH.encode(), capture_output=True, env=mac)
+        self.assertEqual((found.stdout, found.stderr), (made.stdout, b""))
+        self.assertEqual(found.stdout[:4], b"MTLB")
+
     def test_lists_that_are_wrong(self):
         facts = json.loads((self.copy / "smelt" / "_pure" / "facts.json").read_text())
         good = {"key": "11" * 32, "sources": [{"name": "a.metal", "text": SOURCE}], "options": {"targets": ["macos15"]}}

@@ -31,6 +31,27 @@ def _misses(options: argparse.Namespace) -> int:
     return 0
 
 
+def _compile(options: argparse.Namespace) -> int:
+    """The words that the compiler's command has too, so that who calls it as an offline compiler need not know which one is there."""
+    from . import api, misses
+    from .files import read_file
+
+    if options.emit != "metallib" and not options.output.endswith((".metallib", ".smelt")):
+        raise errors.from_code("invalid_argument", f"-o {options.output}: want an ending of .metallib or .smelt, or --emit metallib")
+    if options.input == "-":
+        source, name = sys.stdin.buffer.read(), "stdin"
+    else:
+        source, name = read_file(options.input, "compile"), options.input
+    targets = options.target or [api._own_target(api.device())]
+    package = api.compile(source, targets, cpu=False, fast_math=options.fast_math, filename=name)
+    data = bytes(package) if options.output.endswith(".smelt") and not options.emit else package.metallib()
+    if options.output == "-":
+        sys.stdout.buffer.write(data)
+    else:
+        misses.write_whole(options.output, data)
+    return 0
+
+
 def _inspect(options: argparse.Namespace) -> int:
     from . import api
     from .files import read_file
@@ -68,6 +89,13 @@ def main(words: list[str] | None = None) -> int:
     one.add_argument("--store", help="folder of the store (default: the default one)")
     one.add_argument("--clear", action="store_true", help="forget them afterwards")
     one.set_defaults(run=_misses)
+    one = verbs.add_parser("compile", help="the Metal library of a source that a build machine compiled; a miss is noted")
+    one.add_argument("input", help="file, or - for standard input")
+    one.add_argument("-o", "--output", required=True, help="file to write, or -")
+    one.add_argument("--emit", choices=["metallib"])
+    one.add_argument("--target", action="append", help="system to build for (default: this one)")
+    one.add_argument("--fast-math", action="store_true")
+    one.set_defaults(run=_compile)
     one = verbs.add_parser("inspect", help="what is in a package or a Metal library; every digest is checked")
     one.add_argument("file")
     one.set_defaults(run=_inspect)
