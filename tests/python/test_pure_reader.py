@@ -277,6 +277,15 @@ class ReaderTest(unittest.TestCase):
         for bad in ("12", "zz" * 32):
             self.assertEqual(said(lambda: native.get(bad)), said(lambda: ours.get(bad)))
 
+    def test_a_folder_of_others(self):
+        folder = pathlib.Path(self.folder.name) / "shared"
+        smelt.Store(folder).put("33" * 32, {"part": b"x"})
+        for mode in (0o777, 0o770, 0o702, 0o755, 0o700):
+            folder.chmod(mode)
+            told = [said(lambda: dict(of.Store(folder).get("33" * 32))) for of in (smelt, api)]
+            self.assertEqual(*told, oct(mode))
+        self.assertEqual(told[1], {"part": b"x"})
+
     def test_damaged_store(self):
         """Wherever a byte of a pack is changed: what was put, or nothing."""
         folder = pathlib.Path(self.folder.name) / "damaged"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .remote import Record, Remote, _lines
 from .files import sha256
+from .store import check_owner
 
 if TYPE_CHECKING:
     from .keys import Options
@@ -40,10 +41,21 @@ def write_whole(path: str, data: bytes) -> None:
         raise
 
 
+def _make_own(folder: str) -> None:
+    """Each folder that is not there, for its user alone: makedirs gives its mode to the last one only."""
+    if os.path.isdir(folder):
+        return
+    _make_own(os.path.dirname(folder))
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+
+
 def _try_write(path: str, data: bytes) -> bool:
     """A folder that cannot be written costs the next process a question, not this one its kernel."""
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _make_own(os.path.dirname(path))
         write_whole(path, data)
     except OSError:
         return False
@@ -71,6 +83,7 @@ def note(store: str, key: str, sources: list[tuple[str, bytes]], options: Option
 
 
 def noted(store: str) -> list[dict[str, Any]]:
+    check_owner(folder_of(store))  # what is listed is compiled by others
     folder = os.path.join(folder_of(store), "misses")
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))

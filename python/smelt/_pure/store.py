@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import struct
 from typing import Any, NamedTuple
 
@@ -38,6 +39,21 @@ def default_folder() -> str:
     if environment("XDG_CACHE_HOME"):
         return os.path.join(os.environ["XDG_CACHE_HOME"], "smelt")
     return os.path.join(environment("HOME") or "/tmp", ".cache", "smelt")
+
+
+def check_owner(folder: str) -> None:
+    """Its notes of where entries came from are believed, so it must be one's own."""
+    try:
+        facts = os.stat(folder)
+    except OSError:
+        return  # it is not there, or nothing in it can be read
+    if not hasattr(os, "geteuid"):
+        return
+    if facts.st_uid not in (os.geteuid(), 0):
+        fail("untrusted", f"store {folder}: belongs to user {facts.st_uid}, this is user {os.geteuid()}; kernels from it would run as you. Use "
+             "a folder of your own (SMELT_STORE)")  # fmt: skip
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        fail("untrusted", f"store {folder}: others may write to it (mode {stat.S_IMODE(facts.st_mode):o}); make it mode 0700")
 
 
 def key_bytes(key: str) -> bytes:
@@ -98,6 +114,7 @@ class StoreFolder:
     def _open(self) -> sqlite3.Connection | None:
         """None: there is no store yet, which is an empty one."""
         file = os.path.join(self.path, "store.db")
+        check_owner(self.path)
         if not os.path.exists(file):
             return None
         uri = "file:" + file.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
