@@ -13,7 +13,7 @@ import warnings
 
 import pure
 import smelt
-from smelt._pure import api, ed25519, xxh3
+from smelt._pure import api, ed25519, unzstd, xxh3, zstd
 from smelt._pure.metallib import read_metallib
 from smelt._pure.package import PackageFile
 
@@ -248,6 +248,46 @@ class ReaderTest(unittest.TestCase):
             data = random.Random(size).randbytes(size)
             want = library.XXH3_128bits(data, size)
             self.assertEqual(xxh3.xxh3_128(data), want.high.to_bytes(8, "big") + want.low.to_bytes(8, "big"), size)
+
+    def test_zstd(self):
+        """Unpacked in Python alone what libzstd packed; damage is an error or other bytes, which the SHA-256 of whoever asks tells."""
+        try:
+            library = ctypes.CDLL("libzstd.so.1")
+        except OSError:
+            self.skipTest("no libzstd")
+        library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
+
+        def packed(data, level):
+            room = library.ZSTD_compressBound(ctypes.c_size_t(len(data)))
+            to = ctypes.create_string_buffer(room)
+            size = library.ZSTD_compress(to, ctypes.c_size_t(room), data, ctypes.c_size_t(len(data)), level)
+            return to.raw[:size]
+
+        random_ = random.Random(11)
+        inputs = [b"", b"a", b"ab" * 1000, bytes(300_000), self.made[0].metallib("macos14", "one"), pathlib.Path(__file__).read_bytes()]
+        for size in (1, 300, 5000, 200_000):
+            inputs.append(random_.randbytes(size))
+            inputs.append(bytes(random_.choice(b"abcdefgh     \n") for _ in range(size)))
+            inputs.append(bytes(min(255, int(random_.expovariate(0.05))) for _ in range(size)))
+        for data in inputs:
+            for level in (-5, 1, 3, 19):
+                frame = packed(data, level)
+                self.assertEqual(unzstd.decompress(frame, len(data)), data)
+                self.assertEqual(zstd.frame_size(frame), len(data))
+                for size in (len(data) + 1, max(len(data) - 1, 0)):
+                    if size != len(data):
+                        with self.assertRaises(unzstd.Damaged):
+                            unzstd.decompress(frame, size)
+        for _ in range(MUTANTS // 2):
+            data = random_.choice(inputs[4:6] + inputs[9:12])
+            frame = bytearray(packed(data, 3))
+            for _ in range(random_.randrange(1, 4)):
+                frame[random_.randrange(len(frame))] ^= 1 << random_.randrange(8)
+            frame = frame[: random_.choice((len(frame), random_.randrange(len(frame))))]
+            try:
+                self.assertEqual(len(unzstd.decompress(bytes(frame), len(data))), len(data))
+            except unzstd.Damaged:
+                pass
 
     def test_store(self):
         folder = pathlib.Path(self.folder.name) / "some"

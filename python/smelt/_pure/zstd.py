@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""zstd, by what there is: Python's own (3.14), the package zstandard, or the machine's libzstd. Entries of remotes are packed with it."""
+"""zstd, by what there is: Python's own (3.14), the package zstandard, the machine's libzstd, else in Python. Entries of remotes are packed with it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import functools
 import importlib
 from typing import Any, Callable
 
+from . import unzstd
 from .files import fail
 
-_HOW = "pip install zstandard (or Python 3.14, which has it; or the machine's libzstd: brew install zstd)"
 _LIBRARIES = ("libzstd.so.1", "libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib", "/opt/local/lib/libzstd.1.dylib")
 
 
@@ -73,12 +73,8 @@ def _of_library() -> Callable[[bytes, int], bytes] | None:
 
 
 @functools.lru_cache(None)
-def _unpacker() -> Callable[[bytes, int], bytes] | None:
-    return _of_python() or _of_zstandard() or _of_library()
-
-
-def available() -> bool:
-    return _unpacker() is not None
+def _unpacker() -> Callable[[bytes, int], bytes]:
+    return _of_python() or _of_zstandard() or _of_library() or unzstd.decompress
 
 
 def decompress(data: bytes | memoryview, size: int, what: str) -> bytes:
@@ -86,12 +82,9 @@ def decompress(data: bytes | memoryview, size: int, what: str) -> bytes:
     data = bytes(data)
     if frame_size(data) != size:
         fail("corrupt", f"{what} announces another size than its record")
-    unpack = _unpacker()
-    if unpack is None:
-        fail("unsupported", f"{what} is packed with zstd, and this Python has nothing that unpacks it: {_HOW}")
     try:
-        found = unpack(data, size)
-    except Exception as error:  # each of the three has its own
+        found = _unpacker()(data, size)
+    except Exception as error:  # each of the four has its own
         fail("corrupt", f"{what} does not unpack: {error}")
     if len(found) != size:
         fail("corrupt", f"{what} does not unpack to the size in its record")
