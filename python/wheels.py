@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The three wheels of a finished build: wheels.py BUILD_FOLDER OUT_FOLDER [smelt|smelt-remote|smelt-compiler ...].
+"""The wheels of a finished build: wheels.py BUILD_FOLDER OUT_FOLDER [smelt|smelt-remote|smelt-compiler|pure ...].
 
 smelt has the loader and the store, and the libraries they stand on that are no part of every Linux (in smelt/_libs). smelt-remote
 adds servers behind the store; it is the half of the code that few need, and what it needs for TLS is not inside. smelt-compiler
 adds the compiler and the command. LLVM and Clang are a requirement of it and not inside: they are ten times as large as
 everything else together, distributions have them, and a process that has another part that needs LLVM 19 then has it once.
+
+pure is a second wheel of smelt, for every system and Python that the first is not for: the reader in Python alone. pip takes the first where
+it fits, and this one elsewhere.
 
 Needs Python 3.11 and its package `wheel` (Debian: python3-wheel), nothing else.
 """
@@ -104,6 +107,11 @@ def metadata(name: str, version: str, project: dict[str, Any]) -> str:
     return "\n".join([*lines, "Description-Content-Type: text/markdown", "", (ROOT / "README.md").read_text()])
 
 
+# Of the reader in Python alone; what stands on compiled modules is not in its wheel.
+PURE = ["__init__.py", "__main__.py", "_command.py", "_info.py", "_installed.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest",
+        "compat/__init__.py", "compat/torch.py", "compat/inductor.py"]  # fmt: skip
+
+
 def entry_points(project: dict[str, Any]) -> str:
     sections = {"console_scripts": project["scripts"], **project["entry-points"]}
     return "\n".join(
@@ -112,9 +120,57 @@ def entry_points(project: dict[str, Any]) -> str:
     )
 
 
-def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
+def write_wheel(wheel: pathlib.Path, tree: pathlib.Path, about: dict[str, str]) -> None:
+    """All files of a tree, and those of dist-info; the same build gives the same bytes."""
+    stem = "-".join(wheel.name.split("-")[:2])
+    with WheelFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def add(inside: str, data: bytes, mode: int = 0o644) -> None:
+            entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o100000 | mode) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+
+        for path in sorted(path for path in tree.rglob("*") if path.is_file()):
+            add(path.relative_to(tree).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
+        for file, text in about.items():
+            add(f"{stem}.dist-info/{file}", text.encode())
+
+
+def version_of(build: pathlib.Path) -> str:
     cache = (build / "CMakeCache.txt").read_text()
-    version = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", cache, re.MULTILINE)[1]  # type: ignore[index]
+    return re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$", cache, re.MULTILINE)[1]  # type: ignore[index]
+
+
+def make_pure(build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
+    version = version_of(build)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    source = build / "python" / "smelt"
+    for needed in ("_pure/facts.json", "_selftest/kernels.smelt"):
+        if not (source / needed).exists():
+            sys.exit(f"{source / needed} is not there: build the target smelt_python")
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder)
+        for name in PURE:
+            whole = source / name
+            for path in sorted(whole.rglob("*")) if whole.is_dir() else [whole]:
+                if path.is_file() and path.suffix != ".pyc":
+                    to = tree / "smelt" / path.relative_to(source)
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    to.write_bytes(path.read_bytes())
+                    to.chmod(0o644)
+        out.mkdir(parents=True, exist_ok=True)
+        wheel = out / f"smelt-{version}-py3-none-any.whl"
+        about = metadata("smelt", version, {**project, "requires-python": ">=3.9"})
+        scripts = "[console_scripts]\nsmelt = smelt._command:main\n"
+        write_wheel(wheel, tree, {"METADATA": about, "entry_points.txt": scripts,
+                                  "WHEEL": "Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: true\nTag: py3-none-any\n"})  # fmt: skip
+    return wheel
+
+
+def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
+    if name == "pure":
+        return make_pure(build, out)
+    version = version_of(build)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     tag = f"{python}-{python}-{re.sub('[-.]', '_', sysconfig.get_platform())}"
@@ -131,28 +187,18 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
             opened = opened | {found.decode() for found in HIREDIS.findall((tree / "smelt" / f"{module}{suffix}").read_bytes())}
         take_libraries(tree, REQUIRED[name] | SHARED[name], opened)
         out.mkdir(parents=True, exist_ok=True)
-        stem = f"{name.replace('-', '_')}-{version}"
-        wheel = out / f"{stem}-{tag}.whl"
-        with WheelFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-
-            def add(inside: str, data: bytes, mode: int = 0o644) -> None:
-                entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))  # the same build, the same bytes
-                entry.external_attr = (0o100000 | mode) << 16
-                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
-
-            for path in sorted(path for path in tree.rglob("*") if path.is_file()):
-                add(path.relative_to(tree).as_posix(), path.read_bytes(), path.stat().st_mode & 0o777)
-            about = f"{stem}.dist-info"
-            add(f"{about}/METADATA", metadata(name, version, project).encode())
-            add(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
-            if name == "smelt":
-                add(f"{about}/entry_points.txt", entry_points(project).encode())
+        wheel = out / f"{name.replace('-', '_')}-{version}-{tag}.whl"
+        about = {"METADATA": metadata(name, version, project),
+                 "WHEEL": f"Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: false\nTag: {tag}\n"}  # fmt: skip
+        if name == "smelt":
+            about["entry_points.txt"] = entry_points(project)
+        write_wheel(wheel, tree, about)
     return wheel
 
 
 def main() -> None:
     build, out = (pathlib.Path(argument) for argument in sys.argv[1:3])
-    for name in sys.argv[3:] or COMPONENTS:
+    for name in sys.argv[3:] or [*COMPONENTS, "pure"]:
         wheel = make(name, build, out)
         print(f"{wheel} {wheel.stat().st_size / 1e6:.2f} MB")
 

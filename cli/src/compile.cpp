@@ -14,6 +14,7 @@
 #include "smelt/service/reading_child.hpp"
 #include "smelt/service/session.hpp"
 
+#include "compile_list.hpp"
 #include "progress.hpp"
 #include "reading.hpp"
 #include "verbs.hpp"
@@ -31,7 +32,7 @@ namespace {
 struct CompileCommandOptions {
   service::Request request;
   std::vector<std::string> inputs;
-  std::string output, emit, depfile, tag;
+  std::string output, emit, depfile, tag, list;
   std::vector<std::string> levels, flags;  // of -O and -f, without these
   bool fast_math = false;
   service::SessionOptions session;
@@ -288,9 +289,8 @@ void add_compile(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
       "compile", "Compile Metal source, LLVM IR or a Metal library to a .metallib or a .smelt package");
   auto options = std::make_shared<CompileCommandOptions>();
-  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc or .metallib files, told apart by content")
-      ->required();
-  verb->add_option("-o,--output", options->output, "File to write: OUT.metallib, .smelt, .bc or .ll")->required();
+  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc or .metallib files, told apart by content");
+  verb->add_option("-o,--output", options->output, "File to write: OUT.metallib, .smelt, .bc or .ll");
   add_request_options(*verb, options->request);
   verb->add_flag("--fast-math", options->fast_math, "Fast math mode and fast functions, as -ffast-math");
   verb->add_option(
@@ -324,7 +324,17 @@ void add_compile(CLI::App& app, Context& context) {
       "kernel, for packages whose CPU code is made anew, and for LLVM IR that --emit ll shows; always for all LLVM "
       "IR; never (default: $SMELT_SANDBOX, else auto)");
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
-  verb->callback([options, &context] { context.finish(run_compile(*options)); });
+  verb->add_option("--from", options->list,
+                   "Instead of INPUT and OUT: compile all that a list of misses names into the store, and send it to "
+                   "the remotes (python -m smelt misses writes one)");
+  verb->callback([options, verb, &context] {
+    if (!options->list.empty() && options->inputs.empty() && options->output.empty())
+      return context.finish(compile_list(options->list, options->session));
+    for (const char* needed : {"INPUT", "--output"})
+      if (verb->get_option(needed)->count() == 0) throw CLI::RequiredError(needed);
+    if (!options->list.empty()) throw CLI::ExcludesError("--from", "INPUT and --output");
+    context.finish(run_compile(*options));
+  });
 }
 
 }  // namespace smelt::cli

@@ -11,12 +11,20 @@ loaded and called with neither SQLite nor LLVM in the process.
 
 from __future__ import annotations
 
-try:
-    from . import _loader
-except ImportError as _missing:
-    from ._installed import why_not_here
+import os
 
-    raise ImportError(why_not_here(_missing)) from None
+is_pure: bool = os.environ.get("SMELT_PURE", "0") not in ("", "0")
+"""Whether this is the reader in Python alone (docs/guide/mac.md): there are no compiled modules, or SMELT_PURE=1."""
+
+if not is_pure:
+    try:
+        from . import _loader
+    except ImportError as _missing:
+        from ._installed import built_for, why_not_here
+
+        if built_for():  # for another Python: what is there is not what was meant
+            raise ImportError(why_not_here(_missing)) from None
+        is_pure = True
 from .errors import (
     ArgumentError,
     ArgumentWarning,
@@ -57,7 +65,11 @@ if TYPE_CHECKING:
 
     Artifact = Package
 
-__version__ = _loader.version
+__version__: str
+if is_pure:
+    from ._pure.keys import version as __version__
+else:
+    __version__ = _loader.version
 
 _LATER = {
     "load_metallib": "_load",
@@ -81,8 +93,14 @@ _LATER = {
 }
 
 
+if is_pure:
+    _LATER = dict.fromkeys(_LATER, "_pure.api")
+
+
 def __getattr__(name: str) -> object:
     module = _LATER.get(name)
+    if is_pure and name in ("_loader", "_store", "_remote", "_compiler"):
+        raise ImportError(f"smelt.{name} is a compiled module, and this copy of smelt is Python alone (docs/guide/mac.md)")
     if module is None:
         raise AttributeError(f"module 'smelt' has no attribute {name!r}")
     value: object = getattr(
@@ -138,6 +156,7 @@ __all__ = [
     "compile_shader",
     "function_info",
     "info",
+    "is_pure",
     "load_metallib",
     "open",
     "prepare",

@@ -8,6 +8,12 @@ import sys
 
 
 def main() -> None:
+    from . import is_pure
+
+    if is_pure or sys.argv[1:2] == ["misses"]:  # which the program does not know: it has none
+        from ._pure.command import main as pure
+
+        sys.exit(pure())
     folder = os.path.dirname(os.path.abspath(__file__))
     program = os.path.join(folder, "_bin", "smelt")
     if not os.path.exists(program):

@@ -24,12 +24,15 @@ def how_to_get(part: str) -> str:
     )
 
 
+def built_for() -> list[str]:
+    """The Pythons that there are compiled modules for."""
+    return sorted(name.split(".")[1] for name in os.listdir(_FOLDER) if name.startswith("_loader.") and name.endswith(".so"))
+
+
 def why_not_here(missing: ImportError) -> str:
     """Why the loader's module cannot be imported."""
     tag = sys.implementation.cache_tag or ""
-    built = sorted(name.split(".")[1] for name in os.listdir(_FOLDER) if name.startswith("_loader.") and name.endswith(".so"))
-    if not built:
-        return f"smelt: {_FOLDER} holds no compiled modules ({missing}). {how_to_get('compiler')}"
+    built = built_for()
     if not any(one.startswith(tag) for one in built):
         return (
             f"smelt: this copy ({_FOLDER}) is built for {', '.join(built)}, and this is {tag} ({sys.executable}). Use the "

@@ -242,6 +242,17 @@ py::dict target_facts(const std::string& name) {
                   "air"_a = version_tuple(target.air));
 }
 
+/// The two keys of a request, in hex.
+py::tuple keys_of(const std::vector<std::pair<std::string, py::object>>& sources, const py::dict& options) {
+  const RequestFrom from = request_from(sources, options);
+  auto found = [&] {
+    const GilReleased released;
+    return service::keys_of(from.request);
+  }();
+  const service::RequestKeys keys = unwrap(std::move(found));
+  return py::make_tuple(to_hex(keys.raw), to_hex(keys.normalised));
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_compiler, module) {
@@ -271,6 +282,7 @@ PYBIND11_MODULE(_compiler, module) {
            py::kw_only(), "sandbox"_a = py::none(), "timeout"_a = py::none(), "background"_a = false);
   module.def("end_background", [] { background_ends()->store(true); });
   module.def("target_facts", &target_facts);
+  module.def("keys_of", &keys_of, "sources"_a, "options"_a);
 }
 
 }  // namespace smelt::python

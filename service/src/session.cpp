@@ -237,6 +237,15 @@ std::filesystem::path precompiled_folder() {
   return cache::may_be_store(folder) ? folder / "metal-headers" : std::filesystem::path();
 }
 
+Result<RequestKeys> keys_of(const Request& request) {
+  SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
+  const auto more = extras(request, levels);
+  RequestKeys keys;
+  keys.raw = aot::raw_fingerprint(request.sources, request.options, more);
+  SMELT_TRY(keys.normalised, aot::normalised_fingerprint(request.sources, request.options, more));
+  return keys;
+}
+
 Session::Session(SessionOptions options) : state_(std::make_unique<State>()) {
   state_->options = std::move(options);
   if (const char* offline = std::getenv("SMELT_OFFLINE"); offline && *offline && std::string_view(offline) != "0")

@@ -20,7 +20,7 @@ bin=$work/env/bin
 install() { "$bin/pip" install --quiet --no-index --find-links "$work/wheels" "$1" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
 
 install smelt
-size=$(stat -c %s "$work"/wheels/smelt-[0-9]*.whl)
+size=$(stat -c %s "$work"/wheels/smelt-[0-9]*-cp*.whl)
 [ "$size" -lt 3000000 ] || { echo "the wheel of the loader has $size bytes, want less than 3,000,000" >&2; exit 1; }
 cat > run.py <<'P'
 import array, sys, smelt
@@ -41,6 +41,18 @@ except smelt.ToolchainError as error:
 else:
     raise SystemExit("compiled without a compiler")
 P
+# The wheel in Python alone fits every Python; pip has just taken the other one, which fits better here.
+pure=$(echo "$work"/wheels/smelt-[0-9]*-py3-none-any.whl)
+size=$(stat -c %s "$pure")
+[ "$size" -le 200000 ] || { echo "the wheel in Python alone has $size bytes, want 200,000 at most" >&2; exit 1; }
+"$bin/python" -c 'import smelt; assert not smelt.is_pure'
+for other in "$python" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.{9,1[0-9]}.*/bin/python; do
+  [ -x "$other" ] || continue
+  "$other" -m pip --version > /dev/null 2>&1 || continue
+  rm -rf alone && "$other" -m pip install --quiet --no-index --target alone "$pure"
+  said=$(cd / && PYTHONPATH=$work/alone "$other" -m smelt inspect "$package"; PYTHONPATH=$work/alone "$other" -m smelt.selftest 2>&1 || true)
+  grep -q 'kernel saxpy' <<< "$said" && grep -q device_unavailable <<< "$said" || { echo "$other: $said" >&2; exit 1; }
+done
 # Signatures are checked by what the wheel brings.
 "$bin/python" - "$package" <<'P'
 import sys, smelt

@@ -209,6 +209,13 @@ std::string_view compiler_identity() {
   return identity;
 }
 
+KeyFacts key_facts() {
+  KeyFacts facts{kKeyFormat, compiler_identity(), msl::smelt_embedded_headers_sha256, {}};
+  for (unsigned long i = 0; i < msl::smelt_embedded_header_count; ++i)
+    facts.header_names.emplace_back(msl::smelt_embedded_headers[i].name);
+  return facts;
+}
+
 Digest raw_fingerprint(std::span<const Source> sources, const CompileOptions& options,
                        std::span<const FingerprintField> more) {
   Hasher hasher;

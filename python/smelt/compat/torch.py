@@ -11,11 +11,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .. import _load, _session
-from .._package import Package, compile as compile_package, open as open_package
+from .. import is_pure
 from ..errors import Error, SourceTypeError
+
+if TYPE_CHECKING or not is_pure:
+    from .. import _load, _session
+    from .._package import Package, compile as compile_package, open as open_package
+else:
+    from .._pure import api as _load, api as _session
+    from .._pure.api import Package, compile as compile_package, open as open_package
 
 __all__ = [
     "_mps_loadMetalLib",

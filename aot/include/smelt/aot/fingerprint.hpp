@@ -44,4 +44,14 @@ bool is_metal_library(ByteView bytes);
 /// and machine. Part of both keys.
 std::string_view compiler_identity();
 
+/// What keys are made of besides a request, for those who compute them without this compiler (docs/formats/key.md). All
+/// of it is static.
+struct KeyFacts {
+  std::string_view format;    ///< of the fields
+  std::string_view compiler;  ///< compiler_identity()
+  std::string_view headers;   ///< SHA-256 of the standard library's headers, in hex
+  std::vector<std::string_view> header_names;
+};
+KeyFacts key_facts();
+
 }  // namespace smelt::aot

@@ -60,6 +60,14 @@ struct Request {
   std::optional<Sandbox> sandbox;  ///< nothing: $SMELT_SANDBOX, else automatic. Changes no bytes
 };
 
+/// What a request's package is filed under (docs/formats/key.md).
+struct RequestKeys {
+  Digest raw;         ///< by the bytes of the sources
+  Digest normalised;  ///< by what they mean: without comments and names, for example
+};
+/// Errors: sources that cannot be read, where that takes a look at what they mean; unknown levels of CPU code.
+Result<RequestKeys> keys_of(const Request& request);
+
 /// What a request gives: a package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the
 /// store).
 struct CompileResult {

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What was asked for and not found, until a build machine is told (docs/formats/misses.md), and what remotes gave. Both lie beside the store's
+folder, which is the compiled modules' to write to: FOLDER-pure/misses/KEY.json and FOLDER-pure/mirror, a remote's layout."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from .remote import Record, Remote, _lines
+from .files import sha256
+from .store import check_owner
+
+if TYPE_CHECKING:
+    from .keys import Options
+
+FORMAT = "misses 1"
+_MOST = 4096  # misses that are kept
+
+
+def folder_of(store: str) -> str:
+    return store.rstrip("/") + "-pure"
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Readers see the old file or the new one."""
+    folder = os.path.dirname(os.path.abspath(path))
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".smelt-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise
+
+
+def _make_own(folder: str) -> None:
+    """Each folder that is not there, for its user alone: makedirs gives its mode to the last one only."""
+    if os.path.isdir(folder):
+        return
+    _make_own(os.path.dirname(folder))
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+
+
+def _try_write(path: str, data: bytes) -> bool:
+    """A folder that cannot be written costs the next process a question, not this one its kernel."""
+    try:
+        _make_own(os.path.dirname(path))
+        write_whole(path, data)
+    except OSError:
+        return False
+    return True
+
+
+def note(store: str, key: str, sources: list[tuple[str, bytes]], options: Options) -> bool:
+    rows = []
+    for name, data in sources:
+        try:
+            rows.append({"name": name, "text": data.decode()})
+        except UnicodeDecodeError:
+            rows.append({"name": name, "base64": base64.b64encode(data).decode()})
+    entry = {"key": key, "sources": rows, "options": options.differing()}
+    folder = os.path.join(folder_of(store), "misses")
+    path = os.path.join(folder, f"{key}.json")
+    if os.path.exists(path):
+        return True
+    try:
+        if len(os.listdir(folder)) >= _MOST:
+            return False
+    except OSError:
+        pass
+    return _try_write(path, json.dumps(entry, indent=1).encode())
+
+
+def noted(store: str) -> list[dict[str, Any]]:
+    check_owner(folder_of(store))  # what is listed is compiled by others
+    folder = os.path.join(folder_of(store), "misses")
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found.append(json.load(file))
+        except (OSError, ValueError):
+            pass  # written by nobody of ours, or gone
+    return found
+
+
+def forget(store: str) -> int:
+    folder = os.path.join(folder_of(store), "misses")
+    gone = 0
+    for entry in noted(store):
+        try:
+            os.unlink(os.path.join(folder, f"{entry['key']}.json"))
+            gone += 1
+        except (OSError, KeyError):
+            pass
+    return gone
+
+
+def kept(store: str) -> Remote:
+    """What remotes gave before, judged anew at each find."""
+    folder = os.path.join(folder_of(store), "mirror")
+    if not os.path.isdir(folder):
+        return _Nothing("file:///nowhere", print)
+    from urllib.parse import quote
+
+    return Remote("file://" + quote(os.path.abspath(folder)), lambda _: None)
+
+
+class _Nothing(Remote):
+    def find(self, key: str) -> None:
+        return None
+
+
+def keep(store: str, record: Record, parts: dict[str, bytes]) -> None:
+    """Unpacked, so that the next process needs no zstd. Blobs first: a record whose blobs are not there is a miss."""
+    folder = os.path.join(folder_of(store), "mirror")
+    plain = record._replace(parts=tuple(part._replace(codec="none", blob_bytes=part.bytes, blob=part.sha256) for part in record.parts))
+    lines = "".join(_lines(plain, True)) + "".join(f"signed {one}\n" for one in plain.signatures)
+    lines += f"sum {sha256(lines.encode())}\n"
+    for part in plain.parts:
+        path = os.path.join(folder, "cas", part.blob)
+        if not os.path.exists(path) and not _try_write(path, parts[part.name]):
+            return
+    _try_write(os.path.join(folder, "ac", plain.key), lines.encode())
