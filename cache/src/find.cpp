@@ -199,9 +199,27 @@ Result<std::optional<Entry>> Store::find(const Digest& key) {
   return std::optional<Entry>();
 }
 
+std::optional<Entry> StoreState::look(const Digest& key, const Place& place) {
+  auto data = std::make_shared<EntryData>();
+  if (read(key, place, *data, true) != Loaded::ok) return std::nullopt;
+  return Entry(std::move(data));
+}
+
+Result<std::optional<Entry>> Store::peek(const Digest& key) {
+  StoreState& state = *state_;
+  // Twice: a trim may move it between the query and the reading.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    SMELT_TRY(const std::optional<Place> place, state.place_in_database(key));
+    if (!place) return std::optional<Entry>();
+    if (auto entry = state.look(key, *place)) return entry;
+  }
+  return fail(Errc::store_corrupt, "entry {} of store {} is damaged; 'smelt store verify --drop' drops it", to_hex(key),
+              state.folder.string());
+}
+
 bool Store::indexed(const Digest& key) {
   Index* shared = state_->current_index();
-  return shared && shared->find(key, current_hour());
+  return shared && shared->has(key);
 }
 
 Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Digest>& keys) {
@@ -253,8 +271,10 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
   return found;
 }
 
-Result<void> StoreState::drop_damaged(const Digest& key) {
-  return write([&]() -> Result<void> {
+Result<uint64_t> StoreState::drop_damaged(const Digest& key) {
+  uint64_t dropped = 0;
+  SMELT_TRY_VOID(write([&]() -> Result<void> {
+    dropped = 0;  // the transaction may be tried again
     SMELT_TRY(const auto entry, tables.entry.find(key));
     if (!entry) return {};
     SMELT_TRY(const auto blobs, tables.blob.of_entry(entry->id));
@@ -263,11 +283,16 @@ Result<void> StoreState::drop_damaged(const Digest& key) {
       const auto bytes = view(blob.pack, blob.at, blob.stored, owner);
       if (bytes && checksum(*bytes) == blob.sum) continue;
       SMELT_TRY(const auto users, tables.entry.users_of(blob.id));
-      for (const EntryRow& user : users)
-        if (user.id != entry->id) SMELT_TRY_VOID(delete_entry(user));
+      for (const EntryRow& user : users) {
+        if (user.id == entry->id) continue;
+        SMELT_TRY_VOID(delete_entry(user));
+        ++dropped;
+      }
     }
+    ++dropped;
     return delete_entry(*entry);
-  });
+  }));
+  return dropped;
 }
 
 }  // namespace smelt::cache

@@ -34,10 +34,8 @@ Result<void> StoreState::insert_index(const Published& entry) {
     shared = index.load();
   }
   const Place& place = entry.place;
-  if (const auto there = shared->find(entry.key, entry.hour);
-      there && there->pack == place.pack && there->at == place.at)
-    return {};
-  if (shared->insert(entry.key, place, entry.hour, entry.hour_saved)) return {};
+  if (shared->has_at(entry.key, place, entry.hour)) return {};
+  if (shared->insert(entry.key, place, entry.hour, entry.hour_saved, entry.hits)) return {};
   return rebuild_index();  // from the rows, so the new entry is in it
 }
 
@@ -68,7 +66,7 @@ Result<void> StoreState::rebuild_index() {
     end = aligned(place.at + place.bytes);
     const auto saved = static_cast<uint32_t>(row.used_hour);
     const uint32_t hour = std::max(saved, old ? old->hour_of(row.key) : 0);
-    fresh->insert(row.key, place, hour, hour == saved);
+    fresh->insert(row.key, place, hour, hour == saved, old ? old->hits_of(row.key) : 0);
   }
   if (old) fresh->add_counters(old->counters());
   if (Index* mapped = index.load()) mapped->supersede();

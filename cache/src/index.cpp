@@ -36,7 +36,7 @@ struct Index::Header {
 
 struct Index::Slot {
   std::byte key[32];
-  std::atomic<uint64_t> at;
+  std::atomic<uint64_t> at;  // and hits
   std::atomic<uint64_t> check;
   std::atomic<uint32_t> pack;
   std::atomic<uint32_t> bytes;
@@ -47,9 +47,10 @@ struct Index::Slot {
 namespace {
 
 constexpr uint32_t kIndexMagic = 0x58494d53;  // "SMIX"
-constexpr uint32_t kIndexFormat = 4;
+constexpr uint32_t kIndexFormat = 5;
 constexpr uint32_t kEmpty = 0, kLive = 1, kDead = 2, kStateMask = 3;
 constexpr uint32_t kUnsaved = uint32_t{1} << 31, kHourMask = kUnsaved - 1;
+constexpr uint64_t kHit = uint64_t{1} << 40, kAtMask = kHit - 1, kMostHits = (uint64_t{1} << 24) - 1;
 constexpr uint64_t kLeadUnit = 64, kMostLead = (uint64_t{1} << 30) - 1;
 constexpr int64_t kClockSlack = 5;  // seconds: both clocks are adjusted while the machine runs
 
@@ -175,18 +176,39 @@ Index::Slot* Index::locate(const Digest& key) const {
   return nullptr;
 }
 
+void Index::use(Slot& slot, uint32_t hour) {
+  if (writable_ && (slot.used.load(std::memory_order_relaxed) & kHourMask) != hour)
+    slot.used.store(hour | kUnsaved, std::memory_order_relaxed);
+}
+
 std::optional<Place> Index::find(const Digest& key, uint32_t hour) {
   Slot* slot = locate(key);
   if (!slot) return std::nullopt;
-  Place place{slot->pack.load(std::memory_order_relaxed), slot->at.load(std::memory_order_relaxed),
-              slot->bytes.load(std::memory_order_relaxed), slot->check.load(std::memory_order_relaxed),
+  const uint64_t at = slot->at.load(std::memory_order_relaxed);
+  Place place{slot->pack.load(std::memory_order_relaxed), at & kAtMask, slot->bytes.load(std::memory_order_relaxed),
+              slot->check.load(std::memory_order_relaxed),
               (slot->state.load(std::memory_order_relaxed) >> 2) * kLeadUnit};
-  if (writable_ && (slot->used.load(std::memory_order_relaxed) & kHourMask) != hour)
-    slot->used.store(hour | kUnsaved, std::memory_order_relaxed);
+  if (!writable_) return place;
+  use(*slot, hour);
+  // Half of what fits, so that threads that look at the same time stay within it.
+  if (at / kHit < kMostHits / 2) slot->at.fetch_add(kHit, std::memory_order_relaxed);
   return place;
 }
 
-bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool saved) {
+bool Index::has(const Digest& key) const {
+  return locate(key) != nullptr;
+}
+
+bool Index::has_at(const Digest& key, const Place& place, uint32_t hour) {
+  Slot* slot = locate(key);
+  if (!slot || slot->pack.load(std::memory_order_relaxed) != place.pack ||
+      (slot->at.load(std::memory_order_relaxed) & kAtMask) != place.at)
+    return false;
+  use(*slot, hour);
+  return true;
+}
+
+bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool saved, uint32_t hits) {
   erase(key);
   if ((header_->used + 1) * 10 > (mask_ + 1) * 6) return false;  // keep probes short
   uint64_t at = load_le<uint64_t>(key.bytes.data()) & mask_;
@@ -195,7 +217,7 @@ bool Index::insert(const Digest& key, const Place& place, uint32_t hour, bool sa
   Slot& slot = slots_[at];
   std::memcpy(slot.key, key.bytes.data(), key.bytes.size());
   slot.pack.store(static_cast<uint32_t>(place.pack), std::memory_order_relaxed);
-  slot.at.store(place.at, std::memory_order_relaxed);
+  slot.at.store(place.at | std::min<uint64_t>(hits, kMostHits) * kHit, std::memory_order_relaxed);
   slot.bytes.store(static_cast<uint32_t>(place.bytes), std::memory_order_relaxed);
   slot.check.store(place.check, std::memory_order_relaxed);
   slot.used.store(saved ? hour : hour | kUnsaved, std::memory_order_relaxed);
@@ -227,6 +249,11 @@ uint32_t Index::hour_of(const Digest& key) const {
   return hour <= current_hour() ? hour : 0;
 }
 
+uint32_t Index::hits_of(const Digest& key) const {
+  const Slot* slot = slots_ ? locate(key) : nullptr;
+  return slot ? static_cast<uint32_t>(slot->at.load(std::memory_order_relaxed) / kHit) : 0;
+}
+
 bool Index::save_due(uint32_t hour) const {
   return writable_ && header_->saved_hour != hour;
 }
@@ -237,10 +264,13 @@ Index::Unsaved Index::next_unsaved(uint32_t hour, size_t slots, size_t uses) {
   for (const uint64_t end = std::min(at + slots, mask_ + 1); at < end && found.uses.size() < uses; ++at) {
     const Slot& slot = slots_[at];
     const uint32_t used = slot.used.load(std::memory_order_relaxed);
-    if ((slot.state.load(std::memory_order_acquire) & kStateMask) != kLive || (used & kUnsaved) == 0) continue;
+    const auto hits = static_cast<uint32_t>(slot.at.load(std::memory_order_relaxed) / kHit);
+    if ((slot.state.load(std::memory_order_acquire) & kStateMask) != kLive) continue;
+    if ((used & kUnsaved) == 0 && hits == 0) continue;
     Unsaved::Use& use = found.uses.emplace_back();
     std::memcpy(use.key.bytes.data(), slot.key, use.key.bytes.size());
     use.hour = used & kHourMask;
+    use.hits = hits;
   }
   header_->save_next = at;
   if (at <= mask_) return found;
@@ -255,6 +285,7 @@ void Index::set_saved(const Unsaved& what) {
     if (Slot* slot = locate(use.key)) {
       uint32_t marked = use.hour | kUnsaved;
       slot->used.compare_exchange_strong(marked, use.hour, std::memory_order_relaxed);
+      slot->at.fetch_sub(use.hits * kHit, std::memory_order_relaxed);
     }
   for (size_t i = 0; i < kIndexCounters; ++i)
     header_->counters[i].fetch_sub(what.counters[i], std::memory_order_relaxed);

@@ -6,11 +6,13 @@
 //   header 128 bytes: magic "SMIX", format, slot count (log2), schema version, store id, boot time, used slots,
 //                    superseded, pending, hour of the last saving, where the next one goes on, counters of all
 //                    processes that the database does not have yet
-//   slot   64 bytes: key 32, at 8, check 8 (half of the record's XXH3-128), pack 4, bytes 4,
-//                    state 2 bits and lead 30 bits (in 64 bytes), used 31 bits (hours) and 1 (not in the database yet)
+//   slot   64 bytes: key 32, at 40 bits and hits 24 (that the database does not have yet), check 8 (half of the
+//                    record's XXH3-128), pack 4, bytes 4, state 2 bits and lead 30 bits (in 64 bytes),
+//                    used 31 bits (hours) and 1 (not in the database yet)
 //
-// A find notes the hour of its use here, once an hour, and costs no more. Who writes or closes carries these hours and
-// the counters over to the database, a little at a time and once round the table in an hour (StoreState::save_uses).
+// A find notes the hour of its use here, once an hour, and adds itself to the hits. Who writes or closes carries both
+// and the counters over to the database, a little at a time and once round the table in an hour
+// (StoreState::save_uses).
 //
 // The boot time makes a power cut visible: what the kernel had not written back by then is not trusted. It comes from
 // two clocks, because reading the kernel's boot id costs as much as the rest of opening the index. A clock that is set
@@ -57,8 +59,13 @@ class Index {
                                                FileLayer& files);
   ~Index();
 
+  /// Notes the hour, and one more hit.
   std::optional<Place> find(const Digest& key, uint32_t hour);
+  bool has(const Digest& key) const;
+  /// Whether the key is there, at that place; notes the hour.
+  bool has_at(const Digest& key, const Place& place, uint32_t hour);
   uint32_t hour_of(const Digest& key) const;  ///< hour of last use, 0 when unknown or in the future
+  uint32_t hits_of(const Digest& key) const;  ///< since they were last saved
   std::array<uint64_t, kIndexCounters> counters() const;
   void add_counters(const std::array<uint64_t, kIndexCounters>& values);
   bool superseded() const;
@@ -73,7 +80,7 @@ class Index {
   bool pending() const;
   void set_pending(bool pending);
   /// False when the table is too full: create a larger one.
-  bool insert(const Digest& key, const Place& place, uint32_t hour, bool saved = true);
+  bool insert(const Digest& key, const Place& place, uint32_t hour, bool saved = true, uint32_t hits = 0);
   void erase(const Digest& key);
 
   /// What the database does not know yet.
@@ -81,6 +88,7 @@ class Index {
     struct Use {
       Digest key;
       uint32_t hour;
+      uint32_t hits;
     };
     std::vector<Use> uses;
     std::array<uint64_t, kIndexCounters> counters{};  ///< at the end of a round
@@ -96,6 +104,7 @@ class Index {
   Index() = default;
   static std::unique_ptr<Index> map(const std::filesystem::path& path, bool writable);
   Slot* locate(const Digest& key) const;
+  void use(Slot& slot, uint32_t hour);
   Header* header_ = nullptr;
   Slot* slots_ = nullptr;
   uint64_t mask_ = 0;

@@ -62,9 +62,11 @@ class PackMove {
         part.at = to.at;
       }
     const Bytes fresh = encode_record(row.key, *record);
-    // Moving is not using: the hour stays the one that is known.
+    // Moving is not using: the hour and the hits stay those that are known.
     auto hour = static_cast<uint32_t>(row.used_hour);
+    uint32_t hits = 0;
     if (Index* shared = state_.index.load()) {
+      hits = shared->hits_of(row.key);
       hour = std::max(hour, shared->hour_of(row.key));
       shared->erase(row.key);
     }
@@ -75,7 +77,7 @@ class PackMove {
     row.bytes = fresh.size();
     row.sum = checksum(fresh);
     SMELT_TRY_VOID(tables_.entry.update(row));
-    moved_.push_back({row.key, row.place(), hour, hour == row.used_hour});
+    moved_.push_back({row.key, row.place(), hour, hour == row.used_hour, hits});
     return {};
   }
 

@@ -97,7 +97,7 @@ class Publication {
     SMELT_TRY(const auto old, tables_.entry.find(key));
     if (old && old->sum == row.sum) {
       // The same entry, published before. Whoever makes it again did not find it: see that the index has it.
-      published_.push_back({key, old->place(), hour, old->used_hour >= hour});
+      published_.push_back({key, old->place(), hour, old->used_hour >= hour, 0});
       return {};
     }
     SMELT_TRY(const auto place, state_.append(bytes));
@@ -108,8 +108,10 @@ class Publication {
     row.created = static_cast<uint64_t>(::time(nullptr));
     row.used_hour = hour;
     row.cost_us = record.cost_us;
+    const Index* const shared = state_.index.load();
+    const uint32_t hits = old && shared ? shared->hits_of(key) : 0;
     SMELT_TRY_VOID(old ? replace(*old, row, blobs) : insert(row, blobs));
-    published_.push_back({key, row.place(), hour, true});
+    published_.push_back({key, row.place(), hour, true, hits});
     if (lead_from_ && lead_from_->pack == place.pack) published_.back().place.lead = place.at - lead_from_->at;
     ++added_;
     return {};

@@ -327,7 +327,8 @@ Result<std::vector<EntryInfo>> Store::list() {
   entries.reserve(rows.size());
   for (const EntryRow& row : rows) {
     const uint64_t hour = std::max<uint64_t>(row.used_hour, shared ? shared->hour_of(row.key) : 0);
-    entries.push_back({row.key, row.size, row.created, hour, row.cost_us});
+    const uint64_t hits = row.hits + (shared ? shared->hits_of(row.key) : 0);
+    entries.push_back({row.key, row.size, row.created, hour, row.cost_us, hits});
   }
   return entries;
 }

@@ -80,14 +80,16 @@ struct StoreState {
   /// From the burst's bytes, which are checked each time, or the mapped packs.
   Loaded read(const Digest& key, const Place& place, EntryData& data, bool check_again,
               const std::shared_ptr<Burst>& burst = nullptr);
+  /// What lies there now, if it is whole; noted nowhere.
+  std::optional<Entry> look(const Digest& key, const Place& place);
   std::shared_ptr<const EntryData> seen_at(const Place& place);
   void forget_pack(uint64_t pack);
   std::optional<ByteView> view(uint64_t pack, uint64_t at, uint64_t bytes, std::shared_ptr<MappedPack>& owner);
   /// Keeps what a find may return again, without the packs being read.
   void remember(const Place& place, std::shared_ptr<const EntryData> data);
   Result<std::optional<Place>> place_in_database(const Digest& key);
-  /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes.
-  Result<void> drop_damaged(const Digest& key);
+  /// Drops a damaged entry and those that share its damaged blobs, so that a new put writes fresh bytes. How many.
+  Result<uint64_t> drop_damaged(const Digest& key);
 
   // follow_index.cpp
   Index* current_index();         ///< null when there is none
@@ -99,6 +101,7 @@ struct StoreState {
     Place place;
     uint32_t hour = 0;       ///< of its last use
     bool hour_saved = true;  ///< the database has that hour too
+    uint32_t hits = 0;       ///< that the database does not have
   };
   // These two under `mutex` and the writer lock.
   Result<void> insert_index(const Published& entry);

@@ -7,7 +7,7 @@ namespace smelt::cache {
 namespace {
 
 // In the order of the rows' columns().
-#define SMELT_ENTRY "SELECT id,key,pack,at,bytes,xxh,size,created,used,cost_us FROM entry "
+#define SMELT_ENTRY "SELECT id,key,pack,at,bytes,xxh,size,created,used,cost_us,hits FROM entry "
 #define SMELT_BLOB "SELECT id,sha256,pack,at,stored,raw,codec,xxh FROM blob "
 #define SMELT_PACK "SELECT id,state,bytes,max(live,0) FROM pack "
 
@@ -61,6 +61,12 @@ Result<uint64_t> EntryTable::count() {
 Result<uint64_t> EntryTable::total_size() {
   return database_.number("SELECT coalesce(sum(size),0) FROM entry");
 }
+Result<uint64_t> EntryTable::tagged_size() {
+  return database_.number(
+      "SELECT (SELECT coalesce(sum(bytes),0) FROM entry WHERE key IN (SELECT key FROM tag)) + (SELECT "
+      "coalesce(sum(stored),0) FROM blob WHERE id IN (SELECT blob FROM entry_blob JOIN entry ON entry=id WHERE key IN "
+      "(SELECT key FROM tag)))");
+}
 Result<bool> EntryTable::is_tagged(const Digest& key) {
   return database_.any("SELECT 1 FROM tag WHERE key=?1 LIMIT 1", key);
 }
@@ -75,8 +81,8 @@ Result<void> EntryTable::update(const EntryRow& row) {
       "UPDATE entry SET pack=?2,at=?3,bytes=?4,xxh=?5,size=?6,created=?7,used=?8,cost_us=?9 WHERE id=?1", row.id,
       row.pack, row.at, row.bytes, row.sum, row.size, row.created, row.used_hour, row.cost_us);
 }
-Result<void> EntryTable::used(const Digest& key, uint32_t hour) {
-  return database_.run("UPDATE entry SET used=?2 WHERE key=?1 AND used<?2", key, hour);
+Result<void> EntryTable::used(const Digest& key, uint32_t hour, uint32_t hits) {
+  return database_.run("UPDATE entry SET used=max(used,?2),hits=hits+?3 WHERE key=?1", key, hour, hits);
 }
 Result<void> EntryTable::erase(int64_t id) {
   return database_.run("DELETE FROM entry WHERE id=?1", id);

@@ -23,7 +23,8 @@ struct EntryRow {
   uint64_t created = 0;    ///< seconds since 1970
   uint64_t used_hour = 0;  ///< hours since 1970
   uint64_t cost_us = 0;
-  auto columns() { return std::tie(id, key, pack, at, bytes, sum, size, created, used_hour, cost_us); }
+  uint64_t hits = 0;  ///< finds, those aside that only the index has
+  auto columns() { return std::tie(id, key, pack, at, bytes, sum, size, created, used_hour, cost_us, hits); }
   Place place() const { return {pack, at, bytes, half(sum)}; }
 };
 
@@ -39,10 +40,11 @@ class EntryTable {
   Result<std::vector<EntryRow>> all_in(uint64_t pack);    ///< whose record or a blob lies there
   Result<uint64_t> count();
   Result<uint64_t> total_size();
+  Result<uint64_t> tagged_size();  ///< bytes in packs that tagged entries hold on to, records and blobs
   Result<bool> is_tagged(const Digest& key);
   Result<int64_t> insert(const EntryRow& row);  ///< but the id, which is returned
-  Result<void> update(const EntryRow& row);     ///< all but the id and the key
-  Result<void> used(const Digest& key, uint32_t hour);
+  Result<void> update(const EntryRow& row);     ///< all but the id, the key and the hits
+  Result<void> used(const Digest& key, uint32_t hour, uint32_t hits);
   Result<void> erase(int64_t id);
 
  private:

@@ -59,7 +59,14 @@ class Trim {
     SMELT_TRY_VOID(give_back());
     SMELT_TRY(const Totals after, totals());
     report_.bytes_after = after.bytes;
+    report_.bytes_wanted = budget_;
+    SMELT_TRY(report_.bytes_tagged, tagged_bytes());
     return report_;
+  }
+
+  Result<uint64_t> tagged_bytes() {
+    std::lock_guard lock(state_.mutex);
+    return state_.tables.entry.tagged_size();
   }
 
   Result<std::vector<PackRow>> packs() {
@@ -250,7 +257,7 @@ Result<TrimReport> Store::trim(uint64_t max_bytes) {
     ~Closer() { close_lock_file(fd); }
   } closer{fd};
   ByteLock trimming(fd, kTrimByte, false);
-  if (!trimming.held()) return TrimReport{0, 0, 0, true};
+  if (!trimming.held()) return TrimReport{.busy = true};
   return Trim(state, max_bytes != 0 ? max_bytes : state.options.max_bytes).run();
 }
 

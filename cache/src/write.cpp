@@ -60,7 +60,7 @@ Result<Index::Unsaved> StoreState::save_uses(size_t slots, size_t uses) {
   Index::Unsaved what;
   if (!shared || !shared->save_due(current_hour())) return what;
   what = shared->next_unsaved(current_hour(), slots, uses);
-  for (const Index::Unsaved::Use& use : what.uses) SMELT_TRY_VOID(tables.entry.used(use.key, use.hour));
+  for (const Index::Unsaved::Use& use : what.uses) SMELT_TRY_VOID(tables.entry.used(use.key, use.hour, use.hits));
   SMELT_TRY_VOID(tables.counter.add(what.counters));
   return what;
 }

@@ -270,6 +270,60 @@ TEST_CASE("zeroed pages and cut tails: every damaged entry is noticed, none is r
   for (uint64_t id = 0; id < kEntries; ++id) CHECK(check(*store, id) == 1);
 }
 
+TEST_CASE("damaged entries that nobody asks for are counted apart from blobs, and go when that is asked for") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  constexpr uint64_t kEntries = 120;
+  {
+    auto store = open(where);
+    for (uint64_t id = 0; id < kEntries; ++id) REQUIRE(put(*store, id));
+    REQUIRE(store->tag("kept", "1", key_of(3)));
+  }
+  const auto pack = only_pack(where);
+  const uint64_t size = std::filesystem::file_size(pack);
+  for (uint64_t page = 3; page < size / 4096; page += 17) overwrite(pack, page * 4096, Bytes(4096));
+  std::filesystem::resize_file(pack, size - size / 10);
+  auto store = open(where);
+  const VerifyReport report = store->verify().value();
+  CHECK(report.entries == kEntries);
+  CHECK(report.damaged_entries > 10);
+  CHECK(report.damaged_entries < kEntries);
+  CHECK(report.damaged_blobs > 10);
+  CHECK(report.damage.size() == report.damaged_entries + report.damaged_blobs);
+  CHECK(report.dropped == 0);
+  uint64_t peeked = 0;
+  for (uint64_t id = 0; id < kEntries; ++id) {
+    const auto entry = store->peek(key_of(id));
+    if (!entry) CHECK(entry.error().code == Errc::store_corrupt);
+    peeked += !entry;
+  }
+  CHECK(peeked == report.damaged_entries);
+  CHECK(store->stat()->entries == kEntries);  // looking drops nothing
+  CHECK(store->verify(OnDamage::drop)->dropped == report.damaged_entries);
+  const VerifyReport after = store->verify().value();
+  CHECK(after.damage.empty());
+  CHECK(after.entries == kEntries - report.damaged_entries);
+  CHECK(store->counters().damaged == 0);
+  for (uint64_t id = 0; id < kEntries; ++id) REQUIRE(put(*store, id));
+  for (uint64_t id = 0; id < kEntries; ++id) CHECK(check(*store, id) == 1);
+}
+
+TEST_CASE("a trim says what tagged entries hold on to") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  auto store = open(where);
+  for (uint64_t id = 0; id < 40; ++id) REQUIRE(put(*store, id));
+  REQUIRE(store->tag("kept", "1", key_of(3)));
+  const TrimReport report = store->trim(1000).value();
+  CHECK(report.entries_removed == 39);
+  CHECK(report.bytes_wanted == 1000);
+  CHECK(report.bytes_after > 1000);
+  CHECK(report.bytes_tagged > 1000);
+  CHECK(report.bytes_tagged <= report.bytes_after);
+  CHECK(check(*store, 3) == 1);
+  CHECK(check(*store, 4) == 0);
+}
+
 TEST_CASE("a damaged database is set aside with one warning, and the store goes on") {
   TemporaryFolder folder;
   const auto where = folder / "s";

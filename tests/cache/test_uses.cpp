@@ -141,6 +141,61 @@ TEST_CASE("counters of all processes survive the loss of the index and a reboot"
   }
 }
 
+TEST_CASE("each entry has the number of its finds, through moves, replacements and the loss of the index") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  StoreOptions options;
+  options.segment_bytes = 1 << 20;
+  const auto hits = [&](Store& store, uint64_t id) {
+    const auto entries = store.list().value();
+    for (const EntryInfo& entry : entries)
+      if (entry.key == key_of(id)) return static_cast<int>(entry.hits);
+    return -1;
+  };
+  {
+    auto store = open(where, options);
+    for (uint64_t id = 0; id < kEntries; ++id) REQUIRE(put(*store, id));
+    for (int i = 0; i < 3; ++i) CHECK(check(*store, 7) == 1);
+    CHECK(store->find_all({key_of(7), key_of(8)})->size() == 2);
+    CHECK(store->indexed(key_of(8)));            // waiting for a key is no find of it,
+    CHECK(store->peek(key_of(8))->has_value());  // nor is looking at the store
+    CHECK(hits(*store, 7) == 4);
+    CHECK(hits(*store, 8) == 1);
+    CHECK(hits(*store, 9) == 0);
+    CHECK(store->counters().hits == 5);
+    REQUIRE(put(*store, 7));  // again the same
+    REQUIRE(store->put(key_of(8), {{"other", ByteView()}}, trust::Provenance::made_here()));
+    CHECK(hits(*store, 7) == 4);
+    CHECK(hits(*store, 8) == 1);
+    REQUIRE(store->tag("kept", "1", key_of(7)));
+    REQUIRE(store->trim(4 << 20));
+    CHECK(hits(*store, 7) == 4);
+  }
+  fake_boot(where);
+  auto store = open(where, options);
+  CHECK(hits(*store, 7) == 4);
+  for (int i = 0; i < 2; ++i) CHECK(check(*store, 7) == 1);
+  CHECK(hits(*store, 7) == 6);
+}
+
+TEST_CASE("hits of processes that ended are in the database") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  make_old(where);
+  CHECK(wait_for(spawn([&] {
+          auto store = open(where);
+          for (int i = 0; i < 5; ++i)
+            if (check(*store, 1) != 1) return 1;
+          store.reset();
+          return 0;
+        })) == 0);
+  std::filesystem::remove(where / "index");
+  uint64_t hits = 0;
+  for (const EntryInfo& entry : open(where)->list().value())
+    if (entry.key == key_of(1)) hits = entry.hits;
+  CHECK(hits == 5);
+}
+
 TEST_CASE("finds never open the database; closing does once an hour") {
   TemporaryFolder folder;
   const auto where = folder / "s";

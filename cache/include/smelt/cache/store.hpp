@@ -100,6 +100,7 @@ struct EntryInfo {
   uint64_t created = 0;    ///< seconds since 1970
   uint64_t used_hour = 0;  ///< hours since 1970
   uint64_t cost_us = 0;
+  uint64_t hits = 0;  ///< finds that gave it
 };
 
 struct TagInfo {
@@ -110,12 +111,20 @@ struct TagInfo {
 
 struct VerifyReport {
   uint64_t entries = 0, blobs = 0, bytes = 0;
-  std::vector<std::string> damage;  ///< one line each; empty means sound
+  uint64_t damaged_entries = 0, damaged_blobs = 0;
+  uint64_t dropped = 0;             ///< entries, if that was asked for
+  std::vector<std::string> damage;  ///< one line each, of what was found; empty means sound
 };
 
+/// What verify does about damaged entries, besides saying so.
+enum class OnDamage : uint8_t { report, drop };
+
 struct TrimReport {
-  uint64_t entries_removed = 0, bytes_before = 0, bytes_after = 0;
-  bool busy = false;  ///< another process is trimming; nothing was done
+  uint64_t entries_removed = 0;
+  uint64_t bytes_before = 0, bytes_after = 0;  ///< of packs
+  uint64_t bytes_wanted = 0;                   ///< at most these were to stay; 0: any number
+  uint64_t bytes_tagged = 0;                   ///< of what is left, what tagged entries hold on to
+  bool busy = false;                           ///< another process is trimming; nothing was done
 };
 
 /// $SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt.
@@ -145,6 +154,10 @@ class Store {
   /// find will hit, unless the bytes are damaged. False: absent, or only the database knows.
   bool indexed(const Digest& key);
 
+  /// The entry for somebody who only looks at the store: no use of it, nothing is counted and nothing dropped. A
+  /// damaged entry is an error, `store_corrupt`.
+  Result<std::optional<Entry>> peek(const Digest& key);
+
   /// Several at once, in the order of the keys: what the index does not have is looked up in one read transaction.
   Result<std::vector<std::optional<Entry>>> find_all(const std::vector<Digest>& keys);
 
@@ -168,8 +181,9 @@ class Store {
 
   Result<std::vector<EntryInfo>> list();
   Result<StoreStat> stat();
-  /// Reads and hashes everything. Does not change the store.
-  Result<VerifyReport> verify();
+  /// Reads and hashes everything. With `drop`, entries that are damaged go, which finds would do one by one; else the
+  /// store stays as it is. Damage of the database itself is reported alone.
+  Result<VerifyReport> verify(OnDamage what = OnDamage::report);
   /// Evicts least recently used and cheapest entries until at most `max_bytes` are on disk (0: the budget of the
   /// options). Tagged entries stay. Readers of mapped entries are not hurt.
   Result<TrimReport> trim(uint64_t max_bytes = 0);
