@@ -276,7 +276,8 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("-o,--output", options->output, "File to write (default: stdout)");
   sub = command("put", "Publish an entry", put);
   sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
-  sub->add_option("PART=FILE", options->parts, "Name of a part, and the file that holds its bytes")->required();
+  sub->add_option("PARTS", options->parts, "PART=FILE each: name of a part, and the file that holds its bytes")
+      ->required();
   sub = command("tag", "Point NAME@VERSION at an entry", tag);
   sub->add_option("NAME@VERSION", options->name, "The tag")->required();
   sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
