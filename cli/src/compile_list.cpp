@@ -18,7 +18,7 @@
 namespace smelt::cli {
 namespace {
 
-using Json = nlohmann::json;
+using ListJson = nlohmann::json;
 
 constexpr std::string_view kFormat = "misses 1";
 
@@ -35,16 +35,16 @@ tl::unexpected<Error> bad(fmt::format_string<Args...> format, Args&&... args) {
 }
 
 template <class T>
-Result<void> take(const Json& value, T& to) {
+Result<void> take(const ListJson& value, T& to) {
   try {
     to = value.get<T>();
-  } catch (const Json::exception&) {
+  } catch (const ListJson::exception&) {
     return bad("a value of another type");
   }
   return {};
 }
 
-Result<void> take_targets(const Json& value, service::Request& request) {
+Result<void> take_targets(const ListJson& value, service::Request& request) {
   std::vector<std::string> names;
   SMELT_TRY_VOID(take(value, names));
   for (const std::string& name : names) {
@@ -53,34 +53,34 @@ Result<void> take_targets(const Json& value, service::Request& request) {
   return {};
 }
 
-Result<void> take_language(const Json& value, service::Request& request) {
+Result<void> take_language(const ListJson& value, service::Request& request) {
   std::pair<uint16_t, uint16_t> version;
   SMELT_TRY_VOID(take(value, version));
   request.options.language = aot::Version{version.first, version.second, 0};
   return {};
 }
 
-Result<void> take_fast_math(const Json& value, service::Request& request) {
+Result<void> take_fast_math(const ListJson& value, service::Request& request) {
   bool fast = false;
   SMELT_TRY_VOID(take(value, fast));
   if (fast) request.options.math = aot::kFastMath;
   return {};
 }
 
-using Take = std::function<Result<void>(const Json&, service::Request&)>;
+using Take = std::function<Result<void>(const ListJson&, service::Request&)>;
 
 template <class T>
 Take into(T aot::CompileOptions::* member) {
-  return [member](const Json& value, service::Request& request) { return take(value, request.options.*member); };
+  return [member](const ListJson& value, service::Request& request) { return take(value, request.options.*member); };
 }
 template <class T>
 Take into(std::optional<T> aot::CompileOptions::* member) {
-  return [member](const Json& value, service::Request& request) {
+  return [member](const ListJson& value, service::Request& request) {
     return take(value, (request.options.*member).emplace());
   };
 }
 Take into(std::string service::Request::* member) {
-  return [member](const Json& value, service::Request& request) { return take(value, request.*member); };
+  return [member](const ListJson& value, service::Request& request) { return take(value, request.*member); };
 }
 
 /// By the names of smelt.compile's parameters. There is no CPU code among what such machines ask for.
@@ -107,7 +107,7 @@ const std::map<std::string_view, Take>& options_by_name() {
   return table;
 }
 
-Result<Bytes> bytes_of(const Json& source) {
+Result<Bytes> bytes_of(const ListJson& source) {
   if (const auto text = source.find("text"); text != source.end() && text->is_string())
     return to_bytes(as_bytes(text->get_ref<const std::string&>()));
   const auto coded = source.find("base64");
@@ -119,21 +119,21 @@ Result<Bytes> bytes_of(const Json& source) {
   return bytes;
 }
 
-Result<Miss> read_miss(const Json& entry) {
+Result<Miss> read_miss(const ListJson& entry) {
   if (!entry.is_object() || !entry.contains("key") || !entry["key"].is_string() || !entry.contains("sources") ||
       !entry["sources"].is_array() || entry["sources"].empty())
     return bad("want a 'key' and 'sources'");
   Miss miss;
   miss.key = entry["key"].get<std::string>();
   miss.request.cpu = false;
-  for (const Json& source : entry["sources"]) {
-    if (!source.is_object() || !source.value("name", Json("")).is_string())
+  for (const ListJson& source : entry["sources"]) {
+    if (!source.is_object() || !source.value("name", ListJson("")).is_string())
       return bad("a source is no object with a name");
     SMELT_TRY(miss.bytes.emplace_back(), bytes_of(source));
   }
   for (size_t i = 0; i < miss.bytes.size(); ++i)
     miss.request.sources.push_back({entry["sources"][i].value("name", std::string("source")), miss.bytes[i]});
-  const Json options = entry.value("options", Json::object());
+  const ListJson options = entry.value("options", ListJson::object());
   if (!options.is_object()) return bad("'options' is no object");
   for (const auto& [name, value] : options.items()) {
     const auto found = options_by_name().find(name);
@@ -164,15 +164,17 @@ Result<void> compile_one(const Miss& miss, service::Session& session, remote::Ti
   return store.push(pushed);
 }
 
-Result<Json> read_list(const std::string& file) {
+Result<ListJson> read_list(const std::string& file) {
   SMELT_TRY(const Bytes bytes, read_file(file));
-  Json list = Json::parse(as_text(bytes), nullptr, /*allow_exceptions=*/false);
+  ListJson list = ListJson::parse(as_text(bytes), nullptr, /*allow_exceptions=*/false);
   if (!list.is_object() || !list.contains("misses") || !list["misses"].is_array())
     return bad("{}: want a list that 'python -m smelt misses -o LIST' wrote", file);
-  const std::string format = list.value("smelt", Json()).is_string() ? list["smelt"].get<std::string>() : std::string();
+  const std::string format =
+      list.value("smelt", ListJson()).is_string() ? list["smelt"].get<std::string>() : std::string();
   if (format != kFormat)
     return fail(Errc::format_newer, "{}: '{}' is not '{}', which this smelt reads", file, printable(format), kFormat);
-  const std::string compiler = list.value("compiler", Json()).is_string() ? list["compiler"].get<std::string>() : "";
+  const std::string compiler =
+      list.value("compiler", ListJson()).is_string() ? list["compiler"].get<std::string>() : "";
   if (compiler != aot::compiler_identity())
     return bad(
         "{}: it was written for the compiler '{}', and this is '{}': what is made here would not be found there. "
@@ -184,7 +186,7 @@ Result<Json> read_list(const std::string& file) {
 }  // namespace
 
 Result<bool> compile_list(const std::string& file, const service::SessionOptions& options) {
-  SMELT_TRY(const Json list, read_list(file));
+  SMELT_TRY(const ListJson list, read_list(file));
   const auto session = service::Session::open(options);
   SMELT_TRY(const auto store, session->tiers());
   size_t bad_ones = 0;
