@@ -5,23 +5,6 @@
 #include <bit>
 
 namespace smelt {
-namespace {
-
-// In the order of the enumerators.
-constexpr std::string_view kStageNames[] = {"kernel", "vertex", "fragment", "mesh",
-                                            "object", "tile",   "visible",  "intersection"};
-
-}  // namespace
-
-std::string_view to_string(Stage stage) {
-  return kStageNames[static_cast<size_t>(stage)];
-}
-
-std::optional<Stage> stage_named(std::string_view name) {
-  const auto* const found = std::find(std::begin(kStageNames), std::end(kStageNames), name);
-  if (found == std::end(kStageNames)) return std::nullopt;
-  return static_cast<Stage>(found - std::begin(kStageNames));
-}
 
 std::optional<BindingClass> binding_class_named(std::string_view name) {
   for (size_t i = 0; i < kBindingClasses; ++i)

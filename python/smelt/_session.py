@@ -7,6 +7,7 @@ import os
 from _thread import allocate_lock  # threading costs an import as long as loading a package
 
 from . import _loader
+from ._folder import default_folder
 from .errors import ArgumentError, LibraryIOError, ToolchainError
 
 TYPE_CHECKING = False
@@ -53,16 +54,6 @@ def device(asked: DeviceLike = None) -> _loader.Device:
         if found is None:
             found = _devices[key] = _loader.Device(kind)
         return found
-
-
-def default_folder() -> str:
-    """$SMELT_STORE, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt."""
-    environment = os.environ.get
-    if environment("SMELT_STORE"):
-        return os.environ["SMELT_STORE"]
-    if environment("XDG_CACHE_HOME"):
-        return os.path.join(os.environ["XDG_CACHE_HOME"], "smelt")
-    return os.path.join(environment("HOME") or "/tmp", ".cache", "smelt")
 
 
 def store_folder(store: StoreLike) -> str:

@@ -9,32 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Union
 
 from . import _store
-from ._session import default_folder
+from ._entries import EntryFacts as EntryFacts
+from ._entries import Key as Key
+from ._entries import Tag as Tag
+from ._folder import default_folder
 from .errors import ArgumentError, CacheMissError, StoreError
 
 Bytes = Union[bytes, bytearray, memoryview]
-
-
-class Key(str):
-    """64 hex digits, so that load_metallib can tell a key from a path."""
-
-
-class Tag(NamedTuple):
-    name: str
-    version: str
-    key: str
-    moved: int
-    """Seconds since 1970."""
-
-
-class EntryFacts(NamedTuple):
-    key: str
-    bytes: int
-    created: int
-    """Seconds since 1970."""
-    used_hour: int
-    """Hours since 1970."""
-    cost_us: int
 
 
 class Entry(Mapping[str, bytes]):

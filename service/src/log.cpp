@@ -13,8 +13,9 @@ namespace smelt::service {
 namespace {
 
 spdlog::logger& logger() {
-  static const std::shared_ptr<spdlog::logger> made = [] {
-    auto fresh = std::make_shared<spdlog::logger>("smelt", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  // Threads may log while statics go.
+  static auto* const made = [] {
+    auto* const fresh = new spdlog::logger("smelt", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
     fresh->set_pattern("%n: %^%l%$: %v");
     fresh->set_level(spdlog::level::warn);
     if (const char* wanted = std::getenv("SMELT_LOG")) fresh->set_level(spdlog::level::from_str(wanted));

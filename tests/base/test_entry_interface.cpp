@@ -53,10 +53,4 @@ TEST_CASE("entry_interface_slots_of_classes_are_apart") {
   CHECK(slot_mask(31, 1) == 0);
 }
 
-TEST_CASE("entry_interface_stages_by_name") {
-  CHECK(stage_named("intersection") == Stage::intersection);
-  CHECK(to_string(Stage::tile) == "tile");
-  CHECK_FALSE(stage_named("external"));
-}
-
 }  // namespace smelt

@@ -95,7 +95,7 @@ class EntryPointTest(unittest.TestCase):
 
     def test_a_smelt_without_native_modules_disturbs_nobody(self):
         broken = self.copy(native=False)
-        self.assertIn("_loader", self.python(broken, "-c", "import smelt").stderr)
+        self.assertEqual(self.python(broken, "-c", "import smelt; print(smelt.is_pure)").stdout, "True\n")
         said = self.python(broken, "-c", LOOKS)
         self.assertEqual((said.returncode, said.stderr), (0, ""))
         lines = said.stdout.splitlines()

@@ -348,9 +348,11 @@ TEST_CASE("one lease for all machines: held, waited for, lost with its holder") 
   const auto third = open();
   CHECK(third->lease(key_of(2), milliseconds(0), {}).hold);
   held.hold.reset();
-  const Leased freed = third->lease(key, milliseconds(3000), {});
-  CHECK(freed.hold);
-  CHECK_FALSE(freed.waited);
+  {
+    const Leased freed = third->lease(key, milliseconds(3000), {});
+    CHECK(freed.hold);
+    CHECK_FALSE(freed.waited);
+  }
   // A wait ends as soon as the work is there.
   const Leased again = first->lease(key, milliseconds(3000), {});
   REQUIRE(again.hold);

@@ -27,7 +27,8 @@ Target row(Platform platform, uint16_t os, uint16_t air_minor, Version language,
 constexpr std::string_view kSimulator = "-simulator";
 
 const std::vector<Target>& rows() {
-  static const std::vector<Target> all = [] {
+  // Threads may read it while statics go.
+  static const auto& all = *new std::vector<Target>([] {
     std::vector<Target> made = {
         row(Platform::macos, 12, 4, {2, 4}, 6), row(Platform::macos, 13, 5, {3, 0}, 7),
         row(Platform::macos, 14, 6, {3, 1}, 7), row(Platform::macos, 15, 7, {3, 2}, 8),
@@ -38,7 +39,7 @@ const std::vector<Target>& rows() {
                   {row(platform, 15, 4, {2, 4}, 6), row(platform, 16, 5, {3, 0}, 7), row(platform, 17, 6, {3, 1}, 7),
                    row(platform, 18, 7, {3, 2}, 7), row(platform, 26, 8, {4, 0}, 9)});
     return made;
-  }();
+  }());
   return all;
 }
 

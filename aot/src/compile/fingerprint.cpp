@@ -204,8 +204,9 @@ std::vector<std::string> source_dependencies(const Source& source, const Compile
 }
 
 std::string_view compiler_identity() {
-  static const std::string identity =
-      fmt::format("smelt {} ({}) LLVM {}", SMELT_VERSION, SMELT_SOURCE_IDENTITY, LLVM_VERSION_STRING);
+  // Threads may read it while statics go.
+  static const auto& identity =
+      *new std::string(fmt::format("smelt {} ({}) LLVM {}", SMELT_VERSION, SMELT_SOURCE_IDENTITY, LLVM_VERSION_STRING));
   return identity;
 }
 

@@ -124,7 +124,8 @@ Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions&
     std::shared_ptr<const Precompiled> made;
   };
   static std::mutex lock;
-  static std::map<std::string, std::shared_ptr<Slot>> slots;
+  // Threads may read it while statics go.
+  static auto& slots = *new std::map<std::string, std::shared_ptr<Slot>>;
   const std::string key = language_key(options);
   std::shared_ptr<Slot> slot;
   {

@@ -13,7 +13,7 @@ from .. import errors
 
 def _misses(options: argparse.Namespace) -> int:
     from . import keys, misses
-    from .store import default_folder
+    from .._folder import default_folder
 
     store = options.store or default_folder()
     found = misses.noted(store)
@@ -34,6 +34,7 @@ def _misses(options: argparse.Namespace) -> int:
 def _compile(options: argparse.Namespace) -> int:
     """The words that the compiler's command has too, so that who calls it as an offline compiler need not know which one is there."""
     from . import api, misses
+    from .request import own_target
     from .files import read_file
 
     if options.emit != "metallib" and not options.output.endswith((".metallib", ".smelt")):
@@ -42,7 +43,7 @@ def _compile(options: argparse.Namespace) -> int:
         source, name = sys.stdin.buffer.read(), "stdin"
     else:
         source, name = read_file(options.input, "compile"), options.input
-    targets = options.target or [api._own_target(api.device())]
+    targets = options.target or [own_target(api.device())]
     package = api.compile(source, targets, cpu=False, fast_math=options.fast_math, filename=name)
     data = bytes(package) if options.output.endswith(".smelt") and not options.emit else package.metallib()
     if options.output == "-":
@@ -53,13 +54,13 @@ def _compile(options: argparse.Namespace) -> int:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from . import api
     from .files import read_file
+    from .load import At
     from .metallib import read_metallib, version_text
     from .package import PackageFile, looks_like_package
 
     data = read_file(options.file, "inspect")
-    with api._At(options.file):
+    with At(options.file):
         if not looks_like_package(data):
             library = read_metallib(data, "full")
             print(f"Metal library for {library.platform} {version_text(library.os)}, container 1.2.{library.patch}")

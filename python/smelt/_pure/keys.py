@@ -14,7 +14,6 @@ from .files import fail
 _MOST_FILES = 4096
 _BLANK = " \t\r\f\v"
 _PLACES = (b"__LINE__", b"__FILE", b"__BASE_FILE__", b"__builtin_LINE", b"__builtin_FILE", b"__builtin_COLUMN", b"source_location")
-_FIXED = {"safe": 0, "fast": 2}
 
 
 class Facts(NamedTuple):
@@ -365,7 +364,7 @@ def _add_options(hasher: Hasher, options: Options) -> None:
     hasher.field(of.format)
     hasher.field(of.compiler)
     hasher.field("math")
-    hasher.field(_FIXED["fast" if options.fast_math else "safe"])
+    hasher.field(2 if options.fast_math else 0)  # fast or safe
     hasher.flag("fast_functions", options.fast_math)
     hasher.flag("debug_lines", options.debug_lines)
     hasher.flag("pack_scalars", options.pack_scalars)

@@ -10,8 +10,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from .remote import Record, Remote, _lines
-from .files import sha256
+from .remote import Record, Remote, write_record
 from .store import check_owner
 
 if TYPE_CHECKING:
@@ -111,29 +110,22 @@ def forget(store: str) -> int:
     return gone
 
 
-def kept(store: str) -> Remote:
-    """What remotes gave before, judged anew at each find."""
+def kept(store: str) -> Remote | None:
+    """What remotes gave before, judged anew at each find; None when there is nothing yet."""
     folder = os.path.join(folder_of(store), "mirror")
     if not os.path.isdir(folder):
-        return _Nothing("file:///nowhere", print)
+        return None
     from urllib.parse import quote
 
     return Remote("file://" + quote(os.path.abspath(folder)), lambda _: None)
-
-
-class _Nothing(Remote):
-    def find(self, key: str) -> None:
-        return None
 
 
 def keep(store: str, record: Record, parts: dict[str, bytes]) -> None:
     """Unpacked, so that the next process needs no zstd. Blobs first: a record whose blobs are not there is a miss."""
     folder = os.path.join(folder_of(store), "mirror")
     plain = record._replace(parts=tuple(part._replace(codec="none", blob_bytes=part.bytes, blob=part.sha256) for part in record.parts))
-    lines = "".join(_lines(plain, True)) + "".join(f"signed {one}\n" for one in plain.signatures)
-    lines += f"sum {sha256(lines.encode())}\n"
     for part in plain.parts:
         path = os.path.join(folder, "cas", part.blob)
         if not os.path.exists(path) and not _try_write(path, parts[part.name]):
             return
-    _try_write(os.path.join(folder, "ac", plain.key), lines.encode())
+    _try_write(os.path.join(folder, "ac", plain.key), write_record(plain).encode())

@@ -60,6 +60,13 @@ def _lines(record: Record, with_blobs: bool) -> Iterable[str]:
             yield f"blob {part.codec} {part.blob_bytes} {part.blob}\n"
 
 
+def write_record(record: Record) -> str:
+    """The one spelling of a record."""
+    signed = "".join(f"signed {one}\n" for one in record.signatures)
+    whole = "".join(_lines(record, True)) + signed
+    return f"{whole}sum {sha256(whole.encode())}\n"
+
+
 def _record(message: str) -> NoReturn:
     fail("corrupt", f"entry record: {message}")
 
@@ -116,9 +123,7 @@ def parse_record(data: bytes) -> Record:
     field("sum")
     record = Record(key, made_from, cost, tuple(parts), tuple(signatures))
     _check(record)
-    again = "".join(_lines(record, True)) + "".join(f"signed {one}\n" for one in signatures)
-    again += f"sum {sha256(again.encode())}\n"
-    if again != whole:
+    if write_record(record) != whole:
         _record("its bytes do not add up to its 'sum', or are spelled another way")
     return record
 

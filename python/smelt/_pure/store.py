@@ -10,11 +10,12 @@ import struct
 from typing import Any, NamedTuple
 
 from . import zstd
+from .._entries import Tag
 from .files import Cursor, fail, sha256, text
 from .trust import Provenance
 from .xxh3 import xxh3_128
 
-NEWEST = 2  # version of the schema
+NEWEST = 3  # version of the schema
 APPLICATION_ID = 0x534D4C54
 ORIGIN = ".origin"
 
@@ -22,23 +23,6 @@ ORIGIN = ".origin"
 class Found(NamedTuple):
     parts: dict[str, bytes]
     origin: Provenance
-
-
-class Tag(NamedTuple):
-    name: str
-    version: str
-    key: str
-    moved: int
-
-
-def default_folder() -> str:
-    """As smelt._session.default_folder."""
-    environment = os.environ.get
-    if environment("SMELT_STORE"):
-        return os.environ["SMELT_STORE"]
-    if environment("XDG_CACHE_HOME"):
-        return os.path.join(os.environ["XDG_CACHE_HOME"], "smelt")
-    return os.path.join(environment("HOME") or "/tmp", ".cache", "smelt")
 
 
 def check_owner(folder: str) -> None:

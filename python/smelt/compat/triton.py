@@ -102,7 +102,7 @@ if hasattr(os, "register_at_fork"):
 def _tier(path: str | None = None) -> _Tier | None:
     """None when the store does not open: said once, and Triton's own kind of folder is used instead."""
     if path is None:
-        from .._session import default_folder
+        from .._folder import default_folder
 
         path = default_folder()
     try:
@@ -326,7 +326,7 @@ _remote: dict[str, Store] = {}
 
 
 def _remote_store() -> Store:
-    from .._session import default_folder
+    from .._folder import default_folder
 
     path = os.environ.get("SMELT_REMOTE_STORE") or default_folder()
     if path not in _remote:

@@ -5,9 +5,9 @@
 // variable or result: where it came from is followed to its end (space_flow.hpp).
 #include "msl/facts/object_spaces.hpp"
 
+#include "msl/facts/object_sources.hpp"
 #include "msl/facts/read_facts.hpp"
-#include "msl/facts/same_meaning.hpp"
-#include "msl/facts/space_flow.hpp"
+#include "msl/facts/space_variants.hpp"
 #include "msl/syntax/method_spaces.hpp"
 
 #include "clang/AST/ASTContext.h"
@@ -29,145 +29,6 @@ constexpr const char* word_of(unsigned space) {
   return kWords[space];
 }
 
-const clang::CXXMethodDecl& pattern_of(const clang::CXXMethodDecl& method) {
-  const clang::FunctionTemplateDecl* primary = method.getPrimaryTemplate();
-  return primary != nullptr ? *llvm::cast<clang::CXXMethodDecl>(primary->getTemplatedDecl()) : method;
-}
-
-/// Whether the class has methods of this name that are for one space.
-bool has_variants(const clang::CXXMethodDecl& method) {
-  const clang::CXXMethodDecl& pattern = pattern_of(method);
-  for (const clang::NamedDecl* one : method.getParent()->lookup(pattern.getDeclName())) {
-    if (const auto* generic = llvm::dyn_cast<clang::FunctionTemplateDecl>(one)) one = generic->getTemplatedDecl();
-    const auto* other = llvm::dyn_cast<clang::CXXMethodDecl>(one);
-    if (other != nullptr && other->getMethodQualifiers().hasAddressSpace()) return true;
-  }
-  return false;
-}
-
-/// What an expression is a part of: `a` of a.b[i].c, without what changes no address.
-const clang::Expr* root_of(const clang::Expr* expression) {
-  for (;;) {
-    expression = expression->IgnoreParenImpCasts();
-    if (const auto* cast = llvm::dyn_cast<clang::ExplicitCastExpr>(expression); cast != nullptr && cast->isGLValue())
-      expression = cast->getSubExpr();
-    else if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression);
-             member != nullptr && llvm::isa<clang::FieldDecl>(member->getMemberDecl()) &&
-             !member->getMemberDecl()->getType()->isReferenceType())
-      expression = member->getBase();
-    else if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression);
-             element != nullptr && llvm::isa<clang::ImplicitCastExpr>(element->getBase()) &&
-             llvm::cast<clang::ImplicitCastExpr>(element->getBase())->getCastKind() == clang::CK_ArrayToPointerDecay)
-      expression = element->getBase();
-    else if (const auto* operation = llvm::dyn_cast<clang::UnaryOperator>(expression);
-             operation != nullptr && operation->getOpcode() == clang::UO_Deref &&
-             llvm::isa<clang::CXXThisExpr>(operation->getSubExpr()->IgnoreParenImpCasts()))
-      expression = operation->getSubExpr();
-    else
-      return expression;
-  }
-}
-
-/// `expression` without the conversions of an object to the method's parameter.
-const clang::Expr* object_itself(const clang::Expr* expression) {
-  for (;;) {
-    expression = expression->IgnoreParens();
-    const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression);
-    if (cast == nullptr) return expression;
-    switch (cast->getCastKind()) {
-      case clang::CK_AddressSpaceConversion:
-      case clang::CK_NoOp:
-      case clang::CK_DerivedToBase:
-      case clang::CK_UncheckedDerivedToBase:
-        expression = cast->getSubExpr();
-        break;
-      default:
-        return expression;
-    }
-  }
-}
-
-/// c ? a : b, whose class values the filter takes out of their space: the space of an arm (smelt_language.h).
-unsigned space_of_arms(const clang::ConditionalOperator& choice) {
-  for (const clang::Expr* arm : {choice.getTrueExpr(), choice.getFalseExpr()}) {
-    const auto* call = llvm::dyn_cast<clang::CallExpr>(arm->IgnoreUnlessSpelledInSource());
-    const clang::FunctionDecl* function = call != nullptr ? call->getDirectCallee() : nullptr;
-    if (function == nullptr || function->getIdentifier() == nullptr || function->getName() != "__msl_arm") continue;
-    const unsigned space = space_of(object_itself(call->getArg(0))->getType());
-    if (space != 0) return space;
-  }
-  return 0;
-}
-
-/// A table of the program scope, or a static member, is in constant memory, although its type does not say it.
-bool is_shared(const clang::ValueDecl& declaration) {
-  const auto* variable = llvm::dyn_cast<clang::VarDecl>(&declaration);
-  return variable != nullptr && variable->hasGlobalStorage() && !variable->isStaticLocal() &&
-         !variable->getType()->isReferenceType();
-}
-
-/// The object of a call of a method that is no static one; null: no such call.
-const clang::Expr* object_of(const clang::CallExpr& call) {
-  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call.getDirectCallee());
-  if (method == nullptr || method->isStatic()) return nullptr;
-  if (const auto* named = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call)) return named->getImplicitObjectArgument();
-  return llvm::isa<clang::CXXOperatorCallExpr>(call) ? call.getArg(0) : nullptr;
-}
-
-/// The variant of `taken` for objects in `space`, all its parameters being alike; null: none.
-const clang::FunctionDecl* variant_for(const clang::FunctionDecl& taken, unsigned space, int parameter) {
-  const clang::ASTContext& context = taken.getASTContext();
-  const auto is_like = [&](const clang::FunctionDecl& other) {
-    if (other.getNumParams() != taken.getNumParams()) return false;
-    for (unsigned i = 0; i < other.getNumParams(); ++i) {
-      clang::QualType mine = taken.getParamDecl(i)->getType(), theirs = other.getParamDecl(i)->getType();
-      if (static_cast<int>(i) == parameter) {
-        mine = mine->getPointeeType();
-        theirs = theirs->getPointeeType();
-        if (theirs.isNull() || space_of(theirs) != space) return false;
-        mine = mine.getCanonicalType().getUnqualifiedType();
-        theirs = theirs.getCanonicalType().getUnqualifiedType();
-      }
-      if (!context.hasSameType(mine, theirs)) return false;
-    }
-    return true;
-  };
-  for (const clang::NamedDecl* one : taken.getDeclContext()->getRedeclContext()->lookup(taken.getDeclName())) {
-    const auto* other = llvm::dyn_cast<clang::FunctionDecl>(one);
-    if (other == nullptr || !is_like(*other)) continue;
-    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(other);
-    const auto* mine = llvm::dyn_cast<clang::CXXMethodDecl>(&taken);
-    const auto space_of_method = [](const clang::CXXMethodDecl& some) {
-      return space_of(some.getASTContext().getAddrSpaceQualType(some.getASTContext().IntTy,
-                                                                some.getMethodQualifiers().getAddressSpace()));
-    };
-    const unsigned wanted = parameter < 0 ? space : (mine != nullptr ? space_of_method(*mine) : 0);
-    if (method == nullptr || method->isStatic() || space_of_method(*method) == wanted) return other;
-  }
-  return nullptr;
-}
-
-/// The spaces whose objects want another variant than `taken`: for their object, or for what they take as a parameter.
-constexpr int kOwnObject = -1;
-uint8_t wrong_spaces(const clang::FunctionDecl& taken, int parameter) {
-  uint8_t wrong = 0;
-  for (unsigned space = 1; space < 4; ++space) {
-    const clang::FunctionDecl* right = variant_for(taken, space, parameter);
-    if (right == nullptr || !mean_the_same(taken, *right)) wrong |= static_cast<uint8_t>(1 << space);
-  }
-  return wrong;
-}
-
-/// Those in which a constructor of the same parameters would make something else.
-uint8_t made_otherwise(const clang::CXXConstructorDecl& taken) {
-  uint8_t wrong = 0;
-  for (unsigned space = 1; space < 4; ++space) {
-    const clang::FunctionDecl* right = variant_for(taken, space, kOwnObject);
-    if (right != nullptr && !mean_the_same(taken, *right)) wrong |= static_cast<uint8_t>(1 << space);
-  }
-  return wrong;
-}
-
 class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
  public:
   explicit ObjectSpaces(clang::Sema& sema) : sema_(sema) {}
@@ -182,16 +43,16 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     // `this` in a lambda is the method's that it stands in.
     const bool is_lambda = method != nullptr && method->getParent()->isLambda();
     const clang::FunctionDecl* outer = std::exchange(function_, function);
-    const clang::CXXMethodDecl* outer_method = std::exchange(inside_, is_lambda ? inside_ : method);
+    const clang::CXXMethodDecl* outer_method = std::exchange(from_.method, is_lambda ? from_.method : method);
     const bool goes_on = RecursiveASTVisitor::TraverseDecl(decl);
-    inside_ = outer_method;
+    from_.method = outer_method;
     function_ = outer;
     return goes_on;
   }
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
-    const clang::LambdaExpr* outer = std::exchange(lambda_, lambda);
+    const clang::LambdaExpr* outer = std::exchange(from_.lambda, lambda);
     const bool goes_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
-    lambda_ = outer;
+    from_.lambda = outer;
     return goes_on;
   }
 
@@ -205,15 +66,16 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     want(*function);
     if (const clang::Expr* object = object_of(*call))
       look_at(*llvm::cast<clang::CXXMethodDecl>(function), *object, call->getExprLoc());
-    for (unsigned i = skipped(*call); i < call->getNumArgs() && i - skipped(*call) < function->getNumParams(); ++i)
-      hand_over(*function, i - skipped(*call), sources_of_argument(*call->getArg(i)), *call->getArg(i));
+    for (unsigned i = objects_among_arguments(*call);
+         i < call->getNumArgs() && i - objects_among_arguments(*call) < function->getNumParams(); ++i)
+      hand_over(*function, i - objects_among_arguments(*call), from_.of_argument(*call->getArg(i)), *call->getArg(i));
     return true;
   }
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* construct) {
     const clang::CXXConstructorDecl& function = *construct->getConstructor();
     want(function);
     for (unsigned i = 0; i < construct->getNumArgs() && i < function.getNumParams(); ++i)
-      hand_over(function, i, sources_of_argument(*construct->getArg(i)), *construct->getArg(i));
+      hand_over(function, i, from_.of_argument(*construct->getArg(i)), *construct->getArg(i));
     return true;
   }
   bool VisitDeclRefExpr(clang::DeclRefExpr* name) {
@@ -256,16 +118,12 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
   bool VisitBinaryOperator(clang::BinaryOperator* operation) {
     if (operation->getOpcode() != clang::BO_Assign || !operation->getType()->isPointerType()) return true;
     if (const clang::ValueDecl* to = declaration_of(*operation->getLHS()))
-      enter(sources_of_pointer(*operation->getRHS()), flow_.of(*to), operation->getExprLoc());
+      from_.enter(from_.of_pointer(*operation->getRHS()), flow_.of(*to), operation->getExprLoc());
     return true;
   }
   bool VisitReturnStmt(clang::ReturnStmt* statement) {
     const clang::Expr* value = statement->getRetValue();
-    if (value == nullptr || function_ == nullptr || !names_no_space(function_->getReturnType())) return true;
-    const Sources from =
-        function_->getReturnType()->isPointerType() ? sources_of_pointer(*value) : sources_of_object(*value);
-    Sources& known = returned_[function_->getCanonicalDecl()];
-    known.insert(known.end(), from.begin(), from.end());
+    if (value != nullptr && function_ != nullptr) from_.returns(*function_, *value);
     return true;
   }
 
@@ -279,19 +137,13 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
   }
 
   void report_by_way_of_others() {
-    join_results();
+    from_.join_results();
     join_calls_by_pointer();
     for (const SpaceFlow::Fault& fault : flow_.faults()) report(fault);
   }
 
  private:
   using Place = SpaceFlow::Place;
-  /// Where an object is from: in a space, or whatever is in a place.
-  struct Source {
-    unsigned space = 0;
-    Place place = 0;  ///< if `space` is 0
-  };
-  using Sources = std::vector<Source>;
 
   template <class... Args>
   void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
@@ -302,163 +154,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
 
   bool is_ours(clang::SourceLocation at) const { return sema_.getSourceManager().isInSystemHeader(at); }
 
-  static unsigned space_of_object(const clang::CXXMethodDecl& method) {
-    const clang::ASTContext& context = method.getASTContext();
-    return space_of(context.getAddrSpaceQualType(context.IntTy, method.getMethodQualifiers().getAddressSpace()));
-  }
-
-  /// The first arguments of an operator that is a method is its object.
-  static unsigned skipped(const clang::CallExpr& call) {
-    return llvm::isa<clang::CXXOperatorCallExpr>(call) && object_of(call) != nullptr ? 1 : 0;
-  }
-
-  /// A reference or pointer of which Clang thinks that it leads to the thread's memory.
-  static bool names_no_space(clang::QualType type) {
-    if (!type->isReferenceType() && !type->isPointerType()) return false;
-    const clang::QualType pointee = type->getPointeeType();
-    return !pointee->isDependentType() && !pointee->isFunctionType() && space_of(pointee) == 0;
-  }
-
-  // ---- Where objects are from ----
-
-  Sources sources_of_object(const clang::Expr& object) {
-    const clang::Expr* itself = object_itself(&object);
-    if (itself->isTypeDependent()) return {};
-    if (const auto* given = llvm::dyn_cast<clang::CXXDefaultArgExpr>(itself))
-      return sources_of_object(*given->getExpr());
-    // What the copy of an array copies, element by element.
-    if (const auto* whole = llvm::dyn_cast<clang::OpaqueValueExpr>(itself))
-      return whole->getSourceExpr() != nullptr ? sources_of_object(*whole->getSourceExpr()) : Sources{};
-    if (const auto* temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(itself))
-      itself = temporary->getSubExpr()->IgnoreUnlessSpelledInSource();
-    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(itself)) {
-      if (!choice->isGLValue()) return in_space(space_of_arms(*choice));
-      return joined(sources_of_object(*choice->getTrueExpr()), sources_of_object(*choice->getFalseExpr()));
-    }
-    if (!itself->isGLValue()) return {};
-    if (const unsigned space = space_of(itself->getType()); space != 0) return in_space(space);
-    const clang::Expr* root = root_of(itself);
-    if (root != itself) return root->getType()->isPointerType() ? sources_of_pointer(*root) : sources_of_object(*root);
-    if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(itself)) return sources_of_name(*name);
-    if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(itself))
-      return is_shared(*member->getMemberDecl()) ? in_space(2) : Sources{{.place = flow_.of(*member->getMemberDecl())}};
-    if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(itself))
-      return sources_of_pointer(*element->getBase());
-    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(itself)) return sources_of_result(*call);
-    if (const auto* operation = llvm::dyn_cast<clang::UnaryOperator>(itself))
-      return operation->getOpcode() == clang::UO_Deref ? sources_of_pointer(*operation->getSubExpr())
-                                                       : sources_of_object(*operation->getSubExpr());
-    if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(itself))
-      return sources_of_object(operation->isAssignmentOp() ? *operation->getLHS() : *operation->getRHS());
-    return {};
-  }
-
-  Sources sources_of_name(const clang::DeclRefExpr& name) {
-    const clang::ValueDecl& declaration = *name.getDecl();
-    if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(&declaration))
-      return binding->getBinding() != nullptr ? sources_of_object(*binding->getBinding()) : Sources{};
-    if (is_shared(declaration)) return in_space(2);
-    if (!declaration.getType()->isReferenceType() || is_copied(declaration)) return {};
-    return {{.place = flow_.of(declaration)}};
-  }
-
-  /// Where what a pointer points to is from.
-  Sources sources_of_pointer(const clang::Expr& pointer) {
-    const clang::Expr* itself = pointer.IgnoreParenCasts();
-    if (itself->isTypeDependent()) return {};
-    if (const auto* given = llvm::dyn_cast<clang::CXXDefaultArgExpr>(itself))
-      return sources_of_pointer(*given->getExpr());
-    if (itself->getType()->isArrayType()) return sources_of_object(*itself);
-    if (!itself->getType()->isPointerType()) return {};
-    if (const unsigned space = space_of(itself->getType()->getPointeeType()); space != 0) return in_space(space);
-    if (llvm::isa<clang::CXXThisExpr>(itself)) return sources_of_this();
-    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(itself)) return sources_of_result(*call);
-    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(itself))
-      return joined(sources_of_pointer(*choice->getTrueExpr()), sources_of_pointer(*choice->getFalseExpr()));
-    if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(itself)) {
-      const bool is_left = operation->getOpcode() != clang::BO_Comma && operation->getLHS()->getType()->isPointerType();
-      return sources_of_pointer(is_left ? *operation->getLHS() : *operation->getRHS());
-    }
-    if (const auto* operation = llvm::dyn_cast<clang::UnaryOperator>(itself)) {
-      if (operation->getOpcode() == clang::UO_AddrOf) return sources_of_object(*operation->getSubExpr());
-      if (operation->getOpcode() != clang::UO_Deref) return sources_of_pointer(*operation->getSubExpr());
-    }
-    const clang::ValueDecl* declaration = declaration_of(*itself);
-    if (declaration == nullptr) return {};
-    return {{.place = flow_.of(*declaration)}};
-  }
-
-  /// What a pointer is kept in, itself or as an element.
-  static const clang::ValueDecl* declaration_of(const clang::Expr& pointer) {
-    const clang::Expr* at = pointer.IgnoreParenCasts();
-    for (;;) {
-      if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(at))
-        at = element->getBase()->IgnoreParenCasts();
-      else if (const auto* operation = llvm::dyn_cast<clang::UnaryOperator>(at))
-        at = operation->getSubExpr()->IgnoreParenCasts();
-      else
-        break;
-    }
-    if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(at)) return name->getDecl();
-    if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(at)) return member->getMemberDecl();
-    return nullptr;
-  }
-
-  Sources sources_of_this() {
-    if (inside_ == nullptr || inside_->isStatic()) return {};
-    if (const unsigned space = space_of_object(*inside_); space != 0) return in_space(space);
-    if (lambda_ != nullptr)
-      for (const clang::LambdaCapture& capture : lambda_->captures())
-        if (capture.getCaptureKind() == clang::LCK_StarThis) return {};
-    return {{.place = flow_.object_of(*inside_)}};
-  }
-
-  /// What a call gives is what the function returns: where that is its object or a parameter, this call's.
-  Sources sources_of_result(const clang::CallExpr& call) {
-    const clang::FunctionDecl* function = call.getDirectCallee();
-    if (function == nullptr || !names_no_space(function->getReturnType())) return {};
-    const Place place = flow_.result_of(call);
-    if (!results_seen_.insert(place).second) return {{.place = place}};
-    Result made{place, function, call.getExprLoc(), {}, {}};
-    if (const clang::Expr* object = object_of(call)) made.object = sources_of_either(*object);
-    for (unsigned i = skipped(call); i < call.getNumArgs(); ++i)
-      made.arguments.push_back(sources_of_argument(*call.getArg(i)));
-    results_.push_back(std::move(made));
-    return {{.place = place}};
-  }
-
-  Sources sources_of_either(const clang::Expr& expression) {
-    return object_itself(&expression)->getType()->isPointerType() ? sources_of_pointer(expression)
-                                                                  : sources_of_object(expression);
-  }
-  /// Bound to a reference or as a pointer.
-  Sources sources_of_argument(const clang::Expr& argument) {
-    return argument.isGLValue() ? sources_of_object(argument) : sources_of_pointer(argument);
-  }
-
-  static Sources in_space(unsigned space) { return space == 0 ? Sources{} : Sources{{.space = space}}; }
-  static Sources joined(Sources left, const Sources& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-  }
-
-  /// A lambda has a copy of it.
-  bool is_copied(const clang::ValueDecl& declaration) const {
-    if (lambda_ == nullptr) return false;
-    for (const clang::LambdaCapture& capture : lambda_->captures())
-      if (capture.getCaptureKind() == clang::LCK_ByCopy && capture.getCapturedVar() == &declaration) return true;
-    return false;
-  }
-
-  // ---- Where they go ----
-
-  void enter(const Sources& from, Place to, clang::SourceLocation at, const clang::CXXMethodDecl* method = nullptr) {
-    for (const Source& one : from)
-      if (one.space != 0)
-        flow_.enters(one.space, to, at, method);
-      else
-        flow_.flows(one.place, to);
-  }
+  // ---- Where objects go ----
 
   void bind(const clang::ValueDecl& to, const clang::Expr& init) {
     const clang::Expr* value = &init;
@@ -472,8 +168,8 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     const clang::QualType type =
         to.getType()->isArrayType() ? sema_.getASTContext().getBaseElementType(to.getType()) : to.getType();
     if (!names_no_space(type)) return;
-    enter(type->isPointerType() ? sources_of_pointer(*value) : sources_of_object(*value), flow_.of(to),
-          value->getExprLoc());
+    from_.enter(type->isPointerType() ? from_.of_pointer(*value) : from_.of_object(*value), flow_.of(to),
+                value->getExprLoc());
   }
 
   void hand_over(const clang::FunctionDecl& function, unsigned index, const Sources& from,
@@ -488,7 +184,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
         else if ((use.wrong_spaces >> one.space & 1) != 0 && !is_copy_of_scalar(type))
           error_of_argument(argument.getExprLoc(), function, one.space);
     }
-    enter(from, flow_.parameter_of(function, index), argument.getExprLoc());
+    from_.enter(from, flow_.parameter_of(function, index), argument.getExprLoc());
   }
 
   /// A reference to a constant number may be one to a copy.
@@ -509,7 +205,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     const auto* function = type != nullptr ? type->getPointeeType()->getAs<clang::FunctionProtoType>() : nullptr;
     if (function == nullptr) return;
     ByPointer made{&call, function->getCanonicalTypeUnqualified(), {}};
-    for (const clang::Expr* argument : call.arguments()) made.arguments.push_back(sources_of_argument(*argument));
+    for (const clang::Expr* argument : call.arguments()) made.arguments.push_back(from_.of_argument(*argument));
     by_pointer_.push_back(std::move(made));
   }
 
@@ -522,27 +218,6 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
       }
   }
 
-  void join_results() {
-    for (const Result& one : results_) {
-      const auto found = returned_.find(one.function->getCanonicalDecl());
-      if (found == returned_.end()) continue;
-      const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(one.function);
-      for (const Source& from : found->second) {
-        if (from.space == 0 && method != nullptr && from.place == flow_.object_of(*method)) {
-          enter(one.object, one.place, one.at);
-          continue;
-        }
-        bool is_parameter = false;
-        for (unsigned i = 0; i < one.arguments.size() && i < one.function->getNumParams(); ++i)
-          if (from.space == 0 && from.place == flow_.parameter_of(*one.function, i)) {
-            enter(one.arguments[i], one.place, one.at);
-            is_parameter = true;
-          }
-        if (!is_parameter) enter({from}, one.place, one.at);
-      }
-    }
-  }
-
   void look_at(const clang::CXXMethodDecl& method, const clang::Expr& object, clang::SourceLocation at) {
     if (object.isTypeDependent() || method.getParent()->isLambda()) return;
     if (is_captured_copy(object) && (names_space(method) || is_for_thread(method)))
@@ -551,9 +226,9 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
                    "of its original; copy it to a variable first",
                    method.getNameAsString());
     if (method.getMethodQualifiers().hasAddressSpace()) return;
-    const Sources from = sources_of_either(object);
+    const Sources from = from_.of_either(object);
     if (!is_for_thread(method)) {
-      enter(from, flow_.object_of(method), at, &method);
+      from_.enter(from, flow_.object_of(method), at, &method);
       return;
     }
     for (const Source& one : from) {
@@ -597,7 +272,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     const SpaceUse use{&taken, true, is_ours(taken.getLocation()) ? uint8_t{0} : made_otherwise(taken)};
     if (where.space != 0 && (use.wrong_spaces >> where.space & 1) != 0) return error_of_maker(at, taken, where.space);
     if (where.space == 0 && use.wrong_spaces != 0) flow_.uses(where.place, use);
-    enter({where}, flow_.object_of(taken), at);
+    from_.enter({where}, flow_.object_of(taken), at);
   }
 
   void error_of_maker(clang::SourceLocation at, const clang::FunctionDecl& taken, unsigned space) {
@@ -663,10 +338,10 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
 
   /// An object in another space that the lambda has a copy of: Clang gives the copy the original's type, space and all.
   bool is_captured_copy(const clang::Expr& object) const {
-    if (lambda_ == nullptr) return false;
+    if (from_.lambda == nullptr) return false;
     const clang::Expr* root = root_of(&object);
     const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(root);
-    for (const clang::LambdaCapture& capture : lambda_->captures()) {
+    for (const clang::LambdaCapture& capture : from_.lambda->captures()) {
       if (capture.getCaptureKind() == clang::LCK_StarThis && llvm::isa<clang::CXXThisExpr>(root))
         return space_of(root->getType()->getPointeeType()) != 0;
       if (name != nullptr && capture.getCaptureKind() == clang::LCK_ByCopy &&
@@ -676,25 +351,6 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     return false;
   }
 
-  static bool has_other_spaces(const clang::FunctionDecl& function, unsigned parameter) {
-    for (const clang::NamedDecl* one : function.getDeclContext()->getRedeclContext()->lookup(function.getDeclName())) {
-      if (const auto* generic = llvm::dyn_cast<clang::FunctionTemplateDecl>(one)) one = generic->getTemplatedDecl();
-      const auto* other = llvm::dyn_cast<clang::FunctionDecl>(one);
-      if (other == nullptr || other->getNumParams() <= parameter) continue;
-      const clang::QualType pointee = other->getParamDecl(parameter)->getType()->getPointeeType();
-      if (!pointee.isNull() && pointee.hasAddressSpace()) return true;
-    }
-    return false;
-  }
-
-  /// What a call of a function gives.
-  struct Result {
-    Place place;
-    const clang::FunctionDecl* function;
-    clang::SourceLocation at;
-    Sources object;
-    std::vector<Sources> arguments;
-  };
   struct ByPointer {
     const clang::CallExpr* call;
     clang::CanQualType type;
@@ -703,13 +359,9 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
 
   clang::Sema& sema_;
   const clang::FunctionDecl* function_ = nullptr;
-  const clang::CXXMethodDecl* inside_ = nullptr;
-  const clang::LambdaExpr* lambda_ = nullptr;
   llvm::DenseMap<const clang::CXXMethodDecl*, bool> for_thread_;
   SpaceFlow flow_;
-  std::vector<Result> results_;
-  llvm::DenseSet<Place> results_seen_;
-  llvm::DenseMap<const clang::FunctionDecl*, Sources> returned_;
+  ObjectSources from_{flow_};
   std::vector<ByPointer> by_pointer_;
   llvm::DenseSet<const clang::Expr*> callees_;
   std::vector<const clang::FunctionDecl*> pointed_to_, waiting_;

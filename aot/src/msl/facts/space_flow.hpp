@@ -36,7 +36,6 @@ class SpaceFlow {
   Place parameter_of(const clang::FunctionDecl& function, unsigned index) {
     return intern(function.getCanonicalDecl(), kParameter + index);
   }
-  Place result_of(const clang::FunctionDecl& function) { return intern(function.getCanonicalDecl(), kResult); }
   /// What one call gives.
   Place result_of(const clang::CallExpr& call) { return intern(&call, kResult); }
 

@@ -74,7 +74,8 @@ std::vector<AttributeRow> all_rows() {
 }  // namespace
 
 const AttributeRow* find_attribute(std::string_view name) {
-  static const std::vector<AttributeRow> rows = all_rows();
+  // Threads may read it while statics go.
+  static const auto& rows = *new std::vector<AttributeRow>(all_rows());
   for (const AttributeRow& row : rows)
     if (row.name == name) return &row;
   return nullptr;

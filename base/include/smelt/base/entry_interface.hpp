@@ -19,9 +19,6 @@
 namespace smelt {
 
 enum class Stage : uint8_t { kernel, vertex, fragment, mesh, object, tile, visible, intersection };
-/// The enumerator's spelling, here and below.
-std::string_view to_string(Stage stage);
-std::optional<Stage> stage_named(std::string_view name);
 
 enum class BindingClass : uint8_t {
 #define SMELT_BINDING_CLASS(name, slots, support, noun) name,
@@ -51,6 +48,7 @@ constexpr const BindingClassRow& row_of(BindingClass kind) {
 constexpr bool is_run(BindingClass kind) {
   return row_of(kind).support == BindingSupport::run;
 }
+/// The enumerator's spelling.
 constexpr std::string_view to_string(BindingClass kind) {
   return row_of(kind).name;
 }

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import _loader as _loader  # without compiled modules there is no back end, neither compiler nor driver
 from .arrays import Array, wrap
 
 

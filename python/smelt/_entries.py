@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What entries of a store are known by, whoever reads it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Key(str):
+    """64 hex digits, so that load_metallib can tell a key from a path."""
+
+
+class Tag(NamedTuple):
+    name: str
+    version: str
+    key: str
+    moved: int
+    """Seconds since 1970."""
+
+
+class EntryFacts(NamedTuple):
+    key: str
+    bytes: int
+    created: int
+    """Seconds since 1970."""
+    used_hour: int
+    """Hours since 1970."""
+    cost_us: int

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The machine that kernels are for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NoReturn, Union
+
+from . import choice, keys
+from .choice import Target
+from .files import fail
+
+if TYPE_CHECKING:
+    DeviceLike = Union[None, str, "Device"]
+
+_LEFT = "is left to the compiled modules (the wheel smelt for this Python and system), and this copy of smelt is Python alone"
+
+
+def left(what: str) -> NoReturn:
+    fail("unsupported", f"{what} {_LEFT}")
+
+
+class Device:
+    """A Mac's GPU, or what a Mac of some system would take ("offline")."""
+
+    def __init__(self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "", target: str | None = None, launch_limit: float = 0.0) -> None:
+        if kind not in ("automatic", "metal", "cpu", "offline"):
+            fail("invalid_argument", f"device '{kind}': want automatic, metal, cpu or offline")
+        if kind == "cpu":
+            left("running kernels on the CPU")
+        if target is not None and kind != "offline":
+            fail("invalid_argument", f"target: only an offline device pretends; got kind '{kind}'")
+        here = choice.this_machine()
+        if kind == "metal" and here is None:
+            fail("device_unavailable", f"there is no Metal on {sys.platform}, only on a Mac")
+        if target is not None:
+            row = keys.target(target)
+            if not row["name"].startswith("macos"):
+                left(f"pretending to be a device of {target}")
+            self._target = Target(row["name"], "macOS", (row["os"][0], row["os"][1], 0), (row["metal"][0], row["metal"][1], 0), 0, f"offline {row['name']}")
+        else:
+            self._target = here if here is not None and kind != "offline" else choice.OFFLINE
+        self.kind: str = "metal" if self._target.device == "metal" else "offline"
+        self.name: str = self._target.device
+        self.target: str = self._target.name
+
+    def __repr__(self) -> str:
+        return f"<smelt.Device {self.name}>"
+
+
+def device(asked: DeviceLike = None) -> Device:
+    if isinstance(asked, Device):
+        return asked
+    if asked is not None and not isinstance(asked, str):
+        fail("invalid_argument", f"device: want None, 'metal', 'offline' or a smelt.Device, got {type(asked).__name__}")
+    return Device(asked or "automatic")
