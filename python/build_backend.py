@@ -22,7 +22,7 @@ def build_wheel(
     configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF",
                  "-DSMELT_BENCH=OFF", f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
     subprocess.run(configure, check=True)
-    subprocess.run(["cmake", "--build", build, "--target", "_loader", "_store"], check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "_loader", "_store", "smelt_shared"], check=True)
     return wheels.make("smelt", build, pathlib.Path(wheel_directory)).name
 
 

@@ -3,19 +3,22 @@
 
 smelt has the loader and the store, and the libraries they stand on that are no part of every Linux (in smelt/_libs). smelt-remote
 adds servers behind the store; it is the half of the code that few need, and what it needs for TLS is not inside. smelt-compiler
-adds the compiler and the command. LLVM and Clang are a requirement of it and not inside: they are ten times as large as
-everything else together, distributions have them, and a process that has another part that needs LLVM 19 then has it once.
+adds the compiler and the command, with the part of LLVM and Clang that they use (llvm_part.py).
 
-pure is a second wheel of smelt, for every system and Python that the first is not for: the reader in Python alone. pip takes the first where
-it fits, and this one elsewhere.
+Each is for every Python 3 of a Linux: the compiled modules are for the Python of the build, and every other one uses libsmelt and
+libsmelt-compiler by their C interface (smelt/_pure/capi.py). The tag says the oldest glibc they run with.
 
-Needs Python 3.11 and its package `wheel` (Debian: python3-wheel), nothing else.
+pure is a second wheel of smelt, for every other system: the reader in Python alone. pip takes the first where it fits, and this one elsewhere.
+
+Needs Python 3.11, its package `wheel` (Debian: python3-wheel), patchelf, and what llvm_part.py needs.
 """
 
 from __future__ import annotations
 
 import pathlib
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -24,6 +27,7 @@ import tomllib
 import zipfile
 from typing import Any
 
+import llvm_part
 from wheel.wheelfile import WheelFile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -31,20 +35,21 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What every Linux with the same C library has; all else is inside the wheel or named here.
 SYSTEM = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "librt.so.1",
           "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
-# What a machine must have. libcurl is not among it: remote/src/curl_library.cpp opens it when a remote is named. It is never inside: a fault
-# in TLS is mended by the distribution, not by a new wheel of ours.
-REQUIRED = {"smelt": set(), "smelt-remote": set(), "smelt-compiler": {"libLLVM", "libclang-cpp"}}
+# libcurl is nowhere: remote/src/curl_library.cpp opens it when a remote is named. It is never inside: a fault in TLS is mended by the
+# distribution, not by a new wheel of ours.
 COMPONENTS = {"smelt": "python", "smelt-remote": "python-remote", "smelt-compiler": "python-compiler"}
 MODULES = {"smelt": "_loader", "smelt-remote": "_remote", "smelt-compiler": "_compiler"}
 SUMMARIES = {"smelt-remote": "Servers behind the store of smelt. Opens the machine's libcurl (Debian: libcurl4)",
-             "smelt-compiler": "The compiler of smelt. Needs LLVM and Clang 19 on the machine (Debian: libllvm19 libclang-cpp19)"}  # fmt: skip
+             "smelt-compiler": "The compiler of smelt, and the command"}  # fmt: skip
+# The C interface, for Pythons that the modules are not for.
+LIBRARIES = {"smelt": "libsmelt.so.1", "smelt-compiler": "libsmelt-compiler.so.1"}
 # Opened by name: by trust/src/ed25519.cpp when a signature is looked at, by remote/src/hiredis_library.cpp when a Redis remote is
 # named, by service/confine/src/seccomp_library.cpp when a child is confined.
 OPENED = {"smelt": {"libhogweed.so.6", "libgmp.so.10"}, "smelt-remote": set(), "smelt-compiler": {"libseccomp.so.2"}}
 # hiredis has another number in each Debian: the module says which it was built with.
 HIREDIS = re.compile(rb"libhiredis\.so\.[0-9.]+")
 # What another wheel brings into smelt/_libs, for those that need that wheel; without numbers.
-WITH_SMELT = {"libhogweed", "libgmp", "libfmt", "libnettle", "libsqlite3", "libzstd", "libxxhash"}
+WITH_SMELT = {"libhogweed", "libgmp", "libfmt", "libnettle", "libsqlite3", "libzstd", "libxxhash", "libsmelt"}
 WITH_REMOTE = {"libhiredis"}
 SHARED = {"smelt": set(), "smelt-remote": WITH_SMELT, "smelt-compiler": WITH_SMELT | WITH_REMOTE}
 
@@ -91,6 +96,44 @@ def take_libraries(tree: pathlib.Path, allowed: set[str], opened: set[str]) -> N
             subprocess.run(["strip", "--strip-unneeded", "-o", folder / name, pathlib.Path(path).resolve()], check=True)
 
 
+# The first glibc of whose time a libstdc++ is: https://gcc.gnu.org/onlinedocs/libstdc++/manual/abi.html and glibc's dates of release.
+LIBSTDCXX = {28: (2, 31), 29: (2, 34), 30: (2, 35), 31: (2, 38), 32: (2, 39), 33: (2, 40), 34: (2, 42)}
+
+
+def platform_tag(tree: pathlib.Path) -> str:
+    """manylinux_2_N (PEP 600): the oldest glibc that has every symbol which the files take from the system."""
+    least = (2, 17)
+    for file in binaries(tree):
+        text = subprocess.run(["readelf", "-V", "-W", file], check=True, capture_output=True, text=True).stdout
+        least = max([least, *((int(major), int(minor)) for major, minor in re.findall(r"GLIBC_(\d+)\.(\d+)", text))])
+        newest = max((int(minor) for minor in re.findall(r"GLIBCXX_3\.4\.(\d+)", text)), default=0)
+        if newest > max(LIBSTDCXX):
+            sys.exit(f"{file.name} needs GLIBCXX_3.4.{newest}, which LIBSTDCXX in wheels.py does not date")
+        least = max([least, *(glibc for minor, glibc in LIBSTDCXX.items() if minor <= newest)])
+    return f"manylinux_{least[0]}_{least[1]}_{platform.machine()}"
+
+
+def take_interface(name: str, build: pathlib.Path, tree: pathlib.Path) -> None:
+    """The C interface, and LLVM's part for what needs it; then each file's libraries are those of the wheel."""
+    libs = tree / "smelt" / "_libs"
+    libs.mkdir(parents=True, exist_ok=True)
+    if name in LIBRARIES:
+        subprocess.run(["strip", "--strip-unneeded", "-o", libs / LIBRARIES[name], (build / "lib" / LIBRARIES[name]).resolve()], check=True)
+    users = [file for file in binaries(tree) if llvm_part.uses_llvm(file)]
+    if users:
+        llvm_part.make(libs / llvm_part.NAME, users)
+        for file in users:
+            llvm_part.use(file)
+
+
+def look_beside(tree: pathlib.Path) -> None:
+    """RPATH and not RUNPATH: it holds for the libraries of a library too, which are a distribution's as they are."""
+    for file in binaries(tree):
+        folder = file.parent.relative_to(tree / "smelt").as_posix()
+        to = {"_libs": "$ORIGIN", ".": "$ORIGIN/_libs", "_bin": "$ORIGIN/../_libs"}[folder]
+        subprocess.run(["patchelf", "--force-rpath", "--set-rpath", to, file], check=True)
+
+
 def metadata(name: str, version: str, project: dict[str, Any]) -> str:
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     if name == "smelt":
@@ -108,7 +151,7 @@ def metadata(name: str, version: str, project: dict[str, Any]) -> str:
 
 
 # Of the reader in Python alone; what stands on compiled modules is not in its wheel.
-PURE = ["__init__.py", "__main__.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest",
+PURE = ["__init__.py", "__main__.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest", "_signature.py",
         "compat/__init__.py", "compat/torch.py", "compat/inductor.py"]  # fmt: skip
 
 
@@ -160,7 +203,7 @@ def make_pure(build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
                     to.chmod(0o644)
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f"smelt-{version}-py3-none-any.whl"
-        about = metadata("smelt", version, {**project, "requires-python": ">=3.9"})
+        about = metadata("smelt", version, {**project})
         scripts = "[console_scripts]\nsmelt = smelt._command:main\n"
         write_wheel(wheel, tree, {"METADATA": about, "entry_points.txt": scripts,
                                   "WHEEL": "Wheel-Version: 1.0\nGenerator: smelt\nRoot-Is-Purelib: true\nTag: py3-none-any\n"})  # fmt: skip
@@ -172,8 +215,6 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         return make_pure(build, out)
     version = version_of(build)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-    tag = f"{python}-{python}-{re.sub('[-.]', '_', sysconfig.get_platform())}"
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
         command = ["cmake", "--install", build, "--component", COMPONENTS[name], "--prefix", folder, "--strip"]
@@ -185,7 +226,10 @@ def make(name: str, build: pathlib.Path, out: pathlib.Path) -> pathlib.Path:
         opened = OPENED[name]
         if name == "smelt-remote":
             opened = opened | {found.decode() for found in HIREDIS.findall((tree / "smelt" / f"{module}{suffix}").read_bytes())}
-        take_libraries(tree, REQUIRED[name] | SHARED[name], opened)
+        take_interface(name, build, tree)
+        take_libraries(tree, SHARED[name], opened)
+        look_beside(tree)
+        tag = f"py3-none-{platform_tag(tree)}"
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f"{name.replace('-', '_')}-{version}-{tag}.whl"
         about = {"METADATA": metadata(name, version, project),

@@ -14,15 +14,16 @@ from __future__ import annotations
 import os
 
 is_pure: bool = os.environ.get("SMELT_PURE", "0") not in ("", "0")
-"""Whether this is the reader in Python alone (docs/guide/mac.md): there are no compiled modules, or SMELT_PURE=1."""
+"""Whether there are no compiled modules for this Python, or SMELT_PURE=1: packages are read in Python, and kernels run by libsmelt where
+a wheel has brought it, else on a Mac alone (docs/guide/mac.md)."""
 
 if not is_pure:
     try:
         from . import _loader
     except ImportError as _missing:
-        from ._installed import built_for, why_not_here
+        from ._installed import built_for, has_library, why_not_here
 
-        if built_for():  # for another Python: what is there is not what was meant
+        if built_for() and not has_library():  # for another Python: what is there is not what was meant
             raise ImportError(why_not_here(_missing)) from None
         is_pure = True
 from .errors import (

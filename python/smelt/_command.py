@@ -10,13 +10,14 @@ import sys
 def main() -> None:
     from . import is_pure
 
-    if is_pure or sys.argv[1:2] == ["misses"]:  # which the program does not know: it has none
+    folder = os.path.dirname(os.path.abspath(__file__))
+    program = os.path.join(folder, "_bin", "smelt")
+    there_is_one = os.path.exists(program)
+    if sys.argv[1:2] == ["misses"] or (is_pure and not there_is_one):  # misses are not the program's: it has none
         from ._pure.command import main as pure
 
         sys.exit(pure())
-    folder = os.path.dirname(os.path.abspath(__file__))
-    program = os.path.join(folder, "_bin", "smelt")
-    if not os.path.exists(program):
+    if not there_is_one:
         from ._installed import how_to_get
 
         sys.exit(f"smelt: the command comes with the compiler. {how_to_get('compiler')}")

@@ -29,6 +29,11 @@ def built_for() -> list[str]:
     return sorted(name.split(".")[1] for name in os.listdir(_FOLDER) if name.startswith("_loader.") and name.endswith(".so"))
 
 
+def has_library() -> bool:
+    """Whether libsmelt is beside this package, by which every Python can use it."""
+    return os.path.exists(os.path.join(_FOLDER, "_libs", "libsmelt.so.1"))
+
+
 def why_not_here(missing: ImportError) -> str:
     """Why the loader's module cannot be imported."""
     tag = sys.implementation.cache_tag or ""

@@ -113,6 +113,15 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
     request.effort = effort.value_or(request.effort);
   }
   request.cpu = from.no_cpu == 0;
+  if (from.has_threadgroup_memory != 0) with.threadgroup_memory = from.threadgroup_memory;
+  if (from.threads_per_threadgroup != 0) with.threads_per_threadgroup = from.threads_per_threadgroup;
+  with.pack_scalars = from.pack_scalars != 0;
+  with.buffers_do_not_overlap = from.no_overlap != 0;
+  with.relaxed_atomics = from.relaxed_atomics != 0;
+  with.cpu_only = from.cpu_only != 0;
+  if (from.sandbox != nullptr) {
+    SMELT_TRY(request.sandbox, service::parse_sandbox(from.sandbox));
+  }
   return request;
 }
 

@@ -165,7 +165,7 @@ Result<std::string> child_program() {
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const std::filesystem::path& candidate :
-       {folder / "_bin", folder, folder / "../bin", folder / "../../bin", folder / "../libexec",
+       {folder / "_bin", folder, folder / "../_bin", folder / "../bin", folder / "../../bin", folder / "../libexec",
         folder / "../../libexec", self, self / "../libexec"})
     if (const auto program = candidate / kChildProgram; ::access(program.c_str(), X_OK) == 0) return program.string();
   return fail(Errc::toolchain_missing, "{} was not found beside smelt, in {}", kChildProgram, self.string());

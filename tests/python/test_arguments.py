@@ -5,6 +5,7 @@ import array
 import ctypes
 import gc
 import struct
+import sys
 import unittest
 import warnings
 import weakref
@@ -234,7 +235,8 @@ class Addresses(unittest.TestCase):
         with self.assertRaises(smelt.ArgumentError) as raised:
             library().info(buffer, threads=1)
         self.assertEqual(raised.exception.code, "argument_type")
-        self.assertTrue(memoryview(buffer).readonly)
+        if not smelt.is_pure or sys.version_info >= (3, 12):  # PEP 688: from then on a class in Python can give out memory
+            self.assertTrue(memoryview(buffer).readonly)
         self.assertEqual(self.memory[0], 0)
 
     def test_what_is_no_memory(self):

@@ -95,6 +95,10 @@ SMELT_API smelt_status smelt_last_error(smelt_error_info* info);
 /* For libraries that work with this one: makes a failure the calling thread's last, and returns its code. `subject` may
  * be null. SMELT_E_INVALID_ARGUMENT, and nothing done, for SMELT_OK or without a message. */
 SMELT_API smelt_status smelt_set_last_error(smelt_status code, const char* message, const char* subject);
+/* From now on, when the process crashes in a kernel on the CPU (SIGSEGV, SIGBUS), stderr is told its name and the sizes
+ * of its buffers, and then `advice` (may be null): how to have accesses checked here. It is copied. Whoever handled the
+ * signals before handles them afterwards. Once a process; later calls do nothing. */
+SMELT_API void smelt_report_crashes(const char* advice);
 /* "truncated", ...; "unknown" for numbers that are no status. Static. */
 SMELT_API const char* smelt_status_name(smelt_status status);
 /* "0.1.0". Static. */

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "smelt/loader/crash_report.hpp"
+
 #include "handles.hpp"
 
 using namespace smelt;
@@ -80,6 +82,12 @@ smelt_status smelt_last_error(smelt_error_info* info) {
       last_error.subject.c_str(), last_error.subject.size(), last_error.detail.c_str(),  last_error.detail.size()};
   std::memcpy(info, &filled, std::min(info->struct_size, sizeof(filled)));
   return SMELT_OK;
+}
+
+void smelt_report_crashes(const char* advice) {
+  // It lives for ever, as the one that asked first wants it to.
+  static const auto& text = *new std::string(advice != nullptr ? advice : "");
+  smelt::loader::report_crashes(text);
 }
 
 smelt_status smelt_set_last_error(smelt_status code, const char* message, const char* subject) {

@@ -4,7 +4,7 @@ docs/reference/python.md#without-compiled-modules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .._entries import EntryFacts as EntryFacts
@@ -18,6 +18,8 @@ from .entries import Store as Store
 from .library import Library as Library
 from .library import function_info as function_info
 from .library import info as info
+from .library import prepare as prepare
+from .library import specialize as specialize
 from .load import Package as Package
 from .load import load_any as _load  # noqa: F401  as smelt._load has it, for smelt.compat.torch
 from .load import load_metallib as load_metallib
@@ -27,26 +29,17 @@ from .request import compile_shader as compile_shader
 from .store import compare_versions as compare_versions
 
 
-def specialize(library: Library, name: str, constants: Mapping[Any, Any]) -> NoReturn:
-    left("specialize: a value for a function constant, which torch's loader does not take,")
+def __getattr__(name: str) -> Any:
+    """What stands on ctypes, which only those load who use it."""
+    if name == "Buffer":
+        from .arguments import Buffer
 
+        return Buffer
+    if name == "Kernel":
+        from .cpu import Kernel
 
-def prepare(library: Library, names: Iterable[str] | None = None, progress: Any = None) -> NoReturn:
-    left("prepare: building pipelines before they are used, which torch's loader does not do,")
-
-
-class Buffer:
-    """Memory by its address, which torch's loader does not take."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        left("smelt.Buffer")
-
-
-class Kernel:
-    """Kernels are those of PyTorch or PyObjC here."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        left("smelt.Kernel")
+        return Kernel
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def pack(packages: Sequence[Package]) -> NoReturn:

@@ -8,29 +8,41 @@ from typing import TYPE_CHECKING, NoReturn, Union
 
 from . import choice, keys
 from .choice import Target
-from .files import fail
+from .files import LOADER, fail, native_library
 
 if TYPE_CHECKING:
+    from .cpu import CpuDevice
+
     DeviceLike = Union[None, str, "Device"]
 
-_LEFT = "is left to the compiled modules (the wheel smelt for this Python and system), and this copy of smelt is Python alone"
 
 
 def left(what: str) -> NoReturn:
-    fail("unsupported", f"{what} {_LEFT}")
+    here = "has none for this Python" if native_library(LOADER) else "is Python alone"
+    fail("unsupported", f"{what} is left to the compiled modules (the wheel smelt for this Python and system), and this copy of smelt {here}")
 
 
 class Device:
-    """A Mac's GPU, or what a Mac of some system would take ("offline")."""
+    """A Mac's GPU, the CPU where libsmelt is beside this package, or what a Mac of some system would take ("offline")."""
 
     def __init__(self, kind: str = "automatic", *, threads: int = 0, cpu_level: str = "", target: str | None = None, launch_limit: float = 0.0) -> None:
         if kind not in ("automatic", "metal", "cpu", "offline"):
             fail("invalid_argument", f"device '{kind}': want automatic, metal, cpu or offline")
-        if kind == "cpu":
-            left("running kernels on the CPU")
         if target is not None and kind != "offline":
             fail("invalid_argument", f"target: only an offline device pretends; got kind '{kind}'")
         here = choice.this_machine()
+        self._cpu: CpuDevice | None = None
+        if kind == "cpu" or (kind == "automatic" and here is None and native_library(LOADER)):
+            if not native_library(LOADER):
+                left("running kernels on the CPU")
+            from .cpu import CpuDevice
+
+            self._cpu = CpuDevice(threads, cpu_level, launch_limit)
+            self.kind: str = "cpu"
+            self.name: str = self._cpu.name
+            self.target: str = f"cpu-{self._cpu.level}"
+            self._target = choice.OFFLINE
+            return
         if kind == "metal" and here is None:
             fail("device_unavailable", f"there is no Metal on {sys.platform}, only on a Mac")
         if target is not None:
@@ -40,9 +52,9 @@ class Device:
             self._target = Target(row["name"], "macOS", (row["os"][0], row["os"][1], 0), (row["metal"][0], row["metal"][1], 0), 0, f"offline {row['name']}")
         else:
             self._target = here if here is not None and kind != "offline" else choice.OFFLINE
-        self.kind: str = "metal" if self._target.device == "metal" else "offline"
-        self.name: str = self._target.device
-        self.target: str = self._target.name
+        self.kind = "metal" if self._target.device == "metal" else "offline"
+        self.name = self._target.device
+        self.target = self._target.name
 
     def __repr__(self) -> str:
         return f"<smelt.Device {self.name}>"
@@ -52,5 +64,11 @@ def device(asked: DeviceLike = None) -> Device:
     if isinstance(asked, Device):
         return asked
     if asked is not None and not isinstance(asked, str):
-        fail("invalid_argument", f"device: want None, 'metal', 'offline' or a smelt.Device, got {type(asked).__name__}")
-    return Device(asked or "automatic")
+        fail("invalid_argument", f"device: want None, 'metal', 'cpu', 'offline' or a smelt.Device, got {type(asked).__name__}")
+    kind = asked or "automatic"
+    if kind not in _opened:
+        _opened[kind] = Device(kind)
+    return _opened[kind]
+
+
+_opened: dict[str, Device] = {}

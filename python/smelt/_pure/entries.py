@@ -186,6 +186,13 @@ class Store:
         left("Store.import_package")
 
 
+def folder_of(asked: StoreLike) -> tuple[str, bool]:
+    """For the compiler: its folder, and whether there is a store at all."""
+    if asked is False:
+        return "", False
+    return (asked.path if isinstance(asked, Store) else "" if asked is None or asked is True else os.fspath(asked)), True
+
+
 def store_of(asked: StoreLike) -> Store:
     return asked if isinstance(asked, Store) else Store(None if asked is None or asked is True else os.fspath(asked))  # type: ignore[arg-type]
 

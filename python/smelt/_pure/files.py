@@ -5,15 +5,45 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from .. import errors
 
 Bytes = memoryview
 
 
+LOADER = "libsmelt.so.1"
+COMPILER = "libsmelt-compiler.so.1"
+
+
+def native_library(name: str) -> str:
+    """Where a library of the wheel lies (capi.py); empty where this copy has none."""
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_libs", name)
+    return path if os.path.exists(path) else ""
+
+
 def fail(code: str, message: str, subject: str = "") -> NoReturn:
     raise errors.from_code(code, message, subject)
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "a str": lambda value: isinstance(value, str),
+    "a number": lambda value: isinstance(value, (int, float)),
+    "a whole number": lambda value: isinstance(value, int) and value >= 0,
+    "a sequence of str": lambda value: isinstance(value, (str, os.PathLike)) or all(isinstance(one, (str, os.PathLike)) for one in value),
+}
+
+
+def check_kinds(kind: str, **values: object) -> None:
+    """Keywords whose values are of a kind, or None."""
+    for name, value in values.items():
+        try:
+            fits = value is None or _KINDS[kind](value)
+        except TypeError:
+            fits = False
+        if not fits:
+            fail("invalid_argument", f"{name}: want {kind}, got {value!r}")
 
 
 def sha256(data: bytes | memoryview) -> str:

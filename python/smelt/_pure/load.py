@@ -11,8 +11,8 @@ from . import misses
 from .._entries import Key
 from .device import device as device_of
 from .device import left
-from .entries import part_of_entry
-from .files import fail, read_file, sha256
+from .entries import folder_of, part_of_entry
+from .files import check_kinds, fail, read_file, sha256
 from .library import Library, from_metallib, from_package
 from .metallib import read_metallib
 from .package import Library as Rows
@@ -21,6 +21,7 @@ from .store import key_bytes
 from .trust import Policy, parse_level
 
 if TYPE_CHECKING:
+    from .cpu import CpuDevice
     from .device import DeviceLike
     from .entries import StoreLike
 
@@ -100,7 +101,17 @@ class Package(Mapping[str, Library]):
         return load_any(self, device, False, None, "load", checked=checked, **options)
 
     def prepare(self, names: Iterable[str] | None = None, progress: Any = None, *, device: DeviceLike = None, checked: bool = False) -> int:
-        left("Package.prepare")
+        """Builds the pipelines of all its libraries, one library after the other."""
+        if device_of(device)._cpu is None:
+            left("Package.prepare")
+        from . import cpu
+
+        wanted = None if names is None else list(names)
+        done = 0
+        for name in self.libraries:
+            library = self.load(name, device=device, checked=checked)
+            done += cpu.prepare(library, wanted and [one for one in wanted if one in library], progress)
+        return done
 
     @property
     def libraries(self) -> list[str]:
@@ -139,12 +150,12 @@ class Package(Mapping[str, Library]):
 
     @property
     def hit(self) -> bool:
-        """Nothing is compiled here: what was found was a hit."""
-        return self._made is not None
+        """Nothing was compiled."""
+        return self._made is not None and self._made.hit
 
     @property
     def kernels_kept(self) -> tuple[int, int]:
-        return (0, 0)
+        return self._made.kept if self._made else (0, 0)
 
     @property
     def seconds(self) -> float:
@@ -152,12 +163,15 @@ class Package(Mapping[str, Library]):
 
     @property
     def warnings(self) -> list[str]:
-        return []
+        return list(self._made.warnings) if self._made else []
 
 
 class Made(NamedTuple):
     key: str
     seconds: float
+    hit: bool = True
+    kept: tuple[int, int] = (0, 0)
+    warnings: tuple[str, ...] = ()
 
 
 def _policy(trust: str | None, trusted_keys: str | Iterable[str] | None) -> tuple[Policy, bool]:
@@ -208,7 +222,7 @@ class At:
             error.subject = error.subject or self.path
 
 
-def metal_version(metal: object) -> tuple[int, int] | None:
+def metal_version(metal: object, what: str = "metal") -> tuple[int, int] | None:
     if metal is None:
         return None
     try:
@@ -219,7 +233,9 @@ def metal_version(metal: object) -> tuple[int, int] | None:
             return int(metal[0]), int(metal[1])
     except (ValueError, IndexError):
         pass
-    fail("invalid_argument", f"metal: want a version such as '3.1', got {metal!r}")
+    if isinstance(metal, tuple):
+        fail("invalid_argument", f"{what}: want a pair of numbers, got {metal!r}")
+    fail("invalid_argument", f"{what}: want a version such as '3.1', got {metal!r}")
 
 
 def load_any(
@@ -227,10 +243,12 @@ def load_any(
     expect: str | None = None, trust: str | None = None, trusted_keys: Any = (), native: bool = True, metal: object = None,
     library: str | None = None, checked: bool = False, allow_empty: bool = False,
 ) -> Library:  # fmt: skip
+    check_kinds("a str", verify=verify, expect=expect, trust=trust, library=library)
     if verify not in ("none", "structure", "digest", "full"):
         fail("invalid_argument", f"verify: '{verify}'; want none, structure, digest or full")
-    target = device_of(on)._target
-    if checked:
+    device = device_of(on)
+    target = device._target
+    if checked and device._cpu is None:
         left("code that bounds every access")
     version = metal_version(metal)
     path = ""
@@ -253,6 +271,12 @@ def load_any(
     with At(path):
         if package is None and looks_like_package(data):
             package = Package(data)
+        if device._cpu is not None:
+            words = trusted_keys if isinstance(trusted_keys, str) else " ".join(trusted_keys)
+            _policy(trust, words)  # words for trust that do not go together
+            asked = {"verify": verify, "expect": expect, "trust": trust, "trusted_keys": words, "native": native, "metal": version, "library": library,
+                     "checked": checked, "allow_empty": allow_empty}  # fmt: skip
+            return _on_cpu(device._cpu, package, data, os.path.basename(path) or "metallib", store, as_upstream, asked)
         if package is not None:
             file = package._file
             _check_expected(file.digest, expect)
@@ -268,6 +292,40 @@ def load_any(
         _check_expected(sha256(data), expect)
         _check_signature(data, None, trust, trusted_keys)
         return from_metallib(data, read_metallib(data, verify), target, version, allow_empty)
+
+
+def _on_cpu(device: CpuDevice, package: Package | None, data: memoryview, name: str, store: StoreLike, as_upstream: bool, asked: dict[str, Any]) -> Library:
+    """By libsmelt, with CPU code made here for what has none that may run."""
+    from ..errors import TrustError
+    from . import cpu
+
+    file = data if package is None else package._whole
+    rows = package._file.libraries if package is not None else []
+    asked["rows_name"] = asked["library"] or (rows[0].name if len(rows) == 1 else "")
+    refused = None
+    if package is not None:
+        try:
+            return cpu.load(device, file, file, as_upstream=as_upstream, **asked)
+        except TrustError as error:
+            if asked["native"]:
+                raise
+            refused = error
+    else:
+        _check_expected(sha256(data), asked.pop("expect"))
+        _check_signature(data, None, asked["trust"], asked["trusted_keys"])
+        read_metallib(data, asked["verify"])
+        asked["expect"] = None
+    from ..errors import ToolchainError
+    from . import compiler
+
+    try:
+        made = compiler.cpu_code(bytes(file), name, device.level, asked["checked"], *folder_of(store))
+    except ToolchainError as missing:
+        if refused is None:
+            raise
+        raise TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
+    here = {"trust": "any", "native": True, "expect": None, "trusted_keys": ""}
+    return cpu.load(device, made.package, file, as_upstream=as_upstream, **{**asked, **here})
 
 
 def load_metallib(

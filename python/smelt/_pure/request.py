@@ -13,8 +13,8 @@ from . import keys, misses
 from ..errors import Error
 from .device import Device, left
 from .device import device as device_of
-from .entries import store_of
-from .files import fail, read_file
+from .entries import folder_of, store_of
+from .files import COMPILER, check_kinds, fail, native_library, read_file
 from .load import Made, Package, load_any, metal_version
 from .metallib import read_metallib
 from .package import PackageFile
@@ -110,18 +110,35 @@ def compile_shader(
     how it gets there."""
     if not isinstance(source, str):
         fail("source_type", f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
-    if checked:
-        left("code that bounds every access")
     on = device_of(device)
     text = [(filename, source.encode())]
     if keys.kind_of(text[0][1]) != "msl":
         fail("source_type", f"compile_shader: {filename} is no Metal Shading Language text")
+    if on._cpu is not None:
+        return _compile_for_cpu(text, on, fast_math, checked, store, timeout, cpu_effort, _as_upstream)
+    if checked:
+        left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
     options = keys.Options(targets=(own_target(on),), fast_math=fast_math)
     found = _look(text, options, store)
     if found is None:
         _miss("compile_shader", text, options, store)
     return load_any(found, on, _as_upstream, store, "compile_shader", allow_empty=True)
+
+
+def _compile_for_cpu(
+    text: list[tuple[str, bytes]], on: Device, fast_math: bool, checked: bool, store: StoreLike, timeout: float | None, effort: str | None,
+    as_upstream: bool,
+) -> Library:  # fmt: skip
+    from ..errors import CompileError, ShaderSyntaxError
+    from . import compiler, cpu
+
+    assert on._cpu is not None
+    try:
+        made = compiler.compile(text, *folder_of(store), fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
+    except CompileError as error:
+        raise ShaderSyntaxError(error.message, error.code, error.subject) from None
+    return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
 
 
 def _several(names: Any) -> tuple[str, ...]:
@@ -161,9 +178,14 @@ def compile(
     store: StoreLike = None, timeout: float | None = None, max_memory: int | None = None, sandbox: str | None = None,
     cpu_effort: str | None = None, filename: str | Sequence[str] | None = None,
 ) -> Package:  # fmt: skip
-    """A package that was compiled elsewhere for the same request, without CPU code (cpu=False); else a CacheMissError that says how it gets
-    there."""
-    if cpu or cpu_only or checked:
+    """With libsmelt-compiler beside this package as with compiled modules. Else a package that was compiled elsewhere for the same request,
+    without CPU code (cpu=False), or a CacheMissError that says how it gets there."""
+    check_kinds("a str", name=name, version=version, sandbox=sandbox, cpu_effort=cpu_effort)
+    check_kinds("a number", timeout=timeout)
+    check_kinds("a whole number", threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, max_memory=max_memory)
+    check_kinds("a sequence of str", targets=targets, kernels=kernels, functions=functions, include_folders=include_folders)
+    native = bool(native_library(COMPILER))
+    if not native and (cpu or cpu_only or checked):
         left("compile: CPU code (cpu=False asks for Metal libraries alone)")
     single = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources = [_source(one, index) for index, one in enumerate([source] if single or not isinstance(source, Sequence) else source)]
@@ -174,12 +196,29 @@ def compile(
         sources = [(new, data) for new, (_, data) in zip(names, sources)]
     if targets is None:
         targets = [os.environ["SMELT_TARGET"]] if os.environ.get("SMELT_TARGET") else []
+    if native:
+        from . import compiler
+
+        levels = [] if isinstance(cpu, bool) or cpu == "required" else list(_several(cpu))
+        made = compiler.compile(
+            sources, *folder_of(store), progress=progress, target=_several(targets), cpu_level=levels, cpu=bool(cpu), metadata=_metadata(metadata),
+            threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, fast_math=fast_math, kernel=_several(kernels),
+            function=_several(functions), include_folder=_several(include_folders),
+            definition=tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions),
+            language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap, relaxed_atomics=relaxed_atomics,
+            cpu_only=cpu_only, checked=checked, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
+        )  # fmt: skip
+        package = Package(made.package, Made(made.key, made.seconds, made.hit, (made.kernels_kept, made.kernels), tuple(made.warnings)))
+        missing = [f"{function}: {reason}" for one in package.slices if one["target"].startswith("cpu-") for function, reason in one["missing"]]
+        if cpu == "required" and missing:
+            fail("unsupported", f"compile: cpu=\"required\": {missing[0]}" + (f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""))
+        return package
     wanted = keys.Options(
         targets=_several(targets), fast_math=fast_math, metadata=_metadata(metadata), threadgroup_memory=threadgroup_memory,
         threads_per_threadgroup=threads_per_threadgroup, kernels=_several(kernels), functions=_several(functions),
         include_folders=_several(include_folders),
         definitions=tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions),
-        language=metal_version(language), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap,
+        language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap,
         relaxed_atomics=relaxed_atomics, name=name, version=version,
     )  # fmt: skip
     found = _look(sources, wanted, store)

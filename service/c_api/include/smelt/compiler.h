@@ -79,6 +79,14 @@ typedef struct smelt_compile_options {
   smelt_compile_progress progress; /* may be null */
   void* progress_context;
   const char* cpu_effort; /* time for CPU code: "fast", "balanced", "best"; null: $SMELT_CPU_EFFORT, else "balanced" */
+  int32_t has_threadgroup_memory;   /* 1: the next member counts, above what the metadata says */
+  uint64_t threadgroup_memory;      /* bytes of the unsized threadgroup array */
+  uint32_t threads_per_threadgroup; /* of the largest threadgroup; 0: what the metadata says */
+  int32_t pack_scalars;             /* 1: all scalar arguments in one buffer */
+  int32_t no_overlap;               /* 1: the promise that no two buffers of a launch overlap */
+  int32_t relaxed_atomics;          /* 1: relaxed atomics where the target has no stronger order */
+  int32_t cpu_only;                 /* 1: of LLVM IR, take what no Apple GPU has; such a kernel has CPU code alone */
+  const char* sandbox;              /* "auto", "always", "never"; null: $SMELT_SANDBOX, else "auto" */
 } smelt_compile_options;
 
 /* All sources as one library. Null options: defaults. */
