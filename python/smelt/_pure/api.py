@@ -15,6 +15,7 @@ from .device import device as device
 from .device import left
 from .entries import Entry as Entry
 from .entries import Store as Store
+from .files import LOADER, native_library
 from .library import Library as Library
 from .library import function_info as function_info
 from .library import info as info
@@ -31,15 +32,13 @@ from .store import compare_versions as compare_versions
 
 def __getattr__(name: str) -> Any:
     """What stands on ctypes, which only those load who use it."""
-    if name == "Buffer":
-        from .arguments import Buffer
+    if name not in ("Buffer", "Kernel"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not native_library(LOADER):
+        return type(name, (), {"__init__": lambda *_, **__: left(f"smelt.{name}"), "__doc__": "Of kernels on the CPU, which this copy does not run."})
+    from . import arguments, cpu
 
-        return Buffer
-    if name == "Kernel":
-        from .cpu import Kernel
-
-        return Kernel
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return arguments.Buffer if name == "Buffer" else cpu.Kernel
 
 
 def pack(packages: Sequence[Package]) -> NoReturn:
