@@ -189,6 +189,18 @@ Result<void> held_to(const Asked& asked, ByteView bytes, bool arrived) {
   return arrived ? schema::check_all_parts(package) : Result<void>();
 }
 
+Result<void> whole(ByteView bytes) {
+  SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
+  SMELT_TRY_VOID(schema::check_all_parts(package));
+  for (uint32_t i = 0; i < package.library_count(); ++i) {
+    const schema::Range slices = package.library(i).slices;
+    for (uint32_t k = 0; k < slices.count; ++k)
+      if (const auto slice = package.slice(slices.first + k); slice.kind == schema::SliceKind::cpu)
+        SMELT_TRY_VOID(schema::read_cpu_slice(slice.part.bytes));
+  }
+  return {};
+}
+
 Result<void> held_to_remake(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after) {
   SMELT_TRY(const schema::Package old, schema::Package::open(before));
   SMELT_TRY(const schema::Package made, schema::Package::open(after));

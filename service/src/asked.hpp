@@ -44,6 +44,9 @@ Asked asked_of(const CpuCode& code);
 /// CPU code read as well.
 Result<void> held_to(const Asked& asked, ByteView package, bool arrived);
 
+/// Nothing of a package is damaged, whoever asked for it: its parts are what it lists, and its CPU slices are some.
+Result<void> whole(ByteView package);
+
 /// A child was given `before` to remake: the same libraries, with other CPU code.
 Result<void> held_to_remake(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after);
 

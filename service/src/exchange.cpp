@@ -8,6 +8,9 @@
 #include "smelt/service/session.hpp"
 #include "smelt/service/stored.hpp"
 
+#include "asked.hpp"
+#include "entry_parts.hpp"
+
 namespace smelt::service {
 namespace {
 
@@ -50,6 +53,12 @@ remote::Question pull_question() {
   remote::Question question;
   question.proves = [](const Digest& key, const remote::Question::Parts& parts) {
     return parts.size() == 1 && parts[0].name == kPackagePart && key == imported_key(parts[0].bytes);
+  };
+  // Under `any` all of it may be used, but a compile that finds it here later does not look at its bytes again.
+  question.check = [](const remote::Question::Parts& parts, bool) -> Result<void> {
+    for (const cache::Entry::Part& part : parts)
+      if (part.name == kPackagePart || part.name == kKernelPart) SMELT_TRY_VOID(whole(part.bytes));
+    return {};
   };
   return question;
 }

@@ -7,7 +7,7 @@
 namespace smelt::service {
 
 /// Whoever pulls a key does not know what is asked for under it. So what no trusted key signed is taken only where the
-/// key is the digest of what is there: that of an imported package.
+/// key is the digest of what is there: that of an imported package. Packages are whole, whoever signed them.
 remote::Question pull_question();
 
 }  // namespace smelt::service

@@ -88,6 +88,79 @@ static void nulls(void) {
   CHECK(smelt_pipeline_arg(NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
 }
 
+/* One null among what is given: the same status, whichever it is, and nothing is handed out. */
+static void half_nulls(smelt_device* device, smelt_library* library, smelt_package* package, const void* data,
+                       size_t size) {
+  smelt_package* other = (smelt_package*)1;
+  smelt_library* loaded = (smelt_library*)1;
+  smelt_function *function = NULL, *none = (smelt_function*)1;
+  smelt_pipeline *pipeline = NULL, *no_pipeline = (smelt_pipeline*)1;
+  smelt_buffer *buffer = NULL, *no_buffer = (smelt_buffer*)1;
+  smelt_encoder* encoder = NULL;
+  smelt_arg_info arg = {sizeof(arg)};
+  smelt_function_info info = {sizeof(info)};
+  const char* name = NULL;
+  size_t length = 0;
+  const uint64_t one[3] = {1, 1, 1};
+  char byte = 0;
+  CHECK(smelt_package_open_file("x.smelt", NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_package_open_file(NULL, &other) == SMELT_E_INVALID_ARGUMENT && other == NULL);
+  CHECK(smelt_package_open(data, size, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_package_open(NULL, size, &other) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_package_digest(package, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load(device, data, size, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load(NULL, data, size, NULL, &loaded) == SMELT_E_INVALID_ARGUMENT && loaded == NULL);
+  CHECK(smelt_library_load(device, NULL, size, NULL, &loaded) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load_file(NULL, "x.smelt", NULL, &loaded) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load_file(device, NULL, NULL, &loaded) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load_file(device, "x.smelt", NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load_package(device, NULL, NULL, &loaded) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load_package(NULL, package, NULL, &loaded) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_load_package(device, package, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_get_function(library, "saxpy", 5, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_get_function(library, NULL, 5, &none) == SMELT_E_INVALID_ARGUMENT && none == NULL);
+  CHECK(smelt_library_digest(library, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_prepare(library, NULL, NULL, 1, NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_package_prepare(package, NULL, NULL, NULL, NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_package_prepare(NULL, device, NULL, NULL, NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_library_get_function(library, "saxpy", 5, &function) == SMELT_OK);
+  CHECK(smelt_function_get_info(function, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_get_info(NULL, &info) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_arg(function, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_arg(NULL, 0, &arg) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_get_pipeline(function, NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_get_pipeline(NULL, NULL, 0, &no_pipeline) == SMELT_E_INVALID_ARGUMENT && no_pipeline == NULL);
+  CHECK(smelt_function_get_pipeline(function, NULL, 1, &no_pipeline) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_make_pipeline(function, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_make_pipeline(NULL, NULL, &no_pipeline) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_function_get_pipeline(function, NULL, 0, &pipeline) == SMELT_OK);
+  CHECK(smelt_pipeline_info(pipeline, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_pipeline_name(NULL, &name, &length) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_pipeline_arg(pipeline, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_buffer_create(device, 1, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_buffer_create(NULL, 1, &no_buffer) == SMELT_E_INVALID_ARGUMENT && no_buffer == NULL);
+  CHECK(smelt_buffer_wrap(device, NULL, 1, NULL, NULL, &no_buffer) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_buffer_wrap(device, &byte, 1, NULL, NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_buffer_wrap(NULL, &byte, 1, NULL, NULL, &no_buffer) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_buffer_wrap(device, NULL, 0, NULL, NULL, &buffer) == SMELT_OK); /* nothing has no address */
+  smelt_buffer_release(buffer);
+  CHECK(smelt_encoder_create(device, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_create(device, &encoder) == SMELT_OK);
+  CHECK(smelt_encoder_set_pipeline(encoder, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_set_pipeline(NULL, pipeline) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_set_bytes(encoder, 0, NULL, 1) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_set_bytes(encoder, 0, NULL, 0) == SMELT_OK);
+  CHECK(smelt_encoder_set_memory(encoder, 0, NULL, 1) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_set_memory(encoder, 0, NULL, 0) == SMELT_OK);
+  CHECK(smelt_encoder_dispatch_threads(encoder, NULL, 1, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_dispatch_threads(NULL, one, 1, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_dispatch_threadgroups(encoder, NULL, one) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_encoder_dispatch_threadgroups(encoder, one, NULL) == SMELT_E_INVALID_ARGUMENT);
+  smelt_encoder_release(encoder);
+  smelt_pipeline_release(pipeline);
+  smelt_function_release(function);
+}
+
 static void errors(smelt_device* device, smelt_library* library) {
   smelt_error_info last = {sizeof(last)};
   smelt_function* function = NULL;
@@ -318,6 +391,7 @@ int smelt_c_api_test(const void* data, size_t size) {
   CHECK(smelt_package_prepare(package, device, &load, NULL, NULL, &from_package, &prepared) ==
         SMELT_E_INVALID_ARGUMENT);
   CHECK(from_package == NULL && prepared == 0);
+  half_nulls(device, library, package, data, size);
   smelt_package_release(package);
 
   CHECK(smelt_library_prepare(library, NULL, NULL, 0, count_progress, &total, &prepared) == SMELT_OK);

@@ -47,6 +47,18 @@ TEST_CASE("concurrent dispatches have run at their end, each with its own argume
     }
 }
 
+TEST_CASE("a slot that held bytes is the memory that it was bound to last") {
+  Saxpy saxpy(cpu_device(2));
+  std::vector<float> x(32, 3), y(32, 1), before(32, 100);
+  must(saxpy.encoder->set_bytes(0, std::as_bytes(std::span(before))));
+  must(saxpy.encoder->set_bytes(1, std::as_bytes(std::span(before))));
+  saxpy.encoder->begin_concurrent();
+  saxpy.add(2, x, y);
+  must(saxpy.encoder->set_bytes(1, std::as_bytes(std::span(before))));  // after the dispatch: not its business
+  must(saxpy.encoder->end_concurrent());
+  CHECK(y == std::vector<float>(32, 7));
+}
+
 TEST_CASE("long and short dispatches are concurrent together") {
   Saxpy saxpy(cpu_device(3));
   std::vector<float> x(400000, 1), y(400000, 1), few(10, 1);

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <cfenv>
+#include <chrono>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <thread>
@@ -86,6 +88,9 @@ TEST_CASE("group sizes: default, limit, zero, required") {
   CHECK(code_of(kernel.encoder->dispatch_threads({64, 64}, Size3{32, 33}, 2)) == Errc::group_too_large);
   const uint64_t huge = uint64_t{1} << 32;  // the product of two wraps to 0
   CHECK(code_of(kernel.encoder->dispatch_threads({64, 64}, Size3{huge, huge}, 2)) == Errc::group_too_large);
+  const uint64_t quarter = uint64_t{1} << 62;  // times 4 wraps to 0
+  for (const Size3& wraps : {Size3{quarter, 4, 1}, Size3{4, quarter, 1}, Size3{1, 4, quarter}})
+    CHECK(code_of(kernel.encoder->dispatch_threads({4, 4, 4}, wraps, 3)) == Errc::group_too_large);
   CHECK(code_of(kernel.encoder->dispatch_threads({64}, {}, 0)) == Errc::invalid_argument);
   CHECK(code_of(kernel.encoder->dispatch_threads({64}, {}, 4)) == Errc::invalid_argument);
   CHECK(code_of(kernel.encoder->dispatch_threads({huge}, {}, 1)) == Errc::invalid_argument);
@@ -141,6 +146,8 @@ TEST_CASE("static and dynamic threadgroup memory") {
     CHECK(wrong == 0);
 
     CHECK(code_of(kernel.encoder->set_threadgroup_memory(3, 40000)) == Errc::threadgroup_memory_too_large);
+    must(kernel.encoder->set_threadgroup_memory(3, 32768 - 16));  // all that there is, with 16 static bytes
+    must(kernel.encoder->dispatch_threads({n}, Size3{group}));
     must(kernel.encoder->set_threadgroup_memory(3, 32768));  // with 16 static bytes it is too much
     const auto large = kernel.encoder->dispatch_threads({n}, Size3{group});
     CHECK(code_of(large) == Errc::threadgroup_memory_too_large);
@@ -281,6 +288,15 @@ TEST_CASE("a checked kernel reports the buffer, the place and the thread") {
         "kernel 'checked_next': thread (100, 0, 0) reads 4 bytes at offset 404 (index 101) of buffer 0 'x', which has "
         "404 bytes");
   CHECK(code_of(encoder->dispatch_threads({100})) == Errc::ok);  // the next launch starts clean
+
+  // Elements are counted where there are any: not of single bytes, nor where one begins in the middle of another.
+  for (const uint32_t element : {1u, 3u}) {
+    model.functions[0].arguments[0].size = element;
+    const LibraryRef bytes = must(Library::load(device, must(schema::write_package(std::vector{model})), options));
+    must(encoder->set_pipeline(must(must(bytes->function("checked_next"))->pipeline())));
+    CHECK(message_of(encoder->dispatch_threads({101})) ==
+          "kernel 'checked_next': thread (100, 0, 0) reads 4 bytes at offset 404 of buffer 0 'x', which has 404 bytes");
+  }
 }
 
 TEST_CASE("lines that kernels log reach the caller") {
@@ -309,7 +325,67 @@ TEST_CASE("lines that kernels log reach the caller") {
   CHECK(log("%ld") == "logs|4593671619917905923");
   CHECK(log("%n %") == "logs|%n %");  // not ours
   CHECK(log("%99999d").size() == 5 + 256);
+  CHECK(log("%256d").size() == 5 + 256);
+  CHECK(log("%.99999d").size() == 5 + 256);
+  CHECK(log("%5d|%-5.0f|") == "logs|    3|2    |");
+  CHECK(log("%+d %.f") == "logs|+3 2");
+  CHECK(log("%hd %i") == "logs|3 1069547520");
+  CHECK(log("%lx") == "logs|3fc0000000000003");
+  CHECK(log("%p %s") == "logs|0x3fc0000000000003 <?>");
+  CHECK(log("%d %ld") == "logs|3 <?>");  // the second begins at 8 bytes, where nothing is left
+  CHECK(log("%lf") == "logs|0.125000");
+  CHECK(log("%c%c") == std::string("logs|\3") + '\0');
+  CHECK(log("%v4x") == "logs|3,3fc00000,<?>,<?>");
+  CHECK(log("%v5x") == "logs|%v5x");
+  CHECK(log("%v1x %v") == "logs|%v1x %v");
+  CHECK(log("%12") == "logs|%12");
   CHECK(log("") == "logs|");
+}
+
+TEST_CASE("a device has as many threads as were asked for, the caller's among them") {
+  const std::filesystem::path tasks("/proc/self/task");
+  if (!std::filesystem::exists(tasks)) return;
+  const auto running = [&] {
+    return std::distance(std::filesystem::directory_iterator(tasks), std::filesystem::directory_iterator());
+  };
+  const auto with = [&](unsigned threads) {
+    Kernel kernel(cpu_device(threads), "count");
+    std::vector<uint32_t> counts(1000000);
+    must(kernel.encoder->set_memory(0, memory(counts)));
+    for (int launch = 0; launch < 3; ++launch) must(kernel.encoder->dispatch_threads({counts.size()}));
+    return running();
+  };
+  const auto alone = with(1);
+  CHECK(with(2) == alone + 1);
+  CHECK(with(7) == alone + 6);
+  const unsigned usable = static_cast<unsigned>(std::thread::hardware_concurrency());
+  CHECK(with(0) <= alone + std::max(usable, 1u) - 1);
+}
+
+TEST_CASE("a launch that is to end says so, and leaves the rest undone") {
+  for (const bool by_limit : {false, true}) {
+    size_t lines = 0;
+    DeviceOptions options;
+    options.threads = 1;
+    if (by_limit)
+      options.launch_limit = std::chrono::milliseconds(1);
+    else
+      options.interrupted = [] { return true; };
+    options.log = [&](std::string_view, std::string_view) {
+      if (++lines % 64 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(12));
+    };
+    const DeviceRef device = must(Device::open(DeviceKind::cpu, options));
+    const LibraryRef library = must(Library::load(device, kernel_package({logging_kernel()})));
+    const auto encoder = must(Encoder::create(device));
+    must(encoder->set_pipeline(must(must(library->function("logs"))->pipeline())));
+    must(encoder->set_bytes(0, as_bytes(std::string_view("x", 2))));
+    must(encoder->set_bytes(1, bytes_of(0.5f)));
+    const auto ended = encoder->dispatch_threads({64 * 500});
+    CHECK(code_of(ended) == Errc::cancelled);
+    CHECK(contains(message_of(ended), by_limit ? "limit of 0.001 s" : "interrupted"));
+    CHECK(lines > 0);
+    CHECK(lines < 64 * 500);
+  }
 }
 
 TEST_CASE("encoders on several threads share a device and its pipelines") {

@@ -355,6 +355,14 @@ TEST_CASE("slices for Apple devices: the rules of 3.7, one line per slice") {
   CHECK(contains(message_of(old), "macos13: needs macOS 13.0, device has 12.6"));
   CHECK(contains(message_of(old), "macos26: needs macOS 26.0, device has 12.6"));
   CHECK(contains(message_of(old), "cpu"));
+  schema::Library newer = kernel_library("kernels", {kernel_spec("saxpy")});
+  newer.slices = {metal_slice(newer, "apple9", Platform::macos, {14, 0, 0}, {3, 1, 0}, 9)};
+  const auto family = [&](uint16_t has) {
+    return message_of(Library::load(offline(mac({14, 2}, {3, 1}, has)), package_of(newer)));
+  };
+  CHECK(contains(family(7), "apple9: needs GPU family Apple9, device has Apple7"));
+  CHECK(contains(family(0), "apple9: needs GPU family Apple9, device has none"));
+  CHECK(family(9).empty());
 
   // Without native code it is as good here; but who asks for signatures asks for the package's, on every device.
   LoadOptions strict;

@@ -240,6 +240,46 @@ TEST_CASE("signatures follow a package without changing it") {
   CHECK_FALSE(with_signatures(plain, many));
 }
 
+TEST_CASE("signatures have a length, and all of them together have one") {
+  const Bytes plain = written({two_kernels()});
+  const auto signs = [&](const std::vector<std::string>& lines) { return with_signatures(plain, lines).has_value(); };
+  CHECK(signs({"n:" + std::string(254, 'A')}));
+  CHECK_FALSE(signs({"n:" + std::string(255, 'A')}));
+  CHECK_FALSE(signs({"n: A"}));
+  CHECK(signs({"n:!~"}));
+  CHECK_FALSE(signs({"n:\x7f"}));
+  // A header of 8 bytes, and lines of 128 with their end: 64 of them are 8 bytes too many.
+  std::vector<std::string> lines(63, "n:" + std::string(125, 'A'));
+  lines.push_back("n:" + std::string(117, 'A'));
+  CHECK(opened(with_signatures(plain, lines).value()).signatures() == lines);
+  lines.back() += 'A';
+  CHECK_FALSE(signs(lines));
+}
+
+TEST_CASE("names out of their order, or twice, are refused wherever they stand") {
+  // by_name is a permutation in name order; row k of a library holds the k-th.
+  Library library = two_kernels();
+  library.slices.clear();
+  library.functions.resize(3);
+  const char* const names[] = {"a", "b", "c"};
+  for (size_t i = 0; i < 3; ++i) library.functions[i] = Function{}, library.functions[i].name = names[i];
+  const Bytes whole = written({library});
+  const size_t first = sizeof(PackageHeader) + sizeof(ManifestHeader) + sizeof(LibraryRow) + 2 * sizeof(TagRow) +
+                       offsetof(FunctionRow, by_name);
+  const auto said = [&](const std::array<uint32_t, 3>& order) {
+    Bytes bytes = whole;
+    for (size_t k = 0; k < 3; ++k) store_le<uint32_t>(&bytes[first + k * sizeof(FunctionRow)], order[k]);
+    reseal(bytes);
+    const auto package = Package::open(bytes);
+    return package ? std::string() : package.error().message;
+  };
+  CHECK(said({0, 1, 2}).empty());
+  CHECK(said({1, 0, 2}).find("'b' and 'a' are not in order") != std::string::npos);
+  CHECK(said({0, 2, 1}).find("'c' and 'b' are not in order") != std::string::npos);
+  CHECK(said({0, 0, 2}).find("'a' and 'a' are not in order") != std::string::npos);
+  CHECK(said({0, 1, 3}).find("function 2 in name order is 3 of 3") != std::string::npos);
+}
+
 TEST_CASE("one flipped bit anywhere is found, at the latest when its part is hashed") {
   const Bytes whole = written({two_kernels()});
   size_t at_open = 0, at_part = 0;

@@ -371,6 +371,42 @@ TEST_CASE("a key is pulled when a signature or the content proves it, and else f
   CHECK(other.session("machine")->store().value()->list().value().size() == 1);
 }
 
+TEST_CASE("a damaged package is not pulled, even where all is trusted") {
+  // A compile that found it in the store later would hand it out.
+  Machines machines;
+  const Compiled genuine = compiled(machines, "genuine", kSource);
+  const schema::Package package = schema::Package::open(genuine.library_package).value();
+  const auto server =
+      remote::Remote::open(remote::parse_address("file://" + machines.mirror.path().string()).value()).value();
+  const Variable any("SMELT_TRUST", "any");
+  const std::string name = to_hex(genuine.libraries[0]);
+  const schema::LibraryView library = package.library(0);
+  for (uint32_t k = 0; k < library.slices.count; ++k) {
+    const ByteView part = package.slice(library.slices.first + k).part.bytes;
+    const auto at = static_cast<size_t>(part.data() - package.bytes().data());
+    Bytes damaged = genuine.library_package;
+    damaged[at + part.size() / 2] ^= std::byte{1};
+    const remote::Outgoing entry{genuine.libraries[0], "", {}, {{"library.smelt", damaged}}, {}};
+    REQUIRE(server->put(std::span(&entry, 1)));
+    CHECK_FALSE(machines.session("machine")->pull(std::span(&name, 1)));
+    CHECK(machines.session("machine")->store().value()->list().value().empty());
+    CHECK(run_twice(must(machines.session(fmt::format("asks{}", k))->make(request())), 21) == 42);
+  }
+  // Nor one whose parts are what it lists, and whose CPU code is none.
+  schema::Library forged = package.copy_library(0).value();
+  for (schema::Slice& slice : forged.slices)
+    if (slice.kind == schema::SliceKind::cpu)
+      slice.bytes[slice.bytes.size() - 1] ^= std::byte{1}, slice.bytes[40] ^= std::byte{1};
+  if (const auto written = schema::write_package(std::span(&forged, 1))) {
+    const remote::Outgoing entry{genuine.libraries[0], "", {}, {{"library.smelt", *written}}, {}};
+    REQUIRE(server->put(std::span(&entry, 1)));
+    CHECK_FALSE(machines.session("machine")->pull(std::span(&name, 1)));
+  }
+  const remote::Outgoing whole{genuine.libraries[0], "", {}, {{"library.smelt", genuine.library_package}}, {}};
+  REQUIRE(server->put(std::span(&whole, 1)));
+  CHECK(machines.session("machine")->pull(std::span(&name, 1)));
+}
+
 TEST_CASE("a remote's answer is held to what was asked, and no remote makes a compile fail") {
   const std::string two = "\ndefine spir_kernel void @other(ptr addrspace(1) %x) { ret void }\n";
   Machines machines;
