@@ -13,6 +13,7 @@ namespace {
 
 /// "x.metal:3:5: error: ...": editors know the form, and nothing goes before it.
 bool begins_with_place(std::string_view message) {
+  if (message.starts_with("In file included from ")) return true;
   const std::string_view line = message.substr(0, message.find('\n'));
   for (const std::string_view kind : {": error: ", ": warning: "}) {
     std::string_view place = line.substr(0, line.find(kind));

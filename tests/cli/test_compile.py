@@ -266,6 +266,15 @@ class CompileTest(CliTest):
         lines = smelt("compile", source, "-o", out).stderr.decode().splitlines()
         self.assertEqual(lines[:2], [f"{source}:2:7: warning: unused variable 'unused' [-Wunused-variable]", "    int unused = 3;"])
 
+    def test_an_error_in_an_included_file_begins_as_clang_has_it(self):
+        (self.folder / "b.h").write_text("float f() { return y; }\n")
+        source = self.folder / "a.metal"
+        source.write_text('#include "b.h"\nkernel void k(device float* x) { x[0] = f(); }\n')
+        lines = self.fail_with(1, "compile", source, "-o", self.folder / "a.metallib").splitlines()
+        self.assertEqual(lines[0], f"In file included from {source}:1:")
+        self.assertTrue(lines[1].endswith("b.h:1:20: error: use of undeclared identifier 'y'"), lines)
+        self.assertEqual(lines[-1], "smelt: 1 error (compile_failed)")
+
     def test_store_by_key_and_by_name(self):
         key = "ab" * 32
         data = self.folder / "data"
