@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/base/platform.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include <sys/mount.h>
 #include <sys/param.h>
 #elif defined(__linux__)
+#include <link.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -144,6 +146,23 @@ std::optional<std::filesystem::path> path_of(int fd) {
   if (none) return std::nullopt;
   return path;
 #endif
+}
+
+std::filesystem::path folder_of_code(const void* address) {
+  Dl_info info{};
+  std::filesystem::path file;
+#if defined(__linux__)
+  link_map* map = nullptr;
+  if (::dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
+  std::error_code none;
+  // The program itself has no name in the list; dladdr would give what it was called with.
+  file = map->l_name == nullptr || *map->l_name == 0 ? std::filesystem::read_symlink("/proc/self/exe", none)
+                                                     : std::filesystem::path(map->l_name);
+#else
+  if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  file = info.dli_fname;
+#endif
+  return file.is_absolute() ? file.parent_path() : std::filesystem::path();
 }
 
 void advise_populate([[maybe_unused]] const void* address, [[maybe_unused]] size_t bytes) {

@@ -5,6 +5,7 @@
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/platform.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
@@ -15,7 +16,6 @@
 #ifdef __linux__
 #include "pass_socket.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -158,15 +158,16 @@ Result<std::array<Descriptor, 2>> socket_pair(int type) {
 /// lib or in a folder of that for the machine (lib/x86_64-linux-gnu), and libexec beside it: the program that links it
 /// may be anywhere.
 Result<std::string> child_program() {
-  Dl_info info{};
-  std::filesystem::path folder;
-  if (::dladdr(reinterpret_cast<const void*>(&kMostMemory), &info) != 0 && info.dli_fname != nullptr)
-    folder = std::filesystem::path(info.dli_fname).parent_path();
+  const std::filesystem::path folder = platform::folder_of_code(&kMostMemory);
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const std::filesystem::path& candidate :
-       {folder / "_bin", folder, folder / "../_bin", folder / "../bin", folder / "../../bin", folder / "../libexec",
-        folder / "../../libexec", self, self / "../libexec"})
+  std::vector<std::filesystem::path> candidates;
+  if (!folder.empty())
+    for (const char* const place : {"_bin", "", "../_bin", "../bin", "../../bin", "../libexec", "../../libexec"})
+      candidates.push_back(folder / place);
+  if (!self.empty())
+    for (const char* const place : {"", "../libexec"}) candidates.push_back(self / place);
+  for (const std::filesystem::path& candidate : candidates)
     if (const auto program = candidate / kChildProgram; ::access(program.c_str(), X_OK) == 0) return program.string();
   return fail(Errc::toolchain_missing, "{} was not found beside smelt, in {}", kChildProgram, self.string());
 }

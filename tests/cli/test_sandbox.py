@@ -44,6 +44,18 @@ class SandboxTest(CliTest):
         super().setUp()
         self.source = self.library("kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }")
 
+    def test_a_program_of_the_current_folder_is_not_run(self):
+        """smelt is found on PATH, and knows its own folder all the same."""
+        here = self.folder / "here"
+        for place in (here, here / "_bin", self.folder / "bin", self.folder / "libexec"):
+            place.mkdir(exist_ok=True)
+            (place / PROGRAM).write_text(f"#!/bin/sh\necho ran >> {self.folder / 'ran'}\n")
+            (place / PROGRAM).chmod(0o755)
+        environment = {**os.environ, "PATH": f"{pathlib.Path(SMELT).parent}:{os.environ['PATH']}"}
+        done = subprocess.run(["smelt", "compile", self.source, "--no-store", "-o", "k.smelt"], cwd=here, env=environment, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertFalse((self.folder / "ran").exists())
+
     def compile(self, mode, source, *more):
         out = self.folder / f"{mode}.smelt"
         self.succeed("compile", source, "--no-store", "--sandbox", mode, "-o", out, *more)

@@ -43,6 +43,11 @@ const char* network_file_system(const std::filesystem::path& folder);
 /// Where an open file lies.
 std::optional<std::filesystem::path> path_of(int fd);
 
+/// The folder of the program or library that holds the code or data at `address`, absolute; empty when it cannot be
+/// told. Never by the name that a program was called with: found on PATH that has no folder, and what is in the current
+/// one may be anybody's.
+std::filesystem::path folder_of_code(const void* address);
+
 /// Asks for pages of a mapping at once, and for huge ones; both only hints.
 void advise_populate(const void* address, size_t bytes);
 void advise_huge_pages(void* address, size_t bytes);
