@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The standard library's headers, parsed once. Making them takes a fifth of a second, opening them two milliseconds; so
-// they are kept in this process and in the user's cache folder, under a name that says which compiler, which headers
-// and which language options they were made with. A file that another program is writing is never seen: it is renamed
-// into place when whole. A file that does not open is made again.
+// the usual ones are made when this library is built, and others are kept in this process and in the user's cache
+// folder, under a name that says which compiler, which headers and which language options they were made with. A file
+// that another program is writing is never seen: it is renamed into place when whole. A file that does not open is made
+// again.
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/languages.hpp"
+#include "smelt/aot/metal_headers.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/files.hpp"
+#include "smelt/base/platform.hpp"
 
 #include "msl/compiler.hpp"
 #include "msl/headers.hpp"
@@ -104,6 +107,26 @@ std::shared_ptr<const Precompiled> read_kept(const std::filesystem::path& file) 
   return read;
 }
 
+/// The same file as read_kept reads.
+Result<void> keep(const std::filesystem::path& file, const Precompiled& made) {
+  const Digest digest = sha256(as_bytes(made.bytes));
+  Bytes whole = to_bytes(as_bytes(made.bytes));
+  whole.insert(whole.end(), digest.bytes.begin(), digest.bytes.end());
+  return write_file(file, whole);
+}
+
+/// What was made with this library, where a build, an installation or a wheel has it. The folder is that of the program
+/// or library which holds this code: whoever may write there may change that too. Null: absent, damaged, another's.
+std::shared_ptr<const Precompiled> read_installed(const std::string& name) {
+  static const int here = 0;
+  const std::filesystem::path folder = platform::folder_of_code(&here);
+  if (folder.empty()) return nullptr;
+  for (const char* const place : {"../lib/smelt/metal-headers", "smelt/metal-headers", "../smelt/metal-headers",
+                                  "_headers", "../_headers", "../../lib/smelt/metal-headers"})
+    if (auto found = read_kept(folder / place / name)) return found;
+  return nullptr;
+}
+
 }  // namespace
 
 unsigned metal_version_number(const Version& language) {
@@ -136,8 +159,11 @@ Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions&
   }
   const std::lock_guard guard(slot->lock);
   if (slot->made) return slot->made;
+  const std::string name = file_name(key);
+  slot->made = read_installed(name);
+  if (slot->made) return slot->made;
   std::filesystem::path file;
-  if (!options.cache_folder.empty()) file = std::filesystem::path(options.cache_folder) / file_name(key);
+  if (!options.cache_folder.empty()) file = std::filesystem::path(options.cache_folder) / name;
   if (!file.empty()) {
     slot->made = read_kept(file);
     if (slot->made) return slot->made;
@@ -147,13 +173,25 @@ Result<std::shared_ptr<const Precompiled>> precompiled_headers(const MslOptions&
     // A cache that cannot be written is only a slow one.
     std::error_code ignored;
     std::filesystem::create_directories(file.parent_path(), ignored);
-    const Digest digest = sha256(as_bytes(slot->made->bytes));
-    Bytes whole = to_bytes(as_bytes(slot->made->bytes));
-    whole.insert(whole.end(), digest.bytes.begin(), digest.bytes.end());
-    const auto written = write_file(file, whole);
+    const auto written = keep(file, *slot->made);
     (void)written;
   }
   return slot->made;
 }
 
 }  // namespace smelt::aot::msl
+
+namespace smelt::aot {
+
+Result<void> write_metal_headers(const std::filesystem::path& folder) {
+  msl::MslOptions options;
+  options.language = default_target().language;
+  for (const MathOptions& math : {MathOptions(), kFastMath}) {
+    options.math = math;
+    SMELT_TRY(const auto made, msl::precompile(options));
+    SMELT_TRY_VOID(msl::keep(folder / msl::file_name(msl::language_key(options)), *made));
+  }
+  return {};
+}
+
+}  // namespace smelt::aot

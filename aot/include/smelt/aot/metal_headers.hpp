@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The Metal standard library's headers, precompiled when this library is built, for all users of a machine. Where the
+// files are not, or are another build's, every user's cache folder gets them at his first compile.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+#include <filesystem>
+
+namespace smelt::aot {
+
+/// Writes the files for the default target, in the default math mode of `smelt compile` and in that of Apple's
+/// compiler. Each has 17 MB and a name that says compiler, headers and options. Errors: io, compile_failed.
+Result<void> write_metal_headers(const std::filesystem::path& folder);
+
+}  // namespace smelt::aot
