@@ -39,11 +39,6 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
         {"    SMELT_TRY_VOID(at_functions(asked));\n": ""},
         (SERVICE, "a remote's answer is held to what was asked*"),
     ),
-    "S2 targets are those that were asked for": (
-        "service/src/asked.cpp",
-        {"    SMELT_TRY_VOID(at_metallibs(asked));\n": ""},
-        (SERVICE, "a remote's answer is held to what was asked*"),
-    ),
     "S3 joined kernels keep their origins": (
         "service/src/build_package.cpp",
         {"    result.origin += part->origin;\n": ""},
