@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a store's rules begin and end: the last size that is taken, what goes first when there is no room, what is let
 // go of.
+#include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
 #include "smelt/cache/tag_names.hpp"
 
@@ -101,6 +102,63 @@ TEST_CASE("a trim lets go of the packs that it removed") {
   REQUIRE(store->trim(1));
   const Bytes wanted = payload(59, kSize);  // whoever holds an entry still has its bytes
   CHECK(std::equal(wanted.begin(), wanted.end(), held->part("code")->begin()));
+}
+
+TEST_CASE("an entry of several blobs that a trim moves has each of them where it is") {
+  TemporaryFolder folder;
+  StoreOptions options;
+  options.segment_bytes = 1 << 20;
+  auto store = open(folder / "s", options);
+  const auto value = [](uint64_t id, uint64_t part) { return payload(3 * id + part, 30000 + 1000 * part); };
+  constexpr uint64_t kEntries = 40;
+  for (uint64_t id = 0; id < kEntries; ++id) {
+    const Bytes one = value(id, 0), two = value(id, 1), three = value(id, 2);
+    REQUIRE(
+        store->put(key_of(id), {{"one", one}, {"two", two}, {"three", three}, {"note", as_bytes("inline")}}, kHere));
+  }
+  for (uint64_t id = 0; id < kEntries; id += 2) REQUIRE(store->remove(key_of(id)).value());
+  const auto before = store->stat().value();
+  const auto report = store->trim(before.live_bytes * 5 / 4).value();
+  CHECK(report.bytes_after < report.bytes_before);
+  CHECK(store->verify()->damage.empty());
+  for (auto& again : {store, open(folder / "s", options)})
+    for (uint64_t id = 1; id < kEntries; id += 2) {
+      const auto entry = again->find(key_of(id)).value();
+      REQUIRE(entry);
+      for (uint64_t part = 0; part < 3; ++part) {
+        const Bytes wanted = value(id, part);
+        const ByteView found = entry->part(std::array{"one", "two", "three"}[part]).value();
+        CHECK(std::equal(wanted.begin(), wanted.end(), found.begin(), found.end()));
+      }
+      CHECK(as_text(entry->part("note").value()) == "inline");
+    }
+}
+
+TEST_CASE("a flight that is moved onto another gives up that one's turn and keeps its own") {
+  TemporaryFolder folder;
+  auto store = open(folder / "s");
+  const auto free = [&](uint64_t id) {
+    return Flight::acquire(folder / "s", key_of(id), std::chrono::milliseconds(0))->held();
+  };
+  {
+    Flight one = Flight::acquire(folder / "s", key_of(1), std::chrono::milliseconds(0)).value();
+    {
+      Flight two = Flight::acquire(folder / "s", key_of(2), std::chrono::milliseconds(0)).value();
+      CHECK(one.held());
+      CHECK(two.held());
+      CHECK_FALSE(free(1));
+      CHECK_FALSE(free(2));
+      one = std::move(two);
+    }
+    CHECK(one.held());
+    CHECK_FALSE(one.waited());
+    CHECK(free(1));
+    CHECK_FALSE(free(2));
+    Flight blocked = Flight::acquire(folder / "s", key_of(2), std::chrono::milliseconds(1)).value();
+    CHECK_FALSE(blocked.held());
+    CHECK(blocked.waited());
+  }
+  CHECK(free(2));
 }
 
 TEST_CASE("a store that is closed leaves no descriptor, nor does a trim") {

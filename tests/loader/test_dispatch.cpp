@@ -340,6 +340,9 @@ TEST_CASE("lines that kernels log reach the caller") {
   CHECK(log("%v1x %v") == "logs|%v1x %v");
   CHECK(log("%12") == "logs|%12");
   CHECK(log("") == "logs|");
+  // The longest line of one operand: a double near 1e306 with all the digits that may be asked for.
+  must(encoder->set_bytes(1, bytes_of(std::numeric_limits<float>::max() / 3)));
+  CHECK(log("%.256lf").size() == 5 + 307 + 1 + 256);
 }
 
 TEST_CASE("a device has as many threads as were asked for, the caller's among them") {

@@ -280,6 +280,34 @@ TEST_CASE("names out of their order, or twice, are refused wherever they stand")
   CHECK(said({0, 1, 3}).find("function 2 in name order is 3 of 3") != std::string::npos);
 }
 
+TEST_CASE("kinds and flags of rows are read up to the last that there is") {
+  const Bytes whole = written({two_kernels()});
+  const size_t functions = sizeof(PackageHeader) + sizeof(ManifestHeader) + sizeof(LibraryRow) + 2 * sizeof(TagRow);
+  const size_t argument = functions + 2 * sizeof(FunctionRow), constant = argument + 3 * sizeof(ArgumentRow);
+  const size_t slice = constant + sizeof(ConstantRow), presence = slice + 2 * sizeof(SliceRow);
+  const auto opens = [&](size_t at, uint8_t value) {
+    Bytes bytes = whole;
+    bytes[at] = std::byte{value};
+    reseal(bytes);
+    return Package::open(bytes).has_value();
+  };
+  const auto ends = [&](size_t at, auto last) {
+    return opens(at, static_cast<uint8_t>(last)) && !opens(at, static_cast<uint8_t>(static_cast<uint8_t>(last) + 1));
+  };
+  CHECK(ends(functions + offsetof(FunctionRow, kind), FunctionKind::object));
+  CHECK(ends(argument + offsetof(ArgumentRow, kind), ArgumentKind::other));
+  CHECK(ends(argument + offsetof(ArgumentRow, access), Access::sample));
+  CHECK(ends(argument + offsetof(ArgumentRow, flags), 3));
+  CHECK(ends(constant + offsetof(ConstantRow, required), 1));
+  CHECK(ends(slice + offsetof(SliceRow, platform), Platform::visionos));
+  CHECK(ends(slice + offsetof(SliceRow, checked), 1));
+  CHECK(ends(slice + offsetof(SliceRow, zero), 0));
+  CHECK(ends(slice + offsetof(SliceRow, zero_end), 0));
+  CHECK(ends(presence + offsetof(PresenceRow, missing), 1));
+  CHECK(opens(slice + offsetof(SliceRow, kind), static_cast<uint8_t>(SliceKind::metallib)));
+  CHECK_FALSE(opens(slice + offsetof(SliceRow, kind), 77));
+}
+
 TEST_CASE("one flipped bit anywhere is found, at the latest when its part is hashed") {
   const Bytes whole = written({two_kernels()});
   size_t at_open = 0, at_part = 0;
@@ -368,6 +396,12 @@ TEST_CASE("a model that contradicts itself is not written") {
   CHECK(code({library}) == Errc::invalid_argument);
   library = two_kernels();
   library.slices[1].bytes = text_bytes("no CPU slice");
+  CHECK(code({library}) == Errc::invalid_argument);
+  library = two_kernels();
+  library.slices[1].bytes = text_bytes(std::string(300, 'x'));  // long enough for one, which it is not
+  CHECK(code({library}) == Errc::invalid_argument);
+  library = two_kernels();
+  library.slices[1].bytes.resize(kCpuSliceHeaderBytes - 1);
   CHECK(code({library}) == Errc::invalid_argument);
   library = two_kernels();
   library.functions[0].constants[0].type_name.clear();

@@ -412,8 +412,11 @@ TEST_CASE("a remote's answer is held to what was asked, and no remote makes a co
   Machines machines;
   const Compiled genuine = compiled(machines, "genuine", kSource);
   const Compiled more = compiled(machines, "more", kSource + two);
+  std::string renamed = kSource;
+  renamed.replace(renamed.find("@twice"), 6, "@thrice");
+  const Compiled another = compiled(machines, "another", renamed);  // whole, and a kernel that nobody asked for
   schema::Library library = schema::Package::open(genuine.kernel_package)->copy_library(0).value();
-  std::vector<Bytes> wrong = {more.kernel_package,
+  std::vector<Bytes> wrong = {more.kernel_package, another.kernel_package,
                               to_bytes(ByteView(genuine.kernel_package).first(genuine.kernel_package.size() / 2))};
   const auto add = [&](const std::function<void(schema::Library&)>& change) {
     schema::Library made = library;
@@ -437,6 +440,11 @@ TEST_CASE("a remote's answer is held to what was asked, and no remote makes a co
       "target triple = \"spir64-unknown-unknown\"\n"
       "define spir_kernel void @second(ptr addrspace(1) %x) { store float 1.0, ptr addrspace(1) %x\n ret void }\n";
   wanted.sources.insert(wanted.sources.begin(), {"second.ll", as_bytes(second)});
+  SessionOptions alone;
+  alone.store = machines.stores / "alone";
+  alone.remotes.emplace();
+  alone.threads = 1;
+  const Bytes right = bytes_of(must(Session::open(alone)->make(wanted)));
   size_t number = 0;
   for (const char* level : {"any", "local"})
     for (const Bytes& bytes : wrong) {
@@ -445,7 +453,7 @@ TEST_CASE("a remote's answer is held to what was asked, and no remote makes a co
       REQUIRE(server->put(std::span(&entry, 1)));
       const Variable trust("SMELT_TRUST", level);
       const std::string machine = fmt::format("machine{}", number++);
-      CHECK(run_twice(must(machines.session(machine)->make(wanted)), 21) == 42);
+      CHECK(bytes_of(must(machines.session(machine)->make(wanted))) == right);
       CHECK(run_twice(must(machines.session(machine)->make(wanted)), 21) == 42);
       // It may lie in the store already, of an older smelt.
       SessionOptions options;

@@ -208,7 +208,8 @@ class ArgumentChecker {
                       row.is_vector ? "up to 3" : "no", lanes);
     const std::string wanted =
         fmt::format("{}{}", element.isIntegerTy(32) ? "uint" : "ushort", lanes == 1 ? "" : std::to_string(lanes));
-    if (node.type_name != wanted)
+    // Without a name nothing is said that could be wrong; hand-written AIR has none, of buffers neither.
+    if (!node.type_name.empty() && node.type_name != wanted)
       findings_.error(Check::argument, place, "'{}' is called '{}', but the parameter is {}", row.attribute,
                       node.type_name, wanted);
   }

@@ -264,6 +264,8 @@ TEST_CASE("each check finds its fault: arguments") {
                "air.buffer_size 2 is less");
   expect_error(with(&Plant::b, "air.read\"", "air.read_write\""), Check::argument, "constant memory is read only");
   expect_error(with(&Plant::c, "uint3", "uint2"), Check::argument, "is called 'uint2', but the parameter is uint3");
+  for (const Finding& finding : with(&Plant::c, "!\"air.arg_type_name\", !\"uint3\", ", ""))
+    CHECK(finding.severity != Finding::Severity::error);  // called nothing, which is not wrong
   expect_error(with(&Plant::c, "thread_position_in_grid", "thread_colour"), Check::argument,
                "is no argument of a kernel");
   expect_error(with(&Plant::a, "!\"air.address_space\", i32 1, ", ""), Check::argument, "no air.address_space");
