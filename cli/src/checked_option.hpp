@@ -10,7 +10,7 @@ class App;
 
 namespace smelt::cli {
 
-/// Without words: all checks there are. Without the option: what SMELT_CHECK says. `checked` outlives `verb`.
+/// Without words: all checks that there are. Without the option: what SMELT_CHECK says. `checked` outlives `verb`.
 void add_checked(CLI::App& verb, Checks& checked, const char* help);
 
 }  // namespace smelt::cli

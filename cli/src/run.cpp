@@ -360,8 +360,10 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
-  add_checked(*verb, options->checked,
-              "Check every access, or what =memory,races,init,sync names (CPU; what that is: smelt compile --help)");
+  add_checked(
+      *verb, options->checked,
+      "Check accesses, races, values and barriers, or what =memory,races,init,sync names (CPU; what that is: smelt "
+      "compile --help)");
   verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
   verb->add_option("--trust", options->trust, "Which packages are loaded: any, local or signed (default: SMELT_TRUST)");
   verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed")

@@ -12,7 +12,7 @@ _ALL = 15
 
 
 def bits(checked: object) -> int:
-    """As the compiled modules take them. False and None: what SMELT_CHECK says."""
+    """As the compiled modules take them. True: all. False and None: what SMELT_CHECK says."""
     if checked is None or checked is False or checked == "":
         words = os.environ.get("SMELT_CHECK", "")
         return _of_words(words, "SMELT_CHECK") if words else 0
@@ -20,16 +20,16 @@ def bits(checked: object) -> int:
         return _of_words(checked, "checked")
     if isinstance(checked, (list, tuple, set, frozenset)):
         return _of_words(",".join(str(word) for word in checked), "checked")
-    return int(bool(checked)) if isinstance(checked, bool) else int(checked) & _ALL  # type: ignore[call-overload]
+    if isinstance(checked, int) and not isinstance(checked, bool):
+        return checked & _ALL
+    return _ALL
 
 
 def _of_words(text: str, where: str) -> int:
     if text in ("none", "0"):
         return 0
-    if text == "all":
+    if text in ("all", "1", "true"):
         return _ALL
-    if text in ("1", "true"):
-        return 1
     found = 0
     for word in text.split(","):
         bit = _BITS.get(word.strip())

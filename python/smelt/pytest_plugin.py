@@ -9,7 +9,7 @@ import os
 import tempfile
 from typing import Any
 
-import pytest
+import pytest  # type: ignore[import]
 
 _WORDS = "memory,races,init,sync"
 
@@ -69,7 +69,7 @@ class _Report:
             self._read = file.tell()
         return [json.loads(line) for line in lines if line.strip()]
 
-    @pytest.hookimpl(hookwrapper=True)
+    @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
         outcome = yield
         if call.when != "call":

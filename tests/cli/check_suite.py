@@ -113,6 +113,9 @@ ONE_TYPE = [
     ("private_hole", "unwritten", "k != 2", "k != 9",
      "uint p[8]; for (uint k = 0; k < 8; ++k) if (@) p[k] = k; uint x = 0; for (uint k = a[i]; k < 8; ++k) x += p[k];"
      " b[i] = x;"),
+    ("copied_struct", "unwritten", "23", "24",
+     "struct Big { uint v[24]; }; threadgroup Big m[64]; Big p; for (uint k = 0; k < @; ++k) p.v[k] = a[i] + k; m[t] = p;"
+     f" {WAIT} b[i] = m[63 - t].v[(a[i] + 23) % 24];"),
     ("unset_choice", "unwritten", "", f"m[t] = i; {WAIT}", f"{SOME} @ if (m[t] > 5) b[i] = 1;"),
     ("unset_index", "unwritten", "", f"m[t] = i; {WAIT}", f"{SOME} @ b[(m[t] & 3) * 64 + t] = 1;"),
     ("unset_counter", "unwritten", "", "if (t == 0) m[0] = 0;",

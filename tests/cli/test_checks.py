@@ -115,7 +115,7 @@ kernel void update(device float* mean [[buffer(0)]], uint i [[thread_position_in
     def test_code_of_other_checks_is_another_slice(self):
         package = self.package(self.RACE, "--checked=races")
         self.assertIn(b"checked-memory-races", smelt("inspect", package, environment=self.environment).stdout)
-        result = smelt("run", "--checked", package, "update", "--threads", 4, "f32[4]", environment=self.environment)
+        result = smelt("run", "--checked=memory", package, "update", "--threads", 4, "f32[4]", environment=self.environment)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("checks other things", result.stderr.decode())
 

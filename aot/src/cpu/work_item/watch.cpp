@@ -83,13 +83,12 @@ class ThreadWatcher {
  private:
   /// Memory that no other thread can know of, or that nobody writes.
   bool is_shared(const llvm::Value* pointer) const {
-    if (reads_dispatch(pointer, dispatch_)) return false;
     llvm::SmallVector<const llvm::Value*> origins;
     llvm::getUnderlyingObjects(pointer, origins, nullptr, 0);
     return !llvm::all_of(origins, [&](const llvm::Value* origin) {
       const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(origin);
       return llvm::isa<llvm::AllocaInst, llvm::ConstantPointerNull>(origin) || origin == dispatch_ ||
-             (global != nullptr && global->isConstant());
+             reads_dispatch(origin, dispatch_) || (global != nullptr && global->isConstant());
     });
   }
 
@@ -278,18 +277,36 @@ llvm::Value* place_text(llvm::Module& module, const std::string& text) {
   return global;
 }
 
-std::string place_of(const llvm::Instruction& instruction) {
+namespace {
+
+constexpr unsigned kMostBlocksBack = 16;
+
+/// Null where it has no line: LLVM gives line 0 to what it has merged or moved. A place in one of Metal's own headers
+/// is where the program calls it.
+const llvm::DILocation* line_of(const llvm::Instruction& instruction) {
   const llvm::DILocation* location = instruction.getDebugLoc();
-  // Code that the compiler put in has no line of its own; the next instruction that has one is of the same statement.
-  for (const llvm::Instruction* next = &instruction; location == nullptr && next != nullptr; next = next->getNextNode())
-    location = next->getDebugLoc();
-  if (location == nullptr) return "line unknown";
-  // A place in one of Metal's own headers is where the program calls it.
-  const auto is_ours = [](const llvm::DILocation& at) { return !at.getFilename().starts_with("/smelt/"); };
-  const llvm::DILocation* told = location;
-  while (!is_ours(*told) && told->getInlinedAt() != nullptr) told = told->getInlinedAt();
-  if (told->getFilename() == "air") return "AIR line " + std::to_string(told->getLine());
-  return told->getFilename().str() + ":" + std::to_string(told->getLine()) + ":" + std::to_string(told->getColumn());
+  while (location != nullptr && (location->getLine() == 0 || location->getFilename().starts_with("/smelt/")))
+    location = location->getInlinedAt();
+  return location;
+}
+
+}  // namespace
+
+std::string place_of(const llvm::Instruction& instruction) {
+  // Code without a line is of the statement around it.
+  const llvm::DILocation* found = line_of(instruction);
+  for (const auto* next = &instruction; found == nullptr && next != nullptr; next = next->getNextNode())
+    found = line_of(*next);
+  const llvm::Instruction* before = &instruction;
+  for (unsigned blocks = 0; found == nullptr && before != nullptr && blocks < kMostBlocksBack; ++blocks) {
+    const llvm::BasicBlock* const block = before->getParent();
+    for (; found == nullptr && before != nullptr; before = before->getPrevNode()) found = line_of(*before);
+    const llvm::BasicBlock* const only = block->getSinglePredecessor();
+    before = only != nullptr ? only->getTerminator() : nullptr;
+  }
+  if (found == nullptr) return "line unknown";
+  if (found->getFilename() == "air") return "AIR line " + std::to_string(found->getLine());
+  return found->getFilename().str() + ":" + std::to_string(found->getLine()) + ":" + std::to_string(found->getColumn());
 }
 
 llvm::Value* linear_position(const WorkItem& item) {

@@ -34,8 +34,11 @@ class ValueWatcher {
         module_(*item.function->getParent()),
         i64_(llvm::Type::getInt64Ty(module_.getContext())),
         pointer_(llvm::PointerType::get(module_.getContext(), 0)) {
-    for (size_t i = 0; i < item.parameters.size(); ++i)
-      if (item.parameters[i].kind == WorkParameter::Kind::dispatch) dispatch_ = function_.getArg(unsigned(i));
+    for (size_t i = 0; i < item.parameters.size(); ++i) {
+      llvm::Argument* argument = function_.getArg(static_cast<unsigned>(i));
+      if (item.parameters[i].kind == WorkParameter::Kind::dispatch) dispatch_ = argument;
+      if (item.parameters[i].kind == WorkParameter::Kind::threadgroup_memory) threadgroup_memory_ = argument;
+    }
   }
 
   void run() {
@@ -61,8 +64,11 @@ class ValueWatcher {
 
   void expand_memory() {
     const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(function_);
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function_)))
-      if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) expand_as_loop(*memory, costs);
+    // First found, since each splits the block that it stands in.
+    std::vector<llvm::MemIntrinsic*> found;
+    for (llvm::Instruction& instruction : llvm::instructions(function_))
+      if (auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) found.push_back(memory);
+    for (llvm::MemIntrinsic* memory : found) expand_as_loop(*memory, costs);
   }
 
   void decides(llvm::Instruction& before, llvm::Value* value) {
@@ -154,14 +160,27 @@ class ValueWatcher {
   }
 
   bool has_shadow(const llvm::Value* pointer) const {
-    if (is_buffer(pointer) || reads_dispatch(pointer->stripPointerCasts(), dispatch_)) return false;
+    if (is_buffer(pointer)) return false;
     llvm::SmallVector<const llvm::Value*> origins;
     llvm::getUnderlyingObjects(pointer, origins, nullptr, 0);
     return !llvm::all_of(origins, [&](const llvm::Value* origin) {
       return llvm::isa<llvm::GlobalVariable, llvm::ConstantPointerNull>(origin) || origin == dispatch_ ||
+             reads_dispatch(origin, dispatch_) ||
              (origin->getType()->isPointerTy() && origin->getType()->getPointerAddressSpace() != 0 &&
               origin->getType()->getPointerAddressSpace() != 3);
     });
+  }
+
+  static bool is_threadgroup(const llvm::Value* pointer) {
+    return llvm::cast<llvm::PointerType>(pointer->stripPointerCasts()->getType())->getAddressSpace() == 3;
+  }
+
+  /// Without a call: all of it lies in one piece, and so does its shadow.
+  llvm::Value* threadgroup_shadow(llvm::IRBuilder<>& builder, llvm::Value* pointer) {
+    llvm::Value* start = builder.CreatePtrToInt(threadgroup_memory_, i64_);
+    llvm::Value* offset = builder.CreateSub(builder.CreatePtrToInt(pointer->stripPointerCasts(), i64_), start);
+    llvm::Value* shadow = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, threadgroup_shadow));
+    return builder.CreateGEP(builder.getInt8Ty(), shadow, offset);
   }
 
   llvm::CallInst* call_field(llvm::IRBuilder<>& builder, uint64_t field, llvm::Type* result,
@@ -205,6 +224,8 @@ class ValueWatcher {
     llvm::Value* shadow = nullptr;
     if (!has_shadow(pointer))
       shadow = is_write ? nowhere() : zeros();
+    else if (is_threadgroup(pointer))
+      shadow = threadgroup_shadow(builder, pointer);
     else
       shadow = call_field(builder, offsetof(smelt_cpu_watch, shadow), pointer_,
                           {pointer, bytes, builder.getInt32(is_write ? 1 : 0)}, "smelt.watch.shadow");
@@ -263,6 +284,7 @@ class ValueWatcher {
   llvm::Type* i64_;
   llvm::PointerType* pointer_;
   llvm::Value* dispatch_ = nullptr;
+  llvm::Value* threadgroup_memory_ = nullptr;
   llvm::Value* thread_ = nullptr;
   llvm::Value* zeros_ = nullptr;
   llvm::Value* nowhere_ = nullptr;

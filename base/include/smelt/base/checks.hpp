@@ -60,11 +60,10 @@ class Checks {
     return watches() ? "-checked-" + words('-') : "-checked";
   }
 
-  /// Words with commas between them, or "all", or "" and "none". An unknown word lists the known ones.
+  /// Words with commas between them, or "all" and "1", or "" and "none". An unknown word lists the known ones.
   static Result<Checks> parse(std::string_view text) {
     if (text.empty() || text == "none" || text == "0") return Checks();
-    if (text == "all") return all();
-    if (text == "1" || text == "true") return Checks(true);
+    if (text == "all" || text == "1" || text == "true") return all();
     uint32_t bits = 0;
     for (std::string_view rest = text;;) {
       const size_t comma = rest.find(',');

@@ -409,7 +409,9 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
       box.low[axis] = static_cast<uint32_t>(at[axis] * step);
       box.high[axis] = static_cast<uint32_t>(std::min<uint64_t>((at[axis] + 1) * step, prelude.extent[axis]));
     }
-    if (watcher) watcher->begin_group_code();
+    if (watcher)
+      watcher->begin_group_code(
+          {static_cast<uint32_t>(at[0]), static_cast<uint32_t>(at[1]), static_cast<uint32_t>(at[2])});
     code.entry(&dispatch, &box, scratch);
     ending.look();
   }

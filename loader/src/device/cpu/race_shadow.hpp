@@ -12,24 +12,42 @@
 
 namespace smelt::loader {
 
-/// One access, as later ones ask about it. `epoch` and `simd_epoch` count the barriers that the thread had passed,
-/// those that order this kind of memory; `fences` those of its group that reach the whole device.
+/// One access, as later ones ask about it; all zeros is none. `epoch` and `simd_epoch` count the barriers that the
+/// thread had passed, those that order this kind of memory; `fences` those of its group that reach the whole device.
 struct Touch {
-  static constexpr uint32_t kNobody = ~0u;
-  uint32_t thread = kNobody;  ///< group * threads of a whole group + index in the group
-  uint32_t place = 0;
+  uint32_t thread_after = 0;  ///< 1 + group * threads of a whole group + index in the group
   uint16_t epoch = 0;
   uint16_t simd_epoch = 0;
-  uint16_t fences = 0;
-  bool is_atomic = false;
+  uint64_t place : 48 = 0;  ///< the text's address
+  uint64_t fences : 15 = 0;
+  uint64_t is_atomic : 1 = 0;
 
-  bool is_empty() const { return thread == kNobody; }
+  bool is_empty() const { return thread_after == 0; }
+  uint32_t thread() const { return thread_after - 1; }
+  const char* text() const { return reinterpret_cast<const char*>(static_cast<uintptr_t>(place)); }
 };
+static_assert(sizeof(Touch) == 16);
 
 /// The last to write, and two that read since.
 struct Cell {
   Touch write;
   std::array<Touch, 2> reads;
+};
+
+/// Cells that begin as zeros. Those of whole pages are used again by the launches of one thread: a page that the system
+/// has to give first takes longer than all that is done with it.
+class ZeroedCells {
+ public:
+  explicit ZeroedCells(size_t count);
+  ~ZeroedCells();
+  ZeroedCells(ZeroedCells&& other) noexcept = default;
+  ZeroedCells& operator=(ZeroedCells&& other) noexcept;
+  Cell& operator[](size_t i) { return at_[i]; }
+
+ private:
+  void give_back();
+  size_t count_ = 0;
+  std::unique_ptr<Cell[]> at_;
 };
 
 class RaceShadow {
@@ -49,7 +67,7 @@ class RaceShadow {
   struct Page {
     unsigned shift = 2;  ///< a cell is 1 << shift bytes
     bool is_threadgroup = false;
-    std::vector<Cell> cells = std::vector<Cell>(kPageBytes >> 2);
+    ZeroedCells cells{kPageBytes >> 2};
     /// Cells of 1 << to bytes; each has what the larger one had.
     void refine(unsigned to);
   };

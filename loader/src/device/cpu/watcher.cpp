@@ -41,7 +41,8 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
       static_bytes_(static_threadgroup_bytes),
       order_(order),
       group_threads_(dispatch.group[0] * dispatch.group[1] * dispatch.group[2]),
-      call_shadows_(kCallBytes) {
+      call_shadows_(kCallBytes),
+      threadgroup_shadow_(scratch.size()) {
   calls_.context = this;
   calls_.access = [](void* context, uint64_t thread, const void* address, uint64_t bytes, uint32_t flags,
                      const char* place) {
@@ -74,10 +75,11 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
     self.unwritten(place);
   };
   calls_.calls = call_shadows_.data();
+  calls_.threadgroup_shadow = threadgroup_shadow_.data();
   const auto low = reinterpret_cast<uintptr_t>(scratch.data());
   shadow_.add_range({low, low + static_bytes_, true});
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
-    if (dispatch.threadgroup_bytes[i] != 0)
+    if (has_argument(i))
       shadow_.add_range({low + dispatch.threadgroup_offsets[i],
                          low + dispatch.threadgroup_offsets[i] + dispatch.threadgroup_bytes[i], true});
     const auto buffer = reinterpret_cast<uintptr_t>(dispatch.buffers[i]);
@@ -86,17 +88,25 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
   }
 }
 
-void Watcher::begin_group_code() {
-  const auto low = reinterpret_cast<uintptr_t>(scratch_.data());
-  values_.forget(low, static_bytes_);
+/// Whether [[threadgroup(i)]] has its place in scratch: lengths of arguments that this kernel lacks may be left over.
+bool Watcher::has_argument(size_t i) const {
+  const uint64_t bytes = dispatch_.threadgroup_bytes[i];
+  return bytes != 0 && dispatch_.threadgroup_offsets[i] + bytes <= scratch_.size();
+}
+
+void Watcher::begin_group_code(const std::array<uint32_t, 3>& group) {
+  settle();
+  code_group_ = group;
+  row_left_ = 0;
+  std::memset(threadgroup_shadow_.data(), 0xff, static_bytes_);
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
-    if (dispatch_.threadgroup_bytes[i] != 0)
-      values_.forget(low + dispatch_.threadgroup_offsets[i], dispatch_.threadgroup_bytes[i]);
+    if (has_argument(i))
+      std::memset(threadgroup_shadow_.data() + dispatch_.threadgroup_offsets[i], 0xff, dispatch_.threadgroup_bytes[i]);
 }
 
 // ---- who it is ----
 
-void Watcher::become(uint64_t linear) {
+void Watcher::look_up(uint64_t linear) {
   settle();
   linear_ = linear;
   const std::array<uint32_t, 3> at{static_cast<uint32_t>(linear % dispatch_.grid[0]),
@@ -108,8 +118,8 @@ void Watcher::become(uint64_t linear) {
   std::array<uint32_t, 3> place{};
   for (size_t axis = 0; axis < 3; ++axis) place[axis] = at[axis] - group[axis] * dispatch_.group[axis];
   local_ = place[0] + group_size_[0] * (place[1] + group_size_[1] * place[2]);
-  thread_ = group_ * group_threads_ + local_;
-  progress_[local_].was_seen = true;
+  thread_ = group_begin_ + local_;
+  row_left_ = group_size_[0] - 1 - place[0];
 }
 
 void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
@@ -119,6 +129,7 @@ void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
   for (size_t axis = 0; axis < 3; ++axis)
     group_size_[axis] = std::min(dispatch_.group[axis], dispatch_.grid[axis] - group[axis] * dispatch_.group[axis]);
   threads_ = threads_of(group_size_);
+  group_begin_ = group_ * group_threads_;
   progress_.assign(threads_, Progress());
   meetings_.clear();
   simd_meetings_.assign((threads_ + kSimdThreads - 1) / kSimdThreads, {});
@@ -154,64 +165,23 @@ void Watcher::expect_all(const std::vector<Meeting>& meetings, uint32_t first, u
 
 // ---- accesses ----
 
-bool Watcher::is_ordered(const RaceShadow::Page& page, const Touch& before, const Touch& now) const {
-  if (before.thread == now.thread) return true;
-  const uint32_t group = before.thread / group_threads_;
-  if (group == group_) {
+inline bool Watcher::is_ordered(const RaceShadow::Page& page, const Touch& before, const Touch& now) const {
+  if (before.thread_after == now.thread_after) return true;
+  const uint32_t local = before.thread() - group_begin_;
+  if (local < group_threads_) {
     if (before.epoch != now.epoch) return true;
-    const bool same_simdgroup = before.thread % group_threads_ / kSimdThreads == local_ / kSimdThreads;
-    return same_simdgroup && before.simd_epoch != now.simd_epoch;
+    return local / kSimdThreads == local_ / kSimdThreads && before.simd_epoch != now.simd_epoch;
   }
   if (page.is_threadgroup) return true;  // another group's memory, which lay at the same place
+  if (known_.empty()) return false;
   const auto mine = known_.find(group_);
   if (mine == known_.end()) return false;
-  const auto its = mine->second.find(group);
+  const auto its = mine->second.find(before.thread() / group_threads_);
   return its != mine->second.end() && its->second > before.fences;
 }
 
-void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const char* place) {
-  if (!pending_.empty()) settle();
-  auto at = reinterpret_cast<uintptr_t>(address);
-  const bool is_write = (flags & SMELT_CPU_ACCESS_WRITES) != 0;
-  const bool is_simdgroup = (flags & SMELT_CPU_ACCESS_SIMDGROUP) != 0;
-  // A SIMD group acts as one: its first thread tells of it.
-  if (is_simdgroup && local_ % kSimdThreads != 0) return;
-  Touch now;
-  now.thread = thread_;
-  now.place = place_number(place);
-  now.is_atomic = (flags & SMELT_CPU_ACCESS_ATOMIC) != 0;
-  if ((flags & SMELT_CPU_ACCESS_MAY_FENCE) != 0) {
-    observed_[thread_].insert(at);
-    if (is_write && has_fenced_[thread_]) {
-      Known& released = released_[at];
-      for (const auto& [group, fences] : known_[group_]) released[group] = std::max(released[group], fences);
-      released[group_] = std::max(released[group_], fences_[group_]);
-    }
-  }
-  if (!fences_.empty()) {
-    const auto mine = fences_.find(group_);
-    now.fences = mine != fences_.end() ? mine->second : 0;
-  }
-  while (bytes > 0) {
-    const uint64_t offset = at % RaceShadow::kPageBytes;
-    const uint64_t here = std::min(bytes, RaceShadow::kPageBytes - offset);
-    if (RaceShadow::Page* const page = shadow_.page(at >> RaceShadow::kPageBits)) {
-      const unsigned memory = page->is_threadgroup ? 1 : 0;
-      now.epoch = progress_[local_].epochs[memory];
-      now.simd_epoch = progress_[local_].simd_epochs[memory];
-      const auto fine = static_cast<unsigned>(std::min(2, std::countr_zero(offset | here)));
-      if (fine < page->shift) page->refine(fine);
-      const uint64_t end = (offset + here) >> page->shift;
-      for (uint64_t cell = offset >> page->shift; cell < end; ++cell)
-        touch(*page, page->cells[cell], now, is_write, at - offset + (cell << page->shift), uint64_t{1} << page->shift);
-    }
-    at += here;
-    bytes -= here;
-  }
-}
-
-void Watcher::touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool is_write, uint64_t address,
-                    uint64_t bytes) {
+inline void Watcher::touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool is_write, uint64_t address,
+                           uint64_t bytes) {
   const auto races_with = [&](const Touch& before) {
     return !before.is_empty() && !(before.is_atomic && now.is_atomic) && !is_ordered(page, before, now);
   };
@@ -239,7 +209,7 @@ void Watcher::touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool i
   }
   // Two readers are enough to find one for every writer; those that are behind a barrier make room.
   for (Touch& read : cell.reads)
-    if (read.thread == now.thread && read.is_atomic == now.is_atomic) {
+    if (read.thread_after == now.thread_after && read.is_atomic == now.is_atomic) {
       read = now;
       return;
     }
@@ -255,6 +225,47 @@ void Watcher::touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool i
     }
 }
 
+void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const char* place) {
+  if (!pending_.empty()) settle();
+  auto at = reinterpret_cast<uintptr_t>(address);
+  const bool is_write = (flags & SMELT_CPU_ACCESS_WRITES) != 0;
+  const bool is_simdgroup = (flags & SMELT_CPU_ACCESS_SIMDGROUP) != 0;
+  // A SIMD group acts as one: its first thread tells of it.
+  if (is_simdgroup && local_ % kSimdThreads != 0) return;
+  Touch now;
+  now.thread_after = thread_ + 1;
+  now.place = reinterpret_cast<uintptr_t>(place);
+  now.is_atomic = (flags & SMELT_CPU_ACCESS_ATOMIC) != 0;
+  if ((flags & SMELT_CPU_ACCESS_MAY_FENCE) != 0) {
+    observed_[thread_].insert(at);
+    if (is_write && has_fenced_[thread_]) {
+      Known& released = released_[at];
+      for (const auto& [group, fences] : known_[group_]) released[group] = std::max(released[group], fences);
+      released[group_] = std::max(released[group_], fences_[group_]);
+    }
+  }
+  if (!fences_.empty()) {
+    const auto mine = fences_.find(group_);
+    now.fences = mine != fences_.end() ? std::min<uint16_t>(mine->second, 0x7fff) : 0;
+  }
+  while (bytes > 0) {
+    const uint64_t offset = at % RaceShadow::kPageBytes;
+    const uint64_t here = std::min(bytes, RaceShadow::kPageBytes - offset);
+    if (RaceShadow::Page* const page = shadow_.page(at >> RaceShadow::kPageBits)) {
+      const unsigned memory = page->is_threadgroup ? 1 : 0;
+      now.epoch = progress_[local_].epochs[memory];
+      now.simd_epoch = progress_[local_].simd_epochs[memory];
+      const auto fine = static_cast<unsigned>(std::min(2, std::countr_zero(offset | here)));
+      if (fine < page->shift) page->refine(fine);
+      const uint64_t end = (offset + here) >> page->shift;
+      for (uint64_t cell = offset >> page->shift; cell < end; ++cell)
+        touch(*page, page->cells[cell], now, is_write, at - offset + (cell << page->shift), uint64_t{1} << page->shift);
+    }
+    at += here;
+    bytes -= here;
+  }
+}
+
 /// Writes of the same value are told apart from those that change it.
 void Watcher::settle() {
   for (const Pending& one : pending_) {
@@ -263,11 +274,11 @@ void Watcher::settle() {
       found_race(one.before, true, one.now, true, one.address, one.bytes, one.is_threadgroup);
       continue;
     }
-    const char* const first = places_[one.before.place];
-    const char* const second = places_[one.now.place];
+    const char* const first = one.before.text();
+    const char* const second = one.now.text();
     if (Finding* const finding = new_finding(Finding::Kind::same_value, first, second)) {
-      finding->first = side(one.before.thread, first, "writes");
-      finding->second = side(one.now.thread, second, "writes the same");
+      finding->first = side(one.before.thread(), first, "writes");
+      finding->second = side(one.now.thread(), second, "writes the same");
       name_memory(*finding, one.address, one.bytes, second);
     }
   }
@@ -276,12 +287,12 @@ void Watcher::settle() {
 
 void Watcher::found_race(const Touch& before, bool before_writes, const Touch& now, bool now_writes, uint64_t address,
                          uint64_t bytes, bool is_threadgroup) {
-  const char* const first = places_[before.place];
-  const char* const second = places_[now.place];
+  const char* const first = before.text();
+  const char* const second = now.text();
   Told* const told = add(Finding::Kind::race, first, second);
   if (told == nullptr) return;
   Finding& finding = told->finding;
-  const Scope scope = scope_of(before.thread);
+  const Scope scope = scope_of(before.thread());
   const bool is_new = finding.times == 1;
   if (!is_new && scope <= told->scope) return;
   told->scope = scope;
@@ -291,8 +302,8 @@ void Watcher::found_race(const Touch& before, bool before_writes, const Touch& n
                          : writes      ? "writes"
                                        : "reads");
     };
-    finding.first = side(before.thread, first, does(before, before_writes));
-    finding.second = side(now.thread, second, does(now, now_writes));
+    finding.first = side(before.thread(), first, does(before, before_writes));
+    finding.second = side(now.thread(), second, does(now, now_writes));
     name_memory(finding, address, bytes, second);
   }
   const std::string flags = is_threadgroup ? "mem_flags::mem_threadgroup" : "mem_flags::mem_device";
@@ -354,7 +365,8 @@ void Watcher::fence() {
 
 void Watcher::stray_lanes(uint32_t first_thread, uint32_t readers, const char* place) {
   const uint32_t lane = first_thread + static_cast<uint32_t>(std::countr_zero(readers));
-  if (group_ == ~0u || lane >= threads_) return;
+  if (group_ == ~0u || group_at_ != code_group_) begin_group(code_group_);
+  if (lane >= threads_) return;
   if (Finding* const finding = new_finding(Finding::Kind::lanes, place, nullptr)) {
     finding->first = side(group_ * group_threads_ + lane, place, "reads a lane that does not take part");
     finding->advice = "Metal leaves its value undefined";
@@ -369,14 +381,6 @@ void Watcher::unwritten(const char* place) {
 }
 
 // ---- what is told ----
-
-uint32_t Watcher::place_number(const char* place) {
-  if (place == last_place_) return last_place_number_;
-  const auto [known, is_new] = place_numbers_.emplace(place, static_cast<uint32_t>(places_.size()));
-  if (is_new) places_.push_back(place);
-  last_place_ = place;
-  return last_place_number_ = known->second;
-}
 
 /// Null when the pair is known, or there are too many.
 Finding* Watcher::new_finding(Finding::Kind kind, const char* first, const char* second) {
@@ -430,15 +434,26 @@ void Watcher::name_memory(Finding& finding, uint64_t address, uint64_t bytes, co
   }
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
     const uint64_t start = low + dispatch_.threadgroup_offsets[i];
-    if (dispatch_.threadgroup_bytes[i] != 0 && address >= start && address < start + dispatch_.threadgroup_bytes[i]) {
+    if (has_argument(i) && address >= start && address < start + dispatch_.threadgroup_bytes[i]) {
       finding.memory = fmt::format("threadgroup argument {}", i);
       finding.element = (address - start) / bytes;
       return;
     }
   }
+  name_buffer(finding, address, bytes);
+}
+
+/// Of the buffers that reach there those that begin nearest: a program may have one piece of memory for all its arrays.
+void Watcher::name_buffer(Finding& finding, uint64_t address, uint64_t bytes) const {
+  const auto start_of = [&](size_t i) { return reinterpret_cast<uintptr_t>(dispatch_.buffers[i]); };
+  const auto reaches = [&](size_t i) {
+    return start_of(i) != 0 && address >= start_of(i) && address < start_of(i) + dispatch_.buffer_bytes[i];
+  };
+  uint64_t nearest = 0;
+  for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
+    if (reaches(i)) nearest = std::max<uint64_t>(nearest, start_of(i));
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
-    const auto start = reinterpret_cast<uintptr_t>(dispatch_.buffers[i]);
-    if (start == 0 || address < start || address >= start + dispatch_.buffer_bytes[i]) continue;
+    if (!reaches(i) || start_of(i) != nearest) continue;
     uint64_t element = bytes;
     std::string name = fmt::format("buffer {}", i);
     for (const ArgInfo& argument : pipeline_.args())
@@ -447,7 +462,7 @@ void Watcher::name_memory(Finding& finding, uint64_t address, uint64_t bytes, co
         if (argument.size > 1) element = argument.size;
       }
     finding.memory += (finding.memory.empty() ? "" : ", also ") + name;
-    if (!finding.element) finding.element = (address - start) / element;
+    if (!finding.element) finding.element = (address - nearest) / element;
   }
 }
 

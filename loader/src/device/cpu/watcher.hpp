@@ -30,8 +30,8 @@ class Watcher {
 
   const smelt_cpu_watch& calls() const { return calls_; }
 
-  /// Call before code that runs one group: nobody has written its threadgroup memory.
-  void begin_group_code();
+  /// Call before code that runs one group, whose position this is: nobody has written its threadgroup memory.
+  void begin_group_code(const std::array<uint32_t, 3>& group);
 
   /// After the last group. Empty: nothing was found.
   std::vector<Finding> finish();
@@ -54,13 +54,21 @@ class Watcher {
     std::array<uint16_t, 2> simd_epochs{};  ///< of the SIMD group
     uint32_t meetings = 0;
     uint32_t simd_meetings = 0;
-    bool was_seen = false;
   };
   /// What a group knows of other groups, by fences of the device around atomics: how many of their fences are behind
   /// it.
   using Known = std::map<uint32_t, uint16_t>;
 
-  void become(uint64_t linear);
+  void become(uint64_t linear) {
+    if (linear != linear_ + 1 || row_left_ == 0) return look_up(linear);
+    if (!pending_.empty()) settle();
+    linear_ = linear;
+    --row_left_;
+    ++thread_;
+    ++local_;
+  }
+  void look_up(uint64_t linear);
+  bool has_argument(size_t i) const;
   void begin_group(const std::array<uint32_t, 3>& group);
   void end_group();
   void expect_all(const std::vector<Meeting>& meetings, uint32_t first, uint32_t end, uint32_t Progress::* passed,
@@ -81,8 +89,8 @@ class Watcher {
   Told* add(Finding::Kind kind, const char* first, const char* second);
   Scope scope_of(uint32_t other) const;
   FindingSide side(uint32_t thread, const char* place, std::string does) const;
+  void name_buffer(Finding& finding, uint64_t address, uint64_t bytes) const;
   void name_memory(Finding& finding, uint64_t address, uint64_t bytes, const char* place) const;
-  uint32_t place_number(const char* place);
 
   const CpuPipeline& pipeline_;
   const smelt_cpu_dispatch& dispatch_;
@@ -92,21 +100,21 @@ class Watcher {
   const uint32_t group_threads_;
   smelt_cpu_watch calls_{};
   std::vector<std::byte> call_shadows_;
+  std::vector<std::byte> threadgroup_shadow_;
 
   RaceShadow shadow_;
   ValueShadow values_;
-  std::vector<const char*> places_{nullptr};
-  std::map<const char*, uint32_t> place_numbers_;
-  const char* last_place_ = nullptr;
-  uint32_t last_place_number_ = 0;
 
-  uint64_t linear_ = ~uint64_t{0};  // of the current thread
-  uint32_t group_ = ~0u;            // its group's number
+  uint64_t linear_ = ~uint64_t{0};        // of the current thread
+  std::array<uint32_t, 3> code_group_{};  // that the code runs now
+  uint32_t group_ = ~0u;                  // number of the group that the books are of
   std::array<uint32_t, 3> group_at_{};
   std::array<uint32_t, 3> group_size_{};  // trimmed at the edge
   uint32_t threads_ = 0;                  // of the group
   uint32_t local_ = 0;                    // index in the group
   uint32_t thread_ = 0;
+  uint32_t group_begin_ = 0;  // number of the group's first thread
+  uint32_t row_left_ = 0;     // threads that follow in this row of the group
   uint64_t round_ = 0;
 
   std::vector<Progress> progress_;

@@ -68,7 +68,9 @@ struct smelt_cpu_watch {
   void (*forget)(void* context, const void* address, uint64_t bytes);
   /// A value that nobody has written decides something.
   void (*unwritten)(void* context, uint64_t thread, const char* place);
-  void* calls;  ///< 16 KiB of zeros that calls of one thread pass shadows through
+  void* calls;               ///< 16 KiB of zeros that calls of one thread pass shadows through
+  void* threadgroup_shadow;  ///< the same shadow of the scratch memory, byte for byte from its begin: what threadgroup
+                             ///< memory has
 };
 
 /// Services for kernels that talk to the host. Called from worker threads.
