@@ -14,6 +14,7 @@
 #include "smelt/service/reading_child.hpp"
 #include "smelt/service/session.hpp"
 
+#include "checked_option.hpp"
 #include "compile_list.hpp"
 #include "progress.hpp"
 #include "reading.hpp"
@@ -274,11 +275,13 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       "Of LLVM IR: take double precision, all atomics of 64 bits and more threadgroup memory than 32 KiB, which "
       "no Apple GPU has; a kernel with them gets CPU code alone");
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
-  verb.add_flag(
-      "--checked", request.checked,
-      "Add CPU code that bounds every access: of buffers, threadgroup memory, private arrays, constant tables, "
-      "and through null and pointers read from memory. Not checked: races, what nobody has written, the "
-      "alignment of atomics, and which of the bound buffers a pointer out of memory leads to");
+  add_checked(
+      verb, request.checked,
+      "Add CPU code that bounds every access (memory): of buffers, threadgroup memory, private arrays, constant "
+      "tables, "
+      "and through null and pointers read from memory; and that looks at what threads do to the same bytes (races), at "
+      "values that nobody has written (init), and at who reaches barriers (sync). --checked=memory,races names some of "
+      "these. Not checked: the alignment of atomics, and which of the bound buffers a pointer out of memory leads to");
   verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)");
   verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0");
 }

@@ -3,9 +3,11 @@
 #include "smelt/base/files.hpp"
 #include "smelt/loader/crash_report.hpp"
 #include "smelt/loader/encoder.hpp"
+#include "smelt/loader/findings.hpp"
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
+#include "checked_option.hpp"
 #include "run_argument.hpp"
 #include "verbs.hpp"
 
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 
 namespace smelt::cli {
@@ -34,15 +37,16 @@ struct RunOptions {
   std::string cpu;
   std::string trust, expect;
   std::vector<std::string> trusted;
-  bool checked = false, no_native = false;
-  unsigned repeat = 0;
+  bool no_native = false;
+  Checks checked;
+  unsigned repeat = 0, orders = 0;
 };
 
 Result<DeviceRef> open_device(const RunOptions& options) {
   DeviceOptions with;
   with.cpu_level = options.cpu;
   DeviceKind kind = DeviceKind::automatic;
-  if (options.device == "cpu" || !options.cpu.empty() || options.checked) kind = DeviceKind::cpu;
+  if (options.device == "cpu" || !options.cpu.empty() || options.checked || options.orders != 0) kind = DeviceKind::cpu;
   if (options.device == "metal") kind = DeviceKind::metal;
   return Device::open(kind, with);
 }
@@ -240,28 +244,79 @@ void print_times(std::vector<double>& microseconds) {
              microseconds[microseconds.size() / 2]);
 }
 
-Result<void> run_kernel(const RunOptions& options, Context& context) {
-  SMELT_TRY(Launch launch, read_launch(options));
+/// A kernel with its arguments bound.
+struct Bound {
+  std::unique_ptr<Encoder> encoder;
+  std::vector<BufferRef> buffers;  ///< null for scalars
+
+  Result<void> dispatch(const Launch& launch) const {
+    const auto group = launch.group ? std::optional(launch.group->size) : std::nullopt;
+    SMELT_TRY_VOID(encoder->dispatch_threads(launch.threads.size, group, launch.threads.rank));
+    return encoder->wait();
+  }
+};
+
+Result<Bound> bind(const RunOptions& options, const Launch& launch, Context& context) {
   SMELT_TRY(const DeviceRef device, open_device(options));
   auto library = load(options, device);
   if (!library) return tl::unexpected(std::move(library).error().in(options.file));
   SMELT_TRY(const FunctionRef function, (*library)->function(options.function));
   warn_of_mismatches(*function, options, launch.arguments, context);
   SMELT_TRY(const PipelineRef pipeline, function->pipeline(launch.constants));
-  SMELT_TRY(const std::unique_ptr<Encoder> encoder, Encoder::create(device));
-  SMELT_TRY_VOID(encoder->set_pipeline(pipeline));
-  std::vector<BufferRef> buffers;
+  Bound bound;
+  SMELT_TRY(bound.encoder, Encoder::create(device));
+  Encoder& encoder = *bound.encoder;
+  SMELT_TRY_VOID(encoder.set_pipeline(pipeline));
   for (size_t i = 0; i < launch.arguments.size(); ++i)
-    SMELT_TRY_VOID(bind_argument(*encoder, static_cast<uint32_t>(i), launch.arguments[i], buffers));
+    SMELT_TRY_VOID(bind_argument(encoder, static_cast<uint32_t>(i), launch.arguments[i], bound.buffers));
   for (const ThreadgroupMemory& memory : launch.threadgroup_memory)
-    SMELT_TRY_VOID(encoder->set_threadgroup_memory(memory.index, memory.bytes));
-  const auto dispatch = [&]() -> Result<void> {
-    const auto group = launch.group ? std::optional(launch.group->size) : std::nullopt;
-    SMELT_TRY_VOID(encoder->dispatch_threads(launch.threads.size, group, launch.threads.rank));
-    return encoder->wait();
-  };
+    SMELT_TRY_VOID(encoder.set_threadgroup_memory(memory.index, memory.bytes));
+  return bound;
+}
+
+void print_notes() {
+  for (const Finding& finding : last_findings()) fmt::print(stderr, "smelt: note: {}\n", text_of(finding));
+}
+
+/// What the launch leaves in its buffers must not depend on the order in which groups run.
+Result<void> compare_orders(const RunOptions& options, const Launch& launch, Context& context) {
+  std::vector<Bytes> first;
+  for (unsigned i = 0; i < options.orders; ++i) {
+    const std::string order = i == 0 ? "forward" : i == 1 ? "reverse" : fmt::format("random:{}", i);
+    // A device takes its order when it is opened.
+    ::setenv("SMELT_ORDER", order.c_str(), 1);
+    SMELT_TRY(const Bound bound, bind(options, launch, context));
+    SMELT_TRY_VOID(bound.dispatch(launch));
+    for (size_t k = 0; k < bound.buffers.size(); ++k) {
+      const auto contents = bound.buffers[k] ? bound.buffers[k]->contents() : std::span<std::byte>();
+      if (i == 0) {
+        first.emplace_back(contents.begin(), contents.end());
+        continue;
+      }
+      const auto differs = std::mismatch(first[k].begin(), first[k].end(), contents.begin(), contents.end());
+      if (differs.first == first[k].end()) continue;
+      const auto size = std::max<size_t>(element_bytes(launch.arguments[k].array.type).value_or(1), 1);
+      return fail(Errc::invalid_argument,
+                  "kernel '{}': the result depends on the order in which groups run: buffer {}, element {} is another "
+                  "one with SMELT_ORDER={} than with SMELT_ORDER=forward; smelt run --checked=races says which "
+                  "accesses nothing orders",
+                  options.function, k, static_cast<size_t>(differs.first - first[k].begin()) / size, order);
+    }
+  }
+  fmt::print(stderr, "{} orders, the same result\n", options.orders);
+  return {};
+}
+
+Result<void> run_kernel(const RunOptions& options, Context& context) {
+  SMELT_TRY(Launch launch, read_launch(options));
   report_crashes("smelt run --checked names the thread and the access.");
+  if (options.orders != 0) SMELT_TRY_VOID(compare_orders(options, launch, context));
+  if (options.orders != 0) ::setenv("SMELT_ORDER", "forward", 1);
+  SMELT_TRY(const Bound bound, bind(options, launch, context));
+  const std::vector<BufferRef>& buffers = bound.buffers;
+  const auto dispatch = [&] { return bound.dispatch(launch); };
   SMELT_TRY_VOID(dispatch());
+  print_notes();
 
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
     RunArgument& argument = launch.arguments[i];
@@ -305,7 +360,10 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
-  verb->add_flag("--checked", options->checked, "Check every access (CPU; what that is: smelt compile --help)");
+  add_checked(
+      *verb, options->checked,
+      "Check accesses, races, values and barriers, or what =memory,races,init,sync names (CPU; what that is: smelt "
+      "compile --help)");
   verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
   verb->add_option("--trust", options->trust, "Which packages are loaded: any, local or signed (default: SMELT_TRUST)");
   verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed")
@@ -313,6 +371,9 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_flag("--no-native", options->no_native,
                  "Leave a package's CPU code alone and make it from its Metal library");
   verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--orders", options->orders,
+                   "Run groups in so many orders first, and fail where a result depends on the order (CPU)")
       ->check(CLI::NonNegativeNumber);
   verb->callback([options, &context] { context.finish(run_kernel(*options, context)); });
 }

@@ -157,7 +157,7 @@ class LibraryLoader {
  private:
   Result<LibraryRef> on_demand(const OwnedBytes& bytes) {
     data_->on_demand = std::make_unique<OnDemand>(data_->device, data_->options, bytes, data_->names.size());
-    data_->target = {data_->device->target().name + (data_->options.checked ? "-checked" : ""), {}, {}, {}, {}, 0};
+    data_->target = {data_->device->target().name + data_->options.checked.suffix(), {}, {}, {}, {}, 0};
     const std::string& target = data_->container.target.name;
     data_->report.notes.push_back(
         {target, false, Errc::unsupported_platform, fmt::format("{}: holds no CPU code", target)});

@@ -29,7 +29,7 @@ class OnDemand {
 
   const DeviceRef device_;
   const std::shared_ptr<CodeSource> source_;
-  const bool checked_;
+  const Checks checked_;
   const OwnedBytes bytes_;
   mutable std::once_flag read_once_;
   mutable Result<metallib::Library> read_;

@@ -141,7 +141,7 @@ Result<Package> make_kernel(const KernelRequest& request, bool in_background) {
   const char* const level = request.level.c_str();
   options.cpu_levels = &level;
   options.cpu_level_count = 1;
-  options.checked = request.checked ? 1 : 0;
+  options.checked = request.checked.bits();
   options.cpu_effort = request.effort.c_str();
   // The kernel has code, so what takes much longer than that is not worth it.
   if (in_background) options.timeout = 120;
@@ -169,14 +169,15 @@ Result<Package> compiled_in_background(const KernelRequest& request) {
 }
 
 Result<std::shared_ptr<const TranslatedSource>> TranslatedSource::read(const SourceRequest& request,
-                                                                       const std::string& level, bool checked) {
+                                                                       const std::string& level, Checks checked) {
   const auto& library = compiler_library();
   if (!library) return tl::unexpected(library.error());
   SourceOptions with(request);
   const char* const wanted = level.c_str();
   with.options.cpu_levels = &wanted;
   with.options.cpu_level_count = 1;
-  with.options.checked = checked ? 1 : 0;
+  with.options.checked = checked.bits();
+  if (checked.watches()) with.options.debug_lines = 1;
   const smelt_source source = {kSourceName, request.text.data(), request.text.size()};
   smelt_translated* handle = nullptr;
   if (const smelt_status status = library->translate(library->compiler, &source, 1, &with.options, &handle);

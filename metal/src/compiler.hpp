@@ -3,6 +3,7 @@
 // or that brings packages, never loads LLVM.
 #pragma once
 
+#include "smelt/base/checks.hpp"
 #include "smelt/loader/types.hpp"
 #include "smelt/trust/origin.hpp"
 
@@ -32,7 +33,7 @@ struct KernelRequest {
   Digest digest;  ///< of the metallib
   std::string function;
   std::string level;  ///< "x86-64-v3"
-  bool checked = false;
+  Checks checked;
   std::string effort = "balanced";  ///< "fast", ...: time that its code may take to make
 };
 
@@ -57,7 +58,7 @@ class TranslatedSource {
  public:
   /// For CPU code of `level` ("x86-64-v3"); likewise.
   static Result<std::shared_ptr<const TranslatedSource>> read(const SourceRequest& request, const std::string& level,
-                                                              bool checked);
+                                                              Checks checked);
   /// Names, in the order of the source.
   const std::vector<std::string>& kernels() const { return kernels_; }
   /// A package with the CPU code of that kernel alone; likewise.

@@ -48,7 +48,7 @@ DeviceObject::DeviceObject(loader::DeviceRef loaded, unsigned which)
     : loader(std::move(loaded)),
       number(which),
       level(loader->target().name.substr(std::min(kCpu.size(), loader->target().name.size()))),
-      checked(flag_setting("SMELT_METAL_CHECKED")),
+      checked(checks_setting()),
       scheduler(*new Scheduler(loader, lane_count())) {}
 
 const std::vector<DeviceObject*>& all_devices() {

@@ -22,7 +22,7 @@ class DeviceObject final : public MTL::Device {
   /// "x86-64-v3": what CPU code is made for.
   const std::string level;
   /// SMELT_METAL_CHECKED: CPU code that bounds every access.
-  const bool checked;
+  const Checks checked;
   Scheduler& scheduler;
   std::atomic<uint64_t> allocated{0};
   std::atomic<uint64_t> next_hazard{1};  // numbers of tracked resources, fences: never used twice

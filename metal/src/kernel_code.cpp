@@ -39,7 +39,7 @@ Result<Package> compiled_and_kept(KernelCode& code, const std::string& kernel, c
 
 class MetallibCode final : public KernelCode {
  public:
-  MetallibCode(loader::OwnedBytes metallib, const Digest& digest, std::string level, bool checked)
+  MetallibCode(loader::OwnedBytes metallib, const Digest& digest, std::string level, Checks checked)
       : metallib_(std::move(metallib)), digest_(digest), level_(std::move(level)), checked_(checked) {}
 
   Digest key(const std::string& kernel, const std::string& effort) const override {
@@ -57,12 +57,12 @@ class MetallibCode final : public KernelCode {
   const loader::OwnedBytes metallib_;
   const Digest digest_;
   const std::string level_;
-  const bool checked_;
+  const Checks checked_;
 };
 
 class SourceCode final : public KernelCode {
  public:
-  SourceCode(SourceRequest request, const Digest& key, std::string level, bool checked)
+  SourceCode(SourceRequest request, const Digest& key, std::string level, Checks checked)
       : request_(std::move(request)), key_(key), level_(std::move(level)), checked_(checked) {}
 
   Digest key(const std::string& kernel, const std::string& effort) const override {
@@ -88,7 +88,7 @@ class SourceCode final : public KernelCode {
   const SourceRequest request_;
   const Digest key_;
   const std::string level_;
-  const bool checked_;
+  const Checks checked_;
   std::mutex lock_;
   std::shared_ptr<const TranslatedSource> translated_;
 };
@@ -138,11 +138,11 @@ void improve_later(const loader::PipelineRef& pipeline, const Improvement& impro
 
 }  // namespace
 
-KernelCodeRef code_of(loader::OwnedBytes metallib, const Digest& digest, std::string level, bool checked) {
+KernelCodeRef code_of(loader::OwnedBytes metallib, const Digest& digest, std::string level, Checks checked) {
   return std::make_shared<MetallibCode>(std::move(metallib), digest, std::move(level), checked);
 }
 
-Result<SourceKernels> kernels_of(SourceRequest request, const Digest& key, std::string level, bool checked) {
+Result<SourceKernels> kernels_of(SourceRequest request, const Digest& key, std::string level, Checks checked) {
   const auto code = std::make_shared<SourceCode>(std::move(request), key, std::move(level), checked);
   if (const auto found = recalled(key, kSourceName, kStoredNames))
     if (auto names = unpack_texts(as_text(found->bytes.bytes))) return SourceKernels{std::move(*names), code};

@@ -4,6 +4,7 @@
 // often.
 #pragma once
 
+#include "smelt/base/checks.hpp"
 #include "smelt/loader/library.hpp"
 
 #include "compiler.hpp"
@@ -30,7 +31,7 @@ class KernelCode {
 using KernelCodeRef = std::shared_ptr<KernelCode>;
 
 /// From the AIR of a Metal library, whose digest is `digest`. `level`: "x86-64-v3".
-KernelCodeRef code_of(loader::OwnedBytes metallib, const Digest& digest, std::string level, bool checked);
+KernelCodeRef code_of(loader::OwnedBytes metallib, const Digest& digest, std::string level, Checks checked);
 
 struct SourceKernels {
   std::vector<std::string> names;  ///< in the order of the source
@@ -38,7 +39,7 @@ struct SourceKernels {
 };
 /// From source, which is read and checked whole here, unless the store knows its kernels already: then not before one
 /// of them must be compiled. `key`: the source's (stored_code.hpp). Errors: those of the source, and as in compile().
-Result<SourceKernels> kernels_of(SourceRequest request, const Digest& key, std::string level, bool checked);
+Result<SourceKernels> kernels_of(SourceRequest request, const Digest& key, std::string level, Checks checked);
 
 /// The effort of code that is made to last: what SMELT_CPU_EFFORT says, else "balanced".
 std::string lasting_effort();

@@ -35,4 +35,14 @@ bool flag_setting(const char* name) {
   return !text.empty() && text != "0";
 }
 
+Checks checks_setting() {
+  const std::string words = setting("SMELT_METAL_CHECKED");
+  const auto checks = words.empty() ? Checks::of_environment() : Checks::parse(words);
+  if (checks) return *checks;
+  static std::once_flag told;
+  std::call_once(told,
+                 [&] { std::fprintf(stderr, "smelt: %s. It is taken for all\n", checks.error().message.c_str()); });
+  return Checks::all();
+}
+
 }  // namespace smelt::metal

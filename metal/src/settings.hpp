@@ -2,6 +2,8 @@
 // What the environment says about devices (docs/reference/metal-api.md lists the variables).
 #pragma once
 
+#include "smelt/base/checks.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,5 +16,7 @@ std::string setting(const char* name);
 std::optional<uint64_t> number_setting(const char* name, uint64_t least, uint64_t most);
 /// "1" and the like.
 bool flag_setting(const char* name);
+/// What SMELT_METAL_CHECKED says, else SMELT_CHECK.
+Checks checks_setting();
 
 }  // namespace smelt::metal

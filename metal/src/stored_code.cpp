@@ -18,7 +18,7 @@ class KeyText {
     return *this;
   }
   /// Adds the compiler's version, and gives the key.
-  Digest key(std::string_view level, bool checked) const {
+  Digest key(std::string_view level, Checks checked) const {
     return service::cpu_code_key(as_bytes(text_), level, checked);
   }
 

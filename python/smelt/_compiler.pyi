@@ -40,7 +40,7 @@ class Session:
         metallib: _Buffer,
         name: str,
         level: str,
-        checked: bool,
+        checked: int,
         effort: str | None = None,
         *,
         sandbox: str | None = None,

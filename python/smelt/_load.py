@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from . import _loader, _session
+from . import _checks, _loader, _session
 from ._package import Package
 from .errors import ArgumentError, CompileError, ShaderSyntaxError, SourceTypeError, StoreError, ToolchainError, TrustError
 
@@ -124,7 +124,7 @@ def _on_demand(
     from ._on_demand import OnDemand
 
     level = on.target.removeprefix("cpu-")
-    checked = bool(options.get("checked"))
+    checked = _checks.bits(options.get("checked"))
 
     def whole(effort: str) -> memoryview:
         return _session.session(store).cpu_code(metallib, name, level, checked, effort).view()
@@ -151,7 +151,7 @@ def _with_code_made_here(
         raise refused
     _loader.check_signature(source, options, path)
     level = on.target.removeprefix("cpu-")
-    checked = bool(options.get("checked"))
+    checked = _checks.bits(options.get("checked"))
     effort = _effort(effort) or "balanced"
     found = stored(source, level, checked, (effort,), store)
     if found is not None:
@@ -185,7 +185,7 @@ def load_metallib(
     native: bool = True,
     metal: object = None,
     library: str | None = None,
-    checked: bool = False,
+    checked: bool | str = False,
     allow_empty: bool = False,
     store: _session.StoreLike = None,
     cpu_effort: str | None = None,
@@ -205,7 +205,7 @@ def load_metallib(
     return _load(
         source, device, False, store, "load_metallib", cpu_effort,
         verify=verify, expect=expect, trust=trust, trusted_keys=_words(trusted_keys), native=native,
-        metal=_metal_version(metal), library=library, checked=checked,
+        metal=_metal_version(metal), library=library, checked=_checks.bits(checked),
         allow_empty=allow_empty,
     )  # fmt: skip
 
@@ -215,7 +215,7 @@ def compile_shader(
     *,
     device: _session.DeviceLike = None,
     fast_math: bool = False,
-    checked: bool = False,
+    checked: bool | str = False,
     store: _session.StoreLike = None,
     timeout: float | None = None,
     filename: str = "source.metal",
@@ -229,11 +229,12 @@ def compile_shader(
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
     text = [(filename, source.encode())]
-    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False}
+    checks = _checks.bits(checked)
+    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": _checks.watches(checks)}
     on_cpu = on.kind == "cpu"
     effort = _effort(cpu_effort)
     if not on_cpu:
-        options.update(checked=checked, effort=effort, cpu=True)
+        options.update(checked=checks, effort=effort, cpu=True)
     try:
         made = _session.session(store).make(text, options, None)
     except SourceTypeError as error:
@@ -241,17 +242,17 @@ def compile_shader(
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
     if not on_cpu:
-        options = {"checked": checked, "trust": "any", "allow_empty": True}
+        options = {"checked": checks, "trust": "any", "allow_empty": True}
         return _loader.load(made.view(), on, options, _as_upstream)
     package = _loader.Package(made.view())
     metallib = package.metallib(package.slices()[0]["target"])
 
     def whole(effort: str) -> memoryview:
-        return _session.session(store).make(text, {**options, "cpu": True, "checked": checked, "effort": effort}).view()
+        return _session.session(store).make(text, {**options, "cpu": True, "checked": checks, "effort": effort}).view()
 
     # The library is the compiler's own, so nobody has to be kept from it.
     return _on_demand(
-        metallib, filename, on, {"checked": checked, "allow_empty": True}, store, _as_upstream, "", effort, whole, "never", timeout
+        metallib, filename, on, {"checked": checks, "allow_empty": True}, store, _as_upstream, "", effort, whole, "never", timeout
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def stored(
-    file: Bytes, level: str, checked: bool, efforts: tuple[str, ...], store: _session.StoreLike
+    file: Bytes, level: str, checked: int, efforts: tuple[str, ...], store: _session.StoreLike
 ) -> tuple[memoryview, str] | None:
     """What the store has for the CPU, found without the compiler: of the first effort that it has."""
     if store is False:
@@ -42,7 +42,7 @@ class OnDemand:
     def __init__(
         self,
         level: str,
-        checked: bool,
+        checked: int,
         store: _session.StoreLike,
         effort: str | None,
         package: Callable[[str], memoryview],

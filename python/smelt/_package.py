@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from . import _loader, _session
+from . import _checks, _loader, _session
 from .errors import ArgumentError, LibraryIOError, LibraryNotFoundError, SourceTypeError, UnsupportedError
 
 TYPE_CHECKING = False
@@ -37,14 +37,14 @@ class Package(LibrariesByName):
         self._native = native
         self._made = made  # how it came to be, when it was compiled here
         self._options = options or {}  # of every load
-        self._loaded: dict[tuple[str, _loader.Device, bool], _loader.Library] = {}
+        self._loaded: dict[tuple[str, _loader.Device, int], _loader.Library] = {}
 
     def __getitem__(self, name: str) -> _loader.Library:
         if name not in self._native.names():
             raise KeyError(f"no library {name!r} in the package; it has {', '.join(self._native.names())}")
-        return self._on(name, _session.device(), False)
+        return self._on(name, _session.device(), _checks.bits(None))
 
-    def _on(self, name: str, device: _loader.Device, checked: bool) -> _loader.Library:
+    def _on(self, name: str, device: _loader.Device, checked: int) -> _loader.Library:
         key = (name, device, checked)
         found = self._loaded.get(key)
         if found is None:
@@ -90,10 +90,10 @@ class Package(LibrariesByName):
         return self._native.metallib(target, library)
 
     def load(
-        self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool = False
+        self, library: str | None = None, *, device: _session.DeviceLike = None, checked: bool | str = False
     ) -> _loader.Library:
         """The named library, or the only one, on a device."""
-        options: dict[str, object] = {"checked": checked}
+        options: dict[str, object] = {"checked": _checks.bits(checked)}
         if library is not None:
             options["library"] = library
         return self._load(_session.device(device), options)
@@ -104,15 +104,16 @@ class Package(LibrariesByName):
         progress: Callable[[int, int], object] | None = None,
         *,
         device: _session.DeviceLike = None,
-        checked: bool = False,
+        checked: bool | str = False,
     ) -> int:
         """Loads the libraries of these names (all when None) and builds every pipeline that needs no function
         constants, several at a time: what a model does once, before its first token. progress(done, total) counts
         pipelines of all libraries and may return False to stop. Afterwards items and their kernels are ready on this
         device, as long as the package is kept. Returns how many pipelines are ready."""
         on = _session.device(device)
+        checks = _checks.bits(checked)
         wanted = self._native.names() if names is None else list(names)
-        libraries = [self._on(name, on, checked) for name in wanted]
+        libraries = [self._on(name, on, checks) for name in wanted]
         return _loader.prepare_all(libraries, progress)
 
     @property
@@ -289,7 +290,7 @@ def compile(
     no_overlap: bool = False,
     relaxed_atomics: bool = False,
     cpu_only: bool = False,
-    checked: bool = False,
+    checked: bool | str = False,
     name: str = "",
     version: str = "",
     store: _session.StoreLike = None,
@@ -320,6 +321,7 @@ def compile(
         from_environment = os.environ.get("SMELT_TARGET", "")
         targets = [from_environment] if from_environment else []
     required = cpu == "required"
+    checks = _checks.bits(checked)
     levels = [] if isinstance(cpu, bool) or required else [cpu] if isinstance(cpu, str) else list(cpu)
     if cpu_only and not (bool(cpu) or levels):
         raise ArgumentError("compile: cpu_only=True, and cpu=False wants no CPU code")
@@ -341,12 +343,12 @@ def compile(
         "include_folders": [os.fspath(folder) for folder in _several(include_folders)],
         "definitions": defined,
         "language": language,
-        "debug_lines": debug_lines,
+        "debug_lines": debug_lines or _checks.watches(checks),
         "pack_scalars": pack_scalars,
         "no_overlap": no_overlap,
         "relaxed_atomics": relaxed_atomics,
         "cpu_only": cpu_only,
-        "checked": checked,
+        "checked": checks,
         "name": name,
         "version": version,
         "timeout": timeout,

@@ -105,6 +105,40 @@ class BoundsError(Error, IndexError):
     code = "buffer_bounds"
 
 
+class CheckError(Error):
+    """Checked code that watches its threads found something. ``findings``: all of it, as dicts (docs/guide/races.md)."""
+
+    code = "data_race"
+    findings: list[dict[str, object]] = []
+
+    def __init__(
+        self, message: str = "", code: str | None = None, subject: str = "", findings: list[dict[str, object]] | None = None
+    ) -> None:
+        super().__init__(message, code, subject)
+        self.findings = findings or []
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.message, self.code, self.subject, self.findings))
+
+
+class RaceError(CheckError):
+    """Two threads of a launch touch the same bytes, one writes, and nothing orders them."""
+
+    code = "data_race"
+
+
+class UnwrittenError(CheckError):
+    """A value that nobody has written decides something."""
+
+    code = "unwritten"
+
+
+class DivergenceError(CheckError):
+    """A barrier or an operation of a SIMD group that not all its threads reach."""
+
+    code = "divergence"
+
+
 class CancelledError(Error, TimeoutError):
     """A compile or a launch that was ended: on request, or at a limit of time or memory. (Ctrl-C is a
     KeyboardInterrupt, as everywhere.)"""
@@ -191,6 +225,21 @@ _BY_CODE: dict[str, type[Error]] = {
     "out_of_memory": OutOfMemoryError,
     "kernel_reported": KernelReportedError,
 }
+
+
+_BY_FINDING: dict[str, type[CheckError]] = {
+    "race": RaceError,
+    "unwritten": UnwrittenError,
+    "barrier": DivergenceError,
+    "lanes": DivergenceError,
+}
+
+
+def from_findings(kind: str, message: str, subject: str, findings: str) -> Error:
+    """The exception for what watched code found first; `findings` is a JSON list."""
+    import json
+
+    return _BY_FINDING[kind](message, None, subject, json.loads(findings))
 
 
 def from_code(code: str, message: str, subject: str = "") -> Error:

@@ -43,7 +43,7 @@ Error error_from(const py::error_already_set& thrown) {
 /// A pipeline that runs often, for whoever makes its better code.
 class RunningPipeline {
  public:
-  RunningPipeline(loader::PipelineRef pipeline, bool checked) : pipeline_(std::move(pipeline)), checked_(checked) {}
+  RunningPipeline(loader::PipelineRef pipeline, Checks checked) : pipeline_(std::move(pipeline)), checked_(checked) {}
 
   void replace(const py::object& package, const std::string& effort) const {
     auto borrowed = BorrowedBuffer::from(package, "package");
@@ -61,7 +61,7 @@ class RunningPipeline {
 
  private:
   loader::PipelineRef pipeline_;
-  bool checked_;
+  Checks checked_;
 };
 
 /// A kernel that ran often.
@@ -70,7 +70,7 @@ struct Often {
   loader::PipelineRef pipeline;
   std::string name;
   loader::OwnedBytes metallib;
-  bool checked = false;
+  Checks checked;
 };
 
 /// In the background.
@@ -88,7 +88,7 @@ void improve(const Often& kernel) {
 
 class PythonCode final : public loader::CodeSource {
  public:
-  PythonCode(py::object source, bool checked) : source_(share(std::move(source))), checked_(checked) {}
+  PythonCode(py::object source, Checks checked) : source_(share(std::move(source))), checked_(checked) {}
 
   Result<loader::KernelCode> code_for(std::string_view kernel, const loader::OwnedBytes& metallib) override {
     const GilTaken gil;
@@ -116,14 +116,14 @@ class PythonCode final : public loader::CodeSource {
 
  private:
   const Shared source_;
-  const bool checked_;
+  const Checks checked_;
 };
 
 thread_local SourceErrors* innermost = nullptr;
 
 }  // namespace
 
-std::shared_ptr<loader::CodeSource> code_source(py::object source, bool checked) {
+std::shared_ptr<loader::CodeSource> code_source(py::object source, Checks checked) {
   return std::make_shared<PythonCode>(std::move(source), checked);
 }
 

@@ -2,6 +2,7 @@
 // CPU code that Python gets from the store or the compiler when a kernel is first read (smelt/_on_demand.py).
 #pragma once
 
+#include "smelt/base/checks.hpp"
 #include "smelt/loader/code_source.hpp"
 
 #include <pybind11/pybind11.h>
@@ -17,7 +18,7 @@ namespace py = pybind11;
 /// take its place; then `source.improve(pipeline, name, metallib)` is called once when the kernel has run for long, by
 /// a thread of its own: it makes that code and gives it to `pipeline.replace(package, effort)`. `checked` is the
 /// library's.
-std::shared_ptr<loader::CodeSource> code_source(py::object source, bool checked);
+std::shared_ptr<loader::CodeSource> code_source(py::object source, Checks checked);
 
 /// While it lives, what a code source throws on this thread is kept, to be thrown on as it was: a KeyboardInterrupt, a
 /// class of the caller's. On other threads, and without one, it is an Error with its code and message.

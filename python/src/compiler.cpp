@@ -113,7 +113,7 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   if (const auto language = optional_from<std::pair<uint16_t, uint16_t>>(options, "language"))
     with.language = aot::Version{language->first, language->second, 0};
   request.cpu = flag(options, "cpu", true);
-  request.checked = flag(options, "checked");
+  request.checked = Checks::from_bits(optional_from<unsigned>(options, "checked").value_or(0));
   request.effort = effort_from(optional_from<std::string>(options, "effort"));
   for (const std::string& level :
        optional_from<std::vector<std::string>>(options, "levels").value_or(std::vector<std::string>()))
@@ -203,12 +203,13 @@ const std::shared_ptr<std::atomic<bool>>& background_ends() {
 constexpr std::chrono::seconds kMostBackground{120};
 
 service::CompileResult cpu_code(const std::shared_ptr<Session>& session, const py::object& file,
-                                const std::string& name, const std::string& level, bool checked,
+                                const std::string& name, const std::string& level, unsigned checks,
                                 const std::optional<std::string>& effort, const std::optional<std::string>& sandbox,
                                 const std::optional<double>& timeout, bool background) {
   const auto borrowed = BorrowedBuffer::from(file, name);
   const aot::CpuLevel of = unwrap(aot::parse_cpu_level(level));
   const aot::CpuEffort with = effort_from(effort);
+  const Checks checked = Checks::from_bits(checks);
   std::optional<service::Sandbox> mode;
   if (sandbox) mode = unwrap(service::parse_sandbox(*sandbox));
   // What the store has needs no thread.

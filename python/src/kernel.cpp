@@ -2,6 +2,7 @@
 #include "kernel.hpp"
 
 #include "smelt/loader/crash_report.hpp"
+#include "smelt/loader/findings.hpp"
 #include "smelt/schema/further_arguments.hpp"
 
 #include "errors.hpp"
@@ -33,6 +34,22 @@ uint64_t component_of(py::handle value, std::string_view what) {
   return number;
 }
 
+/// What watched threads did is an exception of its own kind, with all that was found. Returns where it was not that.
+void raise_of_findings(const Error& error) {
+  const auto& findings = loader::last_findings();
+  const auto fault = std::find_if(findings.begin(), findings.end(), [](const loader::Finding& finding) {
+    return finding.kind != loader::Finding::Kind::same_value;
+  });
+  if (fault == findings.end() || error.message.find(loader::text_of(*fault)) == std::string::npos) return;
+  std::string lines;
+  for (const loader::Finding& finding : findings) lines += (lines.empty() ? "[" : ",") + loader::json_of(finding);
+  const py::object exception = py::module_::import("smelt.errors")
+                                   .attr("from_findings")(text(to_string(fault->kind)), py::str(error.message),
+                                                          py::str(error.subject), py::str(lines + "]"));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
 /// Dispatches and waits, without the GIL.
 template <class Dispatch>
 void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
@@ -43,6 +60,7 @@ void run_and_wait(Dispatch&& dispatch, loader::Encoder& encoder) {
     return encoder.wait();
   }();
   rethrow_signals();
+  if (!done && done.error().code == Errc::buffer_bounds) raise_of_findings(done.error());
   unwrap(std::move(done));
 }
 

@@ -194,7 +194,7 @@ loader::LoadOptions load_options(const py::dict& from) {
     } else if (name == "expect") {
       if (!value.is_none()) options.expect = unwrap(digest_from_hex(option_as<std::string>(value, name)));
     } else if (name == "checked") {
-      options.checked = option_as<bool>(value, name);
+      options.checked = Checks::from_bits(option_as<unsigned>(value, name));
     } else if (name == "allow_empty") {
       options.allow_empty = option_as<bool>(value, name);
     }

@@ -437,9 +437,9 @@ PYBIND11_MODULE(SMELT_STORE_MODULE, module) {
   });
   module.def(
       "cpu_code_key",
-      [](const py::object& metallib, const std::string& level, bool checked, const std::string& effort) {
-        return to_hex(
-            service::cpu_code_key(BorrowedBuffer::from(metallib, "metallib")->bytes(), level, checked, effort));
+      [](const py::object& metallib, const std::string& level, unsigned checked, const std::string& effort) {
+        return to_hex(service::cpu_code_key(BorrowedBuffer::from(metallib, "metallib")->bytes(), level,
+                                            Checks::from_bits(checked), effort));
       },
       "metallib"_a, "level"_a, "checked"_a, "effort"_a = "balanced");
   module.def("sha256", [](const py::args& fields) {

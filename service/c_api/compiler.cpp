@@ -105,7 +105,7 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
   if (from.language[0] != 0) with.language = Version{from.language[0], from.language[1], 0};
   if (from.fast_math != 0) with.math = aot::kFastMath;
   with.debug_lines = from.debug_lines != 0;
-  request.checked = from.checked != 0;
+  request.checked = Checks::from_bits(static_cast<uint32_t>(from.checked));
   if (from.cpu_effort != nullptr) {
     SMELT_TRY(request.effort, aot::parse_cpu_effort(from.cpu_effort));
   } else {
@@ -281,7 +281,8 @@ smelt_status smelt_compile_cpu_code(smelt_compiler* compiler, const smelt_source
     if (out == nullptr) return null_argument(kThis, "the out-parameter");
     SMELT_TRY(const aot::Source source, source_of(*library, kThis));
     SMELT_TRY(const aot::CpuLevel of, level != nullptr ? aot::parse_cpu_level(level) : aot::host_cpu_level());
-    return give_compiled(out, compiler->ref->cpu_code(source.bytes, source.name, of, checked != 0));
+    return give_compiled(
+        out, compiler->ref->cpu_code(source.bytes, source.name, of, Checks::from_bits(static_cast<uint32_t>(checked))));
   });
 }
 

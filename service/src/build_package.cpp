@@ -72,7 +72,7 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& 
   for (const aot::CompiledFunction& made : from.functions) modules.push_back({made.info.name, made.bitcode});
   SMELT_TRY(auto compiled, aot::compile_cpu(modules, {.level = level, .effort = effort, .checked = checked}));
   schema::Slice slice;
-  slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked ? "-checked" : "");
+  slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked.suffix());
   slice.kind = schema::SliceKind::cpu;
   slice.arch =
       static_cast<uint32_t>(level == aot::CpuLevel::aarch64 ? schema::CpuArch::aarch64 : schema::CpuArch::x86_64);

@@ -126,9 +126,9 @@ void write_request(Writer& out, const Request& request) {
   out.maybe(threads_per_threadgroup, [&](uint32_t value) { out.number(value); });
   out.text(metadata);
   out.number(static_cast<uint64_t>(math.mode));
-  for (const bool flag :
-       {math.fast_functions, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, cpu, checked})
+  for (const bool flag : {math.fast_functions, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, cpu})
     out.number(flag);
+  out.number(checked.bits());
   out.maybe(language, [&](const aot::Version& value) { write_version(out, value); });
   out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
   out.text(aot::to_string(effort));
@@ -156,8 +156,9 @@ Result<Request> read_request(Reader& in) {
   request.options.math.mode = static_cast<aot::MathMode>(std::min<uint64_t>(in.number(), 2));
   for (bool* flag : {&request.options.math.fast_functions, &request.options.debug_lines, &request.options.pack_scalars,
                      &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics,
-                     &request.options.cpu_only, &request.cpu, &request.checked})
+                     &request.options.cpu_only, &request.cpu})
     *flag = in.number() != 0;
+  request.checked = Checks::from_bits(static_cast<uint32_t>(in.number()));
   in.maybe([&] { request.options.language = read_version(in); });
   in.list([&] {
     const auto level = aot::parse_cpu_level(in.text());
@@ -191,7 +192,7 @@ Bytes write_job(const ChildJob& job) {
   out.maybe(job.wanted, [&](const std::vector<CpuCode>& codes) {
     out.list(codes, [&](const CpuCode& code) {
       out.text(aot::to_string(code.level));
-      out.number(code.checked);
+      out.number(code.checked.bits());
       out.text(aot::to_string(code.effort));
     });
   });
@@ -222,7 +223,7 @@ Result<ChildJob> read_job(ByteView bytes) {
     job.wanted.emplace();
     in.list([&] {
       const auto level = aot::parse_cpu_level(in.text());
-      const bool checked = in.number() != 0;
+      const Checks checked = Checks::from_bits(static_cast<uint32_t>(in.number()));
       const auto effort = aot::parse_cpu_effort(in.text());
       if (level && effort)
         job.wanted->push_back({*level, checked, *effort});

@@ -21,11 +21,11 @@ Result<std::optional<KeptKernel>> read_entry(const cache::Entry& entry) {
 
 }  // namespace
 
-Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked, aot::CpuEffort effort) {
+Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, Checks checked, aot::CpuEffort effort) {
   Hasher hasher;
   hasher.field("kernel 1");
   hasher.field(ByteView(part.bytes));
-  hasher.field(uint64_t{checked});
+  hasher.field(uint64_t{checked.bits()});
   hasher.field(aot::to_string(effort));
   hasher.field(uint64_t{levels.size()});
   for (const aot::CpuLevel level : levels) hasher.field(aot::to_string(level));

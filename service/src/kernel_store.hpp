@@ -4,6 +4,7 @@
 #pragma once
 
 #include "smelt/aot/cpu.hpp"
+#include "smelt/base/checks.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/schema/manifest.hpp"
@@ -27,7 +28,7 @@ struct KeptKernel {
 };
 
 /// The part's key with what counts besides: the CPU code that goes with it.
-Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, bool checked, aot::CpuEffort effort);
+Digest kernel_key(const Digest& part, const std::vector<aot::CpuLevel>& levels, Checks checked, aot::CpuEffort effort);
 
 /// Made without a store it finds nothing and keeps nothing. Borrows the store. Trouble with it is warned of and goes no
 /// further.

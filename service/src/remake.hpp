@@ -15,10 +15,10 @@
 
 namespace smelt::service {
 
-/// CPU code of a package: the level, whether it checks every access, and how much time it may take to make.
+/// CPU code of a package: the level, what it checks, and how much time it may take to make.
 struct CpuCode {
   aot::CpuLevel level;
-  bool checked = false;
+  Checks checked;
   aot::CpuEffort effort = aot::CpuEffort::balanced;
 };
 

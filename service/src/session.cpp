@@ -36,12 +36,21 @@ std::vector<aot::FingerprintField> extras(const Request& request, const std::vec
   [[maybe_unused]] const auto& [sources, options, cpu, wanted_levels, checked, effort, name, version, sandbox] =
       request;
   std::vector<aot::FingerprintField> fields{{"package", "1"},
-                                            {"checked", checked ? "1" : "0"},
+                                            {"checked", std::to_string(checked.bits())},
                                             {"name", name},
                                             {"version", version},
                                             {"effort", std::string(aot::to_string(effort))}};
   for (const aot::CpuLevel level : levels) fields.push_back({"cpu", std::string(aot::to_string(level))});
   return fields;
+}
+
+/// Code that watches its threads says where in the source they are.
+bool wants_lines(const Request& request) {
+  return request.checked.watches() && !request.options.debug_lines;
+}
+Request with_lines(Request request) {
+  request.options.debug_lines = true;
+  return request;
 }
 
 /// Options for a package whose CPU code was made here, or came through the store's own policy.
@@ -281,6 +290,7 @@ Result<std::shared_ptr<remote::TieredStore>> Session::tiers() {
 }
 
 Result<CompileResult> Session::make(const Request& request, const Progress& progress) {
+  if (wants_lines(request)) return make(with_lines(request), progress);
   const auto start = TraceClock::now();
   auto made = find_or_compile(request, progress);
   if (tracing()) trace_result(start, source_names(request), made);
@@ -295,6 +305,7 @@ Result<CompileResult> Session::make(const Request& request, const Progress& prog
 }
 
 Result<std::optional<CompileResult>> Session::find(const Request& request) {
+  if (wants_lines(request)) return find(with_lines(request));
   const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
@@ -362,7 +373,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
 }
 
 Result<std::optional<CompileResult>> Session::find_cpu_code(ByteView file, std::string_view name, aot::CpuLevel level,
-                                                            bool checked, aot::CpuEffort effort) {
+                                                            Checks checked, aot::CpuEffort effort) {
   const auto start = std::chrono::steady_clock::now();
   SMELT_TRY(remote::TieredStore* const store, state_->open_store());
   if (!store) return std::nullopt;
@@ -375,7 +386,7 @@ Result<std::optional<CompileResult>> Session::find_cpu_code(ByteView file, std::
   return made;
 }
 
-Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
+Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, Checks checked,
                                         const Progress& progress, aot::CpuEffort effort,
                                         std::optional<Sandbox> sandbox) {
   const auto start = std::chrono::steady_clock::now();

@@ -101,10 +101,12 @@ class KernelCompiler {
     SMELT_TRY_VOID(check("making the work item"));
     const bool endless = may_go_on(*module_);
     // Checked code says it of each access, and goes on.
-    const std::vector<SureReach> reaches = options_.checked ? std::vector<SureReach>() : find_sure_reach(prepared.item);
+    const std::vector<SureReach> reaches =
+        bool(options_.checked) ? std::vector<SureReach>() : find_sure_reach(prepared.item);
     CompiledKernel result;
     result.seconds.work_item = lap();
-    result.row.private_buffers = split_private_atomics(prepared.item);
+    // Watched threads run one after the other, so nobody needs a copy.
+    if (!options_.checked.watches()) result.row.private_buffers = split_private_atomics(prepared.item);
     SMELT_TRY(const DrivenKernel driven, drive(prepared));
     SMELT_TRY_VOID(check("making the driver"));
     result.seconds.drive = lap();
@@ -131,7 +133,8 @@ class KernelCompiler {
     SMELT_TRY(const Bytes object, emit_object(*module_, *target_));
     if (!first_error_->empty()) return fail(Errc::compile_failed, "LLVM: {}", *first_error_);
     if (kCheckMachineCode || options_.verify_ir)
-      SMELT_TRY_VOID(gate::check_machine_code(object, *target_, {.calls_services = logs_}));
+      SMELT_TRY_VOID(
+          gate::check_machine_code(object, *target_, {.calls_services = logs_ || options_.checked.watches()}));
     SMELT_TRY_VOID(check_stack(entry, object));
     SMELT_TRY(FlatCode code, flat_link(object, kEntryName));
 
@@ -157,7 +160,8 @@ class KernelCompiler {
     install_diagnostics(*kernel_module_.context, first_error_);
     logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
     SMELT_TRY_VOID(gate::admit(*module_));
-    if (list_) {
+    const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
+    if (list_ || (options_.checked.watches() && !has_lines)) {
       llvm::StripDebugInfo(*module_);
       locate_in_listing(*module_, list_module(*module_));
     }
@@ -186,7 +190,7 @@ class KernelCompiler {
   }
 
   Result<DrivenKernel> drive(const PreparedKernel& prepared) {
-    const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes};
+    const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes, options_.checked};
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (docs/design/cpu-lanes.md).
     const bool straight = is_straight(item);
@@ -198,7 +202,7 @@ class KernelCompiler {
   }
 
   bool may_go_by_lanes() const {
-    return !options_.checked && (options_.method == CpuMethod::lanes || options_.method == CpuMethod::automatic);
+    return !bool(options_.checked) && (options_.method == CpuMethod::lanes || options_.method == CpuMethod::automatic);
   }
 
   bool is_straight(const WorkItem& item) const {

@@ -194,7 +194,7 @@ typedef struct smelt_load_options {
   const uint8_t* expect;   /* 32 bytes that the content digest must be; null: any */
   const char* library;     /* which library of a package; null when it holds one */
   size_t library_length;
-  int32_t checked;          /* 1: bounds-checked CPU code */
+  int32_t checked;          /* 1: bounds-checked CPU code; plus 2: races, 4: init, 8: sync */
   int32_t allow_no_code;    /* 1: a plain metallib on the CPU device, for its names alone; else that is an error */
   int32_t trust;            /* SMELT_TRUST_...: a package that it does not allow is SMELT_E_UNTRUSTED */
   int32_t ignore_native;    /* 1: no CPU code is used, whoever signed it */

@@ -35,7 +35,7 @@ Result<LoadOptions> to_options(const smelt_load_options* given, const char* func
     std::memcpy(options.expect->bytes.data(), from.expect, options.expect->bytes.size());
   }
   if (from.library != nullptr) options.library.assign(from.library, from.library_length);
-  options.checked = from.checked != 0;
+  options.checked = Checks::from_bits(static_cast<uint32_t>(from.checked));
   options.allow_no_code = from.allow_no_code != 0;
   options.native = from.ignore_native == 0;
   if (from.trust < SMELT_TRUST_ENVIRONMENT || from.trust > SMELT_TRUST_SIGNED)

@@ -19,7 +19,7 @@ struct SliceFacts {
   schema::SliceKind kind = schema::SliceKind::metallib;
   uint32_t arch = 0;
   uint32_t level = 0;
-  bool checked = false;
+  Checks checked;
   Digest hash;
   std::optional<Digest> root;  ///< CPU slices: what the slice's own header must say
   ByteView bytes;

@@ -363,11 +363,11 @@ class PackageFile:
                 family, offset, size = row[17:20]
                 digest, root = row[20:22]
                 first_presence, zero_end = row[22:24]
-                if kind not in (1, 2) or platform >= len(PLATFORMS) or checked > 1 or zero or zero_end:
+                if kind not in (1, 2) or platform >= len(PLATFORMS) or checked > 15 or (checked != 0 and checked % 2 == 0) or zero or zero_end:
                     _corrupt(f"slice '{target}' has kind {kind}, platform {platform}, checked {checked}")
                 notes = presences.take(first_presence, len(head.functions))
                 part = self._part(offset, size, digest, target)
-                found.append((Slice(target, kind == 2, PLATFORMS[platform], checked == 1, arch, level, os, metal, air, family,
+                found.append((Slice(target, kind == 2, PLATFORMS[platform], checked != 0, arch, level, os, metal, air, family,
                                     part, root.hex(), ()), notes))  # fmt: skip
             attached = []
             for k in head.attachments:

@@ -50,7 +50,7 @@ Result<uint32_t> read_count(Cursor& in, size_t item_bytes, const char* what) {
 void put_row(ByteWriter& out, const CpuKernel& kernel) {
   put_text(out, kernel.name);
   out.put<uint8_t>(static_cast<uint8_t>(kernel.range));
-  out.put<uint8_t>(kernel.checked ? 1 : 0);
+  out.put<uint8_t>(kernel.checked.bits());
   out.put<uint64_t>(kernel.code_offset);
   out.put<uint64_t>(kernel.code_bytes);
   out.put<uint64_t>(kernel.entry_offset);
@@ -126,11 +126,12 @@ Result<CpuKernel> read_row(Cursor& in, CodeRange code) {
   SMELT_TRY(const ByteView fixed, in.take(kFixedRowBytes));
   const auto range = load_le<uint8_t>(fixed.data());
   const auto checked = load_le<uint8_t>(fixed.data() + 1);
-  if (kernel.name.empty() || range > static_cast<uint8_t>(CpuRangeKind::groups) || checked > 1)
+  if (kernel.name.empty() || range > static_cast<uint8_t>(CpuRangeKind::groups) ||
+      Checks::from_bits(checked).bits() != checked)
     return fail(Errc::corrupt, "CPU slice: kernel '{}' has range kind {} and checked flag {}", kernel.name, range,
                 checked);
   kernel.range = static_cast<CpuRangeKind>(range);
-  kernel.checked = checked != 0;
+  kernel.checked = Checks::from_bits(checked);
   kernel.code_offset = load_le<uint64_t>(fixed.data() + 2);
   kernel.code_bytes = load_le<uint64_t>(fixed.data() + 10);
   kernel.entry_offset = load_le<uint64_t>(fixed.data() + 18);

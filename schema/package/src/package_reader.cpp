@@ -269,8 +269,8 @@ class PackageReader {
         SMELT_TRY_VOID(check_text(row.target, "slice target", false));
         const std::string_view target = package_.text(row.target);
         const bool kind_known = row.kind == uint8_t(SliceKind::metallib) || row.kind == uint8_t(SliceKind::cpu);
-        if (!kind_known || row.platform > uint8_t(Platform::visionos) || row.checked > 1 || row.zero != 0 ||
-            row.zero_end != 0)
+        if (!kind_known || row.platform > uint8_t(Platform::visionos) ||
+            Checks::from_bits(row.checked).bits() != row.checked || row.zero != 0 || row.zero_end != 0)
           return corrupt("slice '{}' has kind {}, platform {}, checked {}", target, row.kind, row.platform,
                          row.checked);
         SMELT_TRY_VOID(
@@ -443,7 +443,7 @@ SliceView Package::slice(uint32_t index) const {
   slice.family = at.family;
   slice.arch = at.arch;
   slice.level = at.level;
-  slice.checked = at.checked != 0;
+  slice.checked = Checks::from_bits(at.checked);
   slice.part = {bytes_.subspan(at.offset, at.size), Digest{at.hash}};
   slice.root = Digest{at.root};
   slice.first_presence = at.first_presence;

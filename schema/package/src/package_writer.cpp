@@ -174,7 +174,7 @@ class PackageWriter {
     row.target = text_.add(slice.target);
     row.kind = uint8_t(slice.kind);
     row.platform = uint8_t(slice.platform);
-    row.checked = slice.checked ? 1 : 0;
+    row.checked = slice.checked.bits();
     row.arch = slice.arch;
     row.level = slice.level;
     row.os = to_row(slice.os);

@@ -11,12 +11,12 @@
 
 namespace smelt::service {
 
-Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked, std::string_view effort) {
+Digest cpu_code_key(ByteView metallib, std::string_view level, Checks checked, std::string_view effort) {
   Hasher hasher;
   hasher.field("CPU code of a metallib, 1");
   hasher.field(SMELT_VERSION " (" SMELT_SOURCE_IDENTITY ") LLVM " SMELT_LLVM_VERSION);
   hasher.field(level);
-  hasher.field(uint64_t{checked});
+  hasher.field(uint64_t{checked.bits()});
   hasher.field(effort);
   hasher.field(metallib);
   return hasher.finish();

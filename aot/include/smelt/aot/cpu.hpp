@@ -4,6 +4,7 @@
 #pragma once
 
 #include "smelt/base/bytes.hpp"
+#include "smelt/base/checks.hpp"
 
 #include <cstdint>
 #include <span>
@@ -41,7 +42,7 @@ struct CpuOptions {
   CpuLevel level = CpuLevel::x86_64_v3;
   CpuEffort effort = CpuEffort::balanced;
   CpuMethod method = CpuMethod::automatic;
-  bool checked = false;    ///< bound every access; faults go to smelt_cpu_dispatch::fault
+  Checks checked;          ///< `memory` goes to smelt_cpu_dispatch::fault, the others to services->watch
   unsigned threads = 1;    ///< kernels compiled at once; the bytes do not depend on it
   bool verify_ir = false;  ///< LLVM's verifier after every step (tests)
 };

@@ -11,12 +11,13 @@ namespace {
 class CollectiveEmitter {
  public:
   CollectiveEmitter(FlowBuilder& builder, const Collective& collective, llvm::ArrayRef<LaneArray> operands,
-                    const LaneArray& result, llvm::Value* mask)
+                    const LaneArray& result, llvm::Value* mask, const StrayLanes& stray)
       : builder_(builder),
         collective_(collective),
         operands_(operands),
         result_(result),
         mask_(mask),
+        stray_(stray),
         data_layout_(builder.GetInsertBlock()->getModule()->getDataLayout()) {}
 
   Result<void> emit() {
@@ -168,6 +169,7 @@ class CollectiveEmitter {
     // A lane that does not take part gives 0, and its readers fill from themselves (lower/collectives.hpp).
     llvm::Value* gives = builder_.CreateTrunc(builder_.CreateLShr(splat(mask_), source.index),
                                               llvm::FixedVectorType::get(builder_.getInt1Ty(), kSimdWidth));
+    tell_of_strays(gives, source.from_fill);
     llvm::Value* index = builder_.CreateSelect(gives, source.index, lane_numbers());
     llvm::AllocaInst* indices = builder_.variable(index->getType(), "indices", index);
     llvm::Type* bytes = llvm::FixedVectorType::get(builder_.getInt8Ty(), kSimdWidth);
@@ -199,6 +201,14 @@ class CollectiveEmitter {
       builder_.CreateAlignedStore(value, element(result_, lane), element_alignment(result_.type));
     });
     return {};
+  }
+
+  /// Lanes that take part and read one that does not.
+  void tell_of_strays(llvm::Value* gives, llvm::Value* from_fill) {
+    if (!stray_) return;
+    llvm::Value* reads = builder_.CreateNot(gives);
+    if (from_fill != nullptr) reads = builder_.CreateAnd(reads, builder_.CreateNot(from_fill));
+    stray_(builder_.CreateBitCast(builder_.CreateAnd(reads, active_), builder_.getInt32Ty()));
   }
 
   /// One bit a lane, of the lanes of `lane`'s group only, moved down to bit 0. `<32 x i32>`.
@@ -301,6 +311,7 @@ class CollectiveEmitter {
   llvm::ArrayRef<LaneArray> operands_;
   const LaneArray& result_;
   llvm::Value* mask_;
+  const StrayLanes& stray_;
   const llvm::DataLayout& data_layout_;
   llvm::Value* active_ = nullptr;
   llvm::Value* first_ = nullptr;
@@ -309,8 +320,8 @@ class CollectiveEmitter {
 }  // namespace
 
 Result<void> emit_collective(FlowBuilder& builder, const Collective& collective, llvm::ArrayRef<LaneArray> operands,
-                             const LaneArray& result, llvm::Value* mask) {
-  return CollectiveEmitter(builder, collective, operands, result, mask).emit();
+                             const LaneArray& result, llvm::Value* mask, const StrayLanes& stray) {
+  return CollectiveEmitter(builder, collective, operands, result, mask, stray).emit();
 }
 
 }  // namespace smelt::aot::cpu

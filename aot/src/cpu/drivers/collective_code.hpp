@@ -8,6 +8,8 @@
 #include "cpu/drivers/flow_builder.hpp"
 #include "cpu/lower/collectives.hpp"
 
+#include <functional>
+
 namespace smelt::aot::cpu {
 
 /// Where lane 0's value lies and its type; lane l's is l times the type's allocation size further. Flags are i8.
@@ -16,10 +18,13 @@ struct LaneArray {
   llvm::Type* type = nullptr;
 };
 
+/// Emits what is done about lanes (bits of an i32) that read lanes which do not take part. Empty: nothing.
+using StrayLanes = std::function<void(llvm::Value* readers)>;
+
 /// Emits one collective for one simdgroup. `mask` (i32, not zero) has a bit for each lane that takes part. Results of
 /// lanes that do not take part may be overwritten. `result` is empty for void calls. Arrays must have room for 32
 /// lanes.
 Result<void> emit_collective(FlowBuilder& builder, const Collective& collective, llvm::ArrayRef<LaneArray> operands,
-                             const LaneArray& result, llvm::Value* mask);
+                             const LaneArray& result, llvm::Value* mask, const StrayLanes& stray = {});
 
 }  // namespace smelt::aot::cpu

@@ -11,10 +11,13 @@
 // is: threads that returned early, or wait at different barriers, hold nobody up.
 #include "cpu/drivers/drive_simdgroups.hpp"
 
+#include "smelt/schema/cpu_abi.h"
+
 #include "cpu/drivers/collective_code.hpp"
 #include "cpu/drivers/frame.hpp"
 #include "cpu/lower/lower.hpp"
 #include "cpu/runtime/runtime.hpp"
+#include "cpu/work_item/watch.hpp"
 
 namespace smelt::aot::cpu {
 namespace {
@@ -212,7 +215,8 @@ class LaneDriver {
       for (llvm::AllocaInst* slot : exchanges_[i].operands) operands.push_back(lanes_of(builder, frame, slot, first));
       LaneArray result;
       if (exchanges_[i].result != nullptr) result = lanes_of(builder, frame, exchanges_[i].result, first);
-      SMELT_TRY_VOID(emit_collective(builder, *sites_[i].collective, operands, result, frame.number(2)));
+      const auto stray = stray_lanes(builder, frame, *sites_[i].call);
+      SMELT_TRY_VOID(emit_collective(builder, *sites_[i].collective, operands, result, frame.number(2), stray));
       builder.CreateBr(done);
     }
     builder.SetInsertPoint(done);
@@ -221,6 +225,32 @@ class LaneDriver {
     SMELT_TRY_VOID(link_runtime(context_.module));
     lower_small_floats(*collectives_, SmallFloatRounding::per_operation);
     return {};
+  }
+
+  /// Tells the loader of lanes that read lanes which are not there; nothing for code that does not look at that.
+  StrayLanes stray_lanes(FlowBuilder& builder, const Frame& frame, const llvm::CallInst& call) {
+    const auto* node = call.getMetadata(kPlaceMetadata);
+    if (node == nullptr || !context_.checked.has(Check::sync)) return {};
+    const std::string place = llvm::cast<llvm::MDString>(node->getOperand(0))->getString().str();
+    return [this, &builder, &frame, place](llvm::Value* readers) {
+      builder.if_then(builder.CreateIsNotNull(readers), [&] {
+        auto* pointer = llvm::PointerType::get(ir_, 0);
+        auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(ir_), {pointer, i32_, i32_, pointer}, false);
+        llvm::Value* callee = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, stray_lanes));
+        llvm::Value* watch = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, context));
+        builder.CreateCall(type, callee, {watch, frame.number(1), readers, place_text(context_.module, place)});
+      });
+    };
+  }
+
+  /// Which SIMD group runs as the `index`th: the loader's to choose where it watches.
+  llvm::Value* chosen_simdgroup(FlowBuilder& builder, const Frame& frame, llvm::Value* index, llvm::Value* count) {
+    if (!context_.checked.watches()) return index;
+    auto* pointer = llvm::PointerType::get(ir_, 0);
+    llvm::Value* callee = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, simdgroup));
+    llvm::Value* watch = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, context));
+    return builder.CreateCall(llvm::FunctionType::get(i32_, {pointer, i32_, i32_}, false), callee,
+                              {watch, index, count});
   }
 
   llvm::Value* call(FlowBuilder& builder, const Frame& frame, llvm::Function* function,
@@ -250,7 +280,8 @@ class LaneDriver {
                  [&](llvm::Value* simdgroup) { builder.CreateStore(builder.getInt32(0), state(simdgroup)); });
     builder.repeat_while([&] {
       llvm::AllocaInst* more = builder.variable(builder.getInt1Ty(), "more", builder.getFalse());
-      builder.loop(builder.getInt32(0), simdgroups, 1, [&](llvm::Value* simdgroup) {
+      builder.loop(builder.getInt32(0), simdgroups, 1, [&](llvm::Value* index) {
+        llvm::Value* simdgroup = chosen_simdgroup(builder, frame, index, simdgroups);
         llvm::Value* at = state(simdgroup);
         llvm::Value* waits_at = builder.CreateLoad(i32_, at);
         builder.if_then(builder.CreateICmpNE(waits_at, builder.getInt32(kEnded)), [&] {

@@ -112,7 +112,9 @@ Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem&
   plain_single_thread_atomics(*item.function);
   std::vector<MeetingPoint> sites = find_sites(item, false);
   const Uniformity uniformity(item);
-  if (!has_lane_sites(sites) && barriers_are_uniform(item, uniformity, false))
+  // Where what threads do is compared, the order of SIMD groups is the loader's to choose.
+  const bool by_simdgroups = context.checked.has(Check::races) || context.checked.has(Check::sync);
+  if (!by_simdgroups && !has_lane_sites(sites) && barriers_are_uniform(item, uniformity, false))
     return InStep(context, item, std::move(sites)).drive(uniformity);
   SMELT_TRY_VOID(narrow_matrices(*item.function));
   return drive_simdgroups(context, item);

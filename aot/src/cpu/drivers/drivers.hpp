@@ -3,6 +3,8 @@
 // point, `void smelt_entry(const smelt_cpu_dispatch*, const smelt_cpu_range*, void* scratch)`.
 #pragma once
 
+#include "smelt/base/checks.hpp"
+
 #include "cpu/regions/regions.hpp"
 #include "cpu/work_item/make_work_item.hpp"
 
@@ -29,6 +31,7 @@ struct DriverContext {
   llvm::TargetMachine& target;
   CpuLevel level;
   uint32_t threadgroup_bytes;
+  Checks checked;
 };
 
 /// No barrier, nothing shared: one loop over a box of threads of the grid, the kernel inlined (method "loop").

@@ -9,6 +9,7 @@
 
 #include "cpu/work_item.hpp"
 
+#include <string>
 #include <vector>
 
 namespace llvm {
@@ -22,6 +23,7 @@ namespace smelt::aot::cpu {
 struct ThreadgroupObject {
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  std::string name;
 };
 
 /// Guards the accesses of a scalar work item. An error for an operation on memory whose bounds are not known here.

@@ -16,9 +16,12 @@
 #include "cpu/work_item/prepare_module.hpp"
 #include "cpu/work_item/recursion.hpp"
 #include "cpu/work_item/unroll.hpp"
+#include "cpu/work_item/watch.hpp"
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -55,6 +58,11 @@ class Maker {
       SMELT_TRY_VOID(check_accesses(result_.item, threadgroup_objects_));
       for (const RecursiveFunction& one : recursive) run_passes(*one.function, kBeforeChecks, &target);
       SMELT_TRY_VOID(check_recursion(recursive));
+    }
+    if (options_.checked.watches()) {
+      watch_threads(result_.item, options_.checked, threadgroup_objects_);
+      if (options_.checked.has(Check::init)) watch_values(result_.item, target);
+      if (!options_.keep_lines) llvm::StripDebugInfo(module_);
     }
     simplify_and_unroll(*function_, target);
     undo_matrix_views(*function_);
@@ -165,6 +173,13 @@ class Maker {
     for (llvm::AllocaInst* alloca : allocas) alloca->moveBefore(&*entry.getFirstInsertionPt());
   }
 
+  /// As the program has it: Clang calls a variable of a function "FUNCTION.NAME", others carry a mangled name.
+  static std::string name_of(const llvm::GlobalVariable& global) {
+    const std::string name = llvm::demangle(global.getName().str());
+    const size_t dot = name.find_last_of(".:");
+    return dot == std::string::npos || dot + 1 == name.size() ? name : name.substr(dot + 1);
+  }
+
   Result<void> bind_threadgroup_memory() {
     llvm::SmallVector<llvm::GlobalVariable*> globals;
     for (llvm::GlobalVariable& global : module_.globals())
@@ -188,7 +203,7 @@ class Maker {
                                                                       builder.getInt64(at), global->getName(),
                                                                       llvm::GEPNoWrapFlags::inBounds()));
       for (llvm::Use* use : uses) use->set(address);
-      threadgroup_objects_.push_back({at, bytes});
+      threadgroup_objects_.push_back({at, bytes, name_of(*global)});
       at += bytes;
     }
     if (at > (1u << 30)) return fail(Errc::threadgroup_memory_too_large, "{} bytes of threadgroup memory", at);
@@ -324,10 +339,10 @@ void describe_sites(WorkItem& item) {
 
 Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options) {
-  SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines));
+  SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
   SMELT_TRY_VOID(keep_recursion(module));
   LowerOptions lower;
-  lower.expand_memory = !options.checked;  // one check for the whole of it
+  lower.expand_memory = !bool(options.checked);  // one check for the whole of it
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
   if (options.keep_lane_functions) keep_lane_functions(module, target);

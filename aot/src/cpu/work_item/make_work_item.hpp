@@ -19,7 +19,7 @@ struct PreparedKernel {
 
 struct PrepareOptions {
   CpuLevel level = CpuLevel::x86_64_v3;
-  bool checked = false;
+  Checks checked;
   bool keep_lane_functions = false;  ///< functions of lane_functions.hpp stay calls, which lanes alone understand
   bool keep_lines = false;           ///< the module's debug info is that of a listing, and stays
 };

@@ -2,6 +2,7 @@
 // Libraries, functions and pipelines: from bytes to something that can be dispatched. docs/reference/cpp.md.
 #pragma once
 
+#include "smelt/base/checks.hpp"
 #include "smelt/loader/constants.hpp"
 #include "smelt/loader/device.hpp"
 #include "smelt/loader/types.hpp"
@@ -39,7 +40,7 @@ struct LoadOptions {
   std::string replaces;
   std::optional<Digest> expect;  ///< content digest the file must have, from an index that is trusted
   std::string library;           ///< which library of a package; needed when it holds several
-  bool checked = false;          ///< choose bounds-checked CPU code
+  Checks checked;                ///< choose CPU code that looks at these
   /// Makes the CPU code of a plain metallib, kernel by kernel when a pipeline is first wanted (code_source.hpp). Null:
   /// a plain metallib on the CPU is an error.
   std::shared_ptr<CodeSource> code_source;

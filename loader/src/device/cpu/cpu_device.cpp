@@ -165,12 +165,13 @@ std::string device_name(const CpuLevel& level, unsigned threads) {
 
 }  // namespace
 
-CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options)
+CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order)
     : DeviceImpl(DeviceKind::cpu, device_name(level, threads), Target{"cpu-" + to_string(level)}, host_limits()),
       level_(level),
       forced_(forced),
       pool_(threads),
       log_(options.log),
+      order_(order),
       launch_limit_(options.launch_limit),
       interrupted_(options.interrupted) {}
 
@@ -193,14 +194,18 @@ std::optional<Rejection> CpuDevice::reject(const SliceFacts& slice, const LoadOp
     return Rejection{Errc::unsupported_family,
                      joined({"is ", to_string(needs), ", the caller forces ", to_string(level_)})};
   if (slice.checked != options.checked)
-    return Rejection{Errc::unsupported_family, slice.checked ? "is bounds-checked code, the caller did not ask for it"
-                                                             : "is not bounds-checked, the caller asks for that"};
+    return Rejection{Errc::unsupported_family, !options.checked
+                                                   ? "is bounds-checked code, the caller did not ask for it"
+                                               : !slice.checked ? "is not bounds-checked, the caller asks for that"
+                                                                : "checks other things than the caller asks for"};
   return std::nullopt;
 }
 
 std::string CpuDevice::remedy(const LoadOptions& options) const {
   return fmt::format("To get one: smelt compile --cpu {}{} SOURCE -o PACKAGE", to_string(level_),
-                     options.checked ? " --checked" : "");
+                     !options.checked            ? ""
+                     : options.checked.watches() ? " --checked=" + options.checked.words()
+                                                 : " --checked");
 }
 
 Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice,
@@ -235,6 +240,7 @@ Result<std::unique_ptr<Encoder>> CpuDevice::make_encoder() {
 CpuCode::CpuCode(const schema::CpuKernel& kernel, CodePlace code, Bytes block)
     : entry(reinterpret_cast<smelt_cpu_entry>(reinterpret_cast<uintptr_t>(code.at + kernel.entry_offset))),
       range(kernel.range),
+      checked(kernel.checked),
       fixed_bytes(kernel.fixed_bytes),
       bytes_per_thread(kernel.bytes_per_thread),
       constants(std::move(block)),
@@ -292,7 +298,8 @@ Result<DeviceRef> open_cpu_device(const DeviceOptions& options) {
       return fail(Errc::invalid_argument, "SMELT_LAUNCH_LIMIT '{}': want seconds, such as 2.5", seconds);
     SMELT_TRY(with.launch_limit, limit_from_seconds(number, "SMELT_LAUNCH_LIMIT"));
   }
-  return std::make_shared<CpuDevice>(level, forced, threads, with);
+  SMELT_TRY(const LaunchOrder order, LaunchOrder::of_environment());
+  return std::make_shared<CpuDevice>(level, forced, threads, with, order);
 }
 
 }  // namespace smelt::loader

@@ -7,6 +7,7 @@
 #include "../device_impl.hpp"
 #include "code.hpp"
 #include "features.hpp"
+#include "launch_order.hpp"
 #include "pool.hpp"
 #include "watchdog.hpp"
 
@@ -16,7 +17,7 @@ namespace smelt::loader {
 
 class CpuDevice final : public DeviceImpl {
  public:
-  CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options);
+  CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order);
 
   std::optional<Rejection> reject(const SliceFacts& slice, const LoadOptions& options) const override;
   uint64_t preference(const SliceFacts& slice) const override { return slice.level; }
@@ -30,6 +31,8 @@ class CpuDevice final : public DeviceImpl {
   Pool& pool() { return pool_; }
   Watchdog& watchdog() { return watchdog_; }
   std::chrono::milliseconds launch_limit() const { return launch_limit_; }
+  /// $SMELT_ORDER, when the device was opened.
+  const LaunchOrder& order() const { return order_; }
   bool interrupted() const { return interrupted_ && interrupted_(); }
   /// One line of a kernel's os_log; from any worker.
   void log(std::string_view kernel, std::string_view line);
@@ -39,6 +42,7 @@ class CpuDevice final : public DeviceImpl {
   const bool forced_;  // only slices of exactly level_
   Pool pool_;
   LogSink log_;
+  const LaunchOrder order_;
   const std::chrono::milliseconds launch_limit_;  ///< 0: none
   Watchdog watchdog_{launch_limit_};
   const std::function<bool()> interrupted_;
@@ -51,6 +55,7 @@ struct CpuCode {
 
   smelt_cpu_entry entry;
   schema::CpuRangeKind range;
+  Checks checked;
   uint64_t fixed_bytes;
   uint64_t bytes_per_thread;
   Bytes constants;  ///< the block that the code reads; of constants_bytes
@@ -108,6 +113,10 @@ class CpuEncoder final : public Encoder {
   bool takes_memory() const override { return true; }
   /// `took`: nanoseconds that this launch stands for in what its pipeline has run; 0 when nobody looked at the clock.
   Result<void> launch(const CpuPipeline& pipeline, Prelude& prelude, float& took);
+
+  /// On this thread alone: code that watches its threads, or groups in the order that somebody asked for.
+  Result<void> launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, const smelt_cpu_services& services,
+                               smelt_cpu_fault& fault);
 
   /// What is the same for a launch and one that is kept. `prelude` is not to be moved afterwards.
   Result<void> prepare(const CpuPipeline& pipeline, const Size3& threads, const Size3& group, Prelude& prelude);

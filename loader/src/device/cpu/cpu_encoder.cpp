@@ -5,15 +5,18 @@
 
 #include "batch.hpp"
 #include "cpu_device.hpp"
+#include "findings.hpp"
 #include "float_mode.hpp"
 #include "launch_parts.hpp"
 #include "private_buffers.hpp"
 #include "running_launch.hpp"
 #include "tiling.hpp"
+#include "watcher.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <optional>
 
 namespace smelt::loader {
 namespace {
@@ -237,7 +240,8 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   Prelude prelude;
   SMELT_TRY_VOID(prepare(pipeline, threads, group, prelude));
   // A trace says what each took.
-  if (concurrent() && prelude.cost != 0 && prelude.expected < kWorthWaking && !tracing()) {
+  const bool in_order = prelude.code->checked.watches() || cpu_.order().is_asked();
+  if (concurrent() && !in_order && prelude.cost != 0 && prelude.expected < kWorthWaking && !tracing()) {
     keep(pipeline, prelude);
     return batch_->full() ? barrier() : Result<void>();
   }
@@ -320,8 +324,9 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   smelt_cpu_fault& fault = running.record();
   dispatch.fault = &fault;
   LogContext log_context{&cpu_, &pipeline};
-  const smelt_cpu_services services{&log_context, receive_log};
+  const smelt_cpu_services services{&log_context, receive_log, nullptr};
   dispatch.services = &services;
+  if (code.checked.watches() || cpu_.order().is_asked()) return launch_in_order(pipeline, prelude, services, fault);
   float expected = prelude.expected;
 
   // Copies spare one worker its locks, too.
@@ -368,6 +373,55 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
     if (launch.broken_off()) return ending.error(pipeline);
   }
   return outcome(cpu_, pipeline, dispatch, fault);
+}
+
+Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& prelude,
+                                         const smelt_cpu_services& services, smelt_cpu_fault& fault) {
+  const CpuCode& code = *prelude.code;
+  smelt_cpu_dispatch& dispatch = prelude.dispatch;
+  const Watchdog::Launch watched(cpu_.watchdog(), fault);
+  const FloatMode mode;
+  // Pages of its own: what is known of memory is known by pages, of which none is a buffer's too.
+  constexpr std::align_val_t kPage{RaceShadow::kPageBytes};
+  const uint64_t bytes = round_up<uint64_t>(prelude.scratch_bytes + kBehindScratch, RaceShadow::kPageBytes);
+  const std::unique_ptr<void, void (*)(void*)> memory(::operator new(bytes, kPage, std::nothrow),
+                                                      [](void* at) { ::operator delete(at, kPage); });
+  void* const scratch = memory.get();
+  if (scratch == nullptr) return no_scratch(pipeline, prelude.scratch_bytes);
+  std::optional<Watcher> watcher;
+  smelt_cpu_services with = services;
+  if (code.checked.watches()) {
+    watcher.emplace(pipeline, dispatch, std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes),
+                    static_cast<uint32_t>(pipeline.static_threadgroup_memory_length()), cpu_.order());
+    with.watch = &watcher->calls();
+    dispatch.services = &with;
+  }
+  const bool by_thread = prelude.by_thread();
+  const uint64_t groups = uint64_t{dispatch.groups[0]} * dispatch.groups[1] * dispatch.groups[2];
+  Ending ending(cpu_);
+  for (uint64_t i = 0; i < groups && !ending.requested(); ++i) {
+    const uint64_t group = cpu_.order().at(i, groups);
+    const std::array<uint64_t, 3> at{group % dispatch.groups[0], group / dispatch.groups[0] % dispatch.groups[1],
+                                     group / dispatch.groups[0] / dispatch.groups[1]};
+    smelt_cpu_range box{};
+    for (size_t axis = 0; axis < 3; ++axis) {
+      const uint64_t step = by_thread ? dispatch.group[axis] : 1;
+      box.low[axis] = static_cast<uint32_t>(at[axis] * step);
+      box.high[axis] = static_cast<uint32_t>(std::min<uint64_t>((at[axis] + 1) * step, prelude.extent[axis]));
+    }
+    if (watcher)
+      watcher->begin_group_code(
+          {static_cast<uint32_t>(at[0]), static_cast<uint32_t>(at[1]), static_cast<uint32_t>(at[2])});
+    code.entry(&dispatch, &box, scratch);
+    ending.look();
+  }
+  dispatch.services = &services;
+  std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
+  // What a thread did outside of its memory is the first thing to know.
+  auto done = ending.requested() ? Result<void>(ending.error(pipeline)) : outcome(cpu_, pipeline, dispatch, fault);
+  if (!watcher) return done;
+  auto told = tell(pipeline.name(), std::move(found));
+  return done ? told : done;
 }
 
 }  // namespace smelt::loader

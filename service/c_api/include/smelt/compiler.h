@@ -71,7 +71,7 @@ typedef struct smelt_compile_options {
   const char* version;             /* of it, "2.1.0"; null: none */
   uint16_t language[2];            /* Metal version of source: major, minor; zeros: the target's */
   int32_t fast_math;               /* 1: as -ffast-math does */
-  int32_t checked;                 /* 1: CPU code that bounds every access */
+  int32_t checked;                 /* 1: CPU code that bounds every access; plus 2: races, 4: init, 8: sync */
   int32_t no_cpu;                  /* 1: no CPU code */
   int32_t debug_lines;             /* 1: keep line tables */
   double timeout;                  /* seconds that it may take; 0: no limit */

@@ -5,6 +5,7 @@
 
 #include "smelt/aot/compile.hpp"
 #include "smelt/aot/cpu.hpp"
+#include "smelt/base/checks.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/loader/library.hpp"
 #include "smelt/service/stored.hpp"
@@ -53,7 +54,7 @@ struct Request {
   aot::CompileOptions options;       ///< `threads` and `progress` here are ignored: the session's count
   bool cpu = true;
   std::vector<aot::CpuLevel> levels;                 ///< of CPU code; empty: what this machine can run
-  bool checked = false;                              ///< CPU code that bounds every access
+  Checks checked;                                    ///< what CPU code looks at
   aot::CpuEffort effort = aot::CpuEffort::balanced;  ///< how much time CPU code may take to make
   std::string name;                ///< name of the library in its package; empty: that of its first kernel
   std::string version;             ///< "2.1.0"; may be empty
@@ -177,13 +178,13 @@ class Session : public std::enable_shared_from_this<Session> {
   /// made here from its Metal libraries, which must pass `smelt verify`. Made once and kept under cpu_code_key
   /// (stored.hpp), so that programs without a compiler find it too. `name` is for messages. `sandbox` as in Request; of
   /// packages it is the environment's.
-  Result<CompileResult> cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, bool checked,
+  Result<CompileResult> cpu_code(ByteView file, std::string_view name, aot::CpuLevel level, Checks checked,
                                  const Progress& progress = {}, aot::CpuEffort effort = aot::CpuEffort::balanced,
                                  std::optional<Sandbox> sandbox = {});
 
   /// What the store or a remote has of that: quick, nothing is compiled.
   Result<std::optional<CompileResult>> find_cpu_code(ByteView file, std::string_view name, aot::CpuLevel level,
-                                                     bool checked, aot::CpuEffort effort = aot::CpuEffort::balanced);
+                                                     Checks checked, aot::CpuEffort effort = aot::CpuEffort::balanced);
 
   /// A file's bytes on a device. When that is the CPU, a plain metallib is given its CPU code first (cpu_code), and so
   /// is a package whose own the options do not let run (native, policy). All else goes straight to the loader.

@@ -35,12 +35,51 @@ struct smelt_cpu_fault {
   uint32_t is_write;
 };
 
+/// smelt_cpu_watch: what an access or a barrier is.
+#define SMELT_CPU_ACCESS_WRITES 1u
+#define SMELT_CPU_ACCESS_ATOMIC 2u
+#define SMELT_CPU_ACCESS_SIMDGROUP 4u    /* by a SIMD group as one: matrices and asynchronous copies */
+#define SMELT_CPU_ACCESS_MAY_FENCE 8u    /* an atomic in a kernel that has fences of the whole device */
+#define SMELT_CPU_BARRIER_DEVICE 1u      /* orders device memory */
+#define SMELT_CPU_BARRIER_THREADGROUP 2u /* orders threadgroup memory */
+#define SMELT_CPU_BARRIER_SIMDGROUP 8u   /* of a SIMD group, else of the threadgroup */
+#define SMELT_CPU_BARRIER_ALL_LANES 16u  /* no barrier: an operation that all lanes of a SIMD group must reach */
+#define SMELT_CPU_FENCE 32u              /* no barrier: a fence of the whole device */
+#define SMELT_CPU_MEET_IS_CHECKED 64u    /* who does not come is told of */
+
+/// What code that watches its threads tells the loader, from one worker. Threads are linear positions in the grid.
+/// `place` is a text of the program: "FILE:LINE:COLUMN", or that and "|NAME@OFFSET" where the memory is a threadgroup
+/// variable at that offset.
+struct smelt_cpu_watch {
+  void* context;
+  /// Before the thread touches `bytes` bytes from `address` on, all of them inside of what they belong to.
+  void (*access)(void* context, uint64_t thread, const void* address, uint64_t bytes, uint32_t flags,
+                 const char* place);
+  /// Before the thread waits, or takes part.
+  void (*meet)(void* context, uint64_t thread, uint32_t flags, const char* place);
+  /// Lanes `readers` of a SIMD group read lanes that do not take part. `thread` is the index of its first one in the
+  /// group.
+  void (*stray_lanes)(void* context, uint32_t first_thread, uint32_t readers, const char* place);
+  /// The SIMD group that runs as the `index`th of `count`.
+  uint32_t (*simdgroup)(void* context, uint32_t index, uint32_t count);
+  /// Shadow of `bytes` bytes from `address` on: a byte of ones for each bit that nobody has written.
+  void* (*shadow)(void* context, const void* address, uint64_t bytes, uint32_t is_write);
+  /// Nobody has written these bytes.
+  void (*forget)(void* context, const void* address, uint64_t bytes);
+  /// A value that nobody has written decides something.
+  void (*unwritten)(void* context, uint64_t thread, const char* place);
+  void* calls;               ///< 16 KiB of zeros that calls of one thread pass shadows through
+  void* threadgroup_shadow;  ///< the same shadow of the scratch memory, byte for byte from its begin: what threadgroup
+                             ///< memory has
+};
+
 /// Services for kernels that talk to the host. Called from worker threads.
 struct smelt_cpu_services {
   void* context;
   /// air.os_log: the raw operands of the call.
   void (*log)(void* context, const char* subsystem, const char* category, uint32_t type, const char* format,
               const void* arguments, uint64_t argument_bytes);
+  const struct smelt_cpu_watch* watch;  ///< for code that watches; such code is given one always
 };
 
 /// One launch, as one worker sees it (workers may differ in `buffers` when a buffer is privatised).

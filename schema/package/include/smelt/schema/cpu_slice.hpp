@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/base/bytes.hpp"
+#include "smelt/base/checks.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/schema/cpu_abi.h"
 
@@ -65,7 +66,7 @@ struct CpuConstant {
 struct CpuKernel {
   std::string name;
   CpuRangeKind range = CpuRangeKind::threads;
-  bool checked = false;      ///< bounds-checked build: reports through smelt_cpu_dispatch::fault
+  Checks checked;            ///< reports through smelt_cpu_dispatch::fault and, where it watches, services->watch
   uint64_t code_offset = 0;  ///< from the slice's byte 0
   uint64_t code_bytes = 0;
   uint64_t entry_offset = 0;  ///< from the blob's start

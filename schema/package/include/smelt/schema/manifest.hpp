@@ -6,6 +6,7 @@
 
 #include "smelt/base/argument_member.hpp"
 #include "smelt/base/bytes.hpp"
+#include "smelt/base/checks.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/base/metal.hpp"
 
@@ -72,10 +73,10 @@ struct BasicSlice {
   Version os;
   Version metal;
   Version air;
-  uint16_t family = 0;   ///< lowest Apple GPU family (7 is Apple7); 0: any GPU
-  uint32_t arch = 0;     ///< CpuArch
-  uint32_t level = 0;    ///< x86-64: 3 or 4
-  bool checked = false;  ///< bounds-checked CPU code
+  uint16_t family = 0;  ///< lowest Apple GPU family (7 is Apple7); 0: any GPU
+  uint32_t arch = 0;    ///< CpuArch
+  uint32_t level = 0;   ///< x86-64: 3 or 4
+  Checks checked;       ///< what CPU code looks at
 };
 
 using Member = BasicMember<std::string>;

@@ -3,6 +3,7 @@
 // imported from one. What makes them: smelt/service/session.hpp.
 #pragma once
 
+#include "smelt/base/checks.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/cache/store.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::string_view kPackagePart = "library.smelt";
 
 /// What the CPU code of a plain Metal library is filed under: its bytes, the level ("x86-64-v3"), the effort ("fast",
 /// "balanced", "best"), and the compiler that was built together with this, so that code of another one is a miss.
-Digest cpu_code_key(ByteView metallib, std::string_view level, bool checked, std::string_view effort = "balanced");
+Digest cpu_code_key(ByteView metallib, std::string_view level, Checks checked, std::string_view effort = "balanced");
 
 /// What the store has under the key, when it may be used as it is now: for those who read a store without the remotes
 /// behind it. `why_not` is told of what may not, which counts as absent. Errors also: $SMELT_TRUST and the keys.

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "checked_option.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace smelt::cli {
+
+void add_checked(CLI::App& verb, Checks& checked, const char* help) {
+  if (const auto from_environment = Checks::of_environment()) checked = *from_environment;
+  const auto words = std::make_shared<std::string>();
+  // A flag with a value: a word that follows after a blank is the verb's own.
+  verb.add_flag("--checked{all}", *words, help)->each([&checked, words](const std::string& word) {
+    const auto parsed = Checks::parse(word);
+    if (!parsed) throw CLI::ValidationError("--checked", parsed.error().message);
+    checked = *parsed;
+  });
+}
+
+}  // namespace smelt::cli

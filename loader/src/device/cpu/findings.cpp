@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "findings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+namespace smelt::loader {
+namespace {
+
+thread_local std::vector<Finding> findings_of_thread;
+
+std::string position(const std::array<uint32_t, 3>& at) {
+  return fmt::format("({}, {}, {})", at[0], at[1], at[2]);
+}
+
+std::string told(const FindingSide& side) {
+  return fmt::format("thread {} of group {} {} at {}", position(side.thread), position(side.group), side.does,
+                     side.place);
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+std::string json_side(const FindingSide& side) {
+  return fmt::format(R"({{"place": {}, "does": {}, "thread": [{}, {}, {}], "group": [{}, {}, {}]}})",
+                     quoted(side.place), quoted(side.does), side.thread[0], side.thread[1], side.thread[2],
+                     side.group[0], side.group[1], side.group[2]);
+}
+
+/// `*` stands for any text.
+bool fits(std::string_view pattern, std::string_view text) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t at = star; at <= text.size(); ++at)
+    if (fits(rest, text.substr(at))) return true;
+  return false;
+}
+
+struct Suppression {
+  std::string kind, kernel, place;
+
+  bool covers(const Finding& finding) const {
+    return fits(kind, to_string(finding.kind)) && fits(kernel, finding.kernel) &&
+           (fits(place, finding.first.place) || (finding.second && fits(place, finding.second->place)));
+  }
+};
+
+/// Lines of $SMELT_CHECK_SUPPRESSIONS: KIND KERNEL PLACE. Read once.
+const std::vector<Suppression>& suppressions() {
+  static const auto* const known = [] {
+    auto* read = new std::vector<Suppression>();
+    const char* const name = std::getenv("SMELT_CHECK_SUPPRESSIONS");
+    if (name == nullptr || *name == 0) return read;
+    std::ifstream file(name);
+    if (!file) std::fprintf(stderr, "smelt: SMELT_CHECK_SUPPRESSIONS: cannot read %s\n", name);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line.substr(0, line.find('#')));
+      Suppression one;
+      if (words >> one.kind >> one.kernel >> std::ws && std::getline(words, one.place)) {
+        while (!one.place.empty() && one.place.back() == ' ') one.place.pop_back();
+        read->push_back(std::move(one));
+      }
+    }
+    return read;
+  }();
+  return *known;
+}
+
+/// Adds to $SMELT_CHECK_REPORT what this process has not told of yet.
+void write_report(const std::vector<Finding>& findings) {
+  const char* const name = std::getenv("SMELT_CHECK_REPORT");
+  if (name == nullptr || *name == 0) return;
+  static std::mutex lock;
+  static auto& told_of = *new std::set<std::string>();
+  const std::lock_guard guard(lock);
+  std::string lines;
+  for (const Finding& finding : findings)
+    if (told_of
+            .insert(fmt::format("{}\n{}\n{}\n{}", to_string(finding.kind), finding.kernel, finding.first.place,
+                                finding.second ? finding.second->place : ""))
+            .second)
+      lines += json_of(finding) + "\n";
+  if (lines.empty()) return;
+  // One write at the end of the file, so that lines of several processes stay whole.
+  std::FILE* const file = std::fopen(name, "ae");
+  if (file == nullptr) {
+    std::fprintf(stderr, "smelt: SMELT_CHECK_REPORT: cannot write %s\n", name);
+    return;
+  }
+  std::fwrite(lines.data(), 1, lines.size(), file);
+  std::fclose(file);
+}
+
+bool goes_on() {
+  const char* const word = std::getenv("SMELT_CHECK_CONTINUE");
+  return word != nullptr && *word != 0 && std::string_view(word) != "0";
+}
+
+}  // namespace
+
+std::string_view to_string(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::race:
+      return "race";
+    case Finding::Kind::same_value:
+      return "same-value";
+    case Finding::Kind::unwritten:
+      return "unwritten";
+    case Finding::Kind::barrier:
+      return "barrier";
+    case Finding::Kind::lanes:
+      return "lanes";
+  }
+  return "";
+}
+
+const std::vector<Finding>& last_findings() {
+  return findings_of_thread;
+}
+
+std::string text_of(const Finding& finding) {
+  std::string text = fmt::format("{}", to_string(finding.kind));
+  if (!finding.memory.empty()) {
+    text += fmt::format(" on {}", finding.memory);
+    if (finding.element) text += fmt::format("[{}]", *finding.element);
+  }
+  text += ": " + told(finding.first);
+  if (finding.second) text += ", " + told(*finding.second);
+  if (finding.times > 1) text += fmt::format(" ({} times)", finding.times);
+  if (!finding.advice.empty()) text += "; " + finding.advice;
+  return text;
+}
+
+std::string json_of(const Finding& finding) {
+  std::string text = fmt::format(R"({{"kind": {}, "kernel": {}, "memory": {}, )", quoted(to_string(finding.kind)),
+                                 quoted(finding.kernel), quoted(finding.memory));
+  text += finding.element ? fmt::format(R"("element": {}, )", *finding.element) : std::string("\"element\": null, ");
+  text += fmt::format(R"("first": {}, "second": {}, "times": {}, "advice": {}}})", json_side(finding.first),
+                      finding.second ? json_side(*finding.second) : "null", finding.times, quoted(finding.advice));
+  return text;
+}
+
+Result<void> tell(std::string_view kernel, std::vector<Finding> findings) {
+  std::erase_if(findings, [](const Finding& finding) {
+    return std::any_of(suppressions().begin(), suppressions().end(),
+                       [&](const Suppression& one) { return one.covers(finding); });
+  });
+  write_report(findings);
+  findings_of_thread = std::move(findings);
+  const auto is_note = [](const Finding& finding) { return finding.kind == Finding::Kind::same_value; };
+  const auto faults = std::count_if(findings_of_thread.begin(), findings_of_thread.end(),
+                                    [&](const auto& one) { return !is_note(one); });
+  if (faults == 0 || goes_on()) return {};
+  std::string lines;
+  for (const Finding& finding : findings_of_thread)
+    lines += fmt::format("\n  {}{}", is_note(finding) ? "note: " : "", text_of(finding));
+  auto error = fail(Errc::buffer_bounds, "kernel '{}': {} {}", kernel, faults, faults == 1 ? "finding" : "findings");
+  error.value().message += lines;
+  error.value().subject = kernel;
+  return error;
+}
+
+}  // namespace smelt::loader

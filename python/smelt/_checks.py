@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""checked=: which checks CPU code makes, as words or as True. docs/reference/python.md, docs/guide/races.md."""
+
+from __future__ import annotations
+
+import os
+
+from .errors import ArgumentError
+
+_BITS = {"memory": 1, "races": 2, "init": 4, "sync": 8}
+_ALL = 15
+
+
+def bits(checked: object) -> int:
+    """As the compiled modules take them. True: all. False and None: what SMELT_CHECK says."""
+    if checked is None or checked is False or checked == "":
+        words = os.environ.get("SMELT_CHECK", "")
+        return _of_words(words, "SMELT_CHECK") if words else 0
+    if isinstance(checked, str):
+        return _of_words(checked, "checked")
+    if isinstance(checked, (list, tuple, set, frozenset)):
+        return _of_words(",".join(str(word) for word in checked), "checked")
+    if isinstance(checked, int) and not isinstance(checked, bool):
+        return checked & _ALL
+    return _ALL
+
+
+def _of_words(text: str, where: str) -> int:
+    if text in ("none", "0"):
+        return 0
+    if text in ("all", "1", "true"):
+        return _ALL
+    found = 0
+    for word in text.split(","):
+        bit = _BITS.get(word.strip())
+        if bit is None:
+            raise ArgumentError(f"{where} {text!r}: {word!r} is none of memory, races, init, sync, all, none")
+        found |= bit
+    return found | 1
+
+
+def watches(checks: int) -> bool:
+    """Whether code tells what its threads do, so that lines of the source are worth having."""
+    return checks > 1

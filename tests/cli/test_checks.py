@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""--checked=memory,races,init,sync from outside: a suite of kernels in pairs, what a report says, orders, suppressions."""
+
+import concurrent.futures
+import json
+import os
+import unittest
+
+import check_suite
+from smelt_cli import CliTest, smelt
+
+ALL = "--checked=memory,races,init,sync"
+NUMBERS = {"float": "f32", "uint": "u32", "half": "f16"}
+
+
+class CheckTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = {**os.environ, "SMELT_STORE": str(self.folder / "store")}
+
+    def package(self, text, *options, name="kernels"):
+        source = self.folder / (name + ".metal")
+        source.write_text(text)
+        out = self.folder / (name + ".smelt")
+        result = smelt("compile", source, "-o", out, "--target", "macos15", *(options or (ALL,)), environment=self.environment)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return out
+
+    def findings(self, package, kernel, *arguments, checked=ALL, **environment):
+        """All that one launch finds, as the report has it."""
+        report = self.folder / (kernel + ".jsonl")
+        with_report = {**self.environment, "SMELT_CHECK_REPORT": str(report), "SMELT_CHECK_CONTINUE": "1", **environment}
+        result = smelt("run", checked, package, kernel, *arguments, environment=with_report)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+
+
+class SuiteTest(CheckTest):
+    maxDiff = None
+
+    def test_every_fault_and_no_other(self):
+        text, wanted = check_suite.suite()
+        self.assertGreaterEqual(len(wanted), 200)
+        package = self.package(text)
+
+        def run(kernel):
+            number = NUMBERS.get(kernel.rsplit("_", 1)[1], "u32")
+            return self.findings(
+                package, kernel, "--threads", 256, "--group", 64, f"{number}[1024]", f"{number}[1024]", "u32[64]"
+            )
+
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            found = list(threads.map(lambda one: run(one[0]), wanted))
+        wrong = []
+        for (kernel, kind), findings in zip(wanted, found):
+            kinds = {one["kind"] for one in findings} - {"same-value"}
+            if kinds != ({kind} if kind else set()):
+                wrong.append(f"{kernel}: {kind or 'nothing'} is there, found {sorted(kinds) or 'nothing'}")
+        self.assertEqual(wrong, [])
+
+
+class ReportTest(CheckTest):
+    RACE = """#include <metal_stdlib>
+using namespace metal;
+kernel void update(device float* mean [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  float old = mean[2];
+  mean[2] = old * 0.5f + float(i);
+}
+"""
+
+    def test_both_places_and_the_element(self):
+        package = self.package(self.RACE)
+        found = self.findings(package, "update", "--threads", 64, "--group", 64, "f32[4]")
+        self.assertEqual({one["kind"] for one in found}, {"race"})
+        pairs = {frozenset((one["first"]["place"].rsplit("/", 1)[-1], one["second"]["place"].rsplit("/", 1)[-1])) for one in found}
+        self.assertIn(frozenset({"kernels.metal:4:15", "kernels.metal:5:11"}), pairs)
+        self.assertEqual({(one["memory"], one["element"]) for one in found}, {("buffer 0 'mean'", 2)})
+        self.assertEqual(len(pairs), len(found), "one report for a pair of places")
+        self.assertIn("barrier", found[0]["advice"])
+
+    def test_what_a_launch_finds_is_its_error(self):
+        result = smelt("run", ALL, self.package(self.RACE), "update", "--threads", 64, "f32[4]", environment=self.environment)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("race on buffer 0 'mean'[2]", result.stderr.decode())
+
+    def test_suppressions(self):
+        package = self.package(self.RACE)
+        file = self.folder / "known"
+        file.write_text("# known\nrace upd* *kernels.metal:5:11\n")
+        found = self.findings(package, "update", "--threads", 64, "f32[4]", SMELT_CHECK_SUPPRESSIONS=str(file))
+        self.assertEqual(found, [])
+
+    def test_the_same_value_is_a_note(self):
+        text = self.RACE.replace("old * 0.5f + float(i)", "3.0f").replace("float old = mean[2];", "float old = 0;")
+        package = self.package(text)
+        found = self.findings(package, "update", "--threads", 64, "f32[4]")
+        self.assertEqual({one["kind"] for one in found}, {"same-value"})
+        result = smelt("run", ALL, package, "update", "--threads", 64, "f32[4]", environment=self.environment)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertIn("note", result.stderr.decode())
+
+    def test_without_lines_places_are_those_of_air(self):
+        source = self.folder / "kernels.metal"
+        source.write_text(self.RACE)
+        library = self.folder / "kernels.metallib"
+        self.assertEqual(smelt("compile", source, "-o", library, environment=self.environment).returncode, 0)
+        found = self.findings(library, "update", "--threads", 64, "f32[4]")
+        self.assertRegex(found[0]["first"]["place"], r"^AIR line \d+$")
+
+    def test_words(self):
+        result = smelt("run", "--checked=memory,luck", "x", "y", "--threads", 1, environment=self.environment)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("luck", (result.stdout + result.stderr).decode())
+
+    def test_code_of_other_checks_is_another_slice(self):
+        package = self.package(self.RACE, "--checked=races")
+        self.assertIn(b"checked-memory-races", smelt("inspect", package, environment=self.environment).stdout)
+        result = smelt("run", "--checked=memory", package, "update", "--threads", 4, "f32[4]", environment=self.environment)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("checks other things", result.stderr.decode())
+
+
+class OrderTest(CheckTest):
+    LUCK = """#include <metal_stdlib>
+using namespace metal;
+kernel void last(device uint* out [[buffer(0)]], uint g [[threadgroup_position_in_grid]]) { out[0] = g; }
+kernel void own(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]]) { out[i] = i; }
+"""
+
+    def test_orders(self):
+        package = self.package(self.LUCK, "-g")
+        launch = ("--threads", 256, "--group", 32, "--orders", 8, "u32[256]")
+        result = smelt("run", package, "last", *launch, environment=self.environment)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("depends on the order", result.stderr.decode())
+        result = smelt("run", package, "own", *launch, environment=self.environment)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertIn("8 orders, the same result", result.stderr.decode())
+
+    def test_a_word_that_is_none(self):
+        result = smelt(
+            "run", self.package(self.LUCK, "-g"), "own", "--threads", 4, "u32[4]",
+            environment={**self.environment, "SMELT_ORDER": "sideways"},
+        )  # fmt: skip
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("SMELT_ORDER", result.stderr.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
