@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import misses
+from .._checks import bits as checks
 from .._entries import Key
 from .device import device as device_of
 from .device import left
@@ -275,7 +276,7 @@ def load_any(
             words = trusted_keys if isinstance(trusted_keys, str) else " ".join(trusted_keys)
             _policy(trust, words)  # words for trust that do not go together
             asked = {"verify": verify, "expect": expect, "trust": trust, "trusted_keys": words, "native": native, "metal": version, "library": library,
-                     "checked": checked, "allow_empty": allow_empty}  # fmt: skip
+                     "checked": checks(checked), "allow_empty": allow_empty}  # fmt: skip
             return _on_cpu(device._cpu, package, data, os.path.basename(path) or "metallib", store, as_upstream, asked)
         if package is not None:
             file = package._file

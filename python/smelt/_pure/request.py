@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import keys, misses
+from .._checks import bits as checks
+from .._checks import watches
 from ..errors import Error
 from .device import Device, left
 from .device import device as device_of
@@ -134,11 +136,12 @@ def _compile_for_cpu(
     from . import compiler, cpu
 
     assert on._cpu is not None
+    bits = checks(checked)
     try:
-        made = compiler.compile(text, *folder_of(store), fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
+        made = compiler.compile(text, *folder_of(store), fast_math=fast_math, checked=bits, debug_lines=watches(bits), timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
-    return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
+    return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=bits, allow_empty=True)
 
 
 def _several(names: Any) -> tuple[str, ...]:
@@ -206,7 +209,7 @@ def compile(
             function=_several(functions), include_folder=_several(include_folders),
             definition=tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions),
             language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap, relaxed_atomics=relaxed_atomics,
-            cpu_only=cpu_only, checked=checked, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
+            cpu_only=cpu_only, checked=checks(checked), name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
         )  # fmt: skip
         package = Package(made.package, Made(made.key, made.seconds, made.hit, (made.kernels_kept, made.kernels), tuple(made.warnings)))
         missing = [f"{function}: {reason}" for one in package.slices if one["target"].startswith("cpu-") for function, reason in one["missing"]]
