@@ -89,7 +89,7 @@ def _read(compiled: capi.Handle) -> Compiled:
 
 def compile(
     sources: Sequence[tuple[str, bytes]], folder: str, use_store: bool, *, progress: Any = None, language: Optional[tuple[int, int]] = None,
-    fast_math: bool = False, checked: bool = False, cpu: bool = True, debug_lines: bool = False, metadata: str = "", name: str = "", version: str = "",
+    fast_math: bool = False, checked: int = 0, cpu: bool = True, debug_lines: bool = False, metadata: str = "", name: str = "", version: str = "",
     timeout: Optional[float] = None, max_memory: Optional[int] = None, cpu_effort: Optional[str] = None, threadgroup_memory: Optional[int] = None,
     threads_per_threadgroup: Optional[int] = None, pack_scalars: bool = False, no_overlap: bool = False, relaxed_atomics: bool = False,
     cpu_only: bool = False, sandbox: Optional[str] = None, **lists: Sequence[str],
@@ -126,7 +126,7 @@ def compile(
             raise thrown[0]
 
 
-def cpu_code(data: bytes, name: str, level: str, checked: bool, folder: str, use_store: bool) -> Compiled:
+def cpu_code(data: bytes, name: str, level: str, checked: int, folder: str, use_store: bool) -> Compiled:
     """A Metal library, or a package whose own CPU code is not to run, with CPU code made from its AIR."""
     need()
     source = capi.Source(os.fsencode(name), data, len(data))

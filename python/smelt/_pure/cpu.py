@@ -125,7 +125,7 @@ def native_of(library: Library) -> _Native:
 def load(
     device: CpuDevice, data: bytes | memoryview, file: memoryview, *, as_upstream: bool = False, library: Optional[str] = None, rows_name: str = "",
     verify: str = "structure", expect: Optional[str] = None, trust: Optional[str] = None, trusted_keys: str = "", native: bool = True,
-    metal: Optional[tuple[int, int]] = None, checked: bool = False, allow_empty: bool = False,
+    metal: Optional[tuple[int, int]] = None, checked: int = 0, allow_empty: bool = False,
 ) -> CpuLibrary:  # fmt: skip
     name = library.encode() if library is not None else None
     options = capi.LoadOptions(
