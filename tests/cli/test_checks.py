@@ -111,6 +111,9 @@ kernel void update(device float* mean [[buffer(0)]], uint i [[thread_position_in
         result = smelt("run", "--checked=memory,luck", "x", "y", "--threads", 1, environment=self.environment)
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("luck", (result.stdout + result.stderr).decode())
+        result = smelt("run", "x", "y", "--threads", 1, environment={**self.environment, "SMELT_CHECK": "luck"})
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("SMELT_CHECK: checks 'luck'", (result.stdout + result.stderr).decode())
 
     def test_code_of_other_checks_is_another_slice(self):
         package = self.package(self.RACE, "--checked=races")

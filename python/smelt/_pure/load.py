@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import misses
-from .._checks import bits as checks
+from .._checks import bits as checks_of
 from .._entries import Key
 from .device import device as device_of
 from .device import left
@@ -96,12 +96,12 @@ class Package(Mapping[str, Library]):
         known = ", ".join(one.target for one in rows.slices if not one.is_cpu)
         fail("invalid_argument", f"library '{rows.name}' has no metallib for '{target}'; it has {known or 'none'}")
 
-    def load(self, library: str | None = None, *, device: DeviceLike = None, checked: bool = False) -> Library:
+    def load(self, library: str | None = None, *, device: DeviceLike = None, checked: bool | str = False) -> Library:
         """The named library, or the only one, on a device."""
         options = {**self._options, **({} if library is None else {"library": library})}
         return load_any(self, device, False, None, "load", checked=checked, **options)
 
-    def prepare(self, names: Iterable[str] | None = None, progress: Any = None, *, device: DeviceLike = None, checked: bool = False) -> int:
+    def prepare(self, names: Iterable[str] | None = None, progress: Any = None, *, device: DeviceLike = None, checked: bool | str = False) -> int:
         """Builds the pipelines of all its libraries, one library after the other."""
         if device_of(device)._cpu is None:
             left("Package.prepare")
@@ -242,14 +242,15 @@ def metal_version(metal: object, what: str = "metal") -> tuple[int, int] | None:
 def load_any(
     source: Any, on: DeviceLike, as_upstream: bool, store: StoreLike, what: str, effort: str | None = None, *, verify: str = "structure",
     expect: str | None = None, trust: str | None = None, trusted_keys: Any = (), native: bool = True, metal: object = None,
-    library: str | None = None, checked: bool = False, allow_empty: bool = False,
+    library: str | None = None, checked: bool | str = False, allow_empty: bool = False,
 ) -> Library:  # fmt: skip
+    checks = checks_of(checked)
     check_kinds("a str", verify=verify, expect=expect, trust=trust, library=library)
     if verify not in ("none", "structure", "digest", "full"):
         fail("invalid_argument", f"verify: '{verify}'; want none, structure, digest or full")
     device = device_of(on)
     target = device._target
-    if checked and device._cpu is None:
+    if checks and device._cpu is None:
         left("code that bounds every access")
     version = metal_version(metal)
     path = ""
@@ -276,7 +277,7 @@ def load_any(
             words = trusted_keys if isinstance(trusted_keys, str) else " ".join(trusted_keys)
             _policy(trust, words)  # words for trust that do not go together
             asked = {"verify": verify, "expect": expect, "trust": trust, "trusted_keys": words, "native": native, "metal": version, "library": library,
-                     "checked": checks(checked), "allow_empty": allow_empty}  # fmt: skip
+                     "checked": checks, "allow_empty": allow_empty}  # fmt: skip
             return _on_cpu(device._cpu, package, data, os.path.basename(path) or "metallib", store, as_upstream, asked)
         if package is not None:
             file = package._file
@@ -331,7 +332,7 @@ def _on_cpu(device: CpuDevice, package: Package | None, data: memoryview, name: 
 
 def load_metallib(
     source: Any, *, device: DeviceLike = None, verify: str = "structure", expect: str | None = None, trust: str | None = None,
-    trusted_keys: str | Iterable[str] = (), native: bool = True, metal: object = None, library: str | None = None, checked: bool = False,
+    trusted_keys: str | Iterable[str] = (), native: bool = True, metal: object = None, library: str | None = None, checked: bool | str = False,
     allow_empty: bool = False, store: StoreLike = None, cpu_effort: str | None = None,
 ) -> Library:  # fmt: skip
     """Kernels by name, from a Metal library or a package. Bad bytes fail here. As with compiled modules, but for CPU code."""

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import keys, misses
-from .._checks import bits as checks
-from .._checks import watches
+from .._checks import bits as checks_of
 from ..errors import Error
 from .device import Device, left
 from .device import device as device_of
@@ -105,7 +104,7 @@ def own_target(on: Device) -> str:
 
 
 def compile_shader(
-    source: str, *, device: DeviceLike = None, fast_math: bool = False, checked: bool = False, store: StoreLike = None,
+    source: str, *, device: DeviceLike = None, fast_math: bool = False, checked: bool | str = False, store: StoreLike = None,
     timeout: float | None = None, filename: str = "source.metal", cpu_effort: str | None = None, _as_upstream: bool = False,
 ) -> Library:  # fmt: skip
     """A library of Metal Shading Language text that was compiled elsewhere: found in the store or a remote, or a CacheMissError that says
@@ -113,12 +112,13 @@ def compile_shader(
     if not isinstance(source, str):
         fail("source_type", f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = device_of(device)
+    checks = checks_of(checked)
     text = [(filename, source.encode())]
     if keys.kind_of(text[0][1]) != "msl":
         fail("source_type", f"compile_shader: {filename} is no Metal Shading Language text")
     if on._cpu is not None:
-        return _compile_for_cpu(text, on, fast_math, checked, store, timeout, cpu_effort, _as_upstream)
-    if checked:
+        return _compile_for_cpu(text, on, fast_math, checks, store, timeout, cpu_effort, _as_upstream)
+    if checks:
         left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
     options = keys.Options(targets=(own_target(on),), fast_math=fast_math)
@@ -129,19 +129,18 @@ def compile_shader(
 
 
 def _compile_for_cpu(
-    text: list[tuple[str, bytes]], on: Device, fast_math: bool, checked: bool, store: StoreLike, timeout: float | None, effort: str | None,
+    text: list[tuple[str, bytes]], on: Device, fast_math: bool, checked: int, store: StoreLike, timeout: float | None, effort: str | None,
     as_upstream: bool,
 ) -> Library:  # fmt: skip
     from ..errors import CompileError, ShaderSyntaxError
     from . import compiler, cpu
 
     assert on._cpu is not None
-    bits = checks(checked)
     try:
-        made = compiler.compile(text, *folder_of(store), fast_math=fast_math, checked=bits, debug_lines=watches(bits), timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
+        made = compiler.compile(text, *folder_of(store), fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
-    return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=bits, allow_empty=True)
+    return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
 
 
 def _several(names: Any) -> tuple[str, ...]:
@@ -177,7 +176,7 @@ def compile(
     source: Any, targets: str | Sequence[str] | None = None, cpu: Any = True, metadata: object = None, threadgroup_memory: int | None = None,
     threads_per_threadgroup: int | None = None, fast_math: bool = False, progress: Any = None, *, kernels: Any = (), functions: Any = (),
     include_folders: Any = (), definitions: Any = (), language: Any = None, debug_lines: bool = False, pack_scalars: bool = False,
-    no_overlap: bool = False, relaxed_atomics: bool = False, cpu_only: bool = False, checked: bool = False, name: str = "", version: str = "",
+    no_overlap: bool = False, relaxed_atomics: bool = False, cpu_only: bool = False, checked: bool | str = False, name: str = "", version: str = "",
     store: StoreLike = None, timeout: float | None = None, max_memory: int | None = None, sandbox: str | None = None,
     cpu_effort: str | None = None, filename: str | Sequence[str] | None = None,
 ) -> Package:  # fmt: skip
@@ -188,7 +187,8 @@ def compile(
     check_kinds("a whole number", threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, max_memory=max_memory)
     check_kinds("a sequence of str", targets=targets, kernels=kernels, functions=functions, include_folders=include_folders)
     native = bool(native_library(COMPILER))
-    if not native and (cpu or cpu_only or checked):
+    checks = checks_of(checked)
+    if not native and (cpu or cpu_only or checks):
         left("compile: CPU code (cpu=False asks for Metal libraries alone)")
     single = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources = [_source(one, index) for index, one in enumerate([source] if single or not isinstance(source, Sequence) else source)]
@@ -209,7 +209,7 @@ def compile(
             function=_several(functions), include_folder=_several(include_folders),
             definition=tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions),
             language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap, relaxed_atomics=relaxed_atomics,
-            cpu_only=cpu_only, checked=checks(checked), name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
+            cpu_only=cpu_only, checked=checks, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
         )  # fmt: skip
         package = Package(made.package, Made(made.key, made.seconds, made.hit, (made.kernels_kept, made.kernels), tuple(made.warnings)))
         missing = [f"{function}: {reason}" for one in package.slices if one["target"].startswith("cpu-") for function, reason in one["missing"]]
