@@ -21,7 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from relink import Relink  # noqa: E402
 
-PATIENCE = 300  # seconds: a program that still runs waits for what a mending would have ended
+PATIENCE = 120  # seconds: a program that still runs waits for what a mending would have ended
 
 # The model, with as many histories as find each; else a program and the case that is for it.
 HISTORIES = ("service_histories", "--count", "800")
