@@ -79,11 +79,6 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
         {"if (Clock::now() - renewed > 2 * kLeaseLasts)": "if (false)"},
         (REMOTE, "a lease without an end*"),
     ),
-    "S6 waiting is counted, for all remotes together": (
-        "remote/src/budget.cpp",
-        {"  waited_us_ += static_cast<int64_t>(static_cast<double>(waited.count()) * lost);\n": "  (void)waited;\n"},
-        (REMOTE, "bytes that drip*"),
-    ),
     "S7 what all calls hold is bounded": (
         "remote/src/budget.cpp",
         {"return before <= most && bytes <= most - before ? claim : nullptr;": "(void)before, (void)most;\n  return claim;"},
