@@ -343,6 +343,52 @@ function showExplain() {
   list("Functions", "functions, arguments and types");
 }
 
+// smelt store page
+
+function ago(seconds) {
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return Math.floor(seconds / 60) + " min ago";
+  if (seconds < 48 * 3600) return Math.floor(seconds / 3600) + " h ago";
+  return Math.floor(seconds / 86400) + " days ago";
+}
+
+/// The store knows the hour alone.
+function usedAgo(hour) {
+  const hours = Math.floor(data.now / 3600) - hour;
+  return hours < 1 ? "this hour" : ago(hours * 3600);
+}
+
+function storeName(one) {
+  if (one.damage) return "damaged";
+  if (one.functions.length > 3) return one.functions.slice(0, 3).join(", ") + " and " + (one.functions.length - 3) + " more";
+  return one.functions.join(", ") || one.name || one.source || one.kind;
+}
+
+function drawStored(one, where) {
+  const facts = [["key", one.key], ["name", [one.name, one.version].filter((text) => text).join(" ")], ["tags", one.tags.join(", ")], ["source", one.source],
+    ["SHA-256 of the source", one.source_sha256], ["compiler", one.compiler], ["origin", one.origin.trim().split("\n").join("; ")],
+    ["made", new Date(one.created * 1000).toISOString() + ", in " + (one.cost_us / 1000).toFixed(1) + " ms"],
+    ["used", usedAgo(one.used_hour) + ", " + counted(one.hits, "hit")], ["damage", one.damage || ""]];
+  where.append(table(["", ""], facts.filter((row) => row[1])));
+  if (one.slices.length) where.append(node("h3", {}, "Targets"), table(["target", "bytes"], one.slices.map((slice) => [slice.target, String(slice.bytes)])));
+  if (one.functions.length) where.append(node("h3", {}, counted(one.functions.length, "kernel")), node("p", { class: "name" }, one.functions.join(" ")));
+}
+
+function showStore() {
+  const bytes = data.entries.reduce((sum, one) => sum + one.bytes, 0);
+  main.append(node("h1", {}, "Store " + data.folder), node("p", { class: "quiet" }, counted(data.entries.length, "entry", "entries") + ", " + bytes + " bytes, kept in " +
+    data.live_bytes + "; " + data.disk_bytes + " on disk. " + counted(data.hits, "hit") + ", " + counted(data.misses, "miss", "misses") + ", " +
+    (data.microseconds_saved / 1e6).toFixed(1) + " s of compiling saved. As of " + new Date(data.now * 1000).toISOString() + "."));
+  for (const one of data.entries) {
+    const targets = [...new Set(one.slices.map((slice) => slice.target))];
+    const tags = [one.kind, one.bytes + " bytes", "made " + ago(data.now - one.created), "used " + usedAgo(one.used_hour), counted(one.hits, "hit"), ...targets];
+    entry(storeName(one), [...tags.map((text) => ({ text: text })), ...one.tags.map((text) => ({ text: text, kind: "good" })),
+      ...(one.damage ? [{ text: "damaged", kind: "bad" }] : [])], [one.key, one.source, ...one.functions, ...targets, ...one.tags], one.part, drawStored);
+  }
+  list("Entries", "kernels, sources, targets and tags");
+}
+
 if (data.kind === "diff") showDiff();
+else if (data.kind === "store") showStore();
 else showExplain();
 window.addEventListener("hashchange", () => openNamed(address()));

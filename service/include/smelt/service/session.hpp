@@ -220,7 +220,8 @@ class Session : public std::enable_shared_from_this<Session> {
   friend class Translated;
   unsigned threads() const;
   const SessionOptions& options() const;
-  Result<BuiltFile> build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build);
+  Result<BuiltFile> build_file(Digest key, std::string_view sources,
+                               const std::function<Result<BuiltFile>(const KernelStore&)>& build);
   explicit Session(SessionOptions options);
   KernelStore kernel_store(remote::TieredStore& store) const;
   Result<CompileResult> find_or_compile(const Request& request, const Progress& progress);
