@@ -35,14 +35,23 @@ CompileResult found_as(const Ground& ground, const Work& work, CompileResult fou
 
 std::optional<CompileResult> find_entry(const Ground& ground, const Digest& key, const remote::Question& question,
                                         bool fresh) {
-  auto found = ground.store->find(key, fresh, question);
+  remote::Question asked = question;
+  bool remade = false;
+  if (asked.remake)
+    asked.remake = [&](const remote::Question::Parts& parts) {
+      remade = true;
+      return question.remake(parts);
+    };
+  auto found = ground.store->find(key, fresh, asked);
   if (!found) {
     ground.warn(found.error().message);
     return std::nullopt;
   }
   if (!*found || !(*found)->part(kPackagePart)) return std::nullopt;
   ground.used(key);
-  return from_entry(std::move(**found), key);
+  CompileResult result = from_entry(std::move(**found), key);
+  result.remade = remade;
+  return result;
 }
 
 void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, std::string_view sources,
