@@ -89,6 +89,7 @@ function list(title, what) {
   input.value = state.get("q") || "";
   filter();
   if (state.get("all") === "open") unfold();
+  if (entries.length === 1) entries[0].open();
   openNamed(state);
 }
 
@@ -245,7 +246,7 @@ function showDiff() {
 function sizePicture() {
   const most = 24;
   const largest = [...data.functions].sort((a, b) => b.air_bytes + (b.cpu_bytes || 0) - a.air_bytes - (a.cpu_bytes || 0)).slice(0, most);
-  const width = Math.max(300, Math.min(900, main.clientWidth - 20)), left = width < 600 ? 130 : 300, row = 22;
+  const width = Math.max(300, Math.min(900, main.clientWidth - 20)), left = width < 600 ? 130 : 300, row = 26;
   const letters = Math.floor(left / 7.2);
   const scale = (width - left - 90) / Math.max(1, ...largest.map((f) => Math.max(f.air_bytes, f.cpu_bytes || 0)));
   const picture = drawn("svg", { viewBox: "0 0 " + width + " " + (largest.length * row + 6), role: "img", "aria-label": "Bytes of AIR and of CPU code" });
@@ -253,10 +254,11 @@ function sizePicture() {
     const y = i * row + 4, label = f.name.length > letters ? f.name.slice(0, letters - 1) + "\u2026" : f.name;
     const link = drawn("a", { href: "#open=" + encodeURIComponent(f.name) });
     link.append(drawn("title", {}, f.name + ": " + f.air_bytes + " bytes of AIR" + (f.cpu_bytes ? ", " + f.cpu_bytes + " of CPU code" : "")),
-      drawn("text", { x: left - 8, y: y + 13, "text-anchor": "end" }, label),
-      drawn("rect", { class: "air", x: left, y: y, width: Math.max(1, f.air_bytes * scale), height: 8 }),
-      drawn("rect", { class: "cpu", x: left, y: y + 9, width: Math.max(0, (f.cpu_bytes || 0) * scale), height: 8 }),
-      drawn("text", { x: left + Math.max(f.air_bytes, f.cpu_bytes || 0) * scale + 6, y: y + 13 }, String(Math.max(f.air_bytes, f.cpu_bytes || 0))));
+      drawn("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, label));
+    const bars = [["air", f.air_bytes], ["cpu", f.cpu_bytes]].filter((bar) => bar[1]);
+    bars.forEach(([kind, bytes], k) => link.append(
+      drawn("rect", { class: kind, x: left, y: y + 11 * k, width: Math.max(1, bytes * scale), height: 10 }),
+      drawn("text", { class: "bytes", x: left + bytes * scale + 6, y: y + 11 * k + 9 }, String(bytes))));
     picture.append(link);
   });
   const legend = node("p", { class: "legend" });
