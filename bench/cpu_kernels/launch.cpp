@@ -39,7 +39,7 @@ struct Dispatch {
     for (std::vector<float>* values : {&arrays.a, &arrays.b, &arrays.c})
       must(encoder->set_memory(slot++, std::as_writable_bytes(std::span(*values).subspan(first, count))));
   }
-  void run() { must(encoder->dispatch_threads({count, 1, 1}, loader::Size3{kGroup, 1, 1})); }
+  void run() { must(encoder->dispatch_threads({count, 1, 1}, {kGroup, 1, 1})); }
 
   std::unique_ptr<loader::Encoder> encoder;
   size_t count;

@@ -6,11 +6,14 @@
 #include "smelt/remote/remotes.hpp"
 #include "smelt/service/session.hpp"
 
+#include "store/page.hpp"
+#include "store/rows.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <ctime>
 #include <memory>
 
 namespace smelt::cli {
@@ -23,23 +26,29 @@ struct StoreOptions {
   std::vector<std::string> parts;
   std::vector<std::string> names;
   uint64_t max_bytes = 0;
-  bool json = false, move = false;
+  bool json = false, move = false, drop = false;
 };
 
 std::shared_ptr<service::Session> session() {
   return service::Session::open();
 }
 
-/// What a command prints on stdout.
-using Text = Result<std::string>;
+/// What a command prints on stdout, and whether it reached what it was for: if not, stderr has the reason.
+struct Output {
+  Output(std::string printed, bool reached = true) : text(std::move(printed)), good(reached) {}
+  std::string text;
+  bool good;
+};
+using Text = Result<Output>;
 
 std::string json_text(const ordered_json& value) {
   return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result<cache::Entry> entry_of(cache::Store& store, const std::string& key, const Digest& digest) {
-  SMELT_TRY(auto found, store.find(digest));
-  if (!found) return fail(Errc::not_cached, "no entry {} in store {}", key, store.folder().string());
+/// For those who look: no use of it.
+Result<cache::Entry> entry_of(cache::Store& store, const Digest& key) {
+  SMELT_TRY(auto found, store.peek(key));
+  if (!found) return fail(Errc::not_cached, "no entry {} in store {}", to_hex(key), store.folder().string());
   return std::move(*found);
 }
 
@@ -50,48 +59,50 @@ std::pair<std::string, std::string> split_tag(const std::string& text) {
 
 Text list(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const auto entries, store->list());
-  if (options.json) {
-    ordered_json rows = ordered_json::array();
-    for (const auto& entry : entries)
-      rows.push_back({{"key", to_hex(entry.key)},
-                      {"bytes", entry.bytes},
-                      {"created", entry.created},
-                      {"used_hour", entry.used_hour},
-                      {"cost_us", entry.cost_us}});
-    return json_text(rows);
-  }
-  std::string text;
-  for (const auto& entry : entries) text += fmt::format("{} {:>10} bytes\n", to_hex(entry.key), entry.bytes);
-  return text;
+  SMELT_TRY(const auto rows, read_rows(*store));
+  if (!options.json) return rows_as_text(rows, std::time(nullptr));
+  ordered_json json = ordered_json::array();
+  for (const StoreRow& row : rows) json.push_back(row_as_json(row));
+  return json_text(json);
 }
 
 Text show(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const Digest key, digest_from_hex(options.key));
-  SMELT_TRY(const auto entry, entry_of(*store, options.key, key));
-  ordered_json rows = ordered_json::array();
-  for (const auto& part : entry.parts())
-    rows.push_back({{"name", part.name}, {"bytes", part.bytes.size()}, {"sha256", to_hex(sha256(part.bytes))}});
-  if (options.json) return json_text({{"key", options.key}, {"parts", rows}});
-  std::string text;
-  for (const auto& part : entry.parts())
-    text += fmt::format("{:>10} {} {}\n", part.bytes.size(), to_hex(sha256(part.bytes)), printable(part.name));
-  return text;
+  SMELT_TRY(const Digest key, service::find_key(*store, options.key));
+  SMELT_TRY(const auto entry, entry_of(*store, key));
+  SMELT_TRY(const StoreRow row, read_row(*store, key));
+  ordered_json json = row_as_json(row);
+  ordered_json& parts = json["parts"] = ordered_json::array();
+  std::string text = row_as_text(row, std::time(nullptr)) + "parts\n";
+  for (const auto& part : entry.parts()) {
+    const std::string sha = to_hex(sha256(part.bytes));
+    parts.push_back({{"name", part.name}, {"bytes", part.bytes.size()}, {"sha256", sha}});
+    text += fmt::format("{:>10} {} {}\n", part.bytes.size(), sha, printable(part.name));
+  }
+  return options.json ? json_text(json) : text;
+}
+
+Text page(const StoreOptions& options) {
+  SMELT_TRY(const auto store, session()->store());
+  SMELT_TRY(const auto rows, read_rows(*store));
+  SMELT_TRY(const auto stat, store->stat());
+  const Page made = store_page(rows, stat, store->folder().string(), std::time(nullptr));
+  SMELT_TRY_VOID(write_file(options.output, as_bytes(page_as_html(made))));
+  return Output("");
 }
 
 Text get(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const Digest key, digest_from_hex(options.key));
-  SMELT_TRY(const auto entry, entry_of(*store, options.key, key));
+  SMELT_TRY(const Digest key, service::find_key(*store, options.key));
+  SMELT_TRY(const auto entry, entry_of(*store, key));
   const auto bytes = entry.part(options.part);
   if (!bytes) {
     std::string have;
     for (const auto& part : entry.parts()) have += (have.empty() ? "" : ", ") + std::string(part.name);
-    return fail(Errc::not_cached, "entry {} has no part '{}'; it has {}", options.key, options.part, have);
+    return fail(Errc::not_cached, "entry {} has no part '{}'; it has {}", to_hex(key), options.part, have);
   }
   SMELT_TRY_VOID(write_file(options.output.empty() ? "-" : options.output, *bytes));
-  return "";
+  return Output("");
 }
 
 Text put(const StoreOptions& options) {
@@ -108,15 +119,15 @@ Text put(const StoreOptions& options) {
     parts.push_back({std::string_view(text).substr(0, equals), bytes.back()});
   }
   SMELT_TRY_VOID(store->put(key, parts, trust::Provenance::made_here()));
-  return "";
+  return Output("");
 }
 
 Text tag(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const Digest key, digest_from_hex(options.key));
+  SMELT_TRY(const Digest key, service::find_key(*store, options.key));
   const auto [name, version] = split_tag(options.name);
   SMELT_TRY_VOID(store->tag(name, version, key, options.move));
-  return "";
+  return Output("");
 }
 
 Text tags(const StoreOptions& options) {
@@ -133,34 +144,53 @@ Text tags(const StoreOptions& options) {
 
 Text verify(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
-  SMELT_TRY(const auto report, store->verify());
+  SMELT_TRY(const auto report, store->verify(options.drop ? cache::OnDamage::drop : cache::OnDamage::report));
   std::string text;
   if (options.json)
-    text = json_text(
-        {{"entries", report.entries}, {"blobs", report.blobs}, {"bytes", report.bytes}, {"damage", report.damage}});
+    text = json_text({{"entries", report.entries},
+                      {"blobs", report.blobs},
+                      {"bytes", report.bytes},
+                      {"damaged_entries", report.damaged_entries},
+                      {"damaged_blobs", report.damaged_blobs},
+                      {"dropped", report.dropped},
+                      {"damage", report.damage}});
   else
     for (const std::string& line : report.damage) text += line + "\n";
-  if (!report.damage.empty()) {
-    SMELT_TRY_VOID(print(text));
-    return fail(Errc::store_corrupt,
-                "store {}: {} of {} entries and blobs are damaged; finds drop them and they are compiled "
-                "again",
-                store->folder().string(), report.damage.size(), report.entries + report.blobs);
+  const bool only_entries = report.damage.size() == report.damaged_entries + report.damaged_blobs;
+  if (report.damage.empty() || (options.drop && only_entries)) {
+    if (options.json) return text;
+    if (report.dropped != 0) text += fmt::format("{} entries dropped; they are compiled again\n", report.dropped);
+    return text + fmt::format("{} entries, {} blobs, {} bytes: sound\n", report.entries - report.dropped,
+                              report.blobs - report.damaged_blobs, report.bytes);
   }
-  if (options.json) return text;
-  return fmt::format("{} entries, {} blobs, {} bytes: sound\n", report.entries, report.blobs, report.bytes);
+  SMELT_TRY_VOID(print(text));
+  if (!only_entries)
+    return fail(Errc::store_corrupt, "store {}: its database is damaged; delete the folder while nothing uses it",
+                store->folder().string());
+  return fail(
+      Errc::store_corrupt,
+      "store {}: {} of {} entries and {} of {} blobs (what entries share) are damaged; finds drop them and they "
+      "are compiled again, 'smelt store verify --drop' drops them now",
+      store->folder().string(), report.damaged_entries, report.entries, report.damaged_blobs, report.blobs);
 }
 
 Text trim(const StoreOptions& options) {
   SMELT_TRY(const auto store, session()->store());
   SMELT_TRY(const auto report, store->trim(options.max_bytes));
   if (report.busy) return fail(Errc::store_locked, "store {}: another process is trimming", store->folder().string());
-  if (options.json)
-    return json_text({{"entries_removed", report.entries_removed},
-                      {"bytes_before", report.bytes_before},
-                      {"bytes_after", report.bytes_after}});
-  return fmt::format("{} entries removed, {} bytes before, {} after\n", report.entries_removed, report.bytes_before,
-                     report.bytes_after);
+  const std::string text = options.json ? json_text({{"entries_removed", report.entries_removed},
+                                                     {"bytes_before", report.bytes_before},
+                                                     {"bytes_after", report.bytes_after},
+                                                     {"bytes_wanted", report.bytes_wanted},
+                                                     {"bytes_tagged", report.bytes_tagged}})
+                                        : fmt::format("{} entries removed, {} bytes before, {} after\n",
+                                                      report.entries_removed, report.bytes_before, report.bytes_after);
+  if (report.bytes_wanted == 0 || report.bytes_after <= report.bytes_wanted) return text;
+  Context::warn(fmt::format(
+      "store {}: {} bytes stay, more than the {} asked for: tagged entries keep {} of them ('smelt store tags' names "
+      "them), and a pack goes when most of it is free",
+      printable(store->folder().string()), report.bytes_after, report.bytes_wanted, report.bytes_tagged));
+  return Output(text, false);
 }
 
 Text import(const StoreOptions& options) {
@@ -259,19 +289,27 @@ void add_store(CLI::App& app, Context& context) {
     CLI::App* sub = verb->add_subcommand(name, help);
     sub->callback([options, run, &context] {
       const auto text = run(*options);
-      context.finish(text ? print(*text) : tl::unexpected(text.error()));
+      if (!text) return context.finish(Result<void>(tl::unexpected(text.error())));
+      const auto printed = print(text->text);
+      context.finish(printed ? Result<bool>(text->good) : tl::unexpected(printed.error()));
     });
     return sub;
   };
   const auto json = [&](CLI::App* sub) { sub->add_flag("--json", options->json, "Print JSON for programs"); };
   command("path", "Print where the store is",
           [](const StoreOptions&) -> Text { return service::default_store_folder().string() + "\n"; });
-  json(command("list", "List all entries", list));
-  CLI::App* sub = command("show", "List an entry's parts", show);
-  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
+  json(command("list", "List all entries, those first that were used last", list));
+  const auto key = [&](CLI::App* sub) {
+    sub->add_option("KEY", options->key, "Key of the entry, or its first 8 digits or more, or NAME@VERSION")
+        ->required();
+  };
+  CLI::App* sub = command("show", "Say what an entry is, and list its parts", show);
+  key(sub);
   json(sub);
+  sub = command("page", "Write a page with all entries, which can be searched", page);
+  sub->add_option("-o,--output", options->output, "Page (HTML) to write")->required();
   sub = command("get", "Write out a part's bytes", get);
-  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
+  key(sub);
   sub->add_option("PART", options->part, "Name of the part")->required();
   sub->add_option("-o,--output", options->output, "File to write (default: stdout)");
   sub = command("put", "Publish an entry", put);
@@ -280,12 +318,14 @@ void add_store(CLI::App& app, Context& context) {
       ->required();
   sub = command("tag", "Point NAME@VERSION at an entry", tag);
   sub->add_option("NAME@VERSION", options->name, "The tag")->required();
-  sub->add_option("KEY", options->key, "Key of the entry, 64 hexadecimal digits")->required();
+  key(sub);
   sub->add_flag("--move", options->move, "Move the tag when it points elsewhere now");
   sub = command("tags", "List all tags, or those that a query stands for (name@2, name@>=2,<3)", tags);
   sub->add_option("QUERY", options->name, "Name, name@version, name@prefix or name@range");
   json(sub);
-  json(command("verify", "Read and hash everything", verify));
+  sub = command("verify", "Read and hash everything", verify);
+  sub->add_flag("--drop", options->drop, "Drop the entries that are damaged");
+  json(sub);
   sub = command("trim", "Remove the entries that are worth least, down to a budget", trim);
   sub->add_option("--max-bytes", options->max_bytes, "Bytes that may stay (default: the store's budget)")
       ->check(CLI::NonNegativeNumber);
@@ -294,7 +334,7 @@ void add_store(CLI::App& app, Context& context) {
   sub = command("export", "Write entries, by key or name, as one package", [](const StoreOptions& with) -> Text {
     SMELT_TRY(const Bytes package, session()->export_package(with.names));
     SMELT_TRY_VOID(write_file(with.output, package));
-    return "";
+    return Output("");
   });
   sub->add_option("NAMES", options->names, "Keys or name@version")->required();
   sub->add_option("-o,--output", options->output, "Package to write, OUT.smelt")->required();
@@ -302,7 +342,8 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("FILE", options->file, "Package to read, IN.smelt")->required();
   sub->add_flag("--move", options->move, "Move tags of the package's versions that point elsewhere now");
   sub = command("push", "Send entries to the remotes now; prints their keys", push);
-  sub->add_option("NAMES", options->names, "Keys or name@version, whose tags go with them")->required();
+  sub->add_option("NAMES", options->names, "Keys (or their first digits) or name@version, whose tags go with them")
+      ->required();
   sub = command("pull", "Fetch entries from the remotes; prints their keys", pull);
   sub->add_option("NAMES", options->names, "Keys or name@version")->required();
   sub->add_flag("--move", options->move, "Move tags that point elsewhere now");

@@ -41,7 +41,7 @@ Result<uint32_t> run(const char* file) {
   SMELT_TRY_VOID(encoder->set_buffer(0, x));
   SMELT_TRY_VOID(encoder->set_buffer(1, sums));
   SMELT_TRY_VOID(encoder->set_bytes(2, std::as_bytes(std::span(&kColumns, 1))));
-  SMELT_TRY_VOID(encoder->dispatch_threads({32 * kRows, 1, 1}, Size3{32, 1, 1}));
+  SMELT_TRY_VOID(encoder->dispatch_threads({32 * kRows, 1, 1}, {32, 1, 1}));
   SMELT_TRY_VOID(encoder->wait());
 
   const float* found = reinterpret_cast<const float*>(sums->contents().data());

@@ -125,6 +125,14 @@ tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline, const Bi
                   : "is not bound");
 }
 
+Result<void> Encoder::dispatch_threads(Size3 threads) {
+  return dispatch_threads(threads, std::nullopt, 3);
+}
+
+Result<void> Encoder::dispatch_threads(Size3 threads, Size3 group_size) {
+  return dispatch_threads(threads, std::optional(group_size), 3);
+}
+
 Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group_size, int rank) {
   if (!pipeline_) return fail(Errc::invalid_argument, "dispatch: no pipeline was set");
   if (rank < 1 || rank > 3) return fail(Errc::invalid_argument, "dispatch: rank {}; want 1, 2 or 3", rank);
@@ -196,7 +204,7 @@ Result<void> Encoder::dispatch_threadgroups(Size3 groups, Size3 group_size) {
   if (!x || !y || !z)
     return fail(Errc::invalid_argument, "dispatch: ({}, {}, {}) groups of ({}, {}, {}) threads cannot be counted",
                 groups.x, groups.y, groups.z, group_size.x, group_size.y, group_size.z);
-  return dispatch_threads({*x, *y, *z}, group_size, 3);
+  return dispatch_threads({*x, *y, *z}, group_size);
 }
 
 Result<void> Encoder::barrier() {

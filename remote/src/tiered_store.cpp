@@ -180,7 +180,7 @@ void TieredStore::drop(const Digest& key, const Error& why) {
 std::optional<TieredStore::Accepted> TieredStore::accept(const Arrived& arrived, const Question& question) {
   const schema::EntryRecord& record = arrived.record;
   for (const Part& part : arrived.parts)
-    if (part.name == trust::kOriginPart) return std::nullopt;  // ours alone to write
+    if (part.name == trust::kOriginPart || part.name == trust::kSourcePart) return std::nullopt;  // ours alone to write
   auto signer = record.signatures.empty()
                     ? std::nullopt
                     : options_.policy.signer(as_bytes(schema::statement(record)), record.signatures);
@@ -304,7 +304,8 @@ std::optional<Outgoing> TieredStore::outgoing(const Digest& key, const Parts& pa
     sharing = options_.policy.share(origin, trust::public_key(*options_.signing));
   if (sharing.how == trust::Sharing::How::no) return std::nullopt;
   Outgoing entry{key, std::move(sharing.made_from), cost, {}, std::move(sharing.signatures)};
-  for (const auto& part : parts) entry.parts.push_back({std::string(part.name), to_bytes(part.bytes)});
+  for (const auto& part : parts)
+    if (part.name != trust::kSourcePart) entry.parts.push_back({std::string(part.name), to_bytes(part.bytes)});
   if (sharing.how == trust::Sharing::How::as_it_came) return entry;
   if (options_.made_from) entry.made_from = options_.made_from(parts);
   if (options_.signing) {

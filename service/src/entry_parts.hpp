@@ -10,6 +10,7 @@
 namespace smelt::service {
 
 inline constexpr std::string_view kKernelPart = "kernel.smelt";  // one part of a plan
+inline constexpr std::string_view kFilePart = "file";            // an object, or a library linked of some
 inline constexpr std::string_view kWarningsPart = "warnings";    // that came with the other part: pack_warnings
 
 /// Warnings as one text, each ended by a zero byte: a warning may have several lines, and has no zero byte.

@@ -22,12 +22,12 @@ CompileResult from_entry(cache::Entry entry, const Digest& key) {
   return made;
 }
 
-/// A hit under the other key is one under `raw` from now on: a copy, which came from where the entry came from.
+/// A hit under the other key is one under the raw one from now on: a copy, which came from where the entry came from.
 /// `look`: whoever made it may have filed it there too.
-CompileResult found_as(const Ground& ground, const Digest& raw, CompileResult found, bool look) {
-  if (found.key != raw && !(look && ground.store->local().indexed(raw)))
-    publish(ground, std::span(&raw, 1), found.package, found.origin.derived(), {});
-  found.key = raw;
+CompileResult found_as(const Ground& ground, const Work& work, CompileResult found, bool look) {
+  if (found.key != work.raw && !(look && ground.store->local().indexed(work.raw)))
+    publish(ground, std::span(&work.raw, 1), found.package, work.sources, found.origin.derived(), {});
+  found.key = work.raw;
   return found;
 }
 
@@ -35,23 +35,32 @@ CompileResult found_as(const Ground& ground, const Digest& raw, CompileResult fo
 
 std::optional<CompileResult> find_entry(const Ground& ground, const Digest& key, const remote::Question& question,
                                         bool fresh) {
-  auto found = ground.store->find(key, fresh, question);
+  remote::Question asked = question;
+  bool remade = false;
+  if (asked.remake)
+    asked.remake = [&](const remote::Question::Parts& parts) {
+      remade = true;
+      return question.remake(parts);
+    };
+  auto found = ground.store->find(key, fresh, asked);
   if (!found) {
     ground.warn(found.error().message);
     return std::nullopt;
   }
   if (!*found || !(*found)->part(kPackagePart)) return std::nullopt;
   ground.used(key);
-  return from_entry(std::move(**found), key);
+  CompileResult result = from_entry(std::move(**found), key);
+  result.remade = remade;
+  return result;
 }
 
-void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, const trust::Provenance& origin,
-             std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold) {
+void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, std::string_view sources,
+             const trust::Provenance& origin, std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold) {
   if (ground.store->local().read_only()) return;
   std::vector<cache::Store::Put> puts;
   for (const Digest& key : keys) {
     if (!puts.empty() && puts.front().key == key) continue;
-    puts.push_back({key, {{kPackagePart, package}}, origin, cost});
+    puts.push_back({key, {{kPackagePart, package}, {trust::kSourcePart, as_bytes(sources)}}, origin, cost});
     ground.used(key);
   }
   if (auto put = ground.store->put_all(puts, std::move(hold)); !put) ground.warn(put.error().message);
@@ -72,7 +81,7 @@ Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
     SMELT_TRY(normal, work.normalised());
     if (normal != work.raw)
       if (auto found = find_entry(ground, normal, work.question))
-        return took(found_as(ground, work.raw, std::move(*found), false));
+        return took(found_as(ground, work, std::move(*found), false));
   }
   if (ground.offline)
     return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)", work.name,
@@ -87,7 +96,7 @@ Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
     if (!flight || flight->held()) leased = store->lease(normal, ground.wait_for_others);
     if (leased.waited || (flight && flight->waited()))
       if (auto found = find_entry(ground, normal, work.question, leased.waited))
-        return took(found_as(ground, work.raw, std::move(*found), true));
+        return took(found_as(ground, work, std::move(*found), true));
   }
   SMELT_TRY(Built built, work.build());
   CompileResult made(built.origin);
@@ -96,7 +105,7 @@ Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;
   const Digest keys[] = {normal, work.raw};
-  if (store) publish(ground, keys, built.package, built.origin, made.took, std::move(leased.hold));
+  if (store) publish(ground, keys, built.package, work.sources, built.origin, made.took, std::move(leased.hold));
   auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;

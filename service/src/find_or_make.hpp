@@ -17,8 +17,9 @@ namespace smelt::service {
 
 /// One request.
 struct Work {
-  std::string name;  ///< of its input, for messages
-  Digest raw;        ///< the key of its bytes
+  std::string name;     ///< of its input, for messages
+  std::string sources;  ///< names of all of it, for those who look at the store
+  Digest raw;           ///< the key of its bytes
   /// The key of its code, whatever comments, names and order it is written with; the same where that is not known.
   std::function<Result<Digest>()> normalised;
   remote::Question question;  ///< of both
@@ -38,9 +39,11 @@ struct Ground {
 std::optional<CompileResult> find_entry(const Ground& ground, const Digest& key, const remote::Question& question,
                                         bool fresh = false);
 
-/// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once.
-void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, const trust::Provenance& origin,
-             std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold = {});
+/// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once. `sources`
+/// as in Work.
+void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, std::string_view sources,
+             const trust::Provenance& origin, std::chrono::microseconds cost,
+             std::shared_ptr<remote::LeaseHold> hold = {});
 
 Result<CompileResult> find_or_make(const Ground& ground, const Work& work);
 

@@ -17,8 +17,6 @@
 namespace smelt::service {
 namespace {
 
-constexpr std::string_view kFilePart = "file";
-
 std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
   const auto found = find_usable(store, key, log_warning);
   if (!found) log_warning(found.error().message);
@@ -30,10 +28,12 @@ std::optional<BuiltFile> find_file(cache::Store& store, const Digest& key) {
   return file;
 }
 
-void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, std::chrono::microseconds cost) {
+void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, std::string_view sources,
+               std::chrono::microseconds cost) {
   if (store.read_only()) return;
   const std::string warnings = pack_warnings(file.warnings);
-  const std::vector<cache::PartIn> parts = {{kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}};
+  const std::vector<cache::PartIn> parts = {
+      {kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}, {trust::kSourcePart, as_bytes(sources)}};
   if (auto put = store.put(key, parts, file.origin, cost); !put) log_warning(put.error().message);
 }
 
@@ -63,7 +63,8 @@ Result<BuiltFile> library_file(const Request& request, Result<Built> built) {
   return file;
 }
 
-Result<BuiltFile> Session::build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build) {
+Result<BuiltFile> Session::build_file(Digest key, std::string_view sources,
+                                      const std::function<Result<BuiltFile>(const KernelStore&)>& build) {
   const auto start = std::chrono::steady_clock::now();
   const auto joined = tiers();
   if (!joined) log_info(joined.error().message);  // what is wrong with the store itself was told when it was opened
@@ -72,7 +73,8 @@ Result<BuiltFile> Session::build_file(Digest key, const std::function<Result<Bui
   const KernelStore kernels = joined ? kernel_store(**joined) : KernelStore();
   SMELT_TRY(BuiltFile file, build(kernels));
   const auto took = std::chrono::steady_clock::now() - start;
-  if (joined) keep_file((*joined)->local(), key, file, std::chrono::duration_cast<std::chrono::microseconds>(took));
+  if (joined)
+    keep_file((*joined)->local(), key, file, sources, std::chrono::duration_cast<std::chrono::microseconds>(took));
   return file;
 }
 
@@ -86,7 +88,7 @@ Result<BuiltFile> Session::object(const aot::Source& source, const aot::Target& 
   // Warnings name the file, so that the same text elsewhere is another entry.
   const std::vector<aot::FingerprintField> more = {{"file", "object 1"}, {"name", source.name}};
   const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
-  auto file = build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+  auto file = build_file(key, source.name, [&](const KernelStore& kernels) -> Result<BuiltFile> {
     SMELT_TRY(BuiltFile made, library_file(request, build_package(request, threads(), {}, kernels)));
     SMELT_TRY(made.bytes, aot::make_object(made.bytes, target, request.options));
     return made;

@@ -104,13 +104,14 @@ Result<std::optional<std::vector<remote::Part>>> remake_entry(const std::vector<
       SMELT_TRY(Bytes package, remake(part.bytes));
       if (!made) made.emplace();
       made->push_back({std::string(part.name), std::move(package)});
-    } else if (part.name != kWarningsPart) {
+    } else if (part.name != kWarningsPart && part.name != trust::kSourcePart) {
       return std::optional<std::vector<remote::Part>>();  // not ours: who knows what would be run of it
     }
   }
   if (!made) return made;
   for (const cache::Entry::Part& part : parts)
-    if (part.name == kWarningsPart) made->push_back({std::string(part.name), to_bytes(part.bytes)});
+    if (part.name == kWarningsPart || part.name == trust::kSourcePart)
+      made->push_back({std::string(part.name), to_bytes(part.bytes)});
   return made;
 }
 

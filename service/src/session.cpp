@@ -297,7 +297,8 @@ Result<CompileResult> Session::make(const Request& request, const Progress& prog
   if (!made) return made;
   const double milliseconds = static_cast<double>(made->took.count()) / 1e3;
   if (made->hit)
-    log_info(fmt::format("hit {} in {:.1f} ms", to_hex(made->key), milliseconds));
+    log_info(fmt::format("hit {} in {:.1f} ms{}", to_hex(made->key), milliseconds,
+                         made->remade ? ", in which its CPU code was made anew: SMELT_TRUST says whose is used" : ""));
   else
     log_info(fmt::format("compiled {} in {:.1f} ms, {} of {} kernels from the store", to_hex(made->key), milliseconds,
                          made->kernels_kept, made->kernels));
@@ -328,6 +329,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
   SMELT_TRY(const Sandbox mode, State::sandbox(request.sandbox));
   Work work;
   work.name = request.sources.empty() ? "request" : request.sources[0].name;
+  work.sources = source_names(request);
   work.raw = aot::raw_fingerprint(request.sources, request.options, more);
   work.question = question(kPackagePart, asked_of(request, levels), state_->remaking());
   work.normalised = [&]() -> Result<Digest> {
@@ -356,7 +358,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
   request.cpu = false;
   const std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
   const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
-  return build_file(key, [&](const KernelStore& kernels) -> Result<BuiltFile> {
+  return build_file(key, source_names(request), [&](const KernelStore& kernels) -> Result<BuiltFile> {
     SMELT_TRY(const std::vector<aot::Linked> linked, aot::resolve_objects(files));
     request.sources.clear();
     for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
@@ -414,7 +416,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     request.sandbox = sandbox;
     SMELT_TRY(made, make(request, progress));
   }
-  if (store) publish(state_->ground(store), std::span(&key, 1), made.package, made.origin.derived(), {});
+  if (store) publish(state_->ground(store), std::span(&key, 1), made.package, name, made.origin.derived(), {});
   return made;
 }
 

@@ -282,7 +282,7 @@ class CompileTest(CliTest):
         self.succeed("store", "put", key, f"kernel.metallib={data}")
         self.assertEqual(self.succeed("store", "get", key, "kernel.metallib"), data.read_bytes())
         self.assertIn(b"kernel.metallib", self.succeed("store", "show", key))
-        self.assertIn(key.encode(), self.succeed("store", "list"))
+        self.assertIn(key[:12].encode(), self.succeed("store", "list"))
         self.succeed("store", "tag", "flash_attn@2.1.0", key)
         self.assertIn(key.encode(), self.succeed("store", "tags", "flash_attn@2"))
         self.fail_with(1, "store", "get", key, "nothing")

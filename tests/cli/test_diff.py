@@ -255,6 +255,27 @@ class Diff(CliTest):
         self.assertEqual(len(changed), 1)
         self.assertIn("@air.wg.barrier", changed[0])
 
+    def test_lines_that_look_the_same_are_the_same(self):
+        """B's values have A's numbers where they are the same, so a value that is another has another number."""
+        text = """#include <metal_stdlib>
+using namespace metal;
+kernel void k(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+  float m = y[i] * sqrt(exp(x[i]));
+  y[i] = cos(m);
+}
+"""
+        a = self.compile("a", text)
+        b = self.compile("b", text.replace("sqrt(exp(x[i]))", "sin(x[i])").replace("cos(m)", "log2(exp2(m))"))
+        (function,) = self.diff(a, b, "--run", "none")["libraries"][0]["different"]
+        lines = function["code"]["lines"]
+        gone, came = [{line[1:] for line in lines if line[0] == sign} for sign in "-+"]
+        self.assertEqual(gone & came, set())
+        (store,) = [line for line in came if line.startswith("  store")]
+        self.assertRegex(store, r"store float %b\d+, ptr addrspace\(1\) %\d+, align 4, !alias.scope !\d+, !noalias !\d+$")
+        (product,) = [line for line in came if " = fmul " in line]
+        (of_a,) = [line for line in gone if " = fmul " in line]
+        self.assertEqual(re.sub(r"%b\d+$", "", product), re.sub(r"%\d+$", "", of_a))
+
     # Usage
 
     def test_lines_for_people(self):

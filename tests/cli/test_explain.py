@@ -163,6 +163,15 @@ class Explain(Pages):
         self.assertTrue(all(list(e.find("table")) for e in entries))
         self.assertEqual(len(list(root.find("rect", class_="air"))), 2)
 
+    def test_one_function_is_open_and_each_bar_says_its_bytes(self):
+        page = self.explain(self.write("k.metal", KERNELS), "--function", "triple")
+        root = pages.rendered(page)
+        (entry,) = root.find("details", class_="entry")
+        self.assertIn("open", entry.attributes)
+        self.assertTrue(list(entry.find("section", class_="pane")))
+        (function,) = pages.data_of(page.read_text())[0]["functions"]
+        self.assertEqual([one.text for one in root.find("text", class_="bytes")], [str(function["air_bytes"]), str(function["cpu_bytes"])])
+
     def test_lines_of_one_colour(self):
         page = self.explain(self.write("k.metal", KERNELS), "--cpu", "x86-64-v3")
         _, parts = pages.data_of(page.read_text())
@@ -215,8 +224,9 @@ class DiffPage(Pages):
 
     def test_in_a_browser(self):
         page = self.diff(self.library(KERNELS, "a"), self.library(KERNELS.replace("* 3", "* 5"), "b"))
-        root = pages.rendered(page, open="triple")
+        root = pages.rendered(page)
         (entry,) = root.find("details", class_="entry")
+        self.assertIn("open", entry.attributes, "the one function that differs")
         self.assertEqual([len(list(entry.find("div", class_=kind))) for kind in ("minus", "plus")], [1, 1])
         cells = [cell.text for cell in entry.find("td")]
         self.assertIn("256 x 1 x 1", cells)

@@ -79,12 +79,13 @@ class HostileTest(CliTest):
         source = SOURCE / "examples/saxpy.ll"
         package = self.folder / "p.smelt"
         self.assertEqual(self.run_limited("compile", source, "-o", package).returncode, 0)
-        key = self.run_limited("store", "list").stdout.decode().split()[0]
+        key = self.run_limited("store", "list").stdout.decode().split("\n")[1].split()[0]
         for command in (
             ("store", "list"),
             ("store", "list", "--json"),
             ("store", "stat"),
             ("store", "show", key),
+            ("store", "page", "-o", "-"),
             ("store", "verify"),
             ("store", "path"),
             ("inspect", package),

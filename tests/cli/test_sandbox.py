@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiling in a child process: the same bytes, nothing within its reach, and an error value whatever becomes of it."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -138,7 +139,7 @@ class SandboxTest(CliTest):
         run = [program, "run", package, "twice", "--no-native", "--threads", "4", "f32[4]"]
         said = subprocess.run(run, env=environment, check=True, capture_output=True).stderr.decode()
         self.succeed("store", "verify", environment=environment)
-        key = self.succeed("store", "list", environment=environment).split()[0].decode()
+        (key,) = [one["key"] for one in json.loads(self.succeed("store", "list", "--json", environment=environment)) if one["kind"] == "library"]
         return self.succeed("store", "get", key, "library.smelt", environment=environment), said
 
     def test_a_package_remade_in_a_child_has_the_same_bytes(self):

@@ -18,7 +18,7 @@ A line above a block may say more, and readers see it:
 
     `NAME`:                              the block is a file of that name, written and not run
     *Not run by the tests: REASON.*      counted and listed
-    *Needs NAME and NAME.*               run where it is there (PyTorch, Triton, pytest, root, the corpus), else counted and listed
+    *Needs NAME and NAME.*               run where it is there (PyTorch, Triton, pytest, clangd-19, root, the corpus), else counted and listed
 
 SMELT_ACCEPT=1 writes what was printed into the output blocks, but for those in which "..." stands for what may vary: a line of its own, or one
 that ends with it and is not in what was printed.
@@ -117,9 +117,11 @@ def is_there(name: str, build: pathlib.Path) -> bool:
     if name == "root":  # and what containers seldom let root do
         probe = subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL) if os.geteuid() == 0 else None
         return probe is not None and probe.returncode == 0
+    if name == "clangd-19":
+        return shutil.which(name) is not None
     modules = {"PyTorch": "torch.mps", "Triton": "triton", "pytest": "pytest"}  # torch.mps came with PyTorch 2
     if name not in modules:
-        raise Failure(f"*Needs {name}.*: known are {', '.join(modules)}, root and the corpus")
+        raise Failure(f"*Needs {name}.*: known are {', '.join(modules)}, clangd-19, root and the corpus")
     try:
         return importlib.util.find_spec(modules[name]) is not None
     except ImportError:

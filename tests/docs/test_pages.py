@@ -159,7 +159,7 @@ class Names(unittest.TestCase):
     def test_every_verb_is_on_the_page_of_the_command(self) -> None:
         def verbs(*words: str) -> list[str]:
             text = subprocess.run([os.environ["SMELT"], *words, "--help"], capture_output=True, text=True).stdout
-            return re.findall(r"^  (\w+) ", text.partition("Subcommands:")[2], flags=re.MULTILINE)
+            return re.findall(r"^  ([\w-]+) ", text.partition("Subcommands:")[2], flags=re.MULTILINE)
 
         page = read("docs/reference/cli.md")
         self.assertIn("compile", verbs())
@@ -167,6 +167,20 @@ class Names(unittest.TestCase):
             self.assertIn(f"smelt {verb} --help", page)
         for verb in verbs("store"):
             self.assertIn(f"Usage: smelt store {verb}", page)
+
+    @unittest.skipUnless("SMELT" in os.environ, "SKIPPED: SMELT does not name the command")
+    def test_every_claim_names_the_command_that_shows_it(self) -> None:
+        build = pathlib.Path(os.environ["SMELT"]).resolve().parents[1]
+        listed = subprocess.run(["ctest", "-N", "--test-dir", build], capture_output=True, text=True).stdout
+        tests = set(re.findall(r"^ *Test +#\d+: (\S+)$", listed, flags=re.MULTILINE))
+        table = read("README.md").partition("| Claim | By | See it |\n|---|---|---|\n")[2].partition("\n\n")[0]
+        rows = table.splitlines()
+        self.assertGreater(len(rows), 8)
+        for row in rows:
+            with self.subTest(row=row):
+                shown = re.search(r"\| `ctest --preset release -R '(\S+)'` \|$", row)
+                assert shown
+                self.assertTrue([name for name in tests if re.search(shown[1], name)])
 
 
 if __name__ == "__main__":

@@ -69,6 +69,26 @@ TEST_CASE("edge groups are trimmed to the grid") {
   }
 }
 
+TEST_CASE("sizes are given in braces, and every component counts") {
+  Kernel kernel(cpu_device(), "count");
+  std::vector<uint32_t> counts(64 * 9);
+  must(kernel.encoder->set_memory(0, memory(counts)));
+  const auto ran = [&] {
+    const auto threads = std::accumulate(counts.begin(), counts.end(), 0u);
+    std::fill(counts.begin(), counts.end(), 0u);
+    return threads;
+  };
+  const uint64_t n = 32;
+  must(kernel.encoder->dispatch_threads({n, 1, 1}, {n, 1, 1}));
+  CHECK(ran() == 32);
+  must(kernel.encoder->dispatch_threads({64, 9}, {8, 4}));
+  CHECK(ran() == 64 * 9);
+  must(kernel.encoder->dispatch_threads({4, 3, 2}));
+  CHECK(ran() == 4 * 3 * 2);
+  must(kernel.encoder->dispatch_threads({64, 9}, std::nullopt, 1));
+  CHECK(ran() == 64);
+}
+
 TEST_CASE("group sizes: default, limit, zero, required") {
   const DeviceRef device = cpu_device();
   Kernel kernel(device, "count_groups");

@@ -138,6 +138,7 @@ TEST_CASE("a library compiled on one machine is found by another, signed or wher
     const Variable trust("SMELT_TRUST", level);
     const CompileResult made = must(machines.session(std::string("b-") + level)->make(request()));
     CHECK(made.hit);
+    CHECK_FALSE(made.remade);
     CHECK(bytes_of(made) == compiled);
   }
   CHECK(machines.warnings.empty());
@@ -148,13 +149,16 @@ TEST_CASE("native code that nobody trusted signed is made anew from its AIR, and
   const Bytes compiled = bytes_of(must(machines.session("a")->make(request())));
   const CompileResult made = must(machines.session("b")->make(request()));
   CHECK(made.hit);
+  CHECK(made.remade);
   CHECK(bytes_of(made) == compiled);
   CHECK(run_twice(made, 21) == 42);
   REQUIRE(machines.warnings.size() == 1);
   CHECK(machines.warnings[0].find("nobody signed it") != std::string::npos);
   // It is kept as one's own: found without a word.
   machines.warnings.clear();
-  CHECK(must(machines.session("b")->make(request())).hit);
+  const CompileResult again = must(machines.session("b")->make(request()));
+  CHECK(again.hit);
+  CHECK_FALSE(again.remade);
   CHECK(machines.warnings.empty());
 }
 

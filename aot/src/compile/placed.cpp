@@ -9,6 +9,8 @@
 namespace smelt::aot {
 
 Error placed(Error error, const Source& source) {
+  // "x.metal:3:5: error: ..." has all that can be said.
+  if (error.message.starts_with(source.name + ":")) return error;
   if (input::detect_kind(source.bytes) == input::Kind::text_ir) {
     const std::string_view text = as_text(source.bytes);
     const std::string_view message = error.message;

@@ -8,7 +8,8 @@
 namespace smelt::aot {
 namespace {
 
-/// Reads LLVM's assembly: keeps what is code or data, and takes `.loc` for the line of what follows.
+/// Reads LLVM's assembly: keeps what is code or data, and takes `.loc` for the line of what follows. LLVM writes the
+/// constants of a function before it; who reads code begins with code.
 class AssemblyReader {
  public:
   void read(std::string_view text) {
@@ -19,7 +20,10 @@ class AssemblyReader {
     }
   }
 
-  std::vector<CpuLine> take() { return std::move(lines_); }
+  std::vector<CpuLine> take() {
+    code_.insert(code_.end(), std::make_move_iterator(constants_.begin()), std::make_move_iterator(constants_.end()));
+    return std::move(code_);
+  }
 
  private:
   void line(std::string_view text) {
@@ -29,22 +33,25 @@ class AssemblyReader {
     if (word.starts_with(".section")) {
       in_notes_ =
           word.find(".debug") != word.npos || word.find(".stack_sizes") != word.npos || word.find(".note") != word.npos;
+      in_constants_ = word.find(".rodata") != word.npos;
       return;
     }
-    if (word == ".text") in_notes_ = false;
+    if (word == ".text") in_notes_ = in_constants_ = false;
     if (in_notes_) return;
     if (word.starts_with(".loc\t") || word.starts_with(".loc ")) return locate(word.substr(5));
     // Labels that only debug info refers to.
     if (word.starts_with(".Ltmp") || word.starts_with(".Lfunc_")) return;
     if (text.front() != '\t') {
-      lines_.push_back({.text = std::string(text), .air_line = 0});
+      lines().push_back({.text = std::string(text), .air_line = 0});
       return;
     }
     if (word.front() != '.')
-      lines_.push_back({.text = spaced(word), .air_line = line_});
+      lines().push_back({.text = spaced(word), .air_line = line_});
     else if (is_data(word))
-      lines_.push_back({.text = spaced(word), .air_line = 0});
+      lines().push_back({.text = spaced(word), .air_line = 0});
   }
+
+  std::vector<CpuLine>& lines() { return in_constants_ ? constants_ : code_; }
 
   /// "1 12 0 prologue_end": file, line, column.
   void locate(std::string_view words) {
@@ -67,9 +74,9 @@ class AssemblyReader {
     return text;
   }
 
-  std::vector<CpuLine> lines_;
+  std::vector<CpuLine> code_, constants_;
   uint32_t line_ = 0;
-  bool in_notes_ = false;
+  bool in_notes_ = false, in_constants_ = false;
 };
 
 }  // namespace

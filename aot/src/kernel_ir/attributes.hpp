@@ -18,6 +18,9 @@ inline constexpr const char* kMaxThreads = "smelt.max_threads_per_threadgroup"; 
 inline constexpr const char* kThreadgroupMemory = "smelt.threadgroup_memory";    ///< "BYTES" of the unsized array
 inline constexpr const char* kSimplified = "smelt.simplified";  ///< the front end has run LLVM's passes on it already
 
+// Of a function that is declared alone.
+inline constexpr const char* kUndefined = "smelt.undefined";  ///< the whole error of calling it, with its place
+
 // Of an entry point's parameter.
 inline constexpr const char* kBuiltin = "smelt.builtin";                ///< it is this hardware value (builtins.hpp)
 inline constexpr const char* kLocationIndex = "smelt.location_index";   ///< "N", where the slot is not the next one

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/diagnostics.hpp"
 
+#include "smelt/base/near_names.hpp"
 #include "smelt/base/sort.hpp"
 
 #include "msl/facts/missing_features.hpp"
+#include "msl/syntax/attributes.hpp"
 
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/Type.h"
@@ -133,6 +135,32 @@ Missing missing_feature(const clang::Diagnostic& diagnostic) {
   return {};
 }
 
+/// "'os_log_default' is of Metal 3.2; ..." of a name that this language does not have yet; else empty.
+std::string of_later_version(const clang::Diagnostic& diagnostic, const Version& language) {
+  if (!is_about_unknown_name(diagnostic.getID())) return {};
+  const llvm::StringRef word = word_at(diagnostic).first;
+  const auto since = version_of_name(word);
+  if (!since || language >= *since) return {};
+  std::string targets;
+  for (const Platform platform : {Platform::macos, Platform::ios})
+    for (const Target& target : known_targets())
+      if (target.platform == platform && target.language >= *since) {
+        targets += (targets.empty() ? "" : " and ") + target.name;
+        break;
+      }
+  return fmt::format("'{}' is of Metal {}, and this is compiled as Metal {}; targets from {} on have it", word.str(),
+                     to_string(*since), to_string(language), targets);
+}
+
+/// "unknown attribute 'bufer' ignored", with the one that was perhaps meant.
+std::string with_near_attribute(std::string text) {
+  const size_t open = text.find('\''), close = text.find('\'', open + 1);
+  if (close == std::string::npos) return text;
+  const std::vector<std::string_view> near =
+      near_names(std::string_view(text).substr(open + 1, close - open - 1), attribute_names());
+  return near.empty() ? text : fmt::format("{}; did you mean '{}'?", text, near.front());
+}
+
 /// A header's static_assert says in its text what is wrong; how it asked is its own.
 std::string without_requirement(std::string text) {
   constexpr std::string_view kHead = "static assertion failed";
@@ -183,6 +211,10 @@ std::string flags_of(clang::DiagnosticsEngine::Level level, const clang::Diagnos
 }  // namespace
 
 std::string in_metal_words(std::string text) {
+  // A name that Clang proposes keeps its namespace: that is what was missing.
+  constexpr std::string_view kProposed = "did you mean 'metal::", kKept = "did you mean '\x01";
+  replace_all(text, "did you mean '::metal::", kProposed);
+  replace_all(text, kProposed, kKept);
   constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kWords = {{
       {"__attribute__((opencl_global_device))", "device"},
       {"__attribute__((opencl_global_host))", "constant"},
@@ -208,6 +240,7 @@ std::string in_metal_words(std::string text) {
       {"__vectors::", ""},
   }};
   for (const auto& [from, to] : kWords) replace_all(text, from, to);
+  replace_all(text, kKept, kProposed);
   replace_all(text, "constant const ", "constant ");
   replace_all(text, "const constant ", "constant ");
   replace_extended(text);
@@ -239,10 +272,20 @@ std::string DiagnosticCollector::include_stack(const clang::SourceManager& sourc
 }
 
 DiagnosticCollector::Place DiagnosticCollector::place_of(const clang::Diagnostic& diagnostic) const {
+  if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid()) return {};
+  return place_of(diagnostic.getSourceManager(), diagnostic.getLocation());
+}
+
+std::string DiagnosticCollector::error_at(const clang::SourceManager& sources, clang::SourceLocation location,
+                                          std::string_view text) const {
+  const Place place = place_of(sources, location);
+  return fmt::format("{}: error: {}{}", place.text, text, place.snippet);
+}
+
+DiagnosticCollector::Place DiagnosticCollector::place_of(const clang::SourceManager& sources,
+                                                         clang::SourceLocation location) const {
   Place result;
-  if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid()) return result;
-  const clang::SourceManager& sources = diagnostic.getSourceManager();
-  const clang::SourceLocation at = sources.getFileLoc(diagnostic.getLocation());
+  const clang::SourceLocation at = sources.getFileLoc(location);
   const clang::PresumedLoc place = sources.getPresumedLoc(at);
   if (place.isInvalid()) return result;
   result.is_user = !sources.isInSystemHeader(at) && !sources.isWrittenInScratchSpace(at);
@@ -303,6 +346,7 @@ void DiagnosticCollector::finish_message() {
     // As Clang: how a header was reached is said once for the messages that follow each other in it.
     if (last_.stack != stack_of_warnings_) text.insert(0, last_.stack);
     if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) warnings_.push_back(text);
+    if (last_.is_attribute) attributes_.push_back({last_.file, last_.line, last_.column, text, {}});
     stack_of_warnings_ = std::move(last_.stack);
   }
 }
@@ -322,6 +366,9 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
+  const bool is_attribute = diagnostic.getID() == clang::diag::warn_unknown_attribute_ignored;
+  if (is_attribute) text = with_near_attribute(std::move(text));
+  if (std::string later = of_later_version(diagnostic, language_); !later.empty()) text = std::move(later);
   text += flags_of(level, diagnostic);
   const Missing missing = level >= Level::Error ? missing_feature(diagnostic) : Missing();
   if (!missing.feature.empty()) text = fmt::format("'{}': {} are not supported", missing.name, missing.feature);
@@ -340,6 +387,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   finish_message();
   last_ = {};
   last_.is_error = level >= Level::Error;
+  last_.is_attribute = is_attribute;
   last_.feature = missing.feature;
   last_.is_stage = diagnostic.getDiags()->getDiagnosticIDs()->getDescription(diagnostic.getID()) == kStageMessage;
   last_.text = std::move(text);
@@ -354,6 +402,8 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
 std::string DiagnosticCollector::errors() const {
   std::vector<const Filed*> sorted;
   for (const Filed& error : errors_) sorted.push_back(&error);
+  // What was ignored is mostly why the rest is wrong.
+  for (const Filed& warning : attributes_) sorted.push_back(&warning);
   sort_stably(sorted, [](const Filed* a, const Filed* b) {
     return std::tie(a->file, a->line, a->column) < std::tie(b->file, b->line, b->column);
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_ir/attributes.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "llvm_support/watch.hpp"
 #include "msl/compiler.hpp"
 #include "msl/facts/object_spaces.hpp"
@@ -13,7 +14,9 @@
 #include "msl/syntax/token_filter.hpp"
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/ExprCXX.h"
 #include "clang/AST/GlobalDecl.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/CodeGen/CodeGenABITypes.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/Utils.h"
@@ -94,10 +97,29 @@ class HoldingConsumer final : public clang::SemaConsumer {
   std::set<const clang::FunctionDecl*> skipped_;
 };
 
+/// Where a function is named first.
+class FirstUse : public clang::RecursiveASTVisitor<FirstUse> {
+ public:
+  explicit FirstUse(const clang::FunctionDecl& of) : of_(of.getCanonicalDecl()) {}
+  clang::SourceLocation at;
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool VisitDeclRefExpr(clang::DeclRefExpr* use) { return look(use->getDecl(), use->getLocation()); }
+  bool VisitMemberExpr(clang::MemberExpr* use) { return look(use->getMemberDecl(), use->getMemberLoc()); }
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr* use) { return look(use->getConstructor(), use->getLocation()); }
+
+ private:
+  bool look(const clang::Decl* decl, clang::SourceLocation location) {
+    if (decl->getCanonicalDecl() == of_) at = location;
+    return at.isInvalid();
+  }
+  const clang::Decl* of_;
+};
+
 class TranslateAction final : public clang::ASTFrontendAction {
  public:
-  TranslateAction(const MslOptions& options, const Learnt& learnt, MslModule& result)
-      : options_(options), learnt_(learnt), result_(result) {}
+  TranslateAction(const MslOptions& options, const Learnt& learnt, const DiagnosticCollector& messages,
+                  MslModule& result)
+      : options_(options), learnt_(learnt), messages_(messages), result_(result) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
@@ -203,6 +225,25 @@ class TranslateAction final : public clang::ASTFrontendAction {
     }
   }
 
+  /// Whether a kernel calls a function that is declared alone is known when its code is finished; where the call
+  /// stands in the source, only here. So the function takes its error along.
+  void note_undefined(llvm::Module& module) {
+    clang::ASTContext& context = getCompilerInstance().getASTContext();
+    for (llvm::Function& function : module) {
+      if (!function.isDeclaration() || function.use_empty() || kernel_ir::is_operation(function.getName())) continue;
+      const auto* decl =
+          llvm::dyn_cast_or_null<clang::FunctionDecl>(generator_->GetDeclForMangledName(function.getName()));
+      if (decl == nullptr) continue;
+      FirstUse use(*decl);
+      for (clang::Decl* top : context.getTranslationUnitDecl()->noload_decls())
+        if (!top->isFromASTFile() && !use.TraverseDecl(top)) break;
+      if (use.at.isInvalid()) continue;
+      const std::string text = fmt::format("call of '{}', which is declared and never defined",
+                                           in_metal_words(decl->getQualifiedNameAsString()));
+      function.addFnAttr(kernel_ir::kUndefined, messages_.error_at(context.getSourceManager(), use.at, text));
+    }
+  }
+
   /// Names become symbols, and the module is ready to be cut.
   void finish(Facts& facts) {
     std::vector<ConstantFact> constants;
@@ -226,6 +267,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       result_.kernels.push_back(std::move(kernel.fact));
     }
     drop_restrict(*generator_, *generator_->GetModule());
+    if (!options_.object) note_undefined(*generator_->GetModule());
     std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
     if (const auto fitted = fit_operations(*module); !fitted) {
       clang::DiagnosticsEngine& engine = getCompilerInstance().getDiagnostics();
@@ -240,6 +282,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
 
   const MslOptions& options_;
   const Learnt& learnt_;
+  const DiagnosticCollector& messages_;
   Learnt::Places mixed_choices_;
   MslModule& result_;
   std::unique_ptr<llvm::LLVMContext> llvm_ = std::make_unique<llvm::LLVMContext>();
@@ -256,8 +299,9 @@ Result<std::shared_ptr<const MslModule>> read_once(std::string_view text, std::s
   auto module = std::make_shared<MslModule>();
   DiagnosticCollector messages;
   messages.set_main_name(std::string(name));
+  messages.set_language(options.language);
   const auto compiler = make_compiler(text, name, options, messages, CompilerUse::source, headers);
-  TranslateAction action(options, learnt, *module);
+  TranslateAction action(options, learnt, messages, *module);
   if (compiler != nullptr) compiler->addDependencyCollector(action.dependencies());
   const bool done = compiler != nullptr && run_action(*compiler, action);
   messages.close();

@@ -27,7 +27,9 @@ struct Line {
   std::string text;   ///< without comments
   std::string shape;  ///< with "?" for numbers
   std::vector<Reference> references;
-  bool is_metadata = false;  ///< "!5 = ..."
+  std::vector<std::pair<size_t, size_t>> digits;  ///< of each reference: where they begin in the text, and end
+  size_t function = 0;                            ///< whose values its "%5" are
+  bool is_metadata = false;                       ///< "!5 = ..."
   bool opens_function = false;
   bool defines_first = false;  ///< the first reference is what the line defines
 };
@@ -69,8 +71,10 @@ Line read_line(std::string_view text, size_t function) {
   line.is_metadata = text.size() > 1 && text[0] == '!' && is_digit(text[1]);
   line.opens_function = text.starts_with("define ");
   if (line.opens_function) ++function;
+  line.function = function;
   if (const auto label = number_at(text, 0); label && text.substr(label->second) == ":") {
     line.references.push_back({'%', function, label->first});
+    line.digits.emplace_back(0, label->second);
     line.shape = "?:";
     line.defines_first = true;
     return line;
@@ -85,6 +89,7 @@ Line read_line(std::string_view text, size_t function) {
     ++i;
     if (!number) continue;
     line.references.push_back({c, c == '%' ? function : 0, number->first});
+    line.digits.emplace_back(i, number->second);
     line.shape += '?';
     i = number->second;
   }
@@ -128,6 +133,11 @@ class Renaming {
     const auto to = forward_.find(a);
     const auto from = backward_.find(b);
     return to != forward_.end() && from != backward_.end() && to->second == b && from->second == a;
+  }
+  /// Which of A a reference of B is; null when A has none that is known.
+  const Reference* in_a(const Reference& b) const {
+    const auto from = backward_.find(b);
+    return from != backward_.end() && agrees(from->second, b) ? &from->second : nullptr;
   }
 
  private:
@@ -234,6 +244,23 @@ class Comparison {
     return result;
   }
 
+  /// A line of B by A's numbers; what A has not is "%b5". So lines of both that look the same are the same.
+  std::string by_numbers_of_a(const Line& line, size_t at_a) const {
+    std::string text;
+    size_t done = 0;
+    for (size_t r = 0; r < line.references.size(); ++r) {
+      const auto [first, last] = line.digits[r];
+      const Reference* same = renaming_.in_a(line.references[r]);
+      // Values of another function have the same numbers.
+      if (same != nullptr && same->kind == '%' && (at_a == a_.size() || same->function != a_[at_a].function))
+        same = nullptr;
+      text.append(line.text, done, first - done);
+      text += same != nullptr ? std::to_string(same->number) : "b" + line.text.substr(first, last - first);
+      done = last;
+    }
+    return text.append(line.text, done);
+  }
+
   void print(CodeDiff& result, Change least, size_t most) const {
     constexpr size_t kAround = 3;
     const std::vector<Row> all = rows(least);
@@ -252,7 +279,7 @@ class Comparison {
     for (size_t i = 0; i < all.size(); ++i) {
       if (!shown[i]) continue;
       if (i == 0 || !shown[i - 1]) add(fmt::format("@@ {} {} @@", all[i].a + 1, all[i].b + 1));
-      add(all[i].mark + (all[i].mark == '+' ? b_[all[i].b].text : a_[all[i].a].text));
+      add(all[i].mark + (all[i].mark == '+' ? by_numbers_of_a(b_[all[i].b], all[i].a) : a_[all[i].a].text));
     }
   }
 

@@ -15,7 +15,8 @@ struct CodeDiff {
   size_t added = 0;     ///< the same of B
   size_t metadata = 0;  ///< of both, lines that differ in what metadata or attributes they name alone
   /// A unified diff of these with three lines around each change. Each line begins with ' ', '-' or '+'; "@@ A B @@"
-  /// stands before each stretch, with the numbers of its first lines.
+  /// stands before each stretch, with the numbers of its first lines. Lines of B have A's numbers where those stand for
+  /// the same; "%b5" is the 5 of B, for which A has nothing.
   std::vector<std::string> lines;
   size_t left_out = 0;  ///< lines of the diff behind the `most` that were asked for
 

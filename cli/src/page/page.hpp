@@ -14,7 +14,7 @@ namespace smelt::cli {
 
 struct Page {
   std::string title;
-  Json data;  ///< what is always shown; "kind" says by which part of the script: "diff" or "explain"
+  Json data;  ///< what is always shown; "kind" says by which part of the script: "diff", "explain" or "store"
   std::vector<std::string> parts;  ///< of an entry each, and read when it is opened: packed_part()
 };
 

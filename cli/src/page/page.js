@@ -89,6 +89,7 @@ function list(title, what) {
   input.value = state.get("q") || "";
   filter();
   if (state.get("all") === "open") unfold();
+  if (entries.length === 1) entries[0].open();
   openNamed(state);
 }
 
@@ -245,7 +246,7 @@ function showDiff() {
 function sizePicture() {
   const most = 24;
   const largest = [...data.functions].sort((a, b) => b.air_bytes + (b.cpu_bytes || 0) - a.air_bytes - (a.cpu_bytes || 0)).slice(0, most);
-  const width = Math.max(300, Math.min(900, main.clientWidth - 20)), left = width < 600 ? 130 : 300, row = 22;
+  const width = Math.max(300, Math.min(900, main.clientWidth - 20)), left = width < 600 ? 130 : 300, row = 26;
   const letters = Math.floor(left / 7.2);
   const scale = (width - left - 90) / Math.max(1, ...largest.map((f) => Math.max(f.air_bytes, f.cpu_bytes || 0)));
   const picture = drawn("svg", { viewBox: "0 0 " + width + " " + (largest.length * row + 6), role: "img", "aria-label": "Bytes of AIR and of CPU code" });
@@ -253,10 +254,11 @@ function sizePicture() {
     const y = i * row + 4, label = f.name.length > letters ? f.name.slice(0, letters - 1) + "\u2026" : f.name;
     const link = drawn("a", { href: "#open=" + encodeURIComponent(f.name) });
     link.append(drawn("title", {}, f.name + ": " + f.air_bytes + " bytes of AIR" + (f.cpu_bytes ? ", " + f.cpu_bytes + " of CPU code" : "")),
-      drawn("text", { x: left - 8, y: y + 13, "text-anchor": "end" }, label),
-      drawn("rect", { class: "air", x: left, y: y, width: Math.max(1, f.air_bytes * scale), height: 8 }),
-      drawn("rect", { class: "cpu", x: left, y: y + 9, width: Math.max(0, (f.cpu_bytes || 0) * scale), height: 8 }),
-      drawn("text", { x: left + Math.max(f.air_bytes, f.cpu_bytes || 0) * scale + 6, y: y + 13 }, String(Math.max(f.air_bytes, f.cpu_bytes || 0))));
+      drawn("text", { x: left - 8, y: y + 15, "text-anchor": "end" }, label));
+    const bars = [["air", f.air_bytes], ["cpu", f.cpu_bytes]].filter((bar) => bar[1]);
+    bars.forEach(([kind, bytes], k) => link.append(
+      drawn("rect", { class: kind, x: left, y: y + 11 * k, width: Math.max(1, bytes * scale), height: 10 }),
+      drawn("text", { class: "bytes", x: left + bytes * scale + 6, y: y + 11 * k + 9 }, String(bytes))));
     picture.append(link);
   });
   const legend = node("p", { class: "legend" });
@@ -343,6 +345,52 @@ function showExplain() {
   list("Functions", "functions, arguments and types");
 }
 
+// smelt store page
+
+function ago(seconds) {
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return Math.floor(seconds / 60) + " min ago";
+  if (seconds < 48 * 3600) return Math.floor(seconds / 3600) + " h ago";
+  return Math.floor(seconds / 86400) + " days ago";
+}
+
+/// The store knows the hour alone.
+function usedAgo(hour) {
+  const hours = Math.floor(data.now / 3600) - hour;
+  return hours < 1 ? "this hour" : ago(hours * 3600);
+}
+
+function storeName(one) {
+  if (one.damage) return "damaged";
+  if (one.functions.length > 3) return one.functions.slice(0, 3).join(", ") + " and " + (one.functions.length - 3) + " more";
+  return one.functions.join(", ") || one.name || one.source || one.kind;
+}
+
+function drawStored(one, where) {
+  const facts = [["key", one.key], ["name", [one.name, one.version].filter((text) => text).join(" ")], ["tags", one.tags.join(", ")], ["source", one.source],
+    ["SHA-256 of the source", one.source_sha256], ["compiler", one.compiler], ["origin", one.origin.trim().split("\n").join("; ")],
+    ["made", new Date(one.created * 1000).toISOString() + ", in " + (one.cost_us / 1000).toFixed(1) + " ms"],
+    ["used", usedAgo(one.used_hour) + ", " + counted(one.hits, "hit")], ["damage", one.damage || ""]];
+  where.append(table(["", ""], facts.filter((row) => row[1])));
+  if (one.slices.length) where.append(node("h3", {}, "Targets"), table(["target", "bytes"], one.slices.map((slice) => [slice.target, String(slice.bytes)])));
+  if (one.functions.length) where.append(node("h3", {}, counted(one.functions.length, "kernel")), node("p", { class: "name" }, one.functions.join(" ")));
+}
+
+function showStore() {
+  const bytes = data.entries.reduce((sum, one) => sum + one.bytes, 0);
+  main.append(node("h1", {}, "Store " + data.folder), node("p", { class: "quiet" }, counted(data.entries.length, "entry", "entries") + ", " + bytes + " bytes, kept in " +
+    data.live_bytes + "; " + data.disk_bytes + " on disk. " + counted(data.hits, "hit") + ", " + counted(data.misses, "miss", "misses") + ", " +
+    (data.microseconds_saved / 1e6).toFixed(1) + " s of compiling saved. As of " + new Date(data.now * 1000).toISOString() + "."));
+  for (const one of data.entries) {
+    const targets = [...new Set(one.slices.map((slice) => slice.target))];
+    const tags = [one.kind, one.bytes + " bytes", "made " + ago(data.now - one.created), "used " + usedAgo(one.used_hour), counted(one.hits, "hit"), ...targets];
+    entry(storeName(one), [...tags.map((text) => ({ text: text })), ...one.tags.map((text) => ({ text: text, kind: "good" })),
+      ...(one.damage ? [{ text: "damaged", kind: "bad" }] : [])], [one.key, one.source, ...one.functions, ...targets, ...one.tags], one.part, drawStored);
+  }
+  list("Entries", "kernels, sources, targets and tags");
+}
+
 if (data.kind === "diff") showDiff();
+else if (data.kind === "store") showStore();
 else showExplain();
 window.addEventListener("hashchange", () => openNamed(address()));

@@ -59,15 +59,32 @@ Result<std::vector<std::optional<cache::Entry>>> find_usable(cache::Store& store
   return entries;
 }
 
+Result<Digest> find_key(cache::Store& store, const std::string& name) {
+  if (const auto key = digest_from_hex(name)) return *key;
+  auto tags = store.resolve(name);
+  if (tags) return tags->front().key;
+  constexpr size_t kFewest = 8;
+  const bool is_hex = name.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_hex || name.size() > 64) return tl::unexpected(std::move(tags).error());
+  if (name.size() < kFewest)
+    return fail(Errc::invalid_argument,
+                "'{}': want a key of 64 hexadecimal digits, its first {} or more, or NAME@VERSION", name, kFewest);
+  std::vector<Digest> found;
+  SMELT_TRY(const auto entries, store.list());
+  for (const cache::EntryInfo& entry : entries)
+    if (to_hex(entry.key).starts_with(name)) found.push_back(entry.key);
+  if (found.empty())
+    return fail(Errc::not_cached, "no entry whose key begins with {} in store {}", name, store.folder().string());
+  if (found.size() > 1)
+    return fail(Errc::invalid_argument, "{} keys begin with {}, {} and {} for two", found.size(), name,
+                to_hex(found[0]), to_hex(found[1]));
+  return found.front();
+}
+
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names) {
   std::vector<Digest> keys;
   for (const std::string& name : names) {
-    if (const auto key = digest_from_hex(name)) {
-      keys.push_back(*key);
-      continue;
-    }
-    SMELT_TRY(const auto tags, store.resolve(name));
-    keys.push_back(tags.front().key);
+    SMELT_TRY(keys.emplace_back(), find_key(store, name));
   }
   return keys;
 }

@@ -73,6 +73,24 @@ TEST_CASE("a listing's code is the code of compile_cpu, with debug lines and wit
     check_same_code({function.info.name, function.bitcode}, {});
 }
 
+TEST_CASE("a listing begins with code; constants come after it") {
+  const std::string_view text =
+      "#include <metal_stdlib>\n"
+      "kernel void k(device float* x, uint i [[thread_position_in_grid]]) { x[i] = metal::tanh(x[i]); }\n";
+  const auto made = aot::compile(std::vector<aot::Source>{{"k.metal", as_bytes(text)}}, {});
+  REQUIRE(made);
+  const aot::CompiledFunction& function = made->targets.front().functions.front();
+  for (const auto level : {aot::CpuLevel::x86_64_v3, aot::CpuLevel::x86_64_v4}) {  // aarch64 has its constants in code
+    const aot::CpuListing listing = listed({function.info.name, function.bitcode}, {.level = level});
+    const auto is_constant = [](const aot::CpuLine& line) { return line.text.starts_with("    ."); };
+    const auto first = std::find_if(listing.lines.begin(), listing.lines.end(), is_constant);
+    REQUIRE(first != listing.lines.end());
+    const auto is_code = [&](const aot::CpuLine& line) { return line.text.starts_with("    ") && !is_constant(line); };
+    CHECK(std::any_of(listing.lines.begin(), first, is_code));
+    CHECK(std::none_of(first, listing.lines.end(), is_code));
+  }
+}
+
 TEST_CASE("a listing's code of Apple-built kernels is the code of compile_cpu") {
   const auto folder = corpus("llama.rn");
   if (!folder) {

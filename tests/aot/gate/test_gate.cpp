@@ -278,7 +278,7 @@ TEST_CASE("hostile libraries are findings, and never code") {
     CAPTURE(name);
     const Bytes file = test::must_read(*folder / fmt::format("{}.metallib", name));
     size_t foreign = 0;
-    for (const Finding& finding : verify_metallib(file)) foreign += finding.check == Check::foreign;
+    for (const Finding& finding : verify_metallib(file)) foreign += finding.check == aot::Check::foreign;
     CHECK(foreign > 0);
     const auto library = metallib::read(file);
     REQUIRE(library);

@@ -37,6 +37,81 @@ std::string only_error(const std::string& body) {
 
 }  // namespace
 
+TEST_CASE("a name that Metal's library has is proposed with its namespace") {
+  const auto found =
+      errors_in(msl_error("kernel void k(device float* x) {\n  x[0] = sin(x[0]);\n  "
+                          "threadgroup_barrier(mem_flags::mem_device);\n  vec<float, 3> v;\n}\n"));
+  CHECK(found ==
+        std::vector<std::string>{"2:10: use of undeclared identifier 'sin'; did you mean 'metal::sin'?",
+                                 "3:23: use of undeclared identifier 'mem_flags'; did you mean 'metal::mem_flags'?",
+                                 "4:3: no template named 'vec'; did you mean 'metal::vec'?"});
+}
+
+TEST_CASE("a call of what is declared and never defined is an error at its line, if a kernel gets there") {
+  CHECK(only_error("float g(float x);\nkernel void k(device float* x) {\n  x[0] = g(x[0]);\n}\n") ==
+        "5:10: call of 'g', which is declared and never defined");
+  CHECK(only_error("namespace n { float g(float x); }\nfloat h(float x) { return n::g(x) + n::g(1); }\n"
+                   "kernel void k(device float* x) { x[0] = h(x[0]); }\n") ==
+        "4:30: call of 'n::g', which is declared and never defined");
+  CHECK(only_error("struct S { float m() const; };\nkernel void k(device float* x) {\n  S s;\n  x[0] = s.m();\n}\n") ==
+        "6:12: call of 'S::m', which is declared and never defined");
+  CHECK(only_error("template <class T> T g(T x);\nkernel void k(device float* x) { x[0] = g(x[0]); }\n") ==
+        "4:41: call of 'g', which is declared and never defined");
+  // What no kernel needs in the end need not be defined, as before.
+  for (const std::string body :
+       {"float g(float x);\nfloat h(float x) { return g(x); }\nkernel void k(device float* x) { x[0] = 1; }\n",
+        "float g(float x);\nkernel void k(device float* x) { int n = 3; if (n > 4) x[0] = g(x[0]); }\n"})
+    CHECK_MESSAGE(compile_msl(kHead + body).has_value(), body);
+}
+
+TEST_CASE("an attribute that nobody knows is told beside the error that follows from it") {
+  const std::string message = msl_error(
+      kHead + "kernel void k(device float* x [[bufer(0)]], uint i [[thread_position_in_gird]]) { x[i] = 1; }");
+  const size_t bufer =
+      message.find("test.metal:3:33: warning: unknown attribute 'bufer' ignored; did you mean 'buffer'?");
+  const size_t type = message.find("test.metal:3:50: error: invalid type 'uint'");
+  const size_t gird = message.find(
+      "test.metal:3:54: warning: unknown attribute 'thread_position_in_gird' ignored; did "
+      "you mean 'thread_position_in_grid'?");
+  CHECK(bufer < type);
+  CHECK(type < gird);
+  CHECK(gird != std::string::npos);
+  const Msl fine(kHead +
+                 "struct A { float y [[idd(1)]]; float z [[nothing_like_it]]; };\n"
+                 "kernel void k(constant A& a, device float* x) { x[0] = a.y; }");
+  REQUIRE(fine.warnings().size() == 2);
+  CHECK(fine.warnings()[0].find("unknown attribute 'idd' ignored; did you mean 'id'?") != std::string::npos);
+  CHECK(fine.warnings()[1].find("did you mean") == std::string::npos);
+}
+
+TEST_CASE("a name of a later version of the language says which, and which targets have it") {
+  struct Row {
+    const char* use;
+    const char* version;
+    const char* targets;
+  };
+  constexpr Row kRows[] = {
+      {"os_log_default.log(\"x\");", "3.2", "macos15 and ios18"},
+      {"metal::os_log_default.log(\"x\");", "3.2", "macos15 and ios18"},
+      {"atomic_thread_fence(mem_flags::mem_device, memory_order_relaxed);", "3.2", "macos15 and ios18"},
+      {"x[0] = nextafter(x[0], x[1]);", "3.1", "macos14 and ios17"},
+      {"x[0] = unpack_snorm10a2_to_float(1).x;", "4.0", "macos26 and ios26"},
+  };
+  for (const Row& row : kRows) {
+    CAPTURE(row.use);
+    const std::string text = kHead + "kernel void k(device float* x) { " + row.use + " }";
+    aot::CompileOptions options = msl_options();
+    options.targets = {*aot::parse_target("macos13")};
+    const auto found = errors_in(msl_error(text, options));
+    REQUIRE(found.size() == 1);
+    CHECK(
+        found.front().find(fmt::format("is of Metal {}, and this is compiled as Metal 3.0; targets from {} on have it",
+                                       row.version, row.targets)) != std::string::npos);
+    options.targets = {*aot::parse_target("macos26")};
+    CHECK(compile_msl(text, options).has_value());
+  }
+}
+
 TEST_CASE("half and bfloat do not meet in one operation") {
   const std::string kernel = "kernel void f(device half* h, device bfloat* b, device float* f) { ";
   CHECK(

@@ -56,7 +56,7 @@ struct CpuLine {
 
 /// A kernel's CPU code as assembly.
 struct CpuListing {
-  std::vector<CpuLine> lines;  ///< code, labels and constants, without other directives
+  std::vector<CpuLine> lines;  ///< code with its labels, then constants with theirs; no other directives
   uint64_t code_bytes = 0;     ///< of the code in a slice
   Digest code;                 ///< its SHA-256: the same as of compile_cpu
   std::string method;          ///< how the kernel became loops

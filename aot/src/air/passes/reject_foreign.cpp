@@ -3,8 +3,10 @@
 // what is not here, function pointers, exceptions, thread-local and volatile-typed oddities. Double precision is
 // refused by reject_double, after the optimiser had its chance to make it disappear.
 #include "air/passes/support.hpp"
+#include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
 
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
@@ -33,8 +35,13 @@ Result<void> check_call(const llvm::CallBase& call, bool allow_undefined) {
   const llvm::StringRef name = callee->getName();
   if (const std::string_view target = foreign_target(name); !target.empty())
     return refuse(call, "'{}' is an intrinsic of {}; this dialect was not translated by the reader", name, target);
-  if (callee->isDeclaration() && !kernel_ir::is_operation(name) && !allow_undefined)
-    return refuse(call, "calls '{}', which is neither defined in the module nor an AIR operation", name);
+  if (callee->isDeclaration() && !kernel_ir::is_operation(name) && !allow_undefined) {
+    if (const llvm::Attribute told = callee->getFnAttribute(kernel_ir::kUndefined); told.isValid())
+      return fail(Errc::compile_failed, "{}", told.getValueAsString());
+    const std::string readable = llvm::demangle(name);
+    return refuse(call, "calls '{}'{}, which is neither defined in the module nor an AIR operation", name,
+                  llvm::StringRef(readable) == name ? "" : fmt::format(" ({})", readable));
+  }
   if (callee->isVarArg() && !callee->isIntrinsic())
     return refuse(call, "calls '{}', which takes variable arguments", name);
   return {};

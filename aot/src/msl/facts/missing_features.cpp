@@ -91,6 +91,36 @@ std::string_view feature_of_name(llvm::StringRef name, bool has_arguments) {
   return {};
 }
 
+std::optional<Version> version_of_name(llvm::StringRef name) {
+  struct Row {
+    llvm::StringLiteral name;
+    Version since;
+  };
+  // What our headers have from a version on.
+  static constexpr Row kRows[] = {
+      {"atomic_bool", {2, 4, 0}},
+      {"atomic_ulong", {2, 4, 0}},
+      {"atomic_float", {3, 0, 0}},
+      {"nextafter", {3, 1, 0}},
+      {"atomic_thread_fence", {3, 2, 0}},
+      {"os_log", {3, 2, 0}},
+      {"os_log_default", {3, 2, 0}},
+      {"log_type", {3, 2, 0}},
+      {"log_type_debug", {3, 2, 0}},
+      {"log_type_info", {3, 2, 0}},
+      {"log_type_default", {3, 2, 0}},
+      {"log_type_error", {3, 2, 0}},
+      {"log_type_fault", {3, 2, 0}},
+      {"pack_float_to_snorm10a2", {4, 0, 0}},
+      {"pack_half_to_snorm10a2", {4, 0, 0}},
+      {"unpack_snorm10a2_to_float", {4, 0, 0}},
+      {"unpack_snorm10a2_to_half", {4, 0, 0}},
+  };
+  for (const Row& row : kRows)
+    if (name == row.name) return row.since;
+  return std::nullopt;
+}
+
 std::string_view feature_of_header(llvm::StringRef name) {
   struct Row {
     llvm::StringRef header;

@@ -3,8 +3,11 @@
 // that the error is about the feature, and not about a name that nobody has declared.
 #pragma once
 
+#include "smelt/base/metal.hpp"
+
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
 #include <string_view>
 
 namespace clang {
@@ -20,6 +23,9 @@ std::string_view feature_of_name(llvm::StringRef name, bool has_arguments);
 /// Of a header of Metal that is not served, since what it declares is not supported. Not served means that
 /// __has_include() is false, which code asks.
 std::string_view feature_of_header(llvm::StringRef name);
+
+/// Of a name of the standard library that a version of the language brought, that version.
+std::optional<Version> version_of_name(llvm::StringRef name);
 
 /// Functions that Metal's API finds in a library and that are not compute kernels.
 struct StageRow {

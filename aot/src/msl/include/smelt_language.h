@@ -2,6 +2,9 @@
 // What the token filter puts into user code, and the types that Metal has as keywords. Comes before everything else.
 #pragma once
 
+#ifdef __SMELT_EDITOR__
+#include "smelt/editor.h"
+#else
 #define SMELT_DEVICE __attribute__((opencl_global_device))
 #define SMELT_CONSTANT __attribute__((opencl_global_host)) const
 #define SMELT_THREADGROUP __attribute__((opencl_local))
@@ -11,6 +14,10 @@
 #define __SMELT_OF_DEVICE __attribute__((msl_this_device))
 #define __SMELT_OF_CONSTANT __attribute__((msl_this_constant))
 #define __SMELT_OF_THREADGROUP __attribute__((msl_this_threadgroup))
+
+// What is declared for another space too.
+#define __SMELT_OTHER_SPACES(...) __VA_ARGS__
+#endif
 
 typedef __bf16 bfloat;
 typedef unsigned char uchar;
@@ -35,8 +42,8 @@ typedef unsigned long uintptr_t;
 extern "C" bool __smelt_air_function_constant_defined(SMELT_CONSTANT void*) __asm("air.is_function_constant_defined");
 
 template <class T>
-inline __attribute__((always_inline)) bool __smelt_function_constant_defined(SMELT_CONSTANT T* constant) {
-  return __smelt_air_function_constant_defined((SMELT_CONSTANT void*)constant);
+inline __attribute__((always_inline)) bool __smelt_function_constant_defined(SMELT_CONSTANT T* of) {
+  return __smelt_air_function_constant_defined((SMELT_CONSTANT void*)of);
 }
 
 // ---- the arms of ?: ----

@@ -73,6 +73,15 @@ std::vector<AttributeRow> all_rows() {
 
 }  // namespace
 
+std::span<const std::string_view> attribute_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const AttributeRow& row : all_rows()) all.push_back(row.name);
+    return all;
+  }();
+  return names;
+}
+
 const AttributeRow* find_attribute(std::string_view name) {
   // Threads may read it while statics go.
   static const auto& rows = *new std::vector<AttributeRow>(all_rows());

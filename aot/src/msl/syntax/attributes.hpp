@@ -2,6 +2,7 @@
 // Metal's attributes: which there are, and what they go on (docs/formats/metal-language.md 2.4).
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace smelt::aot::msl {
@@ -31,5 +32,7 @@ struct AttributeRow {
 
 /// Null: not one of Metal's.
 const AttributeRow* find_attribute(std::string_view name);
+/// The names of all.
+std::span<const std::string_view> attribute_names();
 
 }  // namespace smelt::aot::msl

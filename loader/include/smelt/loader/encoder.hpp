@@ -35,11 +35,13 @@ class Encoder {
   void reset();
 
   /// Runs every thread of the grid exactly once; edge groups are trimmed. A component 0 in `threads` is a no-op that
-  /// succeeds. Default group: min(x, limit) for rank 1, (min(limit, x), 1, 1) for 2 and 3; `rank` says how many
-  /// components of `threads` are meant.
+  /// succeeds. Default group: what the kernel requires, else (min(limit, x), 1, 1).
   /// Errors: invalid_argument, group_zero, group_too_large, threadgroup_memory_too_large, argument_mismatch (a buffer
   /// the kernel uses is not bound), buffer_bounds (checked code), device_unavailable (offline).
-  Result<void> dispatch_threads(Size3 threads, std::optional<Size3> group_size = {}, int rank = 1);
+  Result<void> dispatch_threads(Size3 threads);
+  Result<void> dispatch_threads(Size3 threads, Size3 group_size);
+  /// `rank`: how many components of `threads` are meant, 1 to 3; the others are 1. Without `group_size`: the default.
+  Result<void> dispatch_threads(Size3 threads, std::optional<Size3> group_size, int rank);
 
   /// The same with the grid as a count of whole threadgroups, each of which has all its threads.
   Result<void> dispatch_threadgroups(Size3 groups, Size3 group_size);

@@ -77,7 +77,8 @@ struct CompileResult {
   ByteView package;
   std::shared_ptr<const void> owner;
   Digest key;               ///< of the request; what the store files it under
-  bool hit = false;         ///< nothing was compiled
+  bool hit = false;         ///< nothing was compiled but, where it says so, CPU code
+  bool remade = false;      ///< of a hit: its CPU code is not to be used here, so it was made anew
   size_t kernels = 0;       ///< of a miss: entry points of the package,
   size_t kernels_kept = 0;  ///< ... and how many of them the store had by themselves
   std::chrono::microseconds took{};
@@ -221,7 +222,8 @@ class Session : public std::enable_shared_from_this<Session> {
   friend class Translated;
   unsigned threads() const;
   const SessionOptions& options() const;
-  Result<BuiltFile> build_file(Digest key, const std::function<Result<BuiltFile>(const KernelStore&)>& build);
+  Result<BuiltFile> build_file(Digest key, std::string_view sources,
+                               const std::function<Result<BuiltFile>(const KernelStore&)>& build);
   explicit Session(SessionOptions options);
   KernelStore kernel_store(remote::TieredStore& store) const;
   Result<CompileResult> find_or_compile(const Request& request, const Progress& progress);

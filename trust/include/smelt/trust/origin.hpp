@@ -14,6 +14,9 @@ namespace smelt::trust {
 
 /// The name of the part in which a store keeps it, as text; reserved, and never sent.
 inline constexpr std::string_view kOriginPart = ".origin";
+/// The name of the part with the names of the files that an entry was made from, for people who look at the store. It
+/// may tell of this machine, so it is never sent either, and none is taken from elsewhere.
+inline constexpr std::string_view kSourcePart = ".source";
 
 /// A value. The text of it, a line for each fact:
 //

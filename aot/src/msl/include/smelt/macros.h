@@ -94,16 +94,16 @@
   __SMELT_INLINE constexpr T& operator[](this C& self, index) { \
     return element;                                             \
   }
-#define __SMELT_ELEMENTS(C, T, index, element)                                          \
-  __SMELT_ELEMENT(SMELT_DEVICE C, SMELT_DEVICE T, index, element)                       \
-  __SMELT_ELEMENT(SMELT_DEVICE const C, SMELT_DEVICE const T, index, element)           \
-  __SMELT_ELEMENT(SMELT_THREADGROUP C, SMELT_THREADGROUP T, index, element)             \
-  __SMELT_ELEMENT(SMELT_THREADGROUP const C, SMELT_THREADGROUP const T, index, element) \
-  __SMELT_ELEMENT(SMELT_CONSTANT C, SMELT_CONSTANT T, index, element)                   \
-  template <class Self>                                                                 \
-    requires(__is_volatile(Self))                                                       \
-  __SMELT_INLINE auto& operator[](this Self& self, index) {                             \
-    return element;                                                                     \
+#define __SMELT_ELEMENTS(C, T, index, element)                                                                \
+  __SMELT_OTHER_SPACES(__SMELT_ELEMENT(SMELT_DEVICE C, SMELT_DEVICE T, index, element))                       \
+  __SMELT_OTHER_SPACES(__SMELT_ELEMENT(SMELT_DEVICE const C, SMELT_DEVICE const T, index, element))           \
+  __SMELT_OTHER_SPACES(__SMELT_ELEMENT(SMELT_THREADGROUP C, SMELT_THREADGROUP T, index, element))             \
+  __SMELT_OTHER_SPACES(__SMELT_ELEMENT(SMELT_THREADGROUP const C, SMELT_THREADGROUP const T, index, element)) \
+  __SMELT_OTHER_SPACES(__SMELT_ELEMENT(SMELT_CONSTANT C, SMELT_CONSTANT T, index, element))                   \
+  template <class Self>                                                                                       \
+    requires(__is_volatile(Self))                                                                             \
+  __SMELT_INLINE auto& operator[](this Self& self, index) {                                                   \
+    return element;                                                                                           \
   }
 
 #endif

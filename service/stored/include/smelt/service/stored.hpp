@@ -31,7 +31,10 @@ Result<std::optional<cache::Entry>> find_usable(cache::Store& store, const Diges
 Result<std::vector<std::optional<cache::Entry>>> find_usable(cache::Store& store, const std::vector<Digest>& keys,
                                                              const std::function<void(std::string_view)>& why_not = {});
 
-/// Keys in hex, NAME@VERSION or NAME to the keys they stand for: of several versions the newest.
+/// The key that a text stands for: itself in hex, NAME@VERSION, NAME (of several versions the newest), or the beginning
+/// of the key of one entry, 8 digits at least.
+Result<Digest> find_key(cache::Store& store, const std::string& name);
+/// The same for several.
 Result<std::vector<Digest>> find_keys(cache::Store& store, std::span<const std::string> names);
 /// The packages under the keys as one. `not_cached` names the first that is missing.
 Result<Bytes> export_package(cache::Store& store, std::span<const Digest> keys);
