@@ -98,7 +98,7 @@ Result<Bytes> Material::remake(ByteView bytes, const std::optional<std::vector<s
   SMELT_TRY(const schema::Library given, package.copy_library(0));
   bool checked = false;
   for (const schema::Slice& slice : given.slices) checked = checked || slice.checked;
-  if (codes) checked = codes->front().checked;
+  if (codes) checked = static_cast<bool>(codes->front().checked);
   const auto metallib = std::find_if(given.slices.begin(), given.slices.end(), [](const schema::Slice& slice) {
     return slice.kind == schema::SliceKind::metallib;
   });
