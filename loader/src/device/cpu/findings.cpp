@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "findings.hpp"
 
+#include "smelt/base/text.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,22 +25,9 @@ std::string told(const FindingSide& side) {
                      side.place);
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
-
 std::string json_side(const FindingSide& side) {
   return fmt::format(R"({{"place": {}, "does": {}, "thread": [{}, {}, {}], "group": [{}, {}, {}]}})",
-                     quoted(side.place), quoted(side.does), side.thread[0], side.thread[1], side.thread[2],
+                     json_quoted(side.place), json_quoted(side.does), side.thread[0], side.thread[1], side.thread[2],
                      side.group[0], side.group[1], side.group[2]);
 }
 
@@ -149,11 +138,11 @@ std::string text_of(const Finding& finding) {
 }
 
 std::string json_of(const Finding& finding) {
-  std::string text = fmt::format(R"({{"kind": {}, "kernel": {}, "memory": {}, )", quoted(to_string(finding.kind)),
-                                 quoted(finding.kernel), quoted(finding.memory));
+  std::string text = fmt::format(R"({{"kind": {}, "kernel": {}, "memory": {}, )", json_quoted(to_string(finding.kind)),
+                                 json_quoted(finding.kernel), json_quoted(finding.memory));
   text += finding.element ? fmt::format(R"("element": {}, )", *finding.element) : std::string("\"element\": null, ");
   text += fmt::format(R"("first": {}, "second": {}, "times": {}, "advice": {}}})", json_side(finding.first),
-                      finding.second ? json_side(*finding.second) : "null", finding.times, quoted(finding.advice));
+                      finding.second ? json_side(*finding.second) : "null", finding.times, json_quoted(finding.advice));
   return text;
 }
 
