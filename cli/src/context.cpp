@@ -65,7 +65,9 @@ void Context::finish(const Result<bool>& good) {
 }
 
 void Context::warn(std::string_view message) {
-  if (!begins_with_place(message)) return fmt::print(stderr, "smelt: warning: {}\n", printable(message));
+  // Of a file as a whole: "x.metal: warning: ...".
+  const bool is_of_file = message.substr(0, message.find('\n')).find(": warning: ") != std::string_view::npos;
+  if (!begins_with_place(message) && !is_of_file) return fmt::print(stderr, "smelt: warning: {}\n", printable(message));
   while (!message.empty()) {  // the source's line and its caret stand below
     const std::string_view line = message.substr(0, message.find('\n'));
     fmt::print(stderr, "{}\n", printable(line));
