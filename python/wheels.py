@@ -18,7 +18,6 @@ from __future__ import annotations
 import pathlib
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig

@@ -277,11 +277,11 @@ void add_request_options(CLI::App& verb, service::Request& request) {
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
   add_checked(
       verb, request.checked,
-      "Add CPU code that bounds every access (memory): of buffers, threadgroup memory, private arrays, constant "
-      "tables, "
-      "and through null and pointers read from memory; and that looks at what threads do to the same bytes (races), at "
-      "values that nobody has written (init), and at who reaches barriers (sync). --checked=memory,races names some of "
-      "these. Not checked: the alignment of atomics, and which of the bound buffers a pointer out of memory leads to");
+      "Add CPU code that checks itself; =memory,races names some of the checks. memory: every access is bounded, of "
+      "buffers, threadgroup memory, private arrays and constant tables, and through null and pointers read from "
+      "memory. races: no two threads touch the same bytes unordered. init: no value that nobody has written decides "
+      "anything. sync: barriers are reached by all. The alignment of atomics is not checked, nor which of the bound "
+      "buffers a pointer out of memory leads to");
   verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)");
   verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0");
 }

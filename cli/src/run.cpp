@@ -310,8 +310,10 @@ Result<void> compare_orders(const RunOptions& options, const Launch& launch, Con
 Result<void> run_kernel(const RunOptions& options, Context& context) {
   SMELT_TRY(Launch launch, read_launch(options));
   report_crashes("smelt run --checked names the thread and the access.");
-  if (options.orders != 0) SMELT_TRY_VOID(compare_orders(options, launch, context));
-  if (options.orders != 0) ::setenv("SMELT_ORDER", "forward", 1);
+  if (options.orders != 0) {
+    SMELT_TRY_VOID(compare_orders(options, launch, context));
+    ::setenv("SMELT_ORDER", "forward", 1);
+  }
   SMELT_TRY(const Bound bound, bind(options, launch, context));
   const std::vector<BufferRef>& buffers = bound.buffers;
   const auto dispatch = [&] { return bound.dispatch(launch); };

@@ -21,7 +21,7 @@ class DeviceObject final : public MTL::Device {
   const unsigned number;  // 0: the default one
   /// "x86-64-v3": what CPU code is made for.
   const std::string level;
-  /// SMELT_METAL_CHECKED: CPU code that bounds every access.
+  /// SMELT_METAL_CHECKED, else SMELT_CHECK: what CPU code looks at.
   const Checks checked;
   Scheduler& scheduler;
   std::atomic<uint64_t> allocated{0};

@@ -343,7 +343,7 @@ def compile(
         "include_folders": [os.fspath(folder) for folder in _several(include_folders)],
         "definitions": defined,
         "language": language,
-        "debug_lines": debug_lines or _checks.watches(checks),
+        "debug_lines": debug_lines,
         "pack_scalars": pack_scalars,
         "no_overlap": no_overlap,
         "relaxed_atomics": relaxed_atomics,

@@ -38,6 +38,15 @@ kernel void some(device float* out, uint t [[thread_position_in_grid]]) {
 """
 
 
+class AdviceTest(unittest.TestCase):
+    def test_the_command_that_is_named_makes_just_those_checks(self):
+        package = smelt.compile(UPDATE, targets="macos14", name="k", store=False)
+        for words in ("memory", "memory,races"):
+            with self.assertRaises(smelt.Error) as raised:
+                package.load(checked=words)
+            self.assertIn(f" --checked={words} SOURCE", str(raised.exception))
+
+
 class CheckTest(unittest.TestCase):
     def setUp(self):
         self.kernels = smelt.compile_shader(UPDATE, checked="all", filename="update.metal", store=False)

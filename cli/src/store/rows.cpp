@@ -24,11 +24,18 @@ uint64_t seconds_since(uint64_t then, std::time_t now) {
   return at > then ? at - then : 0;
 }
 
+/// "5 min ago", "3 days ago".
+std::string age_as_text(uint64_t seconds) {
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return fmt::format("{} min ago", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{} h ago", seconds / 3600);
+  return fmt::format("{} days ago", seconds / (24 * 3600));
+}
+
 /// The store knows the hour alone.
 std::string used_as_text(uint64_t hour, std::time_t now) {
   const uint64_t hours = seconds_since(hour * 3600, now) / 3600;
-  if (hours == 0) return "this hour";
-  return hours < 48 ? fmt::format("{} h ago", hours) : fmt::format("{} days ago", hours / 24);
+  return hours == 0 ? "this hour" : age_as_text(hours * 3600);
 }
 
 std::string some_of(const std::vector<std::string>& names, size_t most) {
@@ -128,13 +135,6 @@ Json row_as_json(const StoreRow& row) {
                {"tags", row.tags}};
   if (!row.damage.empty()) json["damage"] = row.damage;
   return json;
-}
-
-std::string age_as_text(uint64_t seconds) {
-  if (seconds < 60) return "just now";
-  if (seconds < 3600) return fmt::format("{} min ago", seconds / 60);
-  if (seconds < 48 * 3600) return fmt::format("{} h ago", seconds / 3600);
-  return fmt::format("{} days ago", seconds / (24 * 3600));
 }
 
 std::string rows_as_text(const std::vector<StoreRow>& rows, std::time_t now) {

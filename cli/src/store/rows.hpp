@@ -31,7 +31,4 @@ std::string rows_as_text(const std::vector<StoreRow>& rows, std::time_t now);
 /// All that is known of one, a fact a line; its parts aside.
 std::string row_as_text(const StoreRow& row, std::time_t now);
 
-/// "5 min ago", "3 days ago".
-std::string age_as_text(uint64_t seconds);
-
 }  // namespace smelt::cli

@@ -36,9 +36,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if not native_library(LOADER):
         return type(name, (), {"__init__": lambda *_, **__: left(f"smelt.{name}"), "__doc__": "Of kernels on the CPU, which this copy does not run."})
-    from . import arguments, cpu
+    from . import cpu, memory
 
-    return arguments.Buffer if name == "Buffer" else cpu.Kernel
+    return memory.Buffer if name == "Buffer" else cpu.Kernel
 
 
 def pack(packages: Sequence[Package]) -> NoReturn:

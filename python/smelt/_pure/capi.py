@@ -165,12 +165,8 @@ class Calls:
         raise AttributeError(name)
 
 
-def _bytes_at(address: int | None, length: int) -> bytes:
-    return c.string_at(address, length) if address and length else b""
-
-
 def text_at(address: int | None, length: int) -> str:
-    return _bytes_at(address, length).decode(errors="replace")
+    return c.string_at(address, length).decode(errors="replace") if address else ""
 
 
 class _Loader(Calls):

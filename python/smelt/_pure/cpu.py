@@ -7,13 +7,16 @@ from __future__ import annotations
 import ctypes as c
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from . import arguments, capi
-from .arguments import Arguments, Casts, Parameter
+from .argument_check import ArgumentCheck
+from .arguments import Arguments
 from .files import fail
 from .library import Library
+from .parameter import Parameter, layout_of
+from .scalars import Casts
 
 if TYPE_CHECKING:
     from .._info import FunctionInfo, LibraryInfo
@@ -244,6 +247,14 @@ def _three(sizes: list[int]) -> Any:
     return (c.c_uint64 * 3)(*sizes, *[1] * (3 - len(sizes)))
 
 
+class _Grid(NamedTuple):
+    """How many threads a call runs, or groups, and how many threads a group has (None: the default)."""
+
+    sizes: list[int]
+    group: Optional[list[int]]
+    in_groups: bool
+
+
 class _Encoder:
     def __init__(self, native: _Native, pipeline: capi.Handle) -> None:
         loader = capi.loader()
@@ -325,7 +336,7 @@ class Kernel:
         for index, one in buffers.items():
             declared[index] = Parameter(
                 name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1, writes=one["writes"],
-                is_constant=one["address_space"] == 2, is_conditional=one["conditional"], **arguments.layout_of(one["type_name"], one["size"]),
+                is_constant=one["address_space"] == 2, is_conditional=one["conditional"], **layout_of(one["type_name"], one["size"]),
             )  # fmt: skip
         return declared
 
@@ -349,13 +360,17 @@ class Kernel:
         encoder = self._free.pop() if self._free else _Encoder(self._native, self._pipeline)
         try:
             with_arguments.bind(args, Casts(arg_casts))
-            with_arguments.check(check)
+            fitting = ArgumentCheck(self.name, self._declared, with_arguments.bound)
+            fitting.run(check)
             if len(args) != encoder.bound or arguments.leaves_out(args):
                 encoder.start()
             encoder.bound = len(args)
             self._bind(encoder, with_arguments)
             reports = self._extras(encoder, threadgroup_memory, error_buf_idx)
-            self._dispatch(encoder, with_arguments, threads, threadgroups, group_size)
+            grid = self._grid(with_arguments, threads, threadgroups, group_size)
+            if all(grid.sizes):
+                fitting.want_bytes()
+            self._dispatch(encoder, grid)
         except BaseException:
             encoder.bound = -1  # begins anew
             raise
@@ -385,36 +400,38 @@ class Kernel:
         encoder.bound = -1
         return reports
 
-    def _dispatch(self, encoder: _Encoder, with_arguments: Arguments, threads: Any, threadgroups: Any, group_size: Any) -> None:
-        loader = capi.loader()
-        at = encoder.handle.pointer
+    def _grid(self, with_arguments: Arguments, threads: Any, threadgroups: Any, group_size: Any) -> _Grid:
         group = None if group_size is None else _size(group_size, "group_size")
         if threadgroups is not None:
             if threads is not None:
                 fail("invalid_argument", f"kernel '{self.name}': threads and threadgroups are both given; one of them says how large the grid is")
-            grid = _size(threadgroups, "threadgroups")
             if group is None and self._required_group is None:
                 fail("invalid_argument", f"kernel '{self.name}': threadgroups counts groups, so group_size= must say how many threads one has")
-            if group is not None and len(group) != len(grid):
-                fail("rank_mismatch", f"kernel '{self.name}': threadgroups has {len(grid)} components, group_size {len(group)}; give as many")
-            dispatch: Callable[[], Any] = lambda: loader.encoder_dispatch_threadgroups(at, _three(grid), _three(group or self._required_group or []))  # noqa: E731
+            what, sizes = "threadgroups", _size(threadgroups, "threadgroups")
+        elif threads is not None:
+            what, sizes = "threads", _size(threads, "threads")
         else:
-            if threads is None:
-                count = with_arguments.first_count()
-                if count is None:
-                    fail("threads_missing", f"kernel '{self.name}': threads was not given, and no array is passed directly from which to count; pass threads=")
-                grid = [count]
-            else:
-                grid = _size(threads, "threads")
-            if group is not None and len(group) != len(grid):
-                fail("rank_mismatch", f"kernel '{self.name}': threads has {len(grid)} components, group_size {len(group)}; give as many")
-            if group is None and self._native.as_upstream and len(grid) > 1 and not self._required_group:
-                group = [self.max_threads_per_threadgroup]
-            sizes = None if group is None else _three(group)
-            dispatch = lambda: loader.encoder_dispatch_threads(at, _three(grid), len(grid), sizes)  # noqa: E731
-        if all(grid):
-            with_arguments.want_bytes()
-        code = dispatch() or loader.encoder_wait(at)
+            count = with_arguments.first_count()
+            if count is None:
+                fail("threads_missing", f"kernel '{self.name}': threads was not given, and no array is passed directly from which to count; pass threads=")
+            what, sizes = "threads", [count]
+        if group is not None and len(group) != len(sizes):
+            fail("rank_mismatch", f"kernel '{self.name}': {what} has {len(sizes)} components, group_size {len(group)}; give as many")
+        if group is None and threadgroups is not None:
+            group = self._required_group
+        elif group is None and self._native.as_upstream and len(sizes) > 1 and not self._required_group:
+            group = [self.max_threads_per_threadgroup]
+        return _Grid(sizes, group, threadgroups is not None)
+
+    def _dispatch(self, encoder: _Encoder, grid: _Grid) -> None:
+        loader = capi.loader()
+        at = encoder.handle.pointer
+        group = None if grid.group is None else _three(grid.group)
+        if grid.in_groups:
+            code = loader.encoder_dispatch_threadgroups(at, _three(grid.sizes), group)
+        else:
+            code = loader.encoder_dispatch_threads(at, _three(grid.sizes), len(grid.sizes), group)
+        code = code or loader.encoder_wait(at)
         _rethrow()
         capi.check(code)
 

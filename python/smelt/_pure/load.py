@@ -313,10 +313,9 @@ def _on_cpu(device: CpuDevice, package: Package | None, data: memoryview, name: 
                 raise
             refused = error
     else:
-        _check_expected(sha256(data), asked.pop("expect"))
+        _check_expected(sha256(data), asked["expect"])
         _check_signature(data, None, asked["trust"], asked["trusted_keys"])
         read_metallib(data, asked["verify"])
-        asked["expect"] = None
     from ..errors import ToolchainError
     from . import compiler
 

@@ -18,6 +18,7 @@
 #include "cpu/lower/lower.hpp"
 #include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/watch.hpp"
+#include "cpu/work_item/watch_calls.hpp"
 
 namespace smelt::aot::cpu {
 namespace {
@@ -234,11 +235,8 @@ class LaneDriver {
     const std::string place = llvm::cast<llvm::MDString>(node->getOperand(0))->getString().str();
     return [this, &builder, &frame, place](llvm::Value* readers) {
       builder.if_then(builder.CreateIsNotNull(readers), [&] {
-        auto* pointer = llvm::PointerType::get(ir_, 0);
-        auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(ir_), {pointer, i32_, i32_, pointer}, false);
-        llvm::Value* callee = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, stray_lanes));
-        llvm::Value* watch = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, context));
-        builder.CreateCall(type, callee, {watch, frame.number(1), readers, place_text(context_.module, place)});
+        call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, stray_lanes), builder.getVoidTy(),
+                   {frame.number(1), readers, place_text(context_.module, place)});
       });
     };
   }
@@ -246,11 +244,7 @@ class LaneDriver {
   /// Which SIMD group runs as the `index`th: the loader's to choose where it watches.
   llvm::Value* chosen_simdgroup(FlowBuilder& builder, const Frame& frame, llvm::Value* index, llvm::Value* count) {
     if (!context_.checked.watches()) return index;
-    auto* pointer = llvm::PointerType::get(ir_, 0);
-    llvm::Value* callee = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, simdgroup));
-    llvm::Value* watch = load_watch_field(builder, frame.dispatch(), offsetof(smelt_cpu_watch, context));
-    return builder.CreateCall(llvm::FunctionType::get(i32_, {pointer, i32_, i32_}, false), callee,
-                              {watch, index, count});
+    return call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, simdgroup), i32_, {index, count});
   }
 
   llvm::Value* call(FlowBuilder& builder, const Frame& frame, llvm::Function* function,

@@ -5,45 +5,15 @@
 #include "cpu/lower/collectives.hpp"
 #include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/make_work_item.hpp"
+#include "cpu/work_item/watch_calls.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 namespace smelt::aot::cpu {
 namespace {
-
-#define SMELT_WATCH_FIELD(builder, dispatch, field) \
-  load_watch_field(builder, dispatch, offsetof(smelt_cpu_watch, field))
-
-llvm::Function* make_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters) {
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::AlwaysInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  return function;
-}
-
-/// void (dispatch, the field's own parameters but the context): calls it. A direct call, since those that look for
-/// sites know what to think of one.
-llvm::Function* forwarder(llvm::Module& module, llvm::StringRef name, uint64_t field,
-                          llvm::ArrayRef<llvm::Type*> parameters) {
-  if (llvm::Function* known = module.getFunction(name)) return known;
-  llvm::LLVMContext& context = module.getContext();
-  auto* pointer = llvm::PointerType::get(context, 0);
-  llvm::SmallVector<llvm::Type*> all{pointer};
-  all.append(parameters.begin(), parameters.end());
-  llvm::Function* function = make_helper(module, name, all);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
-  llvm::Value* callee = load_watch_field(builder, function->getArg(0), field);
-  llvm::SmallVector<llvm::Value*> operands{SMELT_WATCH_FIELD(builder, function->getArg(0), context)};
-  for (unsigned i = 1; i < function->arg_size(); ++i) operands.push_back(function->getArg(i));
-  builder.CreateCall(function->getFunctionType(), callee, operands);
-  builder.CreateRetVoid();
-  return function;
-}
 
 class ThreadWatcher {
  public:
@@ -54,6 +24,7 @@ class ThreadWatcher {
         layout_(module_.getDataLayout()),
         checks_(checks),
         objects_(objects),
+        void_(llvm::Type::getVoidTy(module_.getContext())),
         i32_(llvm::Type::getInt32Ty(module_.getContext())),
         i64_(llvm::Type::getInt64Ty(module_.getContext())),
         pointer_(llvm::PointerType::get(module_.getContext(), 0)) {
@@ -116,8 +87,8 @@ class ThreadWatcher {
   void tell_access(llvm::Instruction& before, llvm::Value* pointer, llvm::Value* bytes, uint32_t flags) {
     if (!checks_.has(Check::races) || !is_shared(pointer)) return;
     llvm::IRBuilder<> builder(&before);
-    llvm::Function* helper = forwarder(module_, "smelt.watch.access", offsetof(smelt_cpu_watch, access),
-                                       {i64_, pointer_, i64_, i32_, pointer_});
+    llvm::Function* helper = watch_function(module_, "smelt.watch.access", offsetof(smelt_cpu_watch, access), void_,
+                                            {i64_, pointer_, i64_, i32_, pointer_});
     builder.CreateCall(helper, {dispatch_, thread_, builder.CreateAddrSpaceCast(pointer, pointer_), bytes,
                                 builder.getInt32(flags), place(before, pointer)});
   }
@@ -128,7 +99,7 @@ class ThreadWatcher {
     if (checks_.has(Check::sync) && flags != SMELT_CPU_FENCE) flags |= SMELT_CPU_MEET_IS_CHECKED;
     llvm::IRBuilder<> builder(&call);
     llvm::Function* helper =
-        forwarder(module_, "smelt.watch.meet", offsetof(smelt_cpu_watch, meet), {i64_, i32_, pointer_});
+        watch_function(module_, "smelt.watch.meet", offsetof(smelt_cpu_watch, meet), void_, {i64_, i32_, pointer_});
     builder.CreateCall(helper, {dispatch_, thread_, builder.getInt32(flags), place(call, nullptr)});
   }
 
@@ -248,6 +219,7 @@ class ThreadWatcher {
   const llvm::DataLayout& layout_;
   const Checks checks_;
   const std::vector<ThreadgroupObject>& objects_;
+  llvm::Type* void_;
   llvm::Type* i32_;
   llvm::Type* i64_;
   llvm::PointerType* pointer_;
@@ -258,76 +230,6 @@ class ThreadWatcher {
 };
 
 }  // namespace
-
-llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset) {
-  auto* pointer = llvm::PointerType::get(builder.getContext(), 0);
-  llvm::Value* services = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, services);
-  llvm::Value* watch = load_constant(builder, pointer, services, offsetof(smelt_cpu_services, watch));
-  return load_constant(builder, pointer, watch, offset);
-}
-
-llvm::Value* place_text(llvm::Module& module, const std::string& text) {
-  const std::string name = "smelt.place." + text;
-  if (llvm::GlobalVariable* known = module.getNamedGlobal(name)) return known;
-  llvm::Constant* bytes = llvm::ConstantDataArray::getString(module.getContext(), text);
-  auto* global =
-      new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::InternalLinkage, bytes, name);
-  // Its address is what the loader tells places apart by.
-  global->setAlignment(llvm::Align(1));
-  return global;
-}
-
-namespace {
-
-constexpr unsigned kMostBlocksBack = 16;
-
-/// Null where it has no line: LLVM gives line 0 to what it has merged or moved. A place in one of Metal's own headers
-/// is where the program calls it.
-const llvm::DILocation* line_of(const llvm::Instruction& instruction) {
-  const llvm::DILocation* location = instruction.getDebugLoc();
-  while (location != nullptr && (location->getLine() == 0 || location->getFilename().starts_with("/smelt/")))
-    location = location->getInlinedAt();
-  return location;
-}
-
-}  // namespace
-
-std::string place_of(const llvm::Instruction& instruction) {
-  // Code without a line is of the statement around it.
-  const llvm::DILocation* found = line_of(instruction);
-  for (const auto* next = &instruction; found == nullptr && next != nullptr; next = next->getNextNode())
-    found = line_of(*next);
-  const llvm::Instruction* before = &instruction;
-  for (unsigned blocks = 0; found == nullptr && before != nullptr && blocks < kMostBlocksBack; ++blocks) {
-    const llvm::BasicBlock* const block = before->getParent();
-    for (; found == nullptr && before != nullptr; before = before->getPrevNode()) found = line_of(*before);
-    const llvm::BasicBlock* const only = block->getSinglePredecessor();
-    before = only != nullptr ? only->getTerminator() : nullptr;
-  }
-  if (found == nullptr) return "line unknown";
-  if (found->getFilename() == "air") return "AIR line " + std::to_string(found->getLine());
-  return found->getFilename().str() + ":" + std::to_string(found->getLine()) + ":" + std::to_string(found->getColumn());
-}
-
-llvm::Value* linear_position(const WorkItem& item) {
-  llvm::Function& function = *item.function;
-  llvm::Value* dispatch = nullptr;
-  std::array<llvm::Value*, 3> position{};
-  for (size_t i = 0; i < item.parameters.size(); ++i) {
-    const WorkParameter& parameter = item.parameters[i];
-    llvm::Argument* argument = function.getArg(static_cast<unsigned>(i));
-    if (parameter.kind == WorkParameter::Kind::dispatch) dispatch = argument;
-    if (parameter.kind == WorkParameter::Kind::builtin && parameter.builtin == Builtin::thread_position_in_grid)
-      position[parameter.component] = argument;
-  }
-  llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-  const auto wide = [&](llvm::Value* value) { return builder.CreateZExt(value, builder.getInt64Ty()); };
-  const auto threads = [&](unsigned axis) {
-    return wide(load_constant(builder, builder.getInt32Ty(), dispatch, offsetof(smelt_cpu_dispatch, grid) + 4 * axis));
-  };
-  llvm::Value* rows = builder.CreateAdd(builder.CreateMul(wide(position[2]), threads(1)), wide(position[1]));
-  return builder.CreateAdd(builder.CreateMul(rows, threads(0)), wide(position[0]));
-}
 
 void watch_threads(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects) {
   ThreadWatcher(item, checks, objects).run();

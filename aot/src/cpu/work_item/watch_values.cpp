@@ -6,6 +6,7 @@
 #include "cpu/lower/collectives.hpp"
 #include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/watch.hpp"
+#include "cpu/work_item/watch_calls.hpp"
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
 
@@ -185,25 +186,9 @@ class ValueWatcher {
 
   llvm::CallInst* call_field(llvm::IRBuilder<>& builder, uint64_t field, llvm::Type* result,
                              llvm::ArrayRef<llvm::Value*> operands, llvm::StringRef name) {
-    llvm::Function* helper = module_.getFunction(name);
-    if (helper == nullptr) {
-      llvm::SmallVector<llvm::Type*> types{pointer_};
-      for (llvm::Value* operand : operands) types.push_back(operand->getType());
-      helper = llvm::Function::Create(llvm::FunctionType::get(result, types, false), llvm::GlobalValue::InternalLinkage,
-                                      name, module_);
-      helper->addFnAttr(llvm::Attribute::AlwaysInline);
-      helper->addFnAttr(llvm::Attribute::NoUnwind);
-      llvm::IRBuilder<> body(llvm::BasicBlock::Create(module_.getContext(), "entry", helper));
-      llvm::Value* callee = load_watch_field(body, helper->getArg(0), field);
-      llvm::SmallVector<llvm::Value*> passed{
-          load_watch_field(body, helper->getArg(0), offsetof(smelt_cpu_watch, context))};
-      for (unsigned i = 1; i < helper->arg_size(); ++i) passed.push_back(helper->getArg(i));
-      llvm::CallInst* call = body.CreateCall(helper->getFunctionType(), callee, passed);
-      if (result->isVoidTy())
-        body.CreateRetVoid();
-      else
-        body.CreateRet(call);
-    }
+    llvm::SmallVector<llvm::Type*> types;
+    for (llvm::Value* operand : operands) types.push_back(operand->getType());
+    llvm::Function* helper = watch_function(module_, name, field, result, types);
     llvm::SmallVector<llvm::Value*> all{dispatch_};
     all.append(operands.begin(), operands.end());
     return builder.CreateCall(helper, all);

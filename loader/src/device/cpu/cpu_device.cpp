@@ -163,6 +163,12 @@ std::string device_name(const CpuLevel& level, unsigned threads) {
   return joined({"cpu (", to_string(level), ", ", std::to_string(threads), threads == 1 ? " thread)" : " threads)"});
 }
 
+/// Why code with checks of its own is not what the caller wants.
+const char* other_checks(Checks has, Checks wanted) {
+  if (!wanted) return "is bounds-checked code, the caller did not ask for it";
+  return has ? "checks other things than the caller asks for" : "is not bounds-checked, the caller asks for that";
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order)
@@ -194,18 +200,13 @@ std::optional<Rejection> CpuDevice::reject(const SliceFacts& slice, const LoadOp
     return Rejection{Errc::unsupported_family,
                      joined({"is ", to_string(needs), ", the caller forces ", to_string(level_)})};
   if (slice.checked != options.checked)
-    return Rejection{Errc::unsupported_family, !options.checked
-                                                   ? "is bounds-checked code, the caller did not ask for it"
-                                               : !slice.checked ? "is not bounds-checked, the caller asks for that"
-                                                                : "checks other things than the caller asks for"};
+    return Rejection{Errc::unsupported_family, other_checks(slice.checked, options.checked)};
   return std::nullopt;
 }
 
 std::string CpuDevice::remedy(const LoadOptions& options) const {
   return fmt::format("To get one: smelt compile --cpu {}{} SOURCE -o PACKAGE", to_string(level_),
-                     !options.checked            ? ""
-                     : options.checked.watches() ? " --checked=" + options.checked.words()
-                                                 : " --checked");
+                     options.checked ? " --checked=" + options.checked.words() : "");
 }
 
 Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice,

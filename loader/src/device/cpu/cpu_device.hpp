@@ -114,6 +114,8 @@ class CpuEncoder final : public Encoder {
   /// `took`: nanoseconds that this launch stands for in what its pipeline has run; 0 when nobody looked at the clock.
   Result<void> launch(const CpuPipeline& pipeline, Prelude& prelude, float& took);
 
+  /// Whether that is how `code` runs.
+  bool runs_in_order(const CpuCode& code) const { return code.checked.watches() || cpu_.order().is_asked(); }
   /// On this thread alone: code that watches its threads, or groups in the order that somebody asked for.
   Result<void> launch_in_order(const CpuPipeline& pipeline, Prelude& prelude, const smelt_cpu_services& services,
                                smelt_cpu_fault& fault);

@@ -240,8 +240,8 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   Prelude prelude;
   SMELT_TRY_VOID(prepare(pipeline, threads, group, prelude));
   // A trace says what each took.
-  const bool in_order = prelude.code->checked.watches() || cpu_.order().is_asked();
-  if (concurrent() && !in_order && prelude.cost != 0 && prelude.expected < kWorthWaking && !tracing()) {
+  if (concurrent() && !runs_in_order(*prelude.code) && prelude.cost != 0 && prelude.expected < kWorthWaking &&
+      !tracing()) {
     keep(pipeline, prelude);
     return batch_->full() ? barrier() : Result<void>();
   }
@@ -326,7 +326,7 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   LogContext log_context{&cpu_, &pipeline};
   const smelt_cpu_services services{&log_context, receive_log, nullptr};
   dispatch.services = &services;
-  if (code.checked.watches() || cpu_.order().is_asked()) return launch_in_order(pipeline, prelude, services, fault);
+  if (runs_in_order(code)) return launch_in_order(pipeline, prelude, services, fault);
   float expected = prelude.expected;
 
   // Copies spare one worker its locks, too.

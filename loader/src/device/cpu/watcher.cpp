@@ -238,7 +238,7 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const 
   now.is_atomic = (flags & SMELT_CPU_ACCESS_ATOMIC) != 0;
   if ((flags & SMELT_CPU_ACCESS_MAY_FENCE) != 0) {
     observed_[thread_].insert(at);
-    if (is_write && has_fenced_[thread_]) {
+    if (is_write && fenced_.contains(thread_)) {
       Known& released = released_[at];
       for (const auto& [group, fences] : known_[group_]) released[group] = std::max(released[group], fences);
       released[group_] = std::max(released[group_], fences_[group_]);
@@ -352,7 +352,7 @@ void Watcher::meet(uint32_t flags, const char* place) {
 /// an atomic comes before what follows a fence behind a look at that atomic.
 void Watcher::fence() {
   ++fences_[group_];
-  has_fenced_[thread_] = true;
+  fenced_.insert(thread_);
   std::set<uint64_t>& atomics = observed_[thread_];
   for (const uint64_t address : atomics) {
     const auto released = released_.find(address);

@@ -126,7 +126,7 @@ class Watcher {
   std::map<uint32_t, uint16_t> fences_;              // by group
   std::map<uint64_t, Known> released_;               // by address of an atomic
   std::map<uint32_t, std::set<uint64_t>> observed_;  // by thread: atomics since its last fence
-  std::map<uint32_t, bool> has_fenced_;              // by thread
+  std::set<uint32_t> fenced_;                        // threads that have passed a fence
 
   /// A write upon a write whose values are compared when it is done.
   struct Pending {

@@ -57,8 +57,7 @@ struct smelt_cpu_watch {
                  const char* place);
   /// Before the thread waits, or takes part.
   void (*meet)(void* context, uint64_t thread, uint32_t flags, const char* place);
-  /// Lanes `readers` of a SIMD group read lanes that do not take part. `thread` is the index of its first one in the
-  /// group.
+  /// Lanes `readers` of a SIMD group, whose first thread has that index in its group, read lanes that do not take part.
   void (*stray_lanes)(void* context, uint32_t first_thread, uint32_t readers, const char* place);
   /// The SIMD group that runs as the `index`th of `count`.
   uint32_t (*simdgroup)(void* context, uint32_t index, uint32_t count);
