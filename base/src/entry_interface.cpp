@@ -2,7 +2,6 @@
 #include "smelt/base/entry_interface.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace smelt {
 
@@ -14,7 +13,8 @@ std::optional<BindingClass> binding_class_named(std::string_view name) {
 
 SlotMask slot_mask(uint32_t first, uint32_t count) {
   SlotMask mask = 0;
-  for (uint32_t i = 0; i < std::max(count, 1U) && first + uint64_t{i} < kMaskedSlots; ++i) mask |= 1U << (first + i);
+  for (uint32_t i = 0; i < std::max(count, 1U) && first + uint64_t{i} < kMaskedSlots; ++i)
+    mask |= SlotMask{1} << (first + i);
   return mask;
 }
 
@@ -22,7 +22,7 @@ std::optional<BindingSlot> first_missing(const ByClass<SlotMask>& wanted, const 
   for (size_t i = 0; i < kBindingClasses; ++i) {
     const auto kind = static_cast<BindingClass>(i);
     if (const SlotMask missing = wanted[kind] & ~there[kind]; missing != 0)
-      return BindingSlot{kind, static_cast<uint32_t>(std::countr_zero(missing))};
+      return BindingSlot{kind, lowest_slot(missing)};
   }
   return std::nullopt;
 }

@@ -4,7 +4,6 @@
 #include "library_data.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace smelt::loader {
 
@@ -41,7 +40,7 @@ Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offs
                 offset, size);
   addresses_[index] = buffer ? buffer->contents().data() + offset : nullptr;
   lengths_[index] = size - offset;
-  bound_[BindingClass::buffer] |= 1u << index;
+  bound_[BindingClass::buffer] |= slot_mask(index);
   Slot& slot = slots_[index];
   slot.is_inline = false;
   slot.is_null = buffer == nullptr;
@@ -60,7 +59,7 @@ Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
   slot.is_null = false;
   addresses_[index] = slot.inlined.data();
   lengths_[index] = bytes.size();
-  bound_[BindingClass::buffer] |= 1u << index;
+  bound_[BindingClass::buffer] |= slot_mask(index);
   return {};
 }
 
@@ -74,7 +73,7 @@ Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {
   slots_[index].is_null = false;
   addresses_[index] = memory.data();
   lengths_[index] = memory.size();
-  bound_[BindingClass::buffer] |= 1u << index;
+  bound_[BindingClass::buffer] |= slot_mask(index);
   return {};
 }
 
@@ -87,13 +86,60 @@ Result<void> Encoder::set_threadgroup_memory(uint32_t index, uint64_t bytes) {
                 limit, index);
   threadgroup_lengths_[index] = static_cast<uint32_t>(bytes);
   if (bytes != 0)
-    bound_[BindingClass::threadgroup] |= 1u << index;
+    bound_[BindingClass::threadgroup] |= slot_mask(index);
   else
-    bound_[BindingClass::threadgroup] &= ~(1u << index);
+    bound_[BindingClass::threadgroup] &= ~slot_mask(index);
+  return {};
+}
+
+Result<void> Encoder::set_texture(uint32_t index, TextureRef texture) {
+  if (index >= textures_.size() || !texture)
+    return fail(Errc::invalid_argument, "set_texture({}): want a texture, and an index from 0 to {}", index,
+                textures_.size() - 1);
+  if (!takes_memory())
+    return fail(Errc::unsupported, "set_texture({}): device {} takes no textures from here", index, device_->name());
+  textures_[index] = &texture->cpu();
+  texture_refs_[index] = std::move(texture);
+  bound_[BindingClass::texture] |= slot_mask(index);
+  return {};
+}
+
+Result<void> Encoder::set_sampler(uint32_t index, SamplerRef sampler) {
+  if (index >= samplers_.size() || !sampler)
+    return fail(Errc::invalid_argument, "set_sampler({}): want a sampler, and an index from 0 to {}", index,
+                samplers_.size() - 1);
+  if (!takes_memory())
+    return fail(Errc::unsupported, "set_sampler({}): device {} takes no samplers from here", index, device_->name());
+  samplers_[index] = &sampler->cpu();
+  sampler_refs_[index] = std::move(sampler);
+  bound_[BindingClass::sampler] |= slot_mask(index);
+  return {};
+}
+
+/// Metal's validation says the same of textures of another type.
+Result<void> Encoder::check_textures(const PipelineState& pipeline) const {
+  if (bound_[BindingClass::texture] == 0) return {};
+  for (const ArgInfo& argument : pipeline.args()) {
+    if (argument.kind != ArgumentKind::texture || argument.index >= texture_refs_.size() || argument.array_size != 1)
+      continue;
+    const TextureRef& texture = texture_refs_[argument.index];
+    if (!texture || argument.unused || argument.conditional) continue;
+    if (const auto reason = misfit(*texture, argument.type_name))
+      return fail(Errc::argument_mismatch, "kernel '{}': texture {} '{}' is a {}, and the one that is bound {}",
+                  pipeline.name(), argument.index, argument.name, argument.type_name, *reason);
+  }
   return {};
 }
 
 void Encoder::clear_bindings() {
+  for (SlotMask mask = bound_[BindingClass::texture]; mask != 0; mask &= mask - 1) {
+    textures_[lowest_slot(mask)] = nullptr;
+    texture_refs_[lowest_slot(mask)].reset();
+  }
+  for (SlotMask mask = bound_[BindingClass::sampler]; mask != 0; mask &= mask - 1) {
+    samplers_[lowest_slot(mask)] = nullptr;
+    sampler_refs_[lowest_slot(mask)].reset();
+  }
   for (size_t i = 0; i < kSlots; ++i) {
     slots_[i].buffer.reset();
     slots_[i].is_inline = false;
@@ -166,7 +212,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
       std::max<uint64_t>(device_->limits().max_threadgroup_memory, pipeline.static_threadgroup_memory_length());
   uint64_t threadgroup_bytes = pipeline.static_threadgroup_memory_length();
   for (SlotMask mask = bound_[BindingClass::threadgroup]; mask != 0; mask &= mask - 1)
-    threadgroup_bytes += threadgroup_lengths_[static_cast<size_t>(std::countr_zero(mask))];
+    threadgroup_bytes += threadgroup_lengths_[lowest_slot(mask)];
   if (threadgroup_bytes > most)
     return fail(Errc::threadgroup_memory_too_large,
                 "Threadgroup memory size ({}) exceeds the maximum threadgroup memory allowed ({}): kernel '{}', of "
@@ -174,6 +220,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
                 threadgroup_bytes, most, pipeline.name(), pipeline.static_threadgroup_memory_length());
 
   if (const auto missing = first_missing(pipeline.facts().needed, bound_)) return not_bound(pipeline, *missing);
+  SMELT_TRY_VOID(check_textures(pipeline));
   if (threads.x == 0 || threads.y == 0 || threads.z == 0) {
     ++empty_dispatches_;
     return {};

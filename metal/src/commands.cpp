@@ -58,12 +58,11 @@ Result<void> bind(const CommandList& list, const DispatchCommand& dispatch, load
   for (size_t i = 0; i < dispatch.bounds; ++i) {
     const Bound& bound = list.bounds[dispatch.first_bound + i];
     SMELT_TRY_VOID(bind_one(bound, encoder));
-    if (bound.kind == BindingClass::threadgroup && bound.bytes != 0) without_length &= ~(1u << bound.index);
+    if (bound.kind == BindingClass::threadgroup && bound.bytes != 0) without_length &= ~slot_mask(bound.index);
   }
   // Metal lets a kernel have a threadgroup argument without a length: the program promises not to use it.
   for (; without_length != 0; without_length &= without_length - 1)
-    SMELT_TRY_VOID(
-        encoder.set_threadgroup_memory(static_cast<uint32_t>(std::countr_zero(without_length)), kLeastThreadgroup));
+    SMELT_TRY_VOID(encoder.set_threadgroup_memory(lowest_slot(without_length), kLeastThreadgroup));
   return encoder.set_pipeline(dispatch.pipeline->pipeline);
 }
 

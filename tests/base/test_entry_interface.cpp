@@ -10,17 +10,19 @@ TEST_CASE("entry_interface_classes_have_their_rows") {
     const auto kind = static_cast<BindingClass>(i);
     CHECK(binding_class_named(to_string(kind)) == kind);
     CHECK(row_of(kind).slots > 0);
-    // The loader keeps the slots of what it binds in a word.
+    // The loader keeps the slots of what it binds in a mask.
     if (is_run(kind)) CHECK(row_of(kind).slots <= kMaskedSlots);
   }
   CHECK(to_string(BindingClass::tensor) == "tensor");
   CHECK_FALSE(binding_class_named("builtin"));
 }
 
-TEST_CASE("entry_interface_textures_are_named_and_refused_by_their_row") {
+TEST_CASE("entry_interface_textures_run_and_tables_are_refused_by_their_row") {
   CHECK(binding_class_named("texture") == BindingClass::texture);
   CHECK(row_of(BindingClass::texture).slots == 128);
-  CHECK_FALSE(is_run(BindingClass::texture));
+  CHECK(is_run(BindingClass::texture));
+  CHECK(is_run(BindingClass::sampler));
+  CHECK_FALSE(is_run(BindingClass::table));
   CHECK(is_run(BindingClass::buffer));
   CHECK(is_run(BindingClass::threadgroup));
 }
@@ -41,7 +43,7 @@ TEST_CASE("entry_interface_slots_of_classes_are_apart") {
   CHECK_FALSE(first_missing(wanted, there));
   wanted[BindingClass::buffer] = slot_mask(2, 3);
   wanted[BindingClass::threadgroup] = slot_mask(0, 1);
-  CHECK(wanted[BindingClass::buffer] == 0b11100);
+  CHECK((wanted[BindingClass::buffer] == 0b11100));
   there[BindingClass::buffer] = slot_mask(0, 4);
   CHECK(first_missing(wanted, there) == BindingSlot{BindingClass::buffer, 4});
   there[BindingClass::buffer] |= slot_mask(4, 1);
@@ -49,8 +51,10 @@ TEST_CASE("entry_interface_slots_of_classes_are_apart") {
   // A texture in slot 0 is no threadgroup memory there.
   there[BindingClass::texture] = slot_mask(0, 1);
   CHECK(first_missing(wanted, there) == BindingSlot{BindingClass::threadgroup, 0});
-  CHECK(slot_mask(30, 5) == 1u << 30);
-  CHECK(slot_mask(31, 1) == 0);
+  CHECK((slot_mask(127, 5) == SlotMask{1} << 127));
+  CHECK((slot_mask(128, 1) == 0));
+  CHECK(lowest_slot(slot_mask(3, 2)) == 3);
+  CHECK(lowest_slot(slot_mask(100, 20)) == 100);
 }
 
 }  // namespace smelt

@@ -245,8 +245,8 @@ AirType read_type(std::string_view text, const Binding& binding) {
   if (text == "table") return handle("visible_function_table", 1);
   if (text == "event") return handle("simdgroup_event", 0);
   if (text == "events") return handle("simdgroup_event", 0).pointer_in(0);
-  if (text == "{T}") {
-    AirType answer = binding.t;
+  if (text.starts_with('{')) {
+    AirType answer = read_type(text.substr(1, text.size() - 2), binding);
     answer.with_residency = true;
     return answer;
   }
@@ -309,11 +309,12 @@ bool offers(const Row& row, const Spelling& spelling) {
   return !(row.variants & (kGlobal | kLocal));
 }
 
-/// "texture_2d" of "sample_texture_2d_grad".
+/// "texture_2d" of "sample_texture_2d_grad" and "write_texture_2d.i16", "depth_2d" of "read_depth_2d".
 std::string_view handle_of(std::string_view operation) {
-  const size_t at = operation.find("texture_");
+  size_t at = operation.find("texture_");
+  if (at == std::string_view::npos) at = operation.rfind("depth_");
   if (at == std::string_view::npos) return {};
-  std::string_view rest = operation.substr(at);
+  std::string_view rest = operation.substr(at, operation.find('.') - at);
   if (rest.ends_with("_grad")) rest.remove_suffix(5);
   return rest;
 }
@@ -542,6 +543,10 @@ void annotate(llvm::Function& function, const Signature& signature) {
     case Effect::texture_read:
       add({Attribute::NoFree});
       function.setMemoryEffects(MemoryEffects::argMemOnly(llvm::ModRefInfo::Ref));
+      break;
+    case Effect::hidden_read:
+      add({Attribute::NoFree});
+      function.setMemoryEffects(MemoryEffects::inaccessibleMemOnly(llvm::ModRefInfo::Ref));
       break;
   }
   for (unsigned i = 0; i < signature.parameters.size() && i < function.arg_size(); ++i) {

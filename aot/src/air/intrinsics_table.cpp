@@ -3,13 +3,13 @@
 #include "air/intrinsics_table.hpp"
 
 #include <array>
+#include <vector>
 
 namespace smelt::aot::air {
 namespace {
 
 constexpr Evidence H = Evidence::harvested;
 constexpr Evidence S = Evidence::sourced;
-constexpr Evidence I = Evidence::inferred;
 
 // clang-format off
 constexpr Row kRows[] = {
@@ -193,27 +193,6 @@ constexpr Row kRows[] = {
     {"is_function_constant_defined", Suffix::none, "i1(p2i8)", Effect::pure, H},
     {"normalize_function_constant_predicate.i8", Suffix::none, "i8(i8)", Effect::pure, H},
     {"get_function_pointer_visible_function_table", Suffix::none, "p0i8(table:r,i32)", Effect::texture_read, H, 0, {2, 3}},
-    // Texture samples, 3.11: a bare vector up to 2.1, with the residency byte and a second lod bound from 2.2.
-    {"sample_texture_2d", Suffix::texel, "T(texture:r,sampler:r,v2f32,i1,v2i32,i1,f32)", Effect::texture_sample, H, 0, {}, {1, 9}},
-    {"sample_texture_2d", Suffix::texel, "T(texture:r,sampler:r,v2f32,i1,v2i32,i1,f32,i32)", Effect::texture_sample, H, 0, {2, 0}, {2, 1}},
-    {"sample_texture_2d", Suffix::texel, "{T}(texture:r,sampler:r,v2f32,i1,v2i32,i1,f32,f32,i32)", Effect::texture_sample, H, 0, {2, 2}},
-    {"sample_texture_2d_array", Suffix::texel, "T(texture:r,sampler:r,v2f32,i32,i1,v2i32,i1,f32)", Effect::texture_sample, H, 0, {}, {1, 9}},
-    {"sample_texture_2d_array", Suffix::texel, "T(texture:r,sampler:r,v2f32,i32,i1,v2i32,i1,f32,i32)", Effect::texture_sample, H, 0, {2, 0}, {2, 1}},
-    {"sample_texture_2d_array", Suffix::texel, "{T}(texture:r,sampler:r,v2f32,i32,i1,v2i32,i1,f32,f32,i32)", Effect::texture_sample, H, 0, {2, 2}},
-    {"sample_texture_3d", Suffix::texel, "T(texture:r,sampler:r,v3f32,i1,v3i32,i1,f32)", Effect::texture_sample, H, 0, {}, {1, 9}},
-    {"sample_texture_3d", Suffix::texel, "T(texture:r,sampler:r,v3f32,i1,v3i32,i1,f32,i32)", Effect::texture_sample, H, 0, {2, 0}, {2, 1}},
-    {"sample_texture_3d", Suffix::texel, "{T}(texture:r,sampler:r,v3f32,i1,v3i32,i1,f32,f32,i32)", Effect::texture_sample, H, 0, {2, 2}},
-    {"sample_texture_cube", Suffix::texel, "T(texture:r,sampler:r,v3f32,i1,f32)", Effect::texture_sample, H, 0, {}, {1, 9}},
-    {"sample_texture_cube", Suffix::texel, "T(texture:r,sampler:r,v3f32,i1,f32,i32)", Effect::texture_sample, H, 0, {2, 0}, {2, 1}},
-    {"sample_texture_cube", Suffix::texel, "{T}(texture:r,sampler:r,v3f32,i1,f32,f32,i32)", Effect::texture_sample, H, 0, {2, 2}},
-    {"sample_texture_cube_array", Suffix::texel, "T(texture:r,sampler:r,v3f32,i32,i1,f32)", Effect::texture_sample, H, 0, {}, {1, 9}},
-    {"sample_texture_cube_array", Suffix::texel, "T(texture:r,sampler:r,v3f32,i32,i1,f32,i32)", Effect::texture_sample, H, 0, {2, 0}, {2, 1}},
-    {"sample_texture_cube_array", Suffix::texel, "{T}(texture:r,sampler:r,v3f32,i32,i1,f32,f32,i32)", Effect::texture_sample, H, 0, {2, 2}},
-    {"sample_texture_2d_grad", Suffix::texel, "T(texture:r,sampler:r,v2f32,v2f32,v2f32,i1,v2i32)", Effect::texture_read, H, 0, {}, {1, 9}},
-    {"sample_texture_2d_grad", Suffix::texel, "T(texture:r,sampler:r,v2f32,v2f32,v2f32,i1,v2i32,i32)", Effect::texture_read, I, 0, {2, 0}, {2, 1}},
-    {"sample_texture_2d_grad", Suffix::texel, "{T}(texture:r,sampler:r,v2f32,v2f32,v2f32,f32,i1,v2i32,i32)", Effect::texture_read, H, 0, {2, 2}},
-    {"get_width_texture_2d", Suffix::none, "i32(texture:r,i32)", Effect::texture_read, S},
-    {"get_height_texture_2d", Suffix::none, "i32(texture:r,i32)", Effect::texture_read, S},
 };
 // clang-format on
 
@@ -228,7 +207,14 @@ constexpr std::array<std::string_view, 30> kFamilies = {
 }  // namespace
 
 std::span<const Row> table() {
-  return kRows;
+  // Threads may read it while statics go.
+  static const auto& all = *new std::vector<Row>([] {
+    std::vector<Row> rows(std::begin(kRows), std::end(kRows));
+    const std::span<const Row> textures = texture_rows();
+    rows.insert(rows.end(), textures.begin(), textures.end());
+    return rows;
+  }());
+  return all;
 }
 
 bool is_known_family(std::string_view name) {

@@ -47,7 +47,7 @@ enum Variant : unsigned {
 /// Signature notation: types as in names, and T (the suffix type), E (one lane of T), K (i32 with T's lanes), pT
 /// (pointer to T in the space of the name), D A B C (the four types of a matrix product), texture, sampler, table,
 /// event.
-/// ":r" reads only, ":w" writes only. "{T}" is T with its residency byte.
+/// ":r" reads only, ":w" writes only. "{T}" is T with its residency byte, "{v4f32}" that vector.
 struct Row {
   std::string_view name;
   Suffix suffix = Suffix::none;
@@ -59,7 +59,10 @@ struct Row {
   Version until{};
 };
 
+/// All rows: those of intrinsics_table.cpp, then the textures'.
 std::span<const Row> table();
+/// intrinsics_textures.cpp.
+std::span<const Row> texture_rows();
 
 /// Texture, ray tracing, mesh and tile operations that we pass through by the look of their name.
 bool is_known_family(std::string_view name_without_air);

@@ -51,6 +51,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(typed_addresses, kernel_ir),
     SMELT_PASS(matrix_memory, all),
     SMELT_PASS(barriers, all),
+    SMELT_PASS(texture_forms, all),
     SMELT_PASS(version_gate, all),
     SMELT_PASS(entry_metadata, all),
     SMELT_PASS(module_stamp, all),

@@ -78,6 +78,14 @@ bool converts_halves(const llvm::Function& function) {
   });
 }
 
+/// Whether the code reads them from the dispatch block.
+bool binds_handles(const KernelEntry& info) {
+  return llvm::any_of(info.interface.parameters, [](const EntryParameter& parameter) {
+    const auto* binding = std::get_if<Binding>(&parameter);
+    return binding != nullptr && (binding->kind == BindingClass::texture || binding->kind == BindingClass::sampler);
+  });
+}
+
 bool has_atomics(const llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function),
                       [](const llvm::Instruction& instruction) { return instruction.isAtomic(); });
@@ -148,6 +156,7 @@ class KernelCompiler {
     result.row.constants_bytes = prepared.constants_bytes;
     result.row.constants = prepared.constants;
     result.row.method = driven.method;
+    if (binds_handles(info)) result.row.oldest = schema::kCpuSliceWithTextures;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;

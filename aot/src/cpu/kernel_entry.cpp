@@ -20,14 +20,15 @@ Result<void> check_binding(const Binding& binding, const air::EntryArgument& arg
       return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
     return fail(Errc::unsupported, "argument {} is {}: not on the CPU", argument.index, row.noun);
   }
-  if (!argument.slots || binding.slot >= SMELT_CPU_MAX_BUFFERS)
-    return fail(Errc::unsupported, "argument {}: buffer index {} is not one of 0..{}", argument.index,
-                argument.slots ? fmt::to_string(binding.slot) : "(none)", SMELT_CPU_MAX_BUFFERS - 1);
+  const std::string_view name = binding.kind == BindingClass::threadgroup ? "buffer" : row.name;
+  if (!argument.slots || binding.slot >= row.slots)
+    return fail(Errc::unsupported, "argument {}: {} index {} is not one of 0..{}", argument.index, name,
+                argument.slots ? fmt::to_string(binding.slot) : "(none)", row.slots - 1);
   if (binding.count != 1)
-    return fail(Errc::unsupported, "argument {}: an array of {} buffers is not on the CPU", argument.index,
-                binding.count);
+    return fail(Errc::unsupported, "argument {}: an array of {} {}s is not on the CPU", argument.index, binding.count,
+                name);
   if (!type.isPointerTy())
-    return fail(Errc::corrupt, "argument {}: metadata says buffer, the parameter is no pointer", argument.index);
+    return fail(Errc::corrupt, "argument {}: metadata says {}, the parameter is no pointer", argument.index, name);
   return {};
 }
 

@@ -23,8 +23,9 @@ inline constexpr const char* kUndefined = "smelt.undefined";  ///< the whole err
 
 // Of an entry point's parameter.
 inline constexpr const char* kBuiltin = "smelt.builtin";                ///< it is this hardware value (builtins.hpp)
+inline constexpr const char* kHandle = "smelt.handle";                  ///< "texture" or "sampler": not a buffer
 inline constexpr const char* kLocationIndex = "smelt.location_index";   ///< "N", where the slot is not the next one
-inline constexpr const char* kAccess = "smelt.access";                  ///< "read", "write" or "read_write"
+inline constexpr const char* kAccess = "smelt.access";                  ///< "read", "write", "read_write" or "sample"
 inline constexpr const char* kArgName = "smelt.arg_name";               ///< when not the parameter's own
 inline constexpr const char* kArgTypeName = "smelt.arg_type_name";      ///< of the pointee: "float"; "char" without it
 inline constexpr const char* kArgTypeSize = "smelt.arg_type_size";      ///< "N" bytes of the pointee; 1 without it
@@ -42,9 +43,9 @@ inline constexpr const char* kBufferNoAlias = "air-buffer-no-alias";  ///< of a 
 /// Only the bitcode writer spells it, as the type of the parameter.
 inline constexpr const char* kPointees = "smelt.pointees";
 
-inline constexpr const char* kParameterAttributes[] = {kBuiltin,     kLocationIndex,   kAccess,       kArgName,
-                                                       kArgTypeName, kArgTypeSize,     kArgTypeAlign, kArgStructType,
-                                                       kArgUnused,   kFunctionConstant};
+inline constexpr const char* kParameterAttributes[] = {kBuiltin,       kHandle,      kLocationIndex,   kAccess,
+                                                       kArgName,       kArgTypeName, kArgTypeSize,     kArgTypeAlign,
+                                                       kArgStructType, kArgUnused,   kFunctionConstant};
 inline constexpr const char* kFunctionAttributes[] = {kKernel, kMaxThreads, kThreadgroupMemory, kSimplified};
 
 /// Whether the function is marked as an entry point, and there.

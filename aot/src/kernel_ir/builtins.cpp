@@ -53,7 +53,8 @@ std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name) {
 
 bool is_operation(llvm::StringRef function_name) {
   return function_name.starts_with("air.") || function_name.starts_with("llvm.") ||
-         function_name.starts_with("___metal_") || parse_builtin_call(function_name);
+         function_name.starts_with("___metal_") || function_name.starts_with("smelt.air.") ||
+         parse_builtin_call(function_name);
 }
 
 llvm::CallInst* call_builtin(llvm::IRBuilderBase& builder, std::string_view attribute, char component) {

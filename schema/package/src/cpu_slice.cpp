@@ -205,8 +205,10 @@ Result<Bytes> write_cpu_slice(CpuSlice slice, const std::vector<Bytes>& code) {
   const Bytes rows = encode_rows(slice.kernels);
   ByteWriter out;
   out.put<uint32_t>(kCpuSliceMagic);
-  out.put<uint16_t>(kCpuSliceFormat);
-  out.put<uint16_t>(kCpuSliceOldest);
+  uint16_t oldest = kCpuSliceOldest;
+  for (const CpuKernel& kernel : slice.kernels) oldest = std::max(oldest, kernel.oldest);
+  out.put<uint16_t>(oldest);
+  out.put<uint16_t>(oldest);
   out.put<uint32_t>(static_cast<uint32_t>(slice.arch));
   out.put<uint32_t>(slice.level);
   out.put<uint64_t>(end);
@@ -272,6 +274,7 @@ Result<CpuSlice> read_cpu_slice(ByteView bytes) {
   slice.kernels.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     SMELT_TRY(CpuKernel kernel, read_row(row_cursor, left));
+    kernel.oldest = std::max(oldest, kCpuSliceOldest);
     SMELT_TRY_VOID(check_padding(bytes, left.low, kernel.code_offset));
     left.low = kernel.code_offset + kernel.code_bytes;
     slice.kernels.push_back(std::move(kernel));

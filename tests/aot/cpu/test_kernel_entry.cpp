@@ -46,8 +46,6 @@ TEST_CASE("kernel_entry_bindings_and_inputs_in_the_functions_order") {
 
 TEST_CASE("kernel_entry_classes_that_are_refused_are_named") {
   const std::pair<const char*, const char*> refusals[] = {
-      {"texture", "argument 1 is a texture: not on the CPU"},
-      {"sampler", "argument 1 is a sampler: not on the CPU"},
       {"visible_function_table", "argument 1 is of kind 'air.visible_function_table': not on the CPU"},
       {"tensor", "argument 1 is of kind 'air.tensor': not on the CPU"},
       {"vertex_input", "argument 1 is of kind 'air.vertex_input': not on the CPU"},

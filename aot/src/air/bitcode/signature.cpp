@@ -138,6 +138,10 @@ TypeId result_by_name(TypeTable& types, const llvm::Function& function) {
     if (function.getIntrinsicID() == llvm::Intrinsic::invariant_start)
       return types.pointer(types.literal_struct({}), space);
     if (function.getName().starts_with("air.simdgroup_async_copy")) return types.pointer(event(types), space);
+    if (function.getName() == "air.get_read_sampler") return types.pointer(types.opaque("struct._sampler_t"), space);
+    if (StringRef name = function.getName(); name.consume_front("air.get_null_"))
+      if (const std::string texture = texture_struct(name); !texture.empty())
+        return types.pointer(types.opaque(texture), space);
   }
   return types.of(result);
 }

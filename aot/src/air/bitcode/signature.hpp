@@ -7,6 +7,7 @@
 //   air.simdgroup_async_copy_*      i8; the result is %struct._simdgroup_event_t*
 //   air.wait_simdgroup_events       %struct._simdgroup_event_t**
 //   air.*_texture_KIND, *_depth_KIND  %struct._texture_KIND_t, and %struct._sampler_t in space 2
+//   air.get_read_sampler, air.get_null_texture_KIND   the result is such a structure's pointer
 //   air.get_function_pointer_visible_function_table   %struct._visible_function_table_t
 //   air.[fast_]sincos, modf, fract  the last type in the name; air.frexp: i32 of the same shape
 //   llvm.invariant.end              its first operand is {}*, what llvm.invariant.start returns

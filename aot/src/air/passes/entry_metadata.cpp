@@ -8,6 +8,7 @@
 #include "kernel_ir/builtins.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
+#include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/Module.h"
 
 #include <array>
@@ -48,24 +49,32 @@ bool only_reads(const llvm::Value& pointer, unsigned depth = 0) {
   return true;
 }
 
+bool is_handle(const llvm::Argument& argument) {
+  return argument.getParent()->getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kHandle);
+}
+
 /// Slots by class: buffers of device and constant memory share one space, threadgroup pointers have their own.
 class SlotTable {
  public:
   /// Two arguments may have one slot when a condition decides which of them exists.
-  Result<unsigned> take(const llvm::Argument& argument, unsigned space, bool is_conditional) {
-    std::set<unsigned>& used = used_[space == kThreadgroup ? BindingClass::threadgroup : BindingClass::buffer];
+  Result<unsigned> take(const llvm::Argument& argument, BindingClass kind, bool is_conditional) {
+    std::set<unsigned>& used = used_[kind];
     unsigned next = 0;
     while (used.count(next)) ++next;
     SMELT_TRY(const unsigned slot, attribute_number(argument, kernel_ir::kLocationIndex, next));
-    if (slot >= kMostBuffers)
+    const std::string_view word = is_handle(argument) ? row_of(kind).name : "buffer";
+    if (is_handle(argument) && slot >= row_of(kind).slots)
+      return fail(Errc::compile_failed, "kernel '{}' binds argument '{}' to {} {}; Metal has {}",
+                  argument.getParent()->getName(), argument.getName(), word, slot, row_of(kind).slots);
+    if (slot >= kMostBuffers && !is_handle(argument))
       return fail(
           Errc::compile_failed,
           "kernel '{}' binds argument '{}' to buffer {}; Metal has {} buffers (0 to {}). Put several arguments into "
           "one buffer",
           argument.getParent()->getName(), argument.getName(), slot, kMostBuffers, kMostBuffers - 1);
     if (!used.insert(slot).second && !is_conditional)
-      return fail(Errc::compile_failed, "kernel '{}' binds two arguments to buffer {}; '{}' is one of them",
-                  argument.getParent()->getName(), slot, argument.getName());
+      return fail(Errc::compile_failed, "kernel '{}' binds two arguments to {} {}; '{}' is one of them",
+                  argument.getParent()->getName(), word, slot, argument.getName());
     return slot;
   }
 
@@ -146,7 +155,8 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
   node.condition = condition_of(context, argument);
   node.kind = members.is_argument_buffer ? "air.indirect_buffer" : "air.buffer";
   if (argument.getDereferenceableBytes() != 0 && space == kConstant) node.buffer_size = size;
-  SMELT_TRY(const unsigned slot, slots.take(argument, space, node.condition));
+  const BindingClass kind = space == kThreadgroup ? BindingClass::threadgroup : BindingClass::buffer;
+  SMELT_TRY(const unsigned slot, slots.take(argument, kind, node.condition));
   node.slots = {slot, 1};
   node.access = access == "read" ? ArgumentAccess::read : ArgumentAccess::read_write;
   if (context.target.air >= kFirstAddressSpace) node.address_space = space;
@@ -155,6 +165,26 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
   if (type_name != "void" && align != 0) node.type_size = {size, align};
   finish_argument(node, argument, type_name);
   return write_argument(llvm_context, node);
+}
+
+/// A texture or sampler. Apple writes no address space and no size of it.
+Result<llvm::MDNode*> handle_node(const PassContext& context, const llvm::Argument& argument, SlotTable& slots) {
+  const std::string word = attribute_text(argument, kernel_ir::kHandle, "");
+  const std::optional<BindingClass> kind = binding_class_named(word);
+  if (!kind || !argument.getType()->isPointerTy())
+    return fail(Errc::compile_failed, "argument '{}': \"{}\" is no class of handles", argument.getName(), word);
+  EntryArgument node;
+  node.index = argument.getArgNo();
+  node.condition = condition_of(context, argument);
+  node.kind = fmt::format("air.{}", word);
+  SMELT_TRY(const unsigned slot, slots.take(argument, *kind, node.condition));
+  node.slots = {slot, 1};
+  const std::string access = attribute_text(argument, kernel_ir::kAccess, "");
+  for (const ArgumentAccess one :
+       {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
+    if (access == to_string(one)) node.access = one;
+  finish_argument(node, argument, attribute_text(argument, kernel_ir::kArgTypeName, ""));
+  return write_argument(context.module.getContext(), node);
 }
 
 /// "uint3" for <3 x i32>: what Apple pairs with the IR type of a hardware value.
@@ -189,7 +219,7 @@ Result<llvm::MDNode*> argument_node(const PassContext& context, const llvm::Argu
     return fail(Errc::compile_failed,
                 "argument '{}' of kernel '{}' has type {} and is neither a buffer nor a hardware value",
                 argument.getName(), context.entry->getName(), text_of(*argument.getType()));
-  return buffer_node(context, argument, slots);
+  return is_handle(argument) ? handle_node(context, argument, slots) : buffer_node(context, argument, slots);
 }
 
 void clean_attributes(const PassContext& context) {
@@ -197,7 +227,9 @@ void clean_attributes(const PassContext& context) {
   for (const char* key : kernel_ir::kFunctionAttributes) entry.removeFnAttr(key);
   for (llvm::Argument& argument : entry.args()) {
     const unsigned index = argument.getArgNo();
-    const bool is_buffer = argument.getType()->isPointerTy();
+    const bool is_buffer = argument.getType()->isPointerTy() && !is_handle(argument);
+    if (is_handle(argument))
+      entry.removeParamAttrs(index, llvm::AttributeMask(entry.getAttributes().getParamAttrs(index)));
     for (const char* key : kernel_ir::kParameterAttributes) entry.removeParamAttr(index, key);
     entry.removeParamAttr(index, llvm::Attribute::NoAlias);
     if (is_buffer && context.options.buffers_do_not_overlap)

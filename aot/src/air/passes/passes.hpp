@@ -67,6 +67,7 @@ Result<void> typed_addresses(PassContext&);           ///< gep i8 p, 24 -> gep %
 // The target. Finished AIR too.
 Result<void> matrix_memory(PassContext&);   ///< the 2.7 and the 2.8 form of matrix loads and stores
 Result<void> barriers(PassContext&);        ///< convergent everywhere; the scope operand of this AIR version
+Result<void> texture_forms(PassContext&);   ///< calls of textures and constant samplers as this AIR version has them
 Result<void> version_gate(PassContext&);    ///< nothing that this AIR version cannot say; unknown operations are errors
 Result<void> entry_metadata(PassContext&);  ///< !air.kernel and its arguments from the signature
 Result<void> module_stamp(PassContext&);    ///< triple, layout, flags, version nodes

@@ -212,7 +212,15 @@ void make_entry(const DriverContext& context, const WorkItem& item, const Frame&
         break;
       }
       case BindingClass::texture:
+        operands.push_back(load_constant(builder, bound_type,
+                                         SMELT_DISPATCH_FIELD(builder, pointer, dispatch, textures),
+                                         parameter.index * sizeof(void*)));
+        break;
       case BindingClass::sampler:
+        operands.push_back(load_constant(builder, bound_type,
+                                         SMELT_DISPATCH_FIELD(builder, pointer, dispatch, samplers),
+                                         parameter.index * sizeof(void*)));
+        break;
       case BindingClass::table:
       case BindingClass::acceleration_structure:
       case BindingClass::tensor:

@@ -20,30 +20,30 @@ struct Refusal {
   std::string_view reason;
 };
 constexpr Refusal kRefusals[] = {
-    {"calculate_", "textures are not on the CPU"},
+    {"calculate_", "this operation on textures is not on the CPU"},
     {"dfdx", "derivatives need a rasteriser, which is not on the CPU"},
     {"dfdy", "derivatives need a rasteriser, which is not on the CPU"},
     {"discard_fragment", "fragment functions are not on the CPU"},
     {"fwidth", "derivatives need a rasteriser, which is not on the CPU"},
-    {"gather_", "textures are not on the CPU"},
-    {"get_array_size_", "textures are not on the CPU"},
-    {"get_depth_", "textures are not on the CPU"},
+    {"gather_", "this operation on textures is not on the CPU"},
+    {"get_array_size_", "this operation on textures is not on the CPU"},
+    {"get_depth_", "this operation on textures is not on the CPU"},
     {"get_function_pointer_", "function tables are not on the CPU"},
-    {"get_height_", "textures are not on the CPU"},
+    {"get_height_", "this operation on textures is not on the CPU"},
     {"get_null_", "textures and tables are not on the CPU"},
-    {"get_num_", "textures are not on the CPU"},
-    {"get_read_sampler", "textures are not on the CPU"},
+    {"get_num_", "this operation on textures is not on the CPU"},
+    {"get_read_sampler", "this operation on textures is not on the CPU"},
     {"get_size_intersection", "ray tracing is not on the CPU"},
     {"get_size_visible", "function tables are not on the CPU"},
-    {"get_unique_identifier_", "textures are not on the CPU"},
-    {"get_width_", "textures are not on the CPU"},
+    {"get_unique_identifier_", "this operation on textures is not on the CPU"},
+    {"get_width_", "this operation on textures is not on the CPU"},
     {"imageblock", "imageblocks are not on the CPU"},
     {"intersect", "ray tracing is not on the CPU"},
     {"is_null_", "textures and tables are not on the CPU"},
-    {"read_", "textures are not on the CPU"},
-    {"sample_", "textures are not on the CPU"},
+    {"read_", "this operation on textures is not on the CPU"},
+    {"sample_", "this operation on textures is not on the CPU"},
     {"set_", "mesh functions are not on the CPU"},
-    {"write_", "textures are not on the CPU"},
+    {"write_", "this operation on textures is not on the CPU"},
 };
 
 std::string unsupported_reason(const AirName& name) {
@@ -128,6 +128,7 @@ Result<void> lower_function(llvm::Function& function) {
 }  // namespace
 
 const Operation* find_operation(const AirName& name) {
+  if (const Operation* found = find_texture_operation(name)) return found;
   const auto type = parse_trailing_type(name);
   if (type && !type->element.is_float())
     if (const Operation* found = find_in(integer_operations(), name.operation)) return found;

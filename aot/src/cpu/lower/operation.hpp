@@ -50,6 +50,8 @@ std::span<const Operation> math_operations();
 std::span<const Operation> integer_operations();
 std::span<const Operation> data_operations();    // convert, pack, unpack, all, any, tests
 std::span<const Operation> memory_operations();  // atomics and fences
+/// One for all operations on textures, whose names say more than tables can; null for other names.
+const Operation* find_texture_operation(const AirName& name);
 
 /// Null when nobody lowers it.
 const Operation* find_operation(const AirName& name);

@@ -86,5 +86,7 @@ RT_INLINE LogParts log_parts(float x) {
 
 // Shared between files.
 float smelt_rt_exp(float x);
+float smelt_rt_log2(float x);
+float smelt_rt_powr(float x, float y);
 
 #endif

@@ -14,3 +14,7 @@
 #include "inverse.c"
 #include "power.c"
 #include "trigonometric.c"
+// It uses powers.
+#include "texture.c"
+// It reads texels through texture.c.
+#include "sample.c"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/runtime/runtime.hpp"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -28,18 +29,38 @@ std::unique_ptr<llvm::Module> open_runtime(llvm::LLVMContext& context) {
   return std::move(*module);
 }
 
+constexpr llvm::StringLiteral kRuntimeCall = "smelt.runtime-call";
+
+/// Long, and with branches: what is inlined everywhere takes long to compile and is not faster.
+bool is_texture_function(llvm::StringRef name) {
+  return name.starts_with("smelt_rt_texture_");
+}
+
 /// Attributes that tie a function to the processor it was compiled for, or that keep it from being inlined.
-void make_inlinable(llvm::Function& function) {
-  function.setLinkage(llvm::GlobalValue::InternalLinkage);
-  function.setDSOLocal(true);
+void forget_processor(llvm::Function& function) {
   for (const char* attribute : {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width",
                                 "no-trapping-math", "stack-protector-buffer-size"})
     function.removeFnAttr(attribute);
+}
+
+void make_inlinable(llvm::Function& function) {
+  function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  function.setDSOLocal(true);
+  forget_processor(function);
+  if (is_texture_function(function.getName())) {
+    function.addFnAttr(llvm::Attribute::NoInline);
+    function.addFnAttr(kRuntimeCall);
+    return;
+  }
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
 }
 
 }  // namespace
+
+bool stays_called(const llvm::Function& function) {
+  return function.hasFnAttribute(kRuntimeCall);
+}
 
 llvm::Function* declare_runtime(llvm::Module& module, std::string_view name) {
   const std::string full = std::string(kRuntimePrefix) + std::string(name);
@@ -64,6 +85,8 @@ Result<void> link_runtime(llvm::Module& module) {
     if (!runtime->getFunction(name))
       return fail(Errc::compile_failed, "the CPU runtime inside this build of smelt has no function '{}'", name);
   }
+  llvm::SmallPtrSet<const llvm::Function*, 32> known;
+  for (const llvm::Function& function : module) known.insert(&function);
   // Scalars only: the runtime's own layout and triple decide nothing.
   runtime->setDataLayout(module.getDataLayout());
   runtime->setTargetTriple(module.getTargetTriple());
@@ -71,7 +94,10 @@ Result<void> link_runtime(llvm::Module& module) {
   if (llvm::Linker::linkModules(module, std::move(runtime), llvm::Linker::LinkOnlyNeeded))
     return fail(Errc::compile_failed, "the CPU runtime does not link into module '{}'", module.getModuleIdentifier());
   for (llvm::Function& function : module)
-    if (!function.isDeclaration() && function.getName().starts_with(prefix())) make_inlinable(function);
+    if (!function.isDeclaration() && function.getName().starts_with(prefix()))
+      make_inlinable(function);
+    else if (known.count(&function) == 0)
+      forget_processor(function);
   return {};
 }
 

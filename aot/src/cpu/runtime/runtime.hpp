@@ -21,6 +21,9 @@ inline constexpr std::string_view kRuntimePrefix = "smelt_rt_";
 /// there is no such function. link_runtime gives it a body.
 llvm::Function* declare_runtime(llvm::Module& module, std::string_view name);
 
+/// Whether a function of the runtime stays one, and is called: those that look at textures.
+bool stays_called(const llvm::Function& function);
+
 /// Gives bodies to all `smelt_rt_*` declarations of `module`: internal, always-inline, without target attributes. May
 /// be called again after more declarations were made.
 Result<void> link_runtime(llvm::Module& module);

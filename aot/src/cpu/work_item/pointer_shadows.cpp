@@ -196,8 +196,9 @@ Shadow PointerShadows::of_argument(llvm::Argument& argument) {
     case BindingClass::threadgroup:
       return {builder.getInt64(0), length(offsetof(smelt_cpu_dispatch, threadgroup_bytes), i32_),
               builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
-    case BindingClass::texture:  // read_kernel_entry refuses these
+    case BindingClass::texture:  // no address that code makes is based on these: the runtime looks at what they are
     case BindingClass::sampler:
+      return of_ours();
     case BindingClass::table:
     case BindingClass::acceleration_structure:
     case BindingClass::tensor:

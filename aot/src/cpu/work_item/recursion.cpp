@@ -5,6 +5,7 @@
 #include "cpu/further_parameters.hpp"
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/lower.hpp"
+#include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/lane_functions.hpp"
@@ -137,9 +138,9 @@ Result<void> inline_calls(llvm::Function& function) {
     llvm::SmallVector<llvm::CallBase*> calls;
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        if (const llvm::Function* callee = call->getCalledFunction(); callee != nullptr && !callee->isDeclaration() &&
-                                                                      !callee->hasFnAttribute(kRecursive) &&
-                                                                      !is_lane_function(*callee))
+        if (const llvm::Function* callee = call->getCalledFunction();
+            callee != nullptr && !callee->isDeclaration() && !callee->hasFnAttribute(kRecursive) &&
+            !is_lane_function(*callee) && !stays_called(*callee))
           calls.push_back(call);
     if (calls.empty()) return {};
     for (llvm::CallBase* call : calls) {

@@ -30,6 +30,7 @@ struct ParameterFact {
   std::string builtin;              ///< "thread_position_in_grid"
   unsigned lanes = 1;               ///< of the hardware value
   unsigned bits = 32;               ///< of a lane
+  Access access = Access::none;     ///< of a texture
 };
 
 struct KernelFact {

@@ -12,28 +12,11 @@ struct NameRow {
   bool is_template = false;  ///< with arguments only
 };
 
-constexpr std::string_view kTextures = "textures", kImageblocks = "imageblocks", kMesh = "mesh stages",
-                           kRays = "ray tracing functions", kTables = "function tables", kTensors = "tensors",
-                           kFragments = "fragment functions", kCommands = "indirect command buffers";
+constexpr std::string_view kImageblocks = "imageblocks", kMesh = "mesh stages", kRays = "ray tracing functions",
+                           kTables = "function tables", kTensors = "tensors", kFragments = "fragment functions",
+                           kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
-    {"texture1d", kTextures},
-    {"texture1d_array", kTextures},
-    {"texture2d", kTextures},
-    {"texture2d_array", kTextures},
-    {"texture2d_ms", kTextures},
-    {"texture2d_ms_array", kTextures},
-    {"texture3d", kTextures},
-    {"texturecube", kTextures},
-    {"texturecube_array", kTextures},
-    {"texture_buffer", kTextures},
-    {"depth2d", kTextures},
-    {"depth2d_array", kTextures},
-    {"depth2d_ms", kTextures},
-    {"depth2d_ms_array", kTextures},
-    {"depthcube", kTextures},
-    {"depthcube_array", kTextures},
-    {"sampler", "samplers"},
     {"imageblock", kImageblocks},
     {"imageblock_layout_explicit", kImageblocks},
     {"imageblock_layout_implicit", kImageblocks},

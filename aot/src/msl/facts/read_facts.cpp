@@ -4,6 +4,7 @@
 #include "air/intrinsics.hpp"
 #include "air/limits.hpp"
 #include "msl/facts/annotations.hpp"
+#include "msl/facts/handles.hpp"
 #include "msl/facts/missing_features.hpp"
 #include "msl/facts/struct_members.hpp"
 #include "msl/syntax/attributes.hpp"
@@ -242,12 +243,40 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
+  void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {
+    const std::string_view word = to_string(handle.kind);
+    if (resource != nullptr && metal_attribute(*resource) != llvm::StringRef(word.data(), word.size()))
+      return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'; it is '{}'",
+                   metal_attribute(*resource).str(), handle.name, word);
+    fact.binding = handle.kind;
+    fact.type_name = handle.name;
+    fact.access = handle.access;
+    fact.space = handle.kind == BindingClass::texture ? 1 : 2;
+    if (resource != nullptr && !read_slot(*resource, handle.kind, fact)) return;
+    kernel.parameters.push_back(std::move(fact));
+  }
+
+  bool read_slot(const AnnotateAttr& resource, BindingClass kind, ParameterFact& fact) {
+    const auto slot = number_of(resource, context_);
+    const uint32_t slots = row_of(kind).slots;
+    if (slot && *slot >= 0 && *slot < slots) {
+      fact.slot = static_cast<unsigned>(*slot);
+      return true;
+    }
+    error(resource.getLocation(), "'{}' attribute parameter is out of bounds: must be between 0 and {}",
+          metal_attribute(resource).str(), slots - 1);
+    return false;
+  }
+
   void read_buffer(const clang::ParmVarDecl& parameter, const AnnotateAttr* resource, ParameterFact fact,
                    KernelFact& kernel) {
     const clang::QualType type = parameter.getType();
     const clang::SourceLocation at = parameter.getLocation();
     const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
     const bool is_indirect = type->isPointerType() || type->isReferenceType();
+    if (const auto handle = handle_type(type, context_)) return read_handle(*handle, resource, std::move(fact), kernel);
+    if (const auto handle = handle_inside(is_indirect ? type->getPointeeType() : type, context_))
+      return error(at, "parameter '{}': an array of or a pointer to '{}' is not supported", fact.name, handle->name);
     if (const std::string feature = beyond(is_indirect ? type->getPointeeType() : type);
         !feature.empty() || is_refused(kind))
       return error(at, "parameter '{}': {} are not supported; kernels work on buffers here", fact.name,
@@ -269,6 +298,9 @@ class Reader {
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
+    if (kind == "texture" || kind == "sampler")
+      return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'", kind,
+                   metal_name(type, context_));
     if (!kind.empty() && (kind == "threadgroup") != (fact.space == 3))
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter in address space '{}'", kind,
                    fact.space == 3   ? "threadgroup"
@@ -286,13 +318,7 @@ class Reader {
       if (const auto trouble = read_members(sema_, pointee, fact))
         return error(trouble->at.isValid() ? trouble->at : at, "{}", trouble->text);
     }
-    if (resource != nullptr) {
-      const auto slot = number_of(*resource, context_);
-      if (!slot || *slot < 0 || *slot >= air::kMostBuffers)
-        return error(resource->getLocation(), "'{}' attribute parameter is out of bounds: must be between 0 and {}",
-                     kind, air::kMostBuffers - 1);
-      fact.slot = static_cast<unsigned>(*slot);
-    }
+    if (resource != nullptr && !read_slot(*resource, *fact.binding, fact)) return;
     kernel.parameters.push_back(std::move(fact));
   }
 
@@ -314,9 +340,10 @@ class Reader {
       unsigned slot = 0;
       while (taken.count(slot)) ++slot;
       taken.insert(slot);
-      if (slot >= air::kMostBuffers)
-        error(place_of(function, parameter.name), "no buffer is left for parameter '{}': there are {}", parameter.name,
-              air::kMostBuffers);
+      const BindingClassRow& row = row_of(*parameter.binding);
+      if (slot >= row.slots)
+        error(place_of(function, parameter.name), "no {} is left for parameter '{}': there are {}",
+              *parameter.binding == BindingClass::threadgroup ? "buffer" : row.name, parameter.name, row.slots);
       parameter.slot = slot;
     }
   }

@@ -2,6 +2,7 @@
 #include "msl/facts/struct_members.hpp"
 
 #include "msl/facts/annotations.hpp"
+#include "msl/facts/handles.hpp"
 #include "msl/facts/missing_features.hpp"
 #include "msl/facts/read_facts.hpp"
 
@@ -33,6 +34,7 @@ class MemberReader {
     for (const clang::FieldDecl* field : record.fields()) {
       uint64_t count = 0;
       const clang::QualType type = element_of(field->getType(), count);
+      if (handle_inside(type, context_)) return true;
       if (type->isPointerType() || type->isReferenceType() || find_annotation(*field, "id") != nullptr) return true;
       if (const auto* inner = structure(type); inner != nullptr && is_argument_buffer(*inner)) return true;
     }
@@ -49,6 +51,11 @@ class MemberReader {
       made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
       made.name = field->getNameAsString();
       const clang::QualType type = element_of(field->getType(), made.count);
+      if (const auto handle = handle_inside(type, context_))
+        return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is a '{}': textures and samplers in argument "
+                                    "buffers are not supported",
+                                    fact_.name, made.name, metal_name(context_.getRecordType(&record), context_),
+                                    handle->name));
       if (!beyond(type).empty())
         return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is a '{}', which is not supported", fact_.name,
                                     made.name, metal_name(context_.getRecordType(&record), context_), beyond(type)));

@@ -52,6 +52,18 @@ void describe_buffer(llvm::Function& entry, unsigned index, const ParameterFact&
   if (!fact.fields.empty()) set(kernel_ir::kArgStructType, kernel_ir::to_text({fact.fields, fact.is_argument_buffer}));
 }
 
+void describe_handle(llvm::Function& entry, unsigned index, const ParameterFact& fact,
+                     const std::vector<ConstantFact>& constants) {
+  const auto set = [&](const char* key, std::string_view value) {
+    kernel_ir::set_parameter(entry, index, key, llvm::StringRef(value.data(), value.size()));
+  };
+  if (const ConstantFact* condition = condition_of(fact, constants))
+    set(kernel_ir::kFunctionConstant, std::to_string(condition->index));
+  set(kernel_ir::kHandle, to_string(*fact.binding));
+  set(kernel_ir::kLocationIndex, std::to_string(fact.slot.value_or(0)));
+  if (fact.access != Access::none) set(kernel_ir::kAccess, to_string(fact.access));
+}
+
 }  // namespace
 
 void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
@@ -60,6 +72,8 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
     const ParameterFact& fact = kernel.parameters[index];
     if (!fact.binding)
       kernel_ir::set_parameter(entry, index, kernel_ir::kBuiltin, fact.builtin);
+    else if (fact.binding == BindingClass::texture || fact.binding == BindingClass::sampler)
+      describe_handle(entry, index, fact, constants);
     else
       describe_buffer(entry, index, fact, constants);
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgTypeName, fact.type_name);

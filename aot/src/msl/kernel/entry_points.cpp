@@ -3,6 +3,7 @@
 
 #include "air/entry.hpp"
 #include "air/intrinsics.hpp"
+#include "air/texture_operation.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/diagnostics.hpp"
@@ -49,8 +50,9 @@ void clean_declarations(llvm::Module& module) {
   for (const auto kind : {llvm::Attribute::ZExt, llvm::Attribute::SExt, llvm::Attribute::NoUndef})
     extensions.addAttribute(kind);
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration() || !function.getName().starts_with("air.")) continue;
-    const bool convergent = is_convergent(function.getName());
+    const bool is_neutral = function.getName().starts_with(air::kNeutralPrefix);
+    if (!function.isDeclaration() || (!is_neutral && !function.getName().starts_with("air."))) continue;
+    const bool convergent = !is_neutral && is_convergent(function.getName());
     if (!convergent) function.removeFnAttr(llvm::Attribute::Convergent);
     function.removeRetAttrs(extensions);
     for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), extensions);
@@ -123,7 +125,8 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
     const ParameterFact& parameter = kernel.parameters[i];
     llvm::Argument* argument = entry->getArg(i);
     argument->setName(parameter.name);
-    entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    const bool is_handle = parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler;
+    if (!is_handle) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if (parameter.binding && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
       entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
@@ -135,6 +138,8 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
     } else if (llvm::Type* memory = body->getArg(i)->getParamByValType(); memory != nullptr && wanted->isPointerTy()) {
       llvm::AllocaInst* copy = builder.CreateAlloca(memory);
       copy->setAlignment(llvm::Align(16));
+      // Behind a sampler's handle is its state, which an argument's is not known by.
+      if (is_handle) builder.CreateStore(llvm::Constant::getNullValue(memory), copy);
       builder.CreateStore(argument, copy);
       values.push_back(copy);
     } else {

@@ -35,12 +35,13 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 
 void add(Hasher& hasher, const ParameterFact& fact) {
   const auto& [binding, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
-               is_argument_buffer, builtin, lanes, bits] = fact;
+               is_argument_buffer, builtin, lanes, bits, access] = fact;
   for (const uint64_t number :
        {binding ? static_cast<uint64_t>(*binding) : kBindingClasses, uint64_t{space}, uint64_t{is_reference},
         uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{lanes}, uint64_t{bits}})
     hasher.field(number);
   for (const std::string& text : {name, type_name, condition, builtin}) hasher.field(text);
+  if (access != Access::none) hasher.field(static_cast<uint64_t>(access));
   add(hasher, slot);
   add(hasher, fields);
 }

@@ -8,6 +8,7 @@
 #include "smelt/base/metal.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -67,11 +68,17 @@ class ByClass {
   std::array<T, kBindingClasses> each_{};
 };
 
-/// Slots of one class, bit i: slot i. What the loader binds has at most 31 of them.
-using SlotMask = uint32_t;
-inline constexpr uint32_t kMaskedSlots = 31;
-/// `count` slots from `first` on, at least one; those above 30 are cut off, as nothing can be bound there.
-SlotMask slot_mask(uint32_t first, uint32_t count);
+/// Slots of one class, bit i: slot i. No class has more than textures, which are 128.
+__extension__ typedef unsigned __int128 SlotMask;
+inline constexpr uint32_t kMaskedSlots = 128;
+/// `count` slots from `first` on, at least one; those above 127 are cut off, as nothing can be bound there.
+SlotMask slot_mask(uint32_t first, uint32_t count = 1);
+/// The lowest slot of a mask that has one.
+constexpr uint32_t lowest_slot(SlotMask mask) {
+  const auto low = static_cast<uint64_t>(mask);
+  return static_cast<uint32_t>(low != 0 ? std::countr_zero(low)
+                                        : 64 + std::countr_zero(static_cast<uint64_t>(mask >> 64)));
+}
 
 /// The lowest slot that is in `wanted` and not in `there`.
 struct BindingSlot {

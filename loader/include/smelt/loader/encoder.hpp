@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/loader/library.hpp"
+#include "smelt/loader/texture.hpp"
 
 #include <array>
 
@@ -30,14 +31,19 @@ class Encoder {
   /// `unsupported` elsewhere.
   Result<void> set_memory(uint32_t index, std::span<std::byte> memory);
   Result<void> set_threadgroup_memory(uint32_t index, uint64_t bytes);
+  /// [[texture(index)]], 0 to 127, and [[sampler(index)]], 0 to 15; kept until replaced. `unsupported` on devices other
+  /// than the cpu.
+  Result<void> set_texture(uint32_t index, TextureRef texture);
+  Result<void> set_sampler(uint32_t index, SamplerRef sampler);
   void clear_bindings();
   /// As new: no pipeline, nothing bound. What has been dispatched still runs.
   void reset();
 
   /// Runs every thread of the grid exactly once; edge groups are trimmed. A component 0 in `threads` is a no-op that
   /// succeeds. Default group: what the kernel requires, else (min(limit, x), 1, 1).
-  /// Errors: invalid_argument, group_zero, group_too_large, threadgroup_memory_too_large, argument_mismatch (a buffer
-  /// the kernel uses is not bound), buffer_bounds (checked code), device_unavailable (offline).
+  /// Errors: invalid_argument, group_zero, group_too_large, threadgroup_memory_too_large, argument_mismatch (a buffer,
+  /// texture or sampler that the kernel uses is not bound, or a texture is of another type than it takes),
+  /// buffer_bounds (checked code), device_unavailable (offline).
   Result<void> dispatch_threads(Size3 threads);
   Result<void> dispatch_threads(Size3 threads, Size3 group_size);
   /// `rank`: how many components of `threads` are meant, 1 to 3; the others are 1. Without `group_size`: the default.
@@ -68,7 +74,9 @@ class Encoder {
   uint64_t empty_dispatches() const { return empty_dispatches_; }
 
  protected:
-  static constexpr size_t kSlots = kMaskedSlots;
+  static constexpr size_t kSlots = row_of(BindingClass::buffer).slots;
+  static constexpr size_t kTextures = row_of(BindingClass::texture).slots;
+  static constexpr size_t kSamplers = row_of(BindingClass::sampler).slots;
   struct Slot {
     BufferRef buffer;                ///< keeps it; empty for bytes and memory
     uint64_t offset = 0;             ///< into `buffer`
@@ -89,8 +97,13 @@ class Encoder {
   std::array<uint64_t, kSlots> lengths_{};
   std::array<uint32_t, kSlots> threadgroup_lengths_{};
   std::array<Slot, kSlots> slots_;
+  std::array<const smelt_cpu_texture*, kTextures> textures_{};
+  std::array<const smelt_cpu_sampler*, kSamplers> samplers_{};
+  std::array<TextureRef, kTextures> texture_refs_;
+  std::array<SamplerRef, kSamplers> sampler_refs_;
 
  private:
+  Result<void> check_textures(const PipelineState& pipeline) const;
   Result<void> check_slot(uint32_t index) const;
   static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);
   Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);

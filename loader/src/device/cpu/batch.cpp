@@ -24,6 +24,8 @@ void run_item(CpuDevice& device, Batch::Item& item) {
   item.dispatch.threadgroup_offsets = item.threadgroup_offsets.data();
   item.dispatch.threadgroup_bytes = item.threadgroup_lengths.data();
   item.dispatch.constants = item.code->constants.data();
+  item.dispatch.textures = item.textures.data();
+  item.dispatch.samplers = item.samplers.data();
   item.dispatch.fault = &item.fault;
   item.dispatch.services = &services;
   const Watchdog::Launch watched(device.watchdog(), item.fault);
@@ -89,6 +91,7 @@ Result<void> Batch::run(CpuDevice& device) {
     item.took = 0;
     item.fault = {};
     item.buffers.clear();
+    item.handles.clear();
     item.pipeline.reset();
   }
   count_ = 0;

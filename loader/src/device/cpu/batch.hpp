@@ -27,8 +27,11 @@ class Batch {
     std::array<uint64_t, SMELT_CPU_MAX_BUFFERS> lengths;
     std::array<uint32_t, SMELT_CPU_MAX_BUFFERS> threadgroup_offsets;
     std::array<uint32_t, SMELT_CPU_MAX_BUFFERS> threadgroup_lengths;
-    std::vector<BufferRef> buffers;  ///< kept until it has run
-    std::vector<std::byte> inlined;  ///< what set_bytes gave; `addresses` point into it
+    std::vector<const smelt_cpu_texture*> textures;
+    std::array<const smelt_cpu_sampler*, SMELT_CPU_MAX_SAMPLERS> samplers;
+    std::vector<BufferRef> buffers;                    ///< kept until it has run
+    std::vector<std::shared_ptr<const void>> handles;  ///< textures and samplers, likewise
+    std::vector<std::byte> inlined;                    ///< what set_bytes gave; `addresses` point into it
 
     // What came of it.
     smelt_cpu_fault fault{};

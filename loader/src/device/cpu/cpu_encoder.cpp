@@ -264,11 +264,13 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
   dispatch.threadgroup_offsets = prelude.threadgroup_offsets.data();
   dispatch.constants = code.constants.data();
   dispatch.private_buffers = 0;
+  dispatch.textures = textures_.data();
+  dispatch.samplers = samplers_.data();
 
   uint64_t scratch_bytes =
       round_up(code.fixed_bytes + code.bytes_per_thread * dispatch.nominal_threads, kScratchAlignment);
   for (SlotMask mask = in_use(BindingClass::threadgroup); mask != 0; mask &= mask - 1) {
-    const auto slot = static_cast<size_t>(std::countr_zero(mask));
+    const size_t slot = lowest_slot(mask);
     prelude.threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
     scratch_bytes = round_up(scratch_bytes + threadgroup_lengths_[slot], kScratchAlignment);
   }
@@ -299,16 +301,26 @@ void CpuEncoder::keep(const CpuPipeline& pipeline, const Prelude& prelude) {
   item.lengths = lengths_;
   item.threadgroup_offsets = prelude.threadgroup_offsets;
   item.threadgroup_lengths = threadgroup_lengths_;
+  item.textures.clear();
+  for (SlotMask mask = in_use(BindingClass::texture); mask != 0; mask &= mask - 1) {
+    const size_t index = lowest_slot(mask);
+    item.textures.resize(index + 1);
+    item.textures[index] = textures_[index];
+    item.handles.push_back(texture_refs_[index]);
+  }
+  for (SlotMask mask = in_use(BindingClass::sampler); mask != 0; mask &= mask - 1)
+    item.handles.push_back(sampler_refs_[lowest_slot(mask)]);
+  item.samplers = samplers_;
   size_t inlined = 0;
   for (SlotMask mask = in_use(BindingClass::buffer); mask != 0; mask &= mask - 1) {
-    const Slot& slot = slots_[static_cast<size_t>(std::countr_zero(mask))];
+    const Slot& slot = slots_[lowest_slot(mask)];
     if (slot.buffer) item.buffers.push_back(slot.buffer);
     if (slot.is_inline) inlined += round_up(slot.inlined.size(), kInlineAlignment);
   }
   item.inlined.resize(inlined);
   std::byte* at = item.inlined.data();
   for (SlotMask mask = in_use(BindingClass::buffer); mask != 0; mask &= mask - 1) {
-    const auto index = static_cast<size_t>(std::countr_zero(mask));
+    const size_t index = lowest_slot(mask);
     const Slot& slot = slots_[index];
     if (!slot.is_inline || slot.inlined.empty()) continue;
     std::copy(slot.inlined.begin(), slot.inlined.end(), at);

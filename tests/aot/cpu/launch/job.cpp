@@ -125,6 +125,8 @@ Prepared::Prepared(const Job& job)
   dispatch_.threadgroup_offsets = job.threadgroup_offsets.data();
   dispatch_.threadgroup_bytes = job.threadgroup_bytes.data();
   dispatch_.constants = job.constants.data();
+  dispatch_.textures = job.textures.data();
+  dispatch_.samplers = job.samplers.data();
   dispatch_.fault = job.fault;
   dispatch_.services = job.services;
 }
@@ -143,6 +145,8 @@ bool Prepared::intact() const {
 
 std::vector<std::byte> pack_job(const Job& job, const std::byte* code, size_t code_bytes, uint64_t entry_offset) {
   if (job.services != nullptr) throw std::runtime_error("services do not reach another machine");
+  if (!job.textures.empty() || !job.samplers.empty())
+    throw std::runtime_error("textures and samplers do not reach another machine");
   Packer out;
   out.put_all(code, code_bytes);
   out.put(entry_offset);

@@ -22,6 +22,8 @@ struct Job {
   std::vector<uint32_t> threadgroup_offsets;  ///< SMELT_CPU_MAX_BUFFERS of them, as are the lengths
   std::vector<uint32_t> threadgroup_bytes;
   std::vector<std::byte> constants;
+  std::vector<const smelt_cpu_texture*> textures;  ///< by index; none for another machine, as the samplers
+  std::vector<const smelt_cpu_sampler*> samplers;
   std::vector<smelt_cpu_range> ranges;  ///< run one after the other
   uint64_t scratch_bytes = 0;
   uint8_t scratch_filling = 0;

@@ -162,6 +162,13 @@ void LoadedSlice::run(const std::string& name, const Launch& launch) const {
     job.threadgroup_bytes.at(index) = length;
     job.scratch_bytes += length;
   }
+  const auto by_index = [](const auto& from, auto& to, size_t most) {
+    if (from.empty()) return;
+    to.resize(most);
+    for (const auto& [index, handle] : from) to.at(index) = handle;
+  };
+  by_index(launch.textures, job.textures, SMELT_CPU_MAX_TEXTURES);
+  by_index(launch.samplers, job.samplers, SMELT_CPU_MAX_SAMPLERS);
   job.fault = launch.fault;
   job.services = launch.services;
 

@@ -27,9 +27,11 @@ struct BoundBuffer {
 struct Launch {
   Size3 grid{1, 1, 1};
   Size3 group{1, 1, 1};
-  std::map<uint32_t, BoundBuffer> buffers;               ///< by [[buffer(i)]]
-  std::map<uint32_t, uint32_t> threadgroup_bytes;        ///< by [[threadgroup(i)]]
-  std::map<uint32_t, std::vector<std::byte>> constants;  ///< by function constant index
+  std::map<uint32_t, BoundBuffer> buffers;                ///< by [[buffer(i)]]
+  std::map<uint32_t, uint32_t> threadgroup_bytes;         ///< by [[threadgroup(i)]]
+  std::map<uint32_t, std::vector<std::byte>> constants;   ///< by function constant index
+  std::map<uint32_t, const smelt_cpu_texture*> textures;  ///< by [[texture(i)]]; on this machine alone
+  std::map<uint32_t, const smelt_cpu_sampler*> samplers;  ///< by [[sampler(i)]]; likewise
   smelt_cpu_fault* fault = nullptr;
   const smelt_cpu_services* services = nullptr;
   uint8_t scratch_filling = 0xcd;  ///< what scratch holds before the launch

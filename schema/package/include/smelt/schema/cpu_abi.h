@@ -10,7 +10,67 @@
 extern "C" {
 #endif
 
-enum { SMELT_CPU_MAX_BUFFERS = 31 };
+enum {
+  SMELT_CPU_MAX_BUFFERS = 31,
+  SMELT_CPU_MAX_TEXTURES = 128,
+  SMELT_CPU_MAX_SAMPLERS = 16,
+  SMELT_CPU_MAX_LEVELS = 15
+};
+
+/// How the numbers of a texel lie in memory. One component after the other, in the order of smelt_cpu_texture::order:
+enum smelt_cpu_encoding {
+  SMELT_CPU_UNORM8 = 0,
+  SMELT_CPU_SNORM8,
+  SMELT_CPU_UINT8,
+  SMELT_CPU_SINT8,
+  SMELT_CPU_SRGB8, /* alpha is linear */
+  SMELT_CPU_UNORM16,
+  SMELT_CPU_SNORM16,
+  SMELT_CPU_UINT16,
+  SMELT_CPU_SINT16,
+  SMELT_CPU_FLOAT16,
+  SMELT_CPU_UINT32,
+  SMELT_CPU_SINT32,
+  SMELT_CPU_FLOAT32,
+  /* In one word, the first named in the low bits: */
+  SMELT_CPU_B5G6R5,
+  SMELT_CPU_A1BGR5,
+  SMELT_CPU_ABGR4,
+  SMELT_CPU_BGR5A1,
+  SMELT_CPU_RGB10A2,
+  SMELT_CPU_BGR10A2,
+  SMELT_CPU_RGB10A2_UINT,
+  SMELT_CPU_RG11B10_FLOAT,
+  SMELT_CPU_RGB9E5_FLOAT,
+};
+enum smelt_cpu_order { SMELT_CPU_RGBA = 0, SMELT_CPU_BGRA, SMELT_CPU_ALPHA /* alpha alone */ };
+
+/// One level of a texture.
+struct smelt_cpu_level {
+  uint64_t offset;       ///< of its first texel, from that of the layer
+  uint64_t row_bytes;    ///< from one row to the next
+  uint64_t slice_bytes;  ///< from one slice of a 3D texture to the next
+};
+
+/// What an air.* operation on a texture looks at. A texel lies at data + layer * layer_bytes + level.offset +
+/// z * slice_bytes + y * row_bytes + (x * samples + sample) * texel_bytes.
+struct smelt_cpu_texture {
+  unsigned char* data;
+  uint64_t layer_bytes;
+  uint32_t encoding;  ///< smelt_cpu_encoding
+  uint32_t channels;  ///< 1 to 4
+  uint32_t order;     ///< smelt_cpu_order
+  uint32_t texel_bytes;
+  uint32_t width, height, depth;  ///< of level 0, at least 1
+  uint32_t layers;                ///< elements of an array, six faces each of cubes; at least 1
+  uint32_t levels, samples;       ///< at least 1
+  struct smelt_cpu_level level[SMELT_CPU_MAX_LEVELS];
+};
+
+/// A sampler: the two words that a constexpr sampler is in AIR (docs/formats/air.md 3.11).
+struct smelt_cpu_sampler {
+  uint64_t state[2];
+};
 
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
@@ -95,6 +155,9 @@ struct smelt_cpu_dispatch {
   uint32_t groups[3];                         ///< +80  threadgroups per grid, edge groups included
   uint32_t nominal_threads;                   ///< +92  product of `group`, rounded up to 32
   uint32_t private_buffers;                   ///< +96  bit i: buffers[i] is this worker's own copy (format 2)
+  const struct smelt_cpu_texture* const*
+      textures;  ///< +104 each [[texture(i)]]; null where nothing is bound (format 3)
+  const struct smelt_cpu_sampler* const* samplers;  ///< +112 each [[sampler(i)]]; likewise (format 3)
 };
 
 /// A half-open box: of threads for kernels of kind `threads`, of threadgroups for kind `groups`.

@@ -12,11 +12,11 @@
 
 namespace smelt::schema {
 
-// Slice, format 2. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 3. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
-//    4     2  format    2
+//    4     2  format    2, or 3 when a kernel uses textures or samplers
 //    6     2  oldest    lowest reader that may open this slice
 //    8     4  arch      CpuArch
 //   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
@@ -32,10 +32,14 @@ namespace smelt::schema {
 // Format 2 code may read smelt_cpu_dispatch::private_buffers, which a loader of format 1 does not give; else the two
 // are the same.
 //
+// Format 3 code may read smelt_cpu_dispatch::textures and samplers; a slice whose kernels do not is written as
+// format 2.
+//
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 2;
+inline constexpr uint16_t kCpuSliceFormat = 3;
 inline constexpr uint16_t kCpuSliceOldest = 2;
+inline constexpr uint16_t kCpuSliceWithTextures = 3;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
@@ -77,7 +81,8 @@ struct CpuKernel {
   uint32_t constants_bytes = 0;
   std::vector<CpuConstant> constants;
   std::vector<CpuPrivateBuffer> private_buffers;
-  std::string method;  ///< how it was made: "loop", "lanes", "regions"; for people
+  std::string method;                 ///< how it was made: "loop", "lanes", "regions"; for people
+  uint16_t oldest = kCpuSliceOldest;  ///< the reader that its code needs; not in the row: read, it is the slice's own
 };
 
 /// A slice being read or about to be written. `code` holds the blobs in row order while writing; a reader leaves it

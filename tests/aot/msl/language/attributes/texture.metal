@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rule: textures
-// gap: textures are not supported
+// rule: textures in argument buffers
+// gap: textures and samplers in argument buffers are not supported
 #include <metal_stdlib>
 using namespace metal;
-kernel void k(texture2d<float> image [[texture(0)]], device float* out) { out[0] = image.read(uint2(0)).x; }
+struct Images { texture2d<float> image [[id(0)]]; };
+kernel void k(constant Images& images, device float* out) { out[0] = images.image.read(uint2(0)).x; }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "msl/facts/handles.hpp"
+
+#include "msl/facts/read_facts.hpp"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+
+#include <fmt/format.h>
+
+namespace smelt::aot::msl {
+namespace {
+
+/// The enumerators of metal::access, in their order.
+constexpr Access kAccesses[] = {Access::sample, Access::read, Access::write, Access::read_write};
+
+const clang::CXXRecordDecl* library_class(clang::QualType type) {
+  const auto* record = type->getAsCXXRecordDecl();
+  return record != nullptr && is_library(*record) ? record : nullptr;
+}
+
+}  // namespace
+
+std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context) {
+  const clang::CXXRecordDecl* const record = library_class(type);
+  if (record == nullptr || record->getIdentifier() == nullptr) return std::nullopt;
+  const llvm::StringRef name = record->getName();
+  if (name == "sampler") return HandleType{BindingClass::sampler, "sampler", Access::none};
+  const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
+  if (special == nullptr || (!name.starts_with("texture") && !name.starts_with("depth"))) return std::nullopt;
+  const clang::TemplateArgumentList& arguments = special->getTemplateArgs();
+  if (arguments.size() != 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
+      arguments[1].getKind() != clang::TemplateArgument::Integral)
+    return std::nullopt;
+  const uint64_t access = arguments[1].getAsIntegral().getLimitedValue();
+  if (access >= std::size(kAccesses)) return std::nullopt;
+  return HandleType{BindingClass::texture,
+                    fmt::format("{}<{}, {}>", name.str(), metal_name(arguments[0].getAsType(), context),
+                                to_string(kAccesses[access])),
+                    kAccesses[access]};
+}
+
+std::optional<HandleType> handle_inside(clang::QualType type, const clang::ASTContext& context) {
+  for (;;) {
+    if (const auto* array = context.getAsConstantArrayType(type)) {
+      type = array->getElementType();
+      continue;
+    }
+    const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(library_class(type));
+    if (special == nullptr || special->getName() != "array") return handle_type(type, context);
+    type = special->getTemplateArgs()[0].getAsType();
+  }
+}
+
+}  // namespace smelt::aot::msl

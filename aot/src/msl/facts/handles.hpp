@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Textures and samplers as types: what a parameter of one binds.
+#pragma once
+
+#include "smelt/base/entry_interface.hpp"
+
+#include "clang/AST/Type.h"
+
+#include <optional>
+#include <string>
+
+namespace clang {
+class ASTContext;
+}
+
+namespace smelt::aot::msl {
+
+struct HandleType {
+  BindingClass kind = BindingClass::texture;
+  std::string name;              ///< as AIR's metadata has it: "texture2d<float, sample>", "sampler"
+  Access access = Access::none;  ///< of a texture
+};
+
+/// Nothing for any other type.
+std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context);
+
+/// The same of the elements of an array, C's or Metal's, at any depth.
+std::optional<HandleType> handle_inside(clang::QualType type, const clang::ASTContext& context);
+
+}  // namespace smelt::aot::msl

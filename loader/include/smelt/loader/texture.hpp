@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Textures and samplers that the cpu device binds (docs/reference/textures.md).
+#pragma once
+
+#include "smelt/base/bytes.hpp"
+#include "smelt/base/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct smelt_cpu_texture;
+struct smelt_cpu_sampler;
+
+namespace smelt::loader {
+
+/// The numbers of MTLPixelFormat.
+enum class PixelFormat : uint16_t {
+#define SMELT_PIXEL_FORMAT(name, number, encoding, channels, order, bytes) name = number,
+#include "smelt/loader/pixel_formats.def"
+#undef SMELT_PIXEL_FORMAT
+};
+
+/// What the components of a format are to a kernel.
+enum class TexelKind : uint8_t { floating, signed_integer, unsigned_integer };
+
+struct PixelFormatFacts {
+  std::string_view name;  ///< "rgba8unorm"
+  PixelFormat format;
+  uint32_t encoding;  ///< smelt_cpu_encoding
+  uint32_t channels;
+  uint32_t order;  ///< smelt_cpu_order
+  uint32_t texel_bytes;
+};
+/// Null for a number that is no format of the table.
+const PixelFormatFacts* facts_of(PixelFormat format);
+const PixelFormatFacts* pixel_format_named(std::string_view name);
+TexelKind texel_kind(const PixelFormatFacts& format);
+
+/// The numbers of MTLTextureType.
+enum class TextureType : uint8_t {
+  d1 = 0,
+  d1_array = 1,
+  d2 = 2,
+  d2_array = 3,
+  d2_multisample = 4,
+  cube = 5,
+  cube_array = 6,
+  d3 = 7,
+  d2_multisample_array = 8,
+  buffer = 9
+};
+/// "texture2d_array", as Metal's classes are called without their arguments.
+std::string_view to_string(TextureType type);
+
+struct TextureDescriptor {
+  TextureType type = TextureType::d2;
+  PixelFormat format = PixelFormat::rgba8unorm;
+  uint32_t width = 1, height = 1, depth = 1;
+  uint32_t array_length = 1;  ///< of a cube array: cubes
+  uint32_t levels = 1;
+  uint32_t samples = 1;
+};
+
+/// Texels in memory. The description does not change; the memory is written by kernels and by whoever has it. Threads:
+/// as memory.
+class Texture {
+ public:
+  /// With memory of its own, all zero. Errors: invalid_argument.
+  static Result<std::shared_ptr<Texture>> create(const TextureDescriptor& descriptor);
+  /// Over memory of the caller's: level 0 alone, layer after layer, rows `row_bytes` apart (0: without gaps). `owner`
+  /// is kept as long as the texture. Errors: invalid_argument, also for memory that is too short.
+  static Result<std::shared_ptr<Texture>> over(const TextureDescriptor& descriptor, std::span<std::byte> memory,
+                                               uint64_t row_bytes = 0, std::shared_ptr<const void> owner = {});
+
+  ~Texture();
+  Texture(const Texture&) = delete;
+  Texture& operator=(const Texture&) = delete;
+
+  const TextureDescriptor& descriptor() const { return descriptor_; }
+  /// All its memory.
+  std::span<std::byte> contents() const { return memory_; }
+  /// The part of one level of one layer (a slice of an array, six faces of each cube), and its rows.
+  struct Part {
+    std::span<std::byte> bytes;
+    uint32_t width, height, depth;
+    uint64_t row_bytes, slice_bytes;
+  };
+  Result<Part> part(uint32_t level, uint32_t layer) const;
+
+  /// What the CPU's code is handed (smelt/schema/cpu_abi.h).
+  const smelt_cpu_texture& cpu() const { return *cpu_; }
+
+ private:
+  Texture();
+  static Result<std::shared_ptr<Texture>> make(const TextureDescriptor& descriptor, uint64_t row_bytes);
+
+  TextureDescriptor descriptor_;
+  std::unique_ptr<smelt_cpu_texture> cpu_;
+  uint64_t bytes_ = 0;
+  std::span<std::byte> memory_;
+  std::unique_ptr<std::byte[]> own_;
+  std::shared_ptr<const void> owner_;
+};
+using TextureRef = std::shared_ptr<Texture>;
+
+/// Names and numbers of a constexpr sampler's states in Metal.
+struct SamplerDescriptor {
+  enum class Address : uint8_t { clamp_to_zero, clamp_to_edge, repeat, mirrored_repeat, clamp_to_border };
+  enum class Filter : uint8_t { nearest, linear };
+  enum class MipFilter : uint8_t { none, nearest, linear };
+  enum class Compare : uint8_t { none, less, less_equal, greater, greater_equal, equal, not_equal, always, never };
+  enum class Border : uint8_t { transparent_black, opaque_black, opaque_white };
+
+  std::array<Address, 3> address = {Address::clamp_to_edge, Address::clamp_to_edge, Address::clamp_to_edge};
+  Filter magnify = Filter::nearest, minify = Filter::nearest;
+  MipFilter mip = MipFilter::none;
+  bool pixel_coordinates = false;
+  Compare compare = Compare::never;
+  Border border = Border::transparent_black;
+  uint32_t max_anisotropy = 1;               ///< 1 to 16
+  float lod_min = 0.0f, lod_max = 65504.0f;  ///< kept as halves, as AIR has them
+};
+
+class Sampler {
+ public:
+  static Result<std::shared_ptr<Sampler>> create(const SamplerDescriptor& descriptor);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+  const smelt_cpu_sampler& cpu() const { return *cpu_; }
+
+ private:
+  Sampler();
+  std::unique_ptr<smelt_cpu_sampler> cpu_;
+};
+using SamplerRef = std::shared_ptr<Sampler>;
+
+/// Whether a texture is what a kernel's argument of this type ("texture2d<float, sample>") takes; else why not.
+std::optional<std::string> misfit(const Texture& texture, std::string_view type_name);
+
+}  // namespace smelt::loader
