@@ -181,16 +181,21 @@ Result<void> write_output(CompileCommandOptions& options, const std::string& kin
 }
 
 /// The flags that Metal's own driver has too.
-Result<aot::MathOptions> read_flags(const CompileCommandOptions& options) {
+Result<aot::MathOptions> read_flags(CompileCommandOptions& options) {
   aot::DriverFlags flags(aot::MathMode::safe);
   if (options.fast_math) SMELT_TRY_VOID(flags.take("-ffast-math"));
   for (const std::string& level : options.levels) SMELT_TRY_VOID(flags.take("-O" + level));
   for (const std::string& flag : options.flags) {
+    if (flag == "metal-enable-logging") {
+      options.request.options.definitions.emplace_back(aot::kLoggingMacro);
+      continue;
+    }
     SMELT_TRY(const bool known, flags.take("-f" + flag));
     if (!known)
-      return fail(
-          Errc::invalid_argument,
-          "-f{}: there are -ffast-math, -fno-fast-math, -fmetal-math-mode= and -fmetal-math-fp32-functions=", flag);
+      return fail(Errc::invalid_argument,
+                  "-f{}: there are -ffast-math, -fno-fast-math, -fmetal-math-mode=, -fmetal-math-fp32-functions= and "
+                  "-fmetal-enable-logging",
+                  flag);
   }
   return flags.math();
 }
@@ -300,7 +305,7 @@ void add_compile(CLI::App& app, Context& context) {
           "-f", options->flags,
           "As for Metal's own compiler: -fmetal-math-mode=safe, =relaxed (infinities and NaNs are honoured) or "
           "=fast; -fmetal-math-fp32-functions=precise or =fast; -ffast-math, -fno-fast-math; the last counts "
-          "(default: -fno-fast-math)")
+          "(default: -fno-fast-math). -fmetal-enable-logging keeps messages of kernels (os_log)")
       ->allow_extra_args(false);
   verb->add_option("-O", options->levels,
                    "-O0 to -O3, -Os, -Oz and -Og are taken and mean the same: one level is all there is; -Ofast is "

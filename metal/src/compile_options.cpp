@@ -82,6 +82,7 @@ Result<SourceRequest> source_request(std::string text, const MTL::CompileOptions
     // The target's system has Metal 3.2.
     if (*values.language > MTL::LanguageVersion3_2) request.target = "macos26";
   }
+  if (values.logging) request.definitions.push_back("SMELT_METAL_LOGGING");  // aot's kLoggingMacro
   if (values.macros) {
     NS::Enumerator<NS::String> keys = values.macros->keyEnumerator<NS::String>();
     while (const NS::String* key = keys.nextObject())

@@ -210,6 +210,14 @@ def load_metallib(
     )  # fmt: skip
 
 
+LOGGING_MACRO = "SMELT_METAL_LOGGING"  # as aot's kLoggingMacro
+
+
+def _logging_target() -> str:
+    """Messages of kernels are of Metal 3.2, the default target is older."""
+    return os.environ.get("SMELT_TARGET") or "macos15"
+
+
 def compile_shader(
     source: str,
     *,
@@ -220,17 +228,20 @@ def compile_shader(
     timeout: float | None = None,
     filename: str = "source.metal",
     cpu_effort: str | None = None,
+    logging: bool = False,
     _as_upstream: bool = False,
 ) -> _loader.Library:
     """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
     that compiling may take, and CPU code of each kernel; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
-    load_metallib."""
+    load_metallib. logging: messages of kernels (os_log) are kept, and written to standard error; the language is then Metal 3.2 at least."""
     if not isinstance(source, str):
         raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
     text = [(filename, source.encode())]
     checks = _checks.bits(checked)
     options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": _checks.watches(checks)}
+    if logging:
+        options.update(definitions=[LOGGING_MACRO], targets=[_logging_target()])
     on_cpu = on.kind == "cpu"
     effort = _effort(cpu_effort)
     if not on_cpu:

@@ -299,6 +299,7 @@ def compile(
     sandbox: str | None = None,
     cpu_effort: str | None = None,
     filename: str | Sequence[str] | None = None,
+    logging: bool = False,
 ) -> Package:
     """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
 
@@ -313,7 +314,7 @@ def compile(
     CancelledError. Kernels that were ready are kept in the store. sandbox: "auto" compiles Metal libraries in child
     processes that can open nothing, "always" LLVM IR too, "never" nothing; None is SMELT_SANDBOX, else auto.
     cpu_effort: time that CPU code may take to make, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else
-    balanced.
+    balanced. logging: of MSL, messages of kernels (os_log, Metal 3.2) are kept, as -fmetal-enable-logging asks.
     """
     is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
     sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
@@ -330,6 +331,10 @@ def compile(
 
         language = _metal_version(language)
     defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else _several(definitions)
+    if logging:
+        from ._load import LOGGING_MACRO
+
+        defined = [*defined, LOGGING_MACRO]
     options = {
         "targets": [targets] if isinstance(targets, str) else list(targets),
         "cpu": bool(cpu) or bool(levels),

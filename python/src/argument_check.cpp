@@ -7,12 +7,15 @@ namespace smelt::python {
 namespace {
 
 /// What a caller may pass for a structure.
-constexpr std::string_view kStructures = "a record array (numpy.array([(...)], dtype)), a ctypes.Structure or bytes";
+std::string structures(const Parameter& want) {
+  return fmt::format("{}a record array (numpy.array([(...)], dtype)), a ctypes.Structure or bytes",
+                     want.members.empty() ? "" : "a dict or tuple of its members, ");
+}
 
 /// What to pass for it.
 std::string advice(const Parameter& want) {
   if (!want.is_numeric())
-    return want.is_structure() ? fmt::format("pass {} of {} bytes", kStructures, want.size)
+    return want.is_structure() ? fmt::format("pass {} of {} bytes", structures(want), want.size)
                                : fmt::format("pass at least {} bytes", want.size);
   const uint32_t numbers = want.rows * want.columns;
   if (numbers == 1) return fmt::format("pass an array of {}", element_name(want.kind, want.component));
@@ -130,7 +133,7 @@ void ArgumentCheck::is_same_structure(size_t i) const {
   const Bound& given = bound_[i];
   if (given.guessed)
     raise(Errc::argument_mismatch, "{}, the call passes numbers, and nothing says which members they are. Pass {}",
-          wants(i), kStructures);
+          wants(i), structures(want));
   const bool is_record = given.element == ElementKind::other && given.item > 1;
   if (given.kind == Bound::Kind::list || !is_record || want.size <= 1) return;
   if (want.is_structure() ? given.item == want.size : given.item % want.size == 0) return;

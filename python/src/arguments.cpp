@@ -109,6 +109,7 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
     bind_scalar(encoder, index, value, cast, parameter);
     return;
   }
+  if (by_type_ && !parameter.members.empty() && bind_structure(encoder, index, value, parameter)) return;
   if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0) {
     bind_list(encoder, index, value, cast, parameter);
     return;
@@ -209,6 +210,23 @@ void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, std::spa
   Bound& bound = bound_.emplace_back();
   bound = {Bound::Kind::inlined, parameter.kind, false, parameter.component, bytes.size()};
   bound.is_list = true;
+}
+
+bool Arguments::bind_structure(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
+  if (PyDict_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0 && PyList_Check(value.ptr()) == 0) return false;
+  const py::module_ structures = py::module_::import("smelt._pure.structures");
+  if (!structures.attr("is_structured")(value).cast<bool>()) return false;
+  py::list members;
+  for (const loader::MemberInfo& member : parameter.members)
+    members.append(py::make_tuple(member.name, member.type_name, member.offset, member.size, member.count));
+  const py::bytes packed =
+      structures.attr("pack")(place(index, parameter), parameter.type_name, parameter.size, members, value);
+  const std::string_view bytes(packed);
+  unwrap(encoder.set_bytes(index, as_bytes(bytes)));
+  Bound& bound = bound_.emplace_back();
+  bound = {Bound::Kind::inlined, ElementKind::other, false, parameter.size, bytes.size()};
+  bound.is_list = true;
+  return true;
 }
 
 void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast,

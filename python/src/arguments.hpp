@@ -71,6 +71,8 @@ class Arguments {
 
   void bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
   void bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
+  /// A dict or tuple, or a list of them, by the members that the kernel declares. False: it is none of these.
+  bool bind_structure(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
   void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast, const Parameter& parameter);
   void bind_numbers(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values, Cast cast,
                     const Parameter& parameter);

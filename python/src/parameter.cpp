@@ -78,6 +78,7 @@ Parameter parameter_of(const loader::ArgInfo& argument) {
   declared.size = argument.size;
   declared.type_name = argument.type_name;
   declared.name = argument.name;
+  declared.members = argument.members;
   read_layout(argument.type_name, declared);
   return declared;
 }

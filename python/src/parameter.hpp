@@ -6,6 +6,7 @@
 
 #include "tensor.hpp"
 
+#include <span>
 #include <string_view>
 
 namespace smelt::python {
@@ -22,8 +23,9 @@ struct Parameter {
   uint32_t columns = 1;
   uint32_t pitch = 0;  ///< bytes from one column to the next; of three components that are not packed, those of four
   uint32_t size = 0;   ///< bytes of one pointee
-  std::string_view type_name;  ///< these two live as long as the pipeline
+  std::string_view type_name;  ///< these three live as long as the pipeline
   std::string_view name;
+  std::span<const loader::MemberInfo> members;  ///< of a structure, where the package lists them
 
   /// A number, a vector or a matrix.
   bool is_numeric() const { return known && kind != ElementKind::other; }

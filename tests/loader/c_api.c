@@ -189,6 +189,7 @@ static void run_saxpy(smelt_device* device, smelt_library* library) {
   smelt_function* function = NULL;
   smelt_function_info info = {sizeof(info)};
   smelt_arg_info arg = {sizeof(arg)};
+  smelt_member_info member = {sizeof(member)};
   smelt_pipeline* pipeline = NULL;
   smelt_pipeline_limits limits = {sizeof(limits)};
   smelt_encoder* encoder = NULL;
@@ -221,6 +222,10 @@ static void run_saxpy(smelt_device* device, smelt_library* library) {
   arg.struct_size = sizeof(arg);
   CHECK(smelt_pipeline_arg(pipeline, 0, &arg) == SMELT_OK && arg.name_length == 1 && arg.name[0] == 'x');
   CHECK(smelt_pipeline_arg(pipeline, 3, &arg) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(arg.member_count == 0);
+  CHECK(smelt_pipeline_arg_member(pipeline, 0, 0, &member) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_pipeline_arg_member(pipeline, 3, 0, &member) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_pipeline_arg_member(NULL, 0, 0, &member) == SMELT_E_INVALID_ARGUMENT);
 
   CHECK(smelt_encoder_create(device, &encoder) == SMELT_OK);
   CHECK(smelt_buffer_create(device, N * sizeof(float), &x) == SMELT_OK);

@@ -351,11 +351,17 @@ TEST_CASE("lines that kernels log reach the caller") {
   CHECK(log("%+d %.f") == "logs|+3 2");
   CHECK(log("%hd %i") == "logs|3 1069547520");
   CHECK(log("%lx") == "logs|3fc0000000000003");
-  CHECK(log("%p %s") == "logs|0x3fc0000000000003 <?>");
-  CHECK(log("%d %ld") == "logs|3 <?>");  // the second begins at 8 bytes, where nothing is left
+  CHECK(log("%p %s %d") == "logs|0x3fc0000000000003 0x3ff8000000000000 <?>");
+  CHECK(log("%d %lx") == "logs|3 3ff8000000000000");  // the second begins at 8 bytes
+  CHECK(log("%d %f %ld") == "logs|3 1.500000 <?>");
   CHECK(log("%lf") == "logs|0.125000");
   CHECK(log("%c%c") == std::string("logs|\3") + '\0');
-  CHECK(log("%v4x") == "logs|3,3fc00000,<?>,<?>");
+  CHECK(log("%v4x") == "logs|3,3fc00000,0,3ff80000");
+  CHECK(log("%v3x %d") == "logs|3,3fc00000,0 <?>");  // of the size of four
+  CHECK(log("%d %v2hlf") == "logs|3 0.000000,1.937500");
+  CHECK(log("%v2hf %v2hlf") == "logs|0.000000,0.000000 0.000000,1.937500");
+  CHECK(log("%v4hhx %v2hd") == "logs|3,0,0,0 0,16320");
+  CHECK(log("%v4hlx %v4hlx") == "logs|3,3fc00000,0,3ff80000 <?>,<?>,<?>,<?>");
   CHECK(log("%v5x") == "logs|%v5x");
   CHECK(log("%v1x %v") == "logs|%v1x %v");
   CHECK(log("%12") == "logs|%12");

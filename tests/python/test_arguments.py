@@ -558,9 +558,11 @@ class Mistakes(unittest.TestCase):
         self.refused("wide", numpy.concatenate([unpadded, unpadded]), self.out, words=["V (32 bytes)", "structures of 16 bytes", "float3"])
         self.refused("structures", numpy.zeros(4, [("a", "f8"), ("b", "i4")]), self.out, words=["12 bytes", "P (8 bytes)"])
 
-    def test_numbers_are_no_structure(self):
-        for guess in ([1, 2], (1.0, 2.0), 3):
+    def test_a_number_is_no_structure(self):
+        for guess in (3, 1.5):
             self.refused("structure", guess, self.out, words=["which members", "record array"])
+        self.refused("structure", [1, 2, 3], self.out, words=["2 members", "passes 3"])
+        self.assertEqual(self.silent("structure", (1.5, 2.0), self.out), 3.5)  # more in test_structures.py
         self.assertEqual(self.silent("mode", 1, self.out), 1)
 
     def test_a_list_of_arrays_is_no_array(self):

@@ -163,6 +163,9 @@ bool take_compile_option(Job& job, const Argument& argument) {
     case Use::undefine:
       define(options, argument.value, argument.use == Use::define);
       return true;
+    case Use::logging:
+      define(options, aot::kLoggingMacro, true);
+      return true;
     case Use::include_file:
       options.forced_includes.push_back(argument.value);
       return true;

@@ -46,6 +46,7 @@ enum class Use : uint8_t {
   include_folder,
   language,
   log,
+  logging,
   macro_comments,
   macros,
   min_ios,

@@ -65,6 +65,8 @@ std::optional<std::vector<Field>> read_fields(const llvm::MDNode& node) {
 
 class MemberReader {
  public:
+  explicit MemberReader(bool has_ids) : has_ids_(has_ids) {}
+
   std::vector<MemberInfo> members;
 
   /// Adds what is inside; `offset`, `id` and `path` are the structure's own. False: malformed, or too much.
@@ -95,9 +97,9 @@ class MemberReader {
   }
 
   bool add_value(const Field& field, uint64_t offset, uint64_t id, const std::string& path) {
-    if (!field.detail || !field.detail->slots) return true;  // without an id nobody can name it
+    if (has_ids_ && (!field.detail || !field.detail->slots)) return true;  // without an id nobody can name it
     constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max() / 2;
-    const uint64_t first = id + field.detail->slots->first, at = offset + field.offset;
+    const uint64_t first = has_ids_ ? id + field.detail->slots->first : 0, at = offset + field.offset;
     if (members.size() == kMostMembers || std::max({first, at, field.size, field.count}) > kMost) return false;
     MemberInfo member;
     member.name = path + std::string(field.name);
@@ -106,7 +108,7 @@ class MemberReader {
     member.count = static_cast<uint32_t>(field.count);
     member.offset = static_cast<uint32_t>(at);
     member.size = static_cast<uint32_t>(field.size);
-    const std::string_view kind = field.detail->kind;
+    const std::string_view kind = has_ids_ ? std::string_view(field.detail->kind) : "air.indirect_constant";
     if (kind == "air.buffer" || kind == "air.indirect_buffer") {
       member.kind = MemberKind::pointer;
       member.access = field.detail->access;
@@ -117,14 +119,21 @@ class MemberReader {
     return true;
   }
 
+  const bool has_ids_;
   size_t structures_ = 0;
 };
 
 }  // namespace
 
 std::vector<MemberInfo> read_members(const llvm::MDNode& structure) {
-  MemberReader reader;
+  MemberReader reader(true);
   if (!reader.add(structure, 0, 0, "", 0)) return {};
+  return std::move(reader.members);
+}
+
+std::vector<MemberInfo> read_structure(const llvm::MDNode& structure) {
+  MemberReader reader(false);
+  if (!reader.add(structure, 0, 0, "", 0) || reader.members.size() > kMostStructureMembers) return {};
   return std::move(reader.members);
 }
 

@@ -75,6 +75,9 @@ ArgumentInfo info_of(const EntryArgument& argument, const llvm::Function& functi
   info.conditional = argument.is_conditional;
   info.kind = kind_of(info.air_kind, info.address_space);
   if (argument.fields && info.kind == ArgumentKind::indirect_buffer) info.members = read_members(*argument.fields);
+  // What kernels are given by value. Memory is passed whole.
+  const bool is_constant = info.kind == ArgumentKind::buffer && info.address_space == 2;
+  if (argument.fields && is_constant) info.members = read_structure(*argument.fields);
   return info;
 }
 

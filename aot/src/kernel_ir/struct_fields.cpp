@@ -8,7 +8,7 @@
 namespace smelt::aot::kernel_ir {
 namespace {
 
-constexpr size_t kPlainParts = 5, kAllParts = 11;
+constexpr size_t kPlainParts = 6, kAllParts = 11;
 
 uint64_t number(llvm::StringRef text) {
   uint64_t value = 0;
@@ -22,9 +22,9 @@ std::string to_text(const StructFields& fields) {
   for (const StructField& field : fields.fields) {
     text += fmt::format("{};{};{};{};{}", field.offset, field.size, field.count, field.type_name, field.name);
     if (fields.is_argument_buffer)
-      text += fmt::format(";{};{};{:d};{};{};{}", field.id, field.space, field.is_const, field.target_size,
-                          field.target_align, field.depth);
-    text += '\n';
+      text += fmt::format(";{};{};{:d};{};{}", field.id, field.space, field.is_const, field.target_size,
+                          field.target_align);
+    text += fmt::format(";{}\n", field.depth);
   }
   return text;
 }
@@ -41,7 +41,8 @@ StructFields parse_struct_fields(llvm::StringRef text) {
                       .size = number(parts[1]),
                       .count = number(parts[2]),
                       .type_name = parts[3].str(),
-                      .name = parts[4].str()};
+                      .name = parts[4].str(),
+                      .depth = static_cast<unsigned>(number(parts.back()))};
     if (parts.size() == kAllParts) {
       result.is_argument_buffer = true;
       field.id = number(parts[5]);
@@ -49,7 +50,6 @@ StructFields parse_struct_fields(llvm::StringRef text) {
       field.is_const = number(parts[7]) != 0;
       field.target_size = number(parts[8]);
       field.target_align = number(parts[9]);
-      field.depth = static_cast<unsigned>(number(parts[10]));
     }
     result.fields.push_back(std::move(field));
   }

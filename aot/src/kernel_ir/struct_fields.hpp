@@ -2,10 +2,10 @@
 // The members of the struct behind a buffer, as a front end knows them and as air/ writes them into the argument's
 // metadata (docs/formats/air.md 1.6). Between the two they are text in the attribute kArgStructType, one line a member:
 //
-//   offset;size;count;type name;name
+//   offset;size;count;type name;name;depth
 //   offset;size;count;type name;name;id;space;const;target size;target align;depth     of an argument buffer
 //
-// The members of a structure inside an argument buffer follow it, one deeper; their offsets and ids count from its own.
+// The members of a structure inside follow it, one deeper; their offsets and ids count from its own.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

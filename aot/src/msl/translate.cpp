@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "smelt/aot/compile.hpp"
+
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/watch.hpp"
@@ -8,6 +10,7 @@
 #include "msl/facts/strictness.hpp"
 #include "msl/kernel/cut_kernels.hpp"
 #include "msl/kernel/fit_operations.hpp"
+#include "msl/kernel/logging.hpp"
 #include "msl/safely.hpp"
 #include "msl/syntax/method_spaces.hpp"
 #include "msl/syntax/pragmas.hpp"
@@ -267,6 +270,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       result_.kernels.push_back(std::move(kernel.fact));
     }
     drop_restrict(*generator_, *generator_->GetModule());
+    if (!getCompilerInstance().getPreprocessor().isMacroDefined(kLoggingMacro)) drop_logging(*generator_->GetModule());
     if (!options_.object) note_undefined(*generator_->GetModule());
     std::unique_ptr<llvm::Module> module(generator_->ReleaseModule());
     if (const auto fitted = fit_operations(*module); !fitted) {

@@ -283,7 +283,21 @@ typedef struct smelt_arg_info {
   int32_t type;             /* SMELT_TYPE_..., of the pointee */
   uint32_t type_components; /* 1, or 2 to 4 of a vector; 0 when the type is unknown */
   uint32_t array_size;      /* slots from `index` on */
+  size_t member_count;      /* of an argument buffer, or a structure in constant memory, where the package lists them */
 } smelt_arg_info;
+
+typedef struct smelt_member_info {
+  size_t struct_size;
+  const char* name; /* "lights[1].colour"; texts here are not followed by a NUL */
+  size_t name_length;
+  const char* type_name; /* of a pointer: its target's */
+  size_t type_name_length;
+  int32_t kind;           /* 0 pointer, 1 value, 2 other (a texture, a sampler) */
+  uint32_t id;            /* [[id(n)]] in an argument buffer */
+  uint32_t offset;        /* bytes from the beginning of the structure */
+  uint32_t size;          /* bytes of an element */
+  uint32_t element_count; /* of an array; 0: no array */
+} smelt_member_info;
 
 typedef struct smelt_constant_info {
   size_t struct_size;
@@ -354,6 +368,9 @@ SMELT_API smelt_status smelt_pipeline_info(const smelt_pipeline* pipeline, smelt
 SMELT_API smelt_status smelt_pipeline_name(const smelt_pipeline* pipeline, const char** name, size_t* length);
 SMELT_API size_t smelt_pipeline_arg_count(const smelt_pipeline* pipeline);
 SMELT_API smelt_status smelt_pipeline_arg(const smelt_pipeline* pipeline, size_t index, smelt_arg_info* info);
+/* `member` counts from 0 to member_count of that argument. */
+SMELT_API smelt_status smelt_pipeline_arg_member(const smelt_pipeline* pipeline, size_t index, size_t member,
+                                                 smelt_member_info* info);
 
 /* ---- buffers ---- */
 

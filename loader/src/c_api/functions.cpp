@@ -35,7 +35,26 @@ Result<void> write_argument(std::span<const ArgInfo> arguments, size_t index, sm
   filled.unused = argument.unused ? 1 : 0;
   filled.conditional = argument.conditional ? 1 : 0;
   filled.array_size = argument.array_size;
+  filled.member_count = argument.members.size();
   set_type(argument.type_name, filled.type, filled.type_components);
+  return write_info(info, filled, function);
+}
+
+Result<void> write_member(std::span<const ArgInfo> arguments, size_t index, size_t member, smelt_member_info* info,
+                          const char* function) {
+  if (index >= arguments.size())
+    return fail(Errc::invalid_argument, "{}: index {} of {}", function, index, arguments.size());
+  if (member >= arguments[index].members.size())
+    return fail(Errc::invalid_argument, "{}: member {} of {}", function, member, arguments[index].members.size());
+  const MemberInfo& from = arguments[index].members[member];
+  smelt_member_info filled{};
+  set_text(from.name, filled.name, filled.name_length);
+  set_text(from.type_name, filled.type_name, filled.type_name_length);
+  filled.kind = static_cast<int32_t>(from.kind);
+  filled.id = from.id;
+  filled.offset = from.offset;
+  filled.size = from.size;
+  filled.element_count = from.count;
   return write_info(info, filled, function);
 }
 
@@ -219,5 +238,13 @@ smelt_status smelt_pipeline_arg(const smelt_pipeline* pipeline, size_t index, sm
   return guard([&]() -> Result<void> {
     if (pipeline == nullptr) return null_argument("smelt_pipeline_arg", "pipeline");
     return write_argument(pipeline->ref->args(), index, info, "smelt_pipeline_arg");
+  });
+}
+
+smelt_status smelt_pipeline_arg_member(const smelt_pipeline* pipeline, size_t index, size_t member,
+                                       smelt_member_info* info) {
+  return guard([&]() -> Result<void> {
+    if (pipeline == nullptr) return null_argument("smelt_pipeline_arg_member", "pipeline");
+    return write_member(pipeline->ref->args(), index, member, info, "smelt_pipeline_arg_member");
   });
 }

@@ -29,7 +29,7 @@ class SMELT_METAL_API CompileOptions : public NS::Copying<CompileOptions> {
   void setOptimizationLevel(LibraryOptimizationLevel level);
   bool preserveInvariance() const;
   void setPreserveInvariance(bool preserve);
-  /// Whether messages of kernels (os_log) may be read. Nothing reads them here.
+  /// Messages of kernels (os_log, Metal 3.2) are kept, and written to standard error.
   bool enableLogging() const;
   void setEnableLogging(bool enabled);
   NS::UInteger maxTotalThreadsPerThreadgroup() const;

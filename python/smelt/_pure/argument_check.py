@@ -9,7 +9,10 @@ from typing import NamedTuple
 from .files import fail
 from .parameter import WHOLE, Parameter
 
-_STRUCTURES = "a record array (numpy.array([(...)], dtype)), a ctypes.Structure or bytes"
+
+def _structures(want: Parameter) -> str:
+    """What a caller may pass for a structure."""
+    return ("a dict or tuple of its members, " if want.members else "") + "a record array (numpy.array([(...)], dtype)), a ctypes.Structure or bytes"
 
 
 class Bound(NamedTuple):
@@ -79,7 +82,7 @@ class ArgumentCheck:
             fail("argument_mismatch", f"{self._wants(i)}, the call passes an array that does not lie in order ({why}), and a kernel sees the memory, not the view. Pass a "
                  f"contiguous copy (numpy.ascontiguousarray, tensor.contiguous()){back}; or check=\"off\" to a kernel that is told the strides")  # fmt: skip
         if given.guessed:
-            fail("argument_mismatch", f"{self._wants(i)}, the call passes numbers, and nothing says which members they are. Pass {_STRUCTURES}")
+            fail("argument_mismatch", f"{self._wants(i)}, the call passes numbers, and nothing says which members they are. Pass {_structures(want)}")
         if given.how != "list" and given.element == "other" and given.item > 1 and want.size > 1:
             if given.item != want.size if want.is_structure else given.item % want.size:
                 fail("argument_mismatch", f"{self._wants(i)}, the call passes structures of {given.item} bytes. Members lie at multiples of their own size, and three "
@@ -127,7 +130,7 @@ def _element_name(kind: str, size: int) -> str:
 
 def _advice(want: Parameter) -> str:
     if not want.kind:
-        return f"pass {_STRUCTURES} of {want.size} bytes" if want.is_structure else f"pass at least {want.size} bytes"
+        return f"pass {_structures(want)} of {want.size} bytes" if want.is_structure else f"pass at least {want.size} bytes"
     if want.numbers == 1:
         return f"pass an array of {_element_name(want.kind, want.component)}"
     return f"pass a list of {want.numbers} numbers, or an array of {_element_name(want.kind, want.component)} with {want.size // want.component} for each"

@@ -10,6 +10,7 @@ from .argument_check import Bound
 from .files import fail
 from .memory import Buffer, Tensor, take
 from .parameter import Parameter
+from .structures import is_structured, pack
 from .scalars import CASTS, Casts, cast_bytes, declared_bytes, float_bytes, is_number, number_of_numpy, plain_bytes
 
 
@@ -51,6 +52,10 @@ class Arguments:
     def _bind(self, index: int, value: Any, cast: Optional[str], want: Parameter) -> Bound:
         if is_number(value):
             return self._scalar(index, value, cast, want)
+        if self._by_type and want.members and is_structured(value):
+            data = pack(self._place(index), want.type_name, want.size, want.members, value)
+            self._inline(index, data)
+            return Bound("inlined", "other", want.size, len(data), is_list=True)
         if isinstance(value, (list, tuple)):
             return self._list(index, list(value), cast, want)
         tensor = take(value, index)

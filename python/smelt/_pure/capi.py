@@ -57,7 +57,12 @@ class ArgInfo(Sized):
     _fields_ = [("struct_size", c.c_size_t), ("name", _P), ("name_length", c.c_size_t), ("type_name", _P), ("type_name_length", c.c_size_t),
                 ("index", c.c_uint32), ("kind", c.c_int32), ("access", c.c_int32), ("address_space", c.c_uint32), ("size", c.c_uint32),
                 ("align", c.c_uint32), ("unused", c.c_int32), ("conditional", c.c_int32), ("type", c.c_int32), ("type_components", c.c_uint32),
-                ("array_size", c.c_uint32)]  # fmt: skip
+                ("array_size", c.c_uint32), ("member_count", c.c_size_t)]  # fmt: skip
+
+
+class MemberInfo(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("name", _P), ("name_length", c.c_size_t), ("type_name", _P), ("type_name_length", c.c_size_t),
+                ("kind", c.c_int32), ("id", c.c_uint32), ("offset", c.c_uint32), ("size", c.c_uint32), ("element_count", c.c_uint32)]  # fmt: skip
 
 
 class ConstantInfo(Sized):
@@ -123,6 +128,7 @@ _LOADER_CALLS = {
     "function_get_pipeline": (_P, c.POINTER(Constant), c.c_size_t, _OUT),
     "pipeline_info": (_P, c.POINTER(PipelineLimits)),
     "pipeline_arg": (_P, c.c_size_t, c.POINTER(ArgInfo)),
+    "pipeline_arg_member": (_P, c.c_size_t, c.c_size_t, c.POINTER(MemberInfo)),
     "encoder_create": (_P, _OUT),
     "encoder_set_pipeline": (_P, _P),
     "encoder_set_bytes": (_P, c.c_uint32, c.c_char_p, c.c_size_t),

@@ -15,7 +15,7 @@ from .argument_check import ArgumentCheck
 from .arguments import Arguments
 from .files import fail
 from .library import Library
-from .parameter import Parameter, layout_of
+from .parameter import Member, Parameter, layout_of
 from .scalars import Casts
 
 if TYPE_CHECKING:
@@ -313,7 +313,13 @@ class Kernel:
         capi.check(capi.loader().pipeline_arg(self._pipeline.pointer, index, c.byref(info)))
         return {"name": capi.text_at(info.name, info.name_length), "type_name": capi.text_at(info.type_name, info.type_name_length), "index": info.index,
                 "parameter": index, "kind": _ARGUMENT_KINDS[info.kind], "address_space": info.address_space, "size": info.size, "align": info.align,
-                "array_size": info.array_size, "unused": bool(info.unused), "writes": info.access in (2, 3), "conditional": bool(info.conditional)}  # fmt: skip
+                "array_size": info.array_size, "unused": bool(info.unused), "writes": info.access in (2, 3), "conditional": bool(info.conditional),
+                "members": tuple(self._member(index, i) for i in range(info.member_count))}  # fmt: skip
+
+    def _member(self, index: int, number: int) -> Member:
+        info = capi.MemberInfo()
+        capi.check(capi.loader().pipeline_arg_member(self._pipeline.pointer, index, number, c.byref(info)))
+        return Member(capi.text_at(info.name, info.name_length), capi.text_at(info.type_name, info.type_name_length), info.offset, info.size, info.element_count)
 
     @property
     def constants(self) -> list[dict[str, Any]]:
@@ -336,7 +342,7 @@ class Kernel:
         for index, one in buffers.items():
             declared[index] = Parameter(
                 name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1, writes=one["writes"],
-                is_constant=one["address_space"] == 2, is_conditional=one["conditional"], **layout_of(one["type_name"], one["size"]),
+                is_constant=one["address_space"] == 2, is_conditional=one["conditional"], members=one["members"], **layout_of(one["type_name"], one["size"]),
             )  # fmt: skip
         return declared
 

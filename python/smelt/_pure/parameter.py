@@ -11,6 +11,16 @@ _SCALARS = {"float": ("floating", 4), "half": ("floating", 2), "double": ("float
             "ulong": ("unsigned_integer", 8), "uchar": ("unsigned_integer", 1), "bool": ("boolean", 1)}  # fmt: skip
 
 
+class Member(NamedTuple):
+    """A value in a structure, with all that leads to it in its name: "lights[1].colour". count: elements of an array, 0 for none."""
+
+    name: str
+    type_name: str
+    offset: int
+    size: int
+    count: int
+
+
 class Parameter(NamedTuple):
     """A buffer that a kernel declares. kind is empty where the type is no number, vector or matrix of them."""
 
@@ -26,6 +36,7 @@ class Parameter(NamedTuple):
     rows: int = 1
     columns: int = 1
     pitch: int = 0
+    members: tuple[Member, ...] = ()  # of a structure, where the package lists them
 
     @property
     def numbers(self) -> int:

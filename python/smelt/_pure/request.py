@@ -103,9 +103,13 @@ def own_target(on: Device) -> str:
     return max(known, key=lambda row: tuple(row["os"]))["name"]  # type: ignore[no-any-return]
 
 
+LOGGING_MACRO = "SMELT_METAL_LOGGING"  # as aot's kLoggingMacro
+
+
 def compile_shader(
     source: str, *, device: DeviceLike = None, fast_math: bool = False, checked: bool | str = False, store: StoreLike = None,
-    timeout: float | None = None, filename: str = "source.metal", cpu_effort: str | None = None, _as_upstream: bool = False,
+    timeout: float | None = None, filename: str = "source.metal", cpu_effort: str | None = None, logging: bool = False,
+    _as_upstream: bool = False,
 ) -> Library:  # fmt: skip
     """A library of Metal Shading Language text that was compiled elsewhere: found in the store or a remote, or a CacheMissError that says
     how it gets there."""
@@ -117,11 +121,11 @@ def compile_shader(
     if keys.kind_of(text[0][1]) != "msl":
         fail("source_type", f"compile_shader: {filename} is no Metal Shading Language text")
     if on._cpu is not None:
-        return _compile_for_cpu(text, on, fast_math, checks, store, timeout, cpu_effort, _as_upstream)
+        return _compile_for_cpu(text, on, fast_math, checks, store, timeout, cpu_effort, logging, _as_upstream)
     if checks:
         left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
-    options = keys.Options(targets=(own_target(on),), fast_math=fast_math)
+    options = keys.Options(targets=(own_target(on),), fast_math=fast_math, definitions=(LOGGING_MACRO,) if logging else ())
     found = _look(text, options, store)
     if found is None:
         _miss("compile_shader", text, options, store)
@@ -130,14 +134,15 @@ def compile_shader(
 
 def _compile_for_cpu(
     text: list[tuple[str, bytes]], on: Device, fast_math: bool, checked: int, store: StoreLike, timeout: float | None, effort: str | None,
-    as_upstream: bool,
+    logging: bool, as_upstream: bool,
 ) -> Library:  # fmt: skip
     from ..errors import CompileError, ShaderSyntaxError
     from . import compiler, cpu
 
     assert on._cpu is not None
+    asked = {"definition": (LOGGING_MACRO,), "target": (os.environ.get("SMELT_TARGET") or "macos15",)} if logging else {}
     try:
-        made = compiler.compile(text, *folder_of(store), fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
+        made = compiler.compile(text, *folder_of(store), **asked, fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
     except CompileError as error:
         raise ShaderSyntaxError(error.message, error.code, error.subject) from None
     return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
@@ -178,7 +183,7 @@ def compile(
     include_folders: Any = (), definitions: Any = (), language: Any = None, debug_lines: bool = False, pack_scalars: bool = False,
     no_overlap: bool = False, relaxed_atomics: bool = False, cpu_only: bool = False, checked: bool | str = False, name: str = "", version: str = "",
     store: StoreLike = None, timeout: float | None = None, max_memory: int | None = None, sandbox: str | None = None,
-    cpu_effort: str | None = None, filename: str | Sequence[str] | None = None,
+    cpu_effort: str | None = None, filename: str | Sequence[str] | None = None, logging: bool = False,
 ) -> Package:  # fmt: skip
     """With libsmelt-compiler beside this package as with compiled modules. Else a package that was compiled elsewhere for the same request,
     without CPU code (cpu=False), or a CacheMissError that says how it gets there."""
@@ -199,6 +204,9 @@ def compile(
         sources = [(new, data) for new, (_, data) in zip(names, sources)]
     if targets is None:
         targets = [os.environ["SMELT_TARGET"]] if os.environ.get("SMELT_TARGET") else []
+    defined = tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions)
+    if logging:
+        defined += (LOGGING_MACRO,)
     if native:
         from . import compiler
 
@@ -207,7 +215,7 @@ def compile(
             sources, *folder_of(store), progress=progress, target=_several(targets), cpu_level=levels, cpu=bool(cpu), metadata=_metadata(metadata),
             threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, fast_math=fast_math, kernel=_several(kernels),
             function=_several(functions), include_folder=_several(include_folders),
-            definition=tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions),
+            definition=defined,
             language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap, relaxed_atomics=relaxed_atomics,
             cpu_only=cpu_only, checked=checks, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
         )  # fmt: skip
@@ -220,7 +228,7 @@ def compile(
         targets=_several(targets), fast_math=fast_math, metadata=_metadata(metadata), threadgroup_memory=threadgroup_memory,
         threads_per_threadgroup=threads_per_threadgroup, kernels=_several(kernels), functions=_several(functions),
         include_folders=_several(include_folders),
-        definitions=tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions),
+        definitions=defined,
         language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap,
         relaxed_atomics=relaxed_atomics, name=name, version=version,
     )  # fmt: skip

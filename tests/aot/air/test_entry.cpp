@@ -122,6 +122,30 @@ TEST_CASE("members of an argument buffer, of structures inside structures") {
   CHECK(members == expected);
 }
 
+TEST_CASE("members of a structure without ids, up to what packages list") {
+  llvm::LLVMContext context;
+  const auto of = [&](const std::string& nodes) {
+    const auto module = parse(("!test = !{!0}\n" + nodes).c_str(), context);
+    return air::read_structure(*module->getNamedMetadata("test")->getOperand(0));
+  };
+  const auto members = of(
+      "!0 = !{i32 0, i32 4, i32 3, !\"int\", !\"list\", !\"air.struct_type_info\", !1, i32 16, i32 8, i32 2, !\"S\", "
+      "!\"s\"}\n!1 = !{i32 0, i32 8, i32 0, !\"float2\", !\"v\"}\n");
+  REQUIRE(members.size() == 3);
+  CHECK(members[0].name == "list");
+  CHECK(members[0].count == 3);
+  CHECK(members[2].name == "s[1].v");
+  CHECK(members[2].offset == 24);
+  CHECK(members[2].type_name == "float2");
+  const auto many = [&](unsigned count) {
+    return of("!0 = !{!\"air.struct_type_info\", !1, i32 0, i32 4, i32 " + std::to_string(count) +
+              ", !\"S\", !\"s\"}\n!1 = !{i32 0, i32 4, i32 0, !\"float\", !\"v\"}\n");
+  };
+  CHECK(many(air::kMostStructureMembers).size() == air::kMostStructureMembers);
+  CHECK(many(air::kMostStructureMembers + 1).empty());
+  CHECK(of("!0 = !{i32 0, i32 8, i32 0, !\"uint\"}\n").empty());
+}
+
 TEST_CASE("members that are malformed, too many, or inside themselves are none") {
   const std::string field = "i32 0, i32 8, i32 0, !\"uint\", !\"x\", !\"air.indirect_argument\", !8";
   CHECK(members_in("!0 = !{" + field + "}\n" + kPointer).size() == 1);
@@ -168,9 +192,13 @@ TEST_CASE("entry points are found in lists and by attribute, and taken out") {
 
 TEST_CASE("a struct's members survive as text") {
   using kernel_ir::StructFields;
-  const StructFields plain{{{.offset = 4, .size = 8, .count = 3, .type_name = "float2", .name = "v"}}, false};
+  const StructFields plain{{{.offset = 4, .size = 8, .count = 3, .type_name = "float2", .name = "v"},
+                            {.size = 8, .type_name = "float2", .name = "w", .depth = 2}},
+                           false};
   const StructFields back = kernel_ir::parse_struct_fields(kernel_ir::to_text(plain));
-  REQUIRE(back.fields.size() == 1);
+  REQUIRE(back.fields.size() == 2);
+  CHECK(back.fields[0].depth == 0);
+  CHECK(back.fields[1].depth == 2);
   CHECK_FALSE(back.is_argument_buffer);
   CHECK(back.fields[0].offset == 4);
   CHECK(back.fields[0].count == 3);

@@ -115,7 +115,7 @@ void halve(Dispatch d, Range r, void* scratch) {
   for (uint32_t i = r->low[0]; i < r->high[0]; ++i) values[i] *= half;
 }
 
-/// Logs its position and half of it.
+/// Logs its position and half of it, the latter as a float and as the double that C makes of it.
 void logs(Dispatch d, Range r, void* scratch) {
   (void)scratch;
   const char* format = d->buffers[0];
@@ -124,11 +124,13 @@ void logs(Dispatch d, Range r, void* scratch) {
       struct {
         uint32_t position;
         float half;
+        double promoted;
       } values;
-      char bytes[8];
+      char bytes[16];
     } arguments;
     arguments.values.position = i;
     arguments.values.half = (float)i * *(const float*)d->buffers[1];
+    arguments.values.promoted = arguments.values.half;
     d->services->log(d->services->context, format, format, 0, format, arguments.bytes, sizeof(arguments.bytes));
   }
 }

@@ -32,6 +32,10 @@ struct Source {
   ByteView bytes;    ///< borrowed during the call
 };
 
+/// A macro of Metal source: where it is defined, by the text or by CompileOptions, messages of kernels (os_log, Metal
+/// 3.2) are kept, as -fmetal-enable-logging asks. Else they are dropped and only their operands are evaluated.
+inline constexpr char kLoggingMacro[] = "SMELT_METAL_LOGGING";
+
 struct CompileOptions {
   /// What to build for. Empty: the target that the inputs were built for when all are Metal libraries of one target,
   /// else default_target().

@@ -45,7 +45,8 @@ struct ArgumentInfo {
   bool conditional = false;  ///< exists only when a function constant is true
   std::vector<FieldInfo>
       fields;  ///< of a structure whose metadata lists its members; those of nested ones are left out
-  std::vector<MemberInfo> members;  ///< of an argument buffer, as in the metadata; empty when there are too many
+  std::vector<MemberInfo>
+      members;  ///< of an argument buffer or of a constant structure, as in the metadata; empty when there are too many
 
   bool operator==(const ArgumentInfo&) const = default;
 };

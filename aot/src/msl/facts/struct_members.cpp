@@ -41,7 +41,7 @@ class MemberReader {
     return false;
   }
 
-  /// The members of `record`, and of an argument buffer what is inside them; returns how many ids they take.
+  /// The members of `record` and what is inside them; returns how many ids they take.
   uint64_t read(const clang::CXXRecordDecl& record, unsigned depth) {
     const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(&record);
     uint64_t next_id = 0;
@@ -97,9 +97,10 @@ class MemberReader {
   uint64_t read_inside(clang::QualType type, kernel_ir::StructField made) {
     const unsigned depth = made.depth;
     fact_.fields.push_back(std::move(made));
-    const clang::CXXRecordDecl* const inner = fact_.is_argument_buffer ? structure(type) : nullptr;
+    const clang::CXXRecordDecl* const inner = structure(type);
     if (inner == nullptr || inner->field_empty()) return 1;
-    // Structures of structures double with each level, in a source of a few lines.
+    // Structures of structures double with each level, in a source of a few lines. Without ids they may stay whole.
+    if (fact_.fields.size() > kMostMembers && !fact_.is_argument_buffer) return 1;
     if (fact_.fields.size() > kMostMembers)
       return stop({}, fmt::format("parameter '{}': an argument buffer of more than {} members is not supported",
                                   fact_.name, kMostMembers));

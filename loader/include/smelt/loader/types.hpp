@@ -80,7 +80,7 @@ struct ArgInfo {
   uint32_t array_size = 1;
   uint32_t size = 0;  ///< bytes of the pointee type; 0 when unknown
   uint32_t align = 0;
-  std::vector<MemberInfo> members = {};  ///< of an argument buffer, where the package lists them
+  std::vector<MemberInfo> members = {};  ///< of an argument buffer or constant structure, where the package lists them
 };
 
 /// One function constant of a kernel.

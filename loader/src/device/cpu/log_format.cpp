@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "log_format.hpp"
 
+#include "smelt/base/floats.hpp"
+
 #include <algorithm>
+#include <bit>
 #include <cstdio>
+#include <cstring>
 
 namespace smelt::loader {
 namespace {
@@ -15,10 +19,14 @@ struct Conversion {
   int width = 0;
   int precision = -1;
   unsigned components = 1;
-  unsigned bytes = 4;
+  unsigned bytes = 4;  ///< of an operand, or of one component of a vector
   char letter = 0;
   size_t length = 0;  ///< characters of the format, '%' included
 };
+
+bool is_real(char letter) {
+  return std::string_view("fFeEgGaA").find(letter) != std::string_view::npos;
+}
 
 int read_number(std::string_view text, size_t& at) {
   int value = 0;
@@ -39,16 +47,20 @@ Conversion read_conversion(std::string_view text) {
     conversion.components = static_cast<unsigned>(text[at + 1] - '0');
     at += 2;
   }
-  for (; at < text.size() && std::string_view("hlzjt").find(text[at]) != std::string_view::npos; ++at)
-    if (text[at] != 'h') conversion.bytes = 8;
+  const size_t length = at;
+  while (at < text.size() && std::string_view("hlzjt").find(text[at]) != std::string_view::npos) ++at;
+  const std::string_view modifier = text.substr(length, at - length);
   if (at < text.size()) conversion.letter = text[at++];
   conversion.length = at;
-  if (conversion.letter == 'p' || conversion.letter == 's') conversion.bytes = 8;
+  if (conversion.components > 1 && modifier.starts_with('h'))  // "hl" is a component of 4 bytes
+    conversion.bytes = modifier == "hh" ? 1 : modifier == "h" ? 2 : 4;
+  else if (!modifier.empty() && modifier[0] != 'h')
+    conversion.bytes = 8;
+  else if (conversion.letter == 'p' || conversion.letter == 's')
+    conversion.bytes = 8;
+  else if (conversion.components == 1 && is_real(conversion.letter))
+    conversion.bytes = 8;  // C promotes a float to double
   return conversion;
-}
-
-bool is_real(char letter) {
-  return std::string_view("fFeEgGaA").find(letter) != std::string_view::npos;
 }
 
 std::string print(const Conversion& conversion, uint64_t bits) {
@@ -58,13 +70,15 @@ std::string print(const Conversion& conversion, uint64_t bits) {
   char out[2 * kMostWidth + 512];
   int length = 0;
   if (is_real(conversion.letter)) {
-    const double value =
-        conversion.bytes == 8 ? std::bit_cast<double>(bits) : double{std::bit_cast<float>(static_cast<uint32_t>(bits))};
+    const double value = conversion.bytes == 8   ? std::bit_cast<double>(bits)
+                         : conversion.bytes == 4 ? double{std::bit_cast<float>(static_cast<uint32_t>(bits))}
+                                                 : double{from_half_bits(static_cast<uint16_t>(bits))};
     length = std::snprintf(out, sizeof(out), (specification + conversion.letter).c_str(), value);
   } else if (conversion.letter == 'c') {
     length = std::snprintf(out, sizeof(out), (specification + "c").c_str(), static_cast<int>(bits & 0xff));
   } else if (conversion.letter == 'd' || conversion.letter == 'i') {
-    const auto value = conversion.bytes == 8 ? static_cast<int64_t>(bits) : int64_t{static_cast<int32_t>(bits)};
+    const unsigned unused = 64 - 8 * conversion.bytes;
+    const auto value = static_cast<int64_t>(bits << unused) >> unused;
     length = std::snprintf(out, sizeof(out), (specification + "lld").c_str(), static_cast<long long>(value));
   } else {
     const std::string letter(1, conversion.letter == 'p' || conversion.letter == 's' ? 'x' : conversion.letter);
@@ -81,11 +95,11 @@ std::string print(const Conversion& conversion, uint64_t bits) {
 std::string format_log(std::string_view format, ByteView operands) {
   std::string line;
   size_t at = 0;
+  const auto align = [&](unsigned bytes) { at = (at + bytes - 1) / bytes * bytes; };
   const auto take = [&](unsigned bytes, uint64_t& bits) {
-    const size_t aligned = (at + bytes - 1) / bytes * bytes;
-    if (aligned > operands.size() || operands.size() - aligned < bytes) return false;
-    bits = bytes == 8 ? load_le<uint64_t>(&operands[aligned]) : load_le<uint32_t>(&operands[aligned]);
-    at = aligned + bytes;
+    if (at > operands.size() || operands.size() - at < bytes) return false;
+    std::memcpy(&bits, &operands[at], bytes);
+    at += bytes;
     return true;
   };
   while (!format.empty()) {
@@ -104,11 +118,15 @@ std::string format_log(std::string_view format, ByteView operands) {
     if (!known && !(conversion.letter != 0 && is_real(conversion.letter))) {
       line += format.substr(0, conversion.length);
     } else {
+      // A vector of three takes the place of four.
+      const unsigned places = conversion.components == 3 ? 4 : conversion.components;
+      align(places * conversion.bytes);
       for (unsigned i = 0; i < conversion.components; ++i) {
         uint64_t bits = 0;
         if (i > 0) line += ",";
         line += take(conversion.bytes, bits) ? print(conversion, bits) : "<?>";
       }
+      if (conversion.components == 3) at += conversion.bytes;
     }
     format.remove_prefix(conversion.length);
   }

@@ -40,7 +40,7 @@ struct BasicArgument {
   uint32_t array_size = 1;    ///< slots it takes
   uint32_t size = 0;          ///< bytes of the pointee type; 0 when unknown (void*)
   uint32_t align = 0;
-  std::vector<BasicMember<Text>> members = {};  ///< of an argument buffer
+  std::vector<BasicMember<Text>> members = {};  ///< of an argument buffer, or of a structure in constant memory
   bool operator==(const BasicArgument&) const = default;
 };
 

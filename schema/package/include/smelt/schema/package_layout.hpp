@@ -5,7 +5,7 @@
 //
 //   at  size  field
 //    0     4  magic          "SMLT"
-//    4     2  format         2 when a kernel takes an argument buffer whose members are listed, else 1
+//    4     2  format         2 when members of an argument buffer or constant structure are listed, else 1
 //    6     2  oldest         lowest reader that may open this file
 //    8     8  size           of the whole file; one byte shorter or longer is corrupt
 //   16   8+8  manifest       offset (112), size
