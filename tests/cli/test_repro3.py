@@ -16,8 +16,6 @@ MISSING = {
     "compute/vec1.metal": "float1",
     "compute/vec8.metal": "float8",
     "graphics/13-fragment-of-template.metal": "'paint' is a fragment function",
-    "graphics/17-sampler-alone.metal": "samplers are not supported",
-    "graphics/18-constexpr-sampler.metal": "samplers are not supported",
     "graphics/19-tessellation.metal": "tessellation stages are not supported",
     "graphics/20-mesh.metal": "mesh stages are not supported",
     "graphics/21-visible.metal": "'square' is a visible function",

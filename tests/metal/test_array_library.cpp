@@ -71,9 +71,9 @@ constexpr const char* kSource = R"(
 #include <metal_stdlib>
 using namespace metal;
 constant bool negate [[function_constant(20)]];
-constant int bias [[function_constant(21)]];
+constant int added [[function_constant(21)]];
 kernel void unary(device const float* in [[buffer(0)]], device float* out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
-  out[i] = (negate ? -in[i] : in[i]) + bias;
+  out[i] = (negate ? -in[i] : in[i]) + added;
 }
 template <typename T> [[kernel]] void binary_add(device const T* a [[buffer(0)]], device const T* b [[buffer(1)]],
                                                  device T* out [[buffer(2)]], constant int& n [[buffer(3)]],
@@ -95,12 +95,12 @@ class Stream {
     REQUIRE_MESSAGE(library_, program::text(error));
   }
 
-  MTL::ComputePipelineState* kernel(const std::string& base, bool negate, int bias) {
-    const std::string name = base + (negate ? "_neg_" : "_") + std::to_string(bias);
+  MTL::ComputePipelineState* kernel(const std::string& base, bool negate, int added) {
+    const std::string name = base + (negate ? "_neg_" : "_") + std::to_string(added);
     if (const auto found = kernels_.find(name); found != kernels_.end()) return found->second.get();
     auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
     values->setConstantValue(&negate, MTL::DataTypeBool, 20);
-    values->setConstantValue(&bias, MTL::DataTypeInt, 21);
+    values->setConstantValue(&added, MTL::DataTypeInt, 21);
     auto descriptor = MTL::FunctionDescriptor::functionDescriptor();
     descriptor->setName(program::text(base));
     descriptor->setSpecializedName(program::text(name));
