@@ -82,13 +82,14 @@ void add_clangd_config(CLI::App& app, Context& context) {
   CLI::App* verb =
       app.add_subcommand("clangd-config", "Write what clangd needs to understand a project's .metal files");
   auto options = std::make_shared<ClangdOptions>();
-  verb->add_option("FOLDER", options->project, "Of the project; .clangd and .smelt are written there (default: this)");
-  verb->add_option("--target", options->target, "Whose language the source has (default: macos14)");
-  verb->add_option("-I,--include", options->include_folders, "Folder to look for included files in; may be repeated")
+  verb->add_option("FOLDER", options->project,
+                   "The project; .clangd and .smelt are written there (default: this folder)");
+  verb->add_option("--target", options->target, "Target whose Metal version the source uses (default: macos14)");
+  verb->add_option("-I,--include", options->include_folders, "Folder with included files; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("-D,--define", options->definitions, "Macro to define, NAME or NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
-  verb->add_flag("--print", options->print_only, "Print what would be in .clangd, and write .smelt alone");
+  verb->add_flag("--print", options->print_only, "Print the text of .clangd instead of writing it");
   verb->callback([options, &context] { context.finish(run_clangd_config(*options)); });
 }
 

@@ -235,60 +235,69 @@ Result<std::string> read_text(std::string_view file) {
   return std::string(as_text(bytes));
 }
 
+// Headings of the help. The first, "Options", holds the common ones.
+constexpr const char* kSourceGroup = "Source";
+constexpr const char* kCpuGroup = "CPU code";
+constexpr const char* kOutputGroup = "Output";
+constexpr const char* kStoreGroup = "Store";
+constexpr const char* kLimitsGroup = "Limits";
+
 /// What shapes the result: bound straight to the request.
 void add_request_options(CLI::App& verb, service::Request& request) {
   aot::CompileOptions& with = request.options;
   add_parsed<aot::Target>(
       verb, "--target", aot::parse_target, [&with](aot::Target target) { with.targets.push_back(std::move(target)); },
-      "Target to build for: macos12 ... macos26, ios15 ... ios26, tvos15 ... tvos26; may be repeated (default: "
-      "macos14)")
+      "macos12 ... macos26, ios15 ... ios26, tvos15 ... tvos26; may be repeated (default: macos14)")
       ->envname("SMELT_TARGET");
   add_parsed<aot::CpuLevel>(
       verb, "--cpu", aot::parse_cpu_level, [&request](aot::CpuLevel level) { request.levels.push_back(level); },
-      "Level of CPU code to add: x86-64-v3, x86-64-v4 or aarch64; may be repeated (default: this machine's)");
+      "CPU code to add: x86-64-v3, x86-64-v4 or aarch64; may be repeated (default: this machine's)");
   add_parsed<aot::CpuEffort>(
       verb, "--cpu-effort", aot::parse_cpu_effort, [&request](aot::CpuEffort effort) { request.effort = effort; },
-      "Time that CPU code may take to make: fast, balanced (default) or best")
-      ->envname("SMELT_CPU_EFFORT");
+      "Time to spend on CPU code: fast, balanced (default) or best")
+      ->envname("SMELT_CPU_EFFORT")
+      ->group(kCpuGroup);
   add_parsed<aot::Version>(
       verb, "--std", parse_language, [&with](aot::Version version) { with.language = version; },
-      "Metal language version of the source: metal2.4 ... metal4.0 (default: the target's)");
+      "Language version of Metal source: metal2.4 ... metal4.0 (default: the target's)")
+      ->group(kSourceGroup);
   add_parsed<std::string>(
       verb, "--metadata", read_text, [&with](std::string json) { with.metadata_json = std::move(json); },
-      "File with Triton's JSON of the kernel");
-  verb.add_option("--kernel", with.kernels, "Function that is a kernel although it does not say so; may be repeated")
+      "File with Triton's JSON of the kernel")
+      ->group(kSourceGroup);
+  verb.add_option("--kernel", with.kernels, "Function of LLVM IR to treat as a kernel; may be repeated")
+      ->allow_extra_args(false)
+      ->group(kSourceGroup);
+  verb.add_option("--function", with.functions, "Kernel to build (default: all); may be repeated")
       ->allow_extra_args(false);
-  verb.add_option("--function", with.functions, "Kernel to build, instead of all; may be repeated")
-      ->allow_extra_args(false);
-  verb.add_option("-I,--include", with.include_folders, "Folder to look for included files in; may be repeated")
+  verb.add_option("-I,--include", with.include_folders, "Folder with included files; may be repeated")
       ->allow_extra_args(false);
   verb.add_option("-D,--define", with.definitions, "Macro to define, NAME or NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
   verb.add_option("--threadgroup-memory", with.threadgroup_memory, "Bytes of the unsized threadgroup array")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::NonNegativeNumber)
+      ->group(kSourceGroup);
   verb.add_option("--threads-per-threadgroup", with.threads_per_threadgroup, "Threads of the largest threadgroup")
-      ->check(CLI::NonNegativeNumber);
-  verb.add_option("--stop-after", with.stop_after,
-                  "With --emit ll: print the module after this pass of the legaliser (a wrong name lists them)");
+      ->check(CLI::NonNegativeNumber)
+      ->group(kSourceGroup);
+  verb.add_option("--stop-after", with.stop_after, "With --emit ll: stop after this pass (a wrong name lists them)")
+      ->group(kOutputGroup);
   verb.add_flag("-g,--debug-lines", with.debug_lines, "Keep line tables");
-  verb.add_flag("--pack-scalars", with.pack_scalars, "Put all scalar arguments into one buffer");
-  verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap");
-  verb.add_flag("--relaxed-atomics", with.relaxed_atomics,
-                "Use relaxed atomics where the target has no stronger order");
-  verb.add_flag(
-      "--cpu-only", with.cpu_only,
-      "Of LLVM IR: take double precision, all atomics of 64 bits and more threadgroup memory than 32 KiB, which "
-      "no Apple GPU has; a kernel with them gets CPU code alone");
-  verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code");
-  add_checked(
-      verb, request.checked,
-      "Add CPU code that checks itself; =memory,races names some of the checks. memory: every access is bounded, of "
-      "buffers, threadgroup memory, private arrays and constant tables, and through null and pointers read from "
-      "memory. races: no two threads touch the same bytes unordered. init: no value that nobody has written decides "
-      "anything. sync: barriers are reached by all. The alignment of atomics is not checked, nor which of the bound "
-      "buffers a pointer out of memory leads to");
-  verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)");
-  verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0");
+  verb.add_flag("--pack-scalars", with.pack_scalars, "Put all scalar arguments into one buffer")->group(kSourceGroup);
+  verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap")
+      ->group(kSourceGroup);
+  verb.add_flag("--relaxed-atomics", with.relaxed_atomics, "Use relaxed atomics where the target has no stronger order")
+      ->group(kSourceGroup);
+  verb.add_flag("--cpu-only", with.cpu_only,
+                "Allow in LLVM IR what only a CPU has: double, 64-bit atomics, more threadgroup memory")
+      ->group(kCpuGroup);
+  verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code")->group(kCpuGroup);
+  add_checked(verb, request.checked,
+              "Add CPU code with checks: all, or =memory,races,init,sync (see docs/guide/races.md)");
+  verb.add_option("--name", request.name, "Name of the library in its package (default: its first kernel's)")
+      ->group(kOutputGroup);
+  verb.add_option("--version-string", request.version, "Version of the library in its package, e.g. 2.1.0")
+      ->group(kOutputGroup);
 }
 
 }  // namespace
@@ -297,44 +306,46 @@ void add_compile(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand(
       "compile", "Compile Metal source, LLVM IR or a Metal library to a .metallib or a .smelt package");
   auto options = std::make_shared<CompileCommandOptions>();
-  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc or .metallib files, told apart by content");
+  verb->add_option("INPUT", options->inputs, ".metal, .ll, .llir, .bc or .metallib files; the content tells the kind");
   verb->add_option("-o,--output", options->output, "File to write: OUT.metallib, .smelt, .bc or .ll");
   add_request_options(*verb, options->request);
-  verb->add_flag("--fast-math", options->fast_math, "Fast math mode and fast functions, as -ffast-math");
-  verb->add_option(
-          "-f", options->flags,
-          "As for Metal's own compiler: -fmetal-math-mode=safe, =relaxed (infinities and NaNs are honoured) or "
-          "=fast; -fmetal-math-fp32-functions=precise or =fast; -ffast-math, -fno-fast-math; the last counts "
-          "(default: -fno-fast-math). -fmetal-enable-logging keeps messages of kernels (os_log)")
-      ->allow_extra_args(false);
-  verb->add_option("-O", options->levels,
-                   "-O0 to -O3, -Os, -Oz and -Og are taken and mean the same: one level is all there is; -Ofast is "
-                   "-ffast-math too")
-      ->allow_extra_args(false);
-  verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll");
-  verb->add_option("--depfile,--MF", options->depfile,
-                   "Write a rule of what the output depends on, for make and ninja");
-  CLI::Option* const tag =
-      verb->add_option("--tag", options->tag, "Tag of the store, NAME@VERSION, to point at the result");
-  verb->add_flag("--move", options->move, "Move the tag when it points elsewhere now")->needs(tag);
-  verb->add_flag("--require-cpu", options->require_cpu, "Fail when a kernel gets no CPU code, instead of a warning");
-  verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish to it");
+  verb->add_flag("--fast-math", options->fast_math, "Fast math mode and fast functions");
+  verb->add_option("-f", options->flags,
+                   "-fmetal-math-mode=safe|relaxed|fast, -fmetal-math-fp32-functions=precise|fast, -f[no-]fast-math, "
+                   "-fmetal-enable-logging (keeps os_log)")
+      ->allow_extra_args(false)
+      ->group(kSourceGroup);
+  verb->add_option("-O", options->levels, "-O0 to -O3, -Os, -Oz, -Og: all the same; -Ofast implies -ffast-math")
+      ->allow_extra_args(false)
+      ->group(kSourceGroup);
+  verb->add_option("--emit", options->emit, "Kind of output, whatever OUT is called: metallib, air or ll")
+      ->group(kOutputGroup);
+  verb->add_option("--depfile,--MF", options->depfile, "Write the dependencies of the output, for make and ninja")
+      ->group(kOutputGroup);
+  CLI::Option* const tag = verb->add_option("--tag", options->tag, "Tag the result in the store as NAME@VERSION");
+  verb->add_flag("--move", options->move, "Move the tag when it points elsewhere now")->needs(tag)->group(kStoreGroup);
+  verb->add_flag("--require-cpu", options->require_cpu, "Fail, instead of a warning, when a kernel gets no CPU code")
+      ->group(kCpuGroup);
+  verb->add_flag("--no-store", options->no_store, "Neither read nor write the store")->group(kStoreGroup);
   verb->add_option("-j,--jobs", options->session.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--timeout", options->timeout, "Seconds that compiling may take, e.g. 2.5")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->group(kLimitsGroup);
   verb->add_option("--max-memory", options->max_memory,
-                   "Bytes that the process may hold meanwhile, and each of its children, e.g. 4GiB")
-      ->transform(CLI::AsSizeValue(false));
+                   "Bytes that the process, and each child process, may use, e.g. 4GiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->group(kLimitsGroup);
   add_parsed<service::Sandbox>(
       *verb, "--sandbox", service::parse_sandbox, [options](service::Sandbox mode) { options->request.sandbox = mode; },
-      "Compile in child processes that can open nothing: auto does it for Metal libraries, a child for each "
-      "kernel, for packages whose CPU code is made anew, and for LLVM IR that --emit ll shows; always for all LLVM "
-      "IR; never (default: $SMELT_SANDBOX, else auto)");
+      "Child processes: auto (Metal libraries, remade packages), always (LLVM IR too), never; default: "
+      "$SMELT_SANDBOX")
+      ->group(kLimitsGroup);
   verb->add_flag("-v,--verbose", options->verbose, "Say whether the result was in the store");
   verb->add_option("--from", options->list,
-                   "Instead of INPUT and OUT: compile all that a list of misses names into the store, and send it to "
-                   "the remotes (python -m smelt misses writes one)");
+                   "Compile what a list of misses names (python -m smelt misses) instead of INPUT and OUT")
+      ->group(kStoreGroup);
+  show_example(*verb, "smelt compile saxpy.metal --target macos14 --target ios17 -o saxpy.smelt");
   verb->callback([options, verb, &context] {
     if (!options->list.empty() && options->inputs.empty() && options->output.empty())
       return context.finish(compile_list(options->list, options->session));

@@ -48,23 +48,23 @@ Result<bool> run_diff(DiffCommandOptions& options) {
 
 void add_diff(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("diff", "Compare two Metal libraries, function by function");
-  verb->footer("Exit codes: 0 nothing differs, 1 something does, 2 wrong usage or a file that cannot be read.");
+  verb->footer(
+      "Example:\n  smelt diff before.metallib after.metallib\n\n"
+      "Exit codes: 0 nothing differs, 1 something does, 2 wrong usage or a file that cannot be read.");
   auto options = std::make_shared<DiffCommandOptions>();
   verb->add_option("A", options->with.name_a, "Metal library, universal file or .smelt package")->required();
-  verb->add_option("B", options->with.name_b, "The one to compare it with")->required();
+  verb->add_option("B", options->with.name_b, "Metal library or package to compare it with")->required();
   verb->add_option("-o,--output", options->output, "Page (HTML) to write, instead of printing");
   verb->add_option("--target", options->with.target, "Target whose libraries are compared (default: all)");
-  verb->add_option("--function", options->with.functions, "Function to compare, instead of all; may be repeated")
+  verb->add_option("--function", options->with.functions, "Function to compare (default: all); may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--lines", options->lines, "Lines of code to print for each function")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--run", options->run,
-                   "Kernels to run on the CPU with the same random inputs on both sides: changed (those whose code "
-                   "differs), all or none")
+  verb->add_option("--run", options->run, "Kernels to run on the CPU with equal random inputs: changed, all or none")
       ->check(CLI::IsMember({"changed", "all", "none"}))
       ->capture_default_str();
-  verb->add_flag("--no-store", options->no_store, "Neither look in the store nor publish CPU code to it");
+  verb->add_flag("--no-store", options->no_store, "Neither read nor write the store");
   verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->callback([options, &context] {
     auto differs = run_diff(*options);

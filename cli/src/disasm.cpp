@@ -63,6 +63,7 @@ void add_disasm(CLI::App& app, Context& context) {
   verb->add_option("--target", options->target,
                    "Target whose Metal library of a package is printed (default: the first)");
   add_reading_options(*verb, options->reading);
+  show_example(*verb, "smelt disasm app.metallib saxpy");
   verb->callback([options, &context] { context.finish(run_disasm(*options)); });
 }
 

@@ -44,26 +44,24 @@ void add_explain(CLI::App& app, Context& context) {
   verb->add_option("FILE", options->with.name, "Metal source, LLVM IR, Metal library or package")->required();
   verb->add_option("-o,--output", options->output, "Page (HTML) to write")->required();
   verb->add_option("--target", options->with.target,
-                   "Target to compile source for, or whose library of a package is shown (default: the first)");
-  verb->add_option("--function", compile.functions, "Function to show, instead of all; may be repeated")
+                   "Target of source, or of a package's library (default: the first)");
+  verb->add_option("--function", compile.functions, "Function to show (default: all); may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("--source", options->with.sources,
-                   "File with source that a library's debug lines name; may be repeated")
+  verb->add_option("--source", options->with.sources, "File with the source of a library; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--cpu", options->level,
                    "Level of the CPU code: x86-64-v3, x86-64-v4 or aarch64 (default: this machine's)");
   verb->add_flag("--no-cpu", options->no_cpu, "Show no CPU code");
-  verb->add_option("-I,--include", compile.include_folders,
-                   "Of source: folder to look for included files in; may be repeated")
+  verb->add_option("-I,--include", compile.include_folders, "Folder with included files; may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("-D,--define", compile.definitions,
-                   "Of source: macro to define, NAME or NAME=VALUE; may be repeated")
+  verb->add_option("-D,--define", compile.definitions, "Macro to define, NAME or NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
   verb->add_flag_callback(
-      "--fast-math", [&compile] { compile.math = aot::kFastMath; }, "Of source: relax floating point");
+      "--fast-math", [&compile] { compile.math = aot::kFastMath; }, "Fast math mode and fast functions");
   verb->add_option("-j,--jobs", options->with.threads, "Threads to compile with (default: one per core)")
       ->check(CLI::NonNegativeNumber);
   add_reading_options(*verb, options->with.reading);
+  show_example(*verb, "smelt explain saxpy.metal -o saxpy.html");
   verb->callback([options, &context] { context.finish(run_explain(*options)); });
 }
 

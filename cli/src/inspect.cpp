@@ -37,11 +37,12 @@ Result<void> run_inspect(const InspectOptions& options) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("inspect", "Show what a Metal library or a package holds");
+  CLI::App* verb = app.add_subcommand("inspect", "Show the content of a Metal library or a package");
   auto options = std::make_shared<InspectOptions>();
   verb->add_option("FILE", options->input, "Metal library, universal file or .smelt package")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
   add_reading_options(*verb, options->reading);
+  show_example(*verb, "smelt inspect app.smelt --json");
   verb->callback([options, &context] { context.finish(run_inspect(*options)); });
 }
 

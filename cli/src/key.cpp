@@ -37,9 +37,9 @@ void add_key(CLI::App& app, Context& context) {
     sub->callback([options, run, &context] { context.finish(run(*options)); });
     return sub;
   };
-  CLI::App* sub = command("new", "Make a key; prints the public half, for those who are to trust it", make);
-  sub->add_option("NAME", options->name, "Name that says whose key it is, e.g. ci-2026")->required();
-  sub->add_option("-o,--output", options->file, "File for the secret half, readable by its owner alone")->required();
+  CLI::App* sub = command("new", "Make a key; prints the public half", make);
+  sub->add_option("NAME", options->name, "Name of the key, e.g. ci-2026")->required();
+  sub->add_option("-o,--output", options->file, "File for the secret half, mode 0600")->required();
   sub = command("show", "Print the public half of a secret key", show_public);
   sub->add_option("FILE", options->file, "File of a secret key")->required();
 }

@@ -39,6 +39,7 @@ void add_pack(CLI::App& app, Context& context) {
   verb->add_option("FILE", options->inputs, "Packages to join; slices of the same library become one library")
       ->required();
   verb->add_option("-o,--output", options->output, "Package to write")->required();
+  show_example(*verb, "smelt pack attention.smelt norm.smelt -o model.smelt");
   verb->callback([options, &context] { context.finish(pack(*options)); });
 }
 

@@ -20,13 +20,15 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
     options.sandbox = *parsed;
   };
   verb.add_option_function<std::string>(
-      "--sandbox", mode,
-      "Read in a child process that can open nothing: always; auto, which goes on without where no child "
-      "can be had; or never (default: $SMELT_SANDBOX, else auto)");
+          "--sandbox", mode,
+          "Read in a child process: auto (where there is one), always or never (default: $SMELT_SANDBOX, else auto)")
+      ->group("Limits");
   verb.add_option("--timeout", options.timeout, "Seconds that the child may take for a file (default: 3600)")
-      ->check(CLI::PositiveNumber);
-  verb.add_option("--max-memory", options.max_memory, "Bytes that the child may have, e.g. 1GiB (default: 8GiB)")
-      ->transform(CLI::AsSizeValue(false));
+      ->check(CLI::PositiveNumber)
+      ->group("Limits");
+  verb.add_option("--max-memory", options.max_memory, "Bytes that the child may use, e.g. 1GiB (default: 8GiB)")
+      ->transform(CLI::AsSizeValue(false))
+      ->group("Limits");
 }
 
 Result<service::Sandbox> sandbox_or_default(std::optional<service::Sandbox> asked) {

@@ -57,7 +57,7 @@ void add_remote(CLI::App& app, Context& context) {
   CLI::App* verb = app.add_subcommand("remote", "Check the servers that share compiled kernels");
   verb->require_subcommand(1);
   auto options = std::make_shared<RemoteOptions>();
-  CLI::App* sub = verb->add_subcommand("check", "Read, write and measure each server, and say what to mend");
+  CLI::App* sub = verb->add_subcommand("check", "Read, write and measure each server, and say what to repair");
   sub->add_option("URL", options->urls, "Remotes to check (default: those of SMELT_REMOTE)");
   sub->add_flag("--json", options->json, "Print JSON for programs");
   sub->callback([options, &context] { context.finish(check(*options)); });

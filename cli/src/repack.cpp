@@ -61,7 +61,7 @@ Result<void> run_repack(const RepackOptions& options) {
 }  // namespace
 
 void add_repack(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("repack", "Read a Metal library and write it again: the same bytes, or an error");
+  CLI::App* verb = app.add_subcommand("repack", "Read a Metal library and write the same bytes, or fail");
   auto options = std::make_shared<RepackOptions>();
   verb->add_option("FILE", options->input, "Metal library or universal file to read")->required();
   verb->add_option("-o,--output", options->output, "File to write")->required();

@@ -170,7 +170,7 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
     for (const std::string& keys : options.trusted) SMELT_TRY_VOID(policy.add_file(keys));
     if (!options.trusted.empty() && policy.level != trust::Level::signed_only)
       return fail(Errc::invalid_argument,
-                  "--trusted: trust is '{}', which takes packages that nobody signed, too; say --trust signed",
+                  "--trusted needs --trust signed; trust is '{}', which accepts unsigned packages",
                   trust::to_string(policy.level));
     with.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }
@@ -346,14 +346,16 @@ void add_run(CLI::App& app, Context& context) {
       "  x.npy            read\n"
       "  x.npy=y.npy      read, and written to y.npy afterwards\n"
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
-      "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool");
+      "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n\n"
+      "Example:\n"
+      "  smelt run saxpy.smelt saxpy --threads 1000 x.npy y.npy=out.npy f32:2");
   auto options = std::make_shared<RunOptions>();
-  verb->add_option("FILE", options->file, "Package or Metal library that holds it")->required();
+  verb->add_option("FILE", options->file, "Package or Metal library with the kernel")->required();
   verb->add_option("FUNCTION", options->function, "Kernel to run")->required();
-  verb->add_option("ARG", options->arguments, "What is bound to buffer 0, 1, ...");
+  verb->add_option("ARG", options->arguments, "Value of buffer 0, 1, ... (below)");
   verb->add_option("--threads", options->threads, "Threads of the whole grid: X, X,Y or X,Y,Z")->required();
   verb->add_option("--group", options->group, "Threads per threadgroup, as many components");
-  verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE")
+  verb->add_option("--constant", options->constants, "Function constant: NAME=VALUE or INDEX=VALUE; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--threadgroup-memory", options->threadgroup_memory,
                    "Bytes of threadgroup argument 0, or INDEX=BYTES")
@@ -362,20 +364,17 @@ void add_run(CLI::App& app, Context& context) {
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")
       ->check(CLI::IsMember({"automatic", "cpu", "metal"}));
   verb->add_option("--cpu", options->cpu, "Force a level of CPU code, e.g. x86-64-v3");
-  add_checked(
-      *verb, options->checked,
-      "Check accesses, races, values and barriers, or what =memory,races,init,sync names (CPU; what that is: smelt "
-      "compile --help)");
-  verb->add_option("--expect", options->expect, "Digest that the file must have, 64 hexadecimal digits");
-  verb->add_option("--trust", options->trust, "Which packages are loaded: any, local or signed (default: SMELT_TRUST)");
-  verb->add_option("--trusted", options->trusted, "Files of public keys whose signatures count, with --trust signed")
+  add_checked(*verb, options->checked,
+              "Use CPU code with checks: all, or =memory,races,init,sync (see docs/guide/races.md)");
+  verb->add_option("--expect", options->expect, "Digest that the file must have");
+  verb->add_option("--trust", options->trust, "Packages to accept: any, local or signed (default: SMELT_TRUST)");
+  verb->add_option("--trusted", options->trusted, "File of trusted public keys, with --trust signed; may be repeated")
       ->allow_extra_args(false);
-  verb->add_flag("--no-native", options->no_native,
-                 "Leave a package's CPU code alone and make it from its Metal library");
-  verb->add_option("--repeat", options->repeat, "Dispatch so many times more, and print the times")
+  verb->add_flag("--no-native", options->no_native, "Ignore a package's CPU code; make it from its Metal library");
+  verb->add_option("--repeat", options->repeat, "Dispatch this many times more, and print the times")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--orders", options->orders,
-                   "Run groups in so many orders first, and fail where a result depends on the order (CPU)")
+                   "Run groups in this many orders, and fail if a result depends on the order (CPU)")
       ->check(CLI::NonNegativeNumber);
   verb->callback([options, &context] { context.finish(run_kernel(*options, context)); });
 }

@@ -41,11 +41,12 @@ Result<void> sign(const SignOptions& options) {
 }  // namespace
 
 void add_sign(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("sign", "Sign a package; what it holds and its digest stay the same");
+  CLI::App* verb = app.add_subcommand("sign", "Sign a package; its content and digest stay the same");
   auto options = std::make_shared<SignOptions>();
   verb->add_option("PACKAGE", options->input, "Package to sign")->required();
   verb->add_option("--key", options->key, "File of a secret key, made by 'smelt key new'")->required();
   verb->add_option("-o,--output", options->output, "Package to write (default: the package itself)");
+  show_example(*verb, "smelt sign model.smelt --key ci.key");
   verb->callback([options, &context] { context.finish(sign(*options)); });
 }
 

@@ -282,7 +282,7 @@ Text stat(const StoreOptions& options) {
 }  // namespace
 
 void add_store(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("store", "Look at the store of compiled kernels and keep it in order");
+  CLI::App* verb = app.add_subcommand("store", "Show and maintain the store of compiled kernels");
   verb->require_subcommand(1);
   auto options = std::make_shared<StoreOptions>();
   const auto command = [&](const char* name, const char* help, Text (*run)(const StoreOptions&)) {
@@ -298,7 +298,7 @@ void add_store(CLI::App& app, Context& context) {
   const auto json = [&](CLI::App* sub) { sub->add_flag("--json", options->json, "Print JSON for programs"); };
   command("path", "Print where the store is",
           [](const StoreOptions&) -> Text { return service::default_store_folder().string() + "\n"; });
-  json(command("list", "List all entries, those first that were used last", list));
+  json(command("list", "List all entries, most recently used first", list));
   const auto key = [&](CLI::App* sub) {
     sub->add_option("KEY", options->key, "Key of the entry, or its first 8 digits or more, or NAME@VERSION")
         ->required();
@@ -320,13 +320,13 @@ void add_store(CLI::App& app, Context& context) {
   sub->add_option("NAME@VERSION", options->name, "The tag")->required();
   key(sub);
   sub->add_flag("--move", options->move, "Move the tag when it points elsewhere now");
-  sub = command("tags", "List all tags, or those that a query stands for (name@2, name@>=2,<3)", tags);
+  sub = command("tags", "List all tags, or those that match a query (name@2, name@>=2,<3)", tags);
   sub->add_option("QUERY", options->name, "Name, name@version, name@prefix or name@range");
   json(sub);
   sub = command("verify", "Read and hash everything", verify);
   sub->add_flag("--drop", options->drop, "Drop the entries that are damaged");
   json(sub);
-  sub = command("trim", "Remove the entries that are worth least, down to a budget", trim);
+  sub = command("trim", "Remove the least useful entries, down to a budget", trim);
   sub->add_option("--max-bytes", options->max_bytes, "Bytes that may stay (default: the store's budget)")
       ->check(CLI::NonNegativeNumber);
   json(sub);

@@ -194,6 +194,7 @@ void add_trace(CLI::App& app, Context& context) {
   auto options = std::make_shared<TraceOptions>();
   verb->add_option("FILE", options->input, "File that SMELT_TRACE named")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
+  show_example(*verb, "SMELT_TRACE=trace.json python3 model.py; smelt trace trace.json");
   verb->callback([options, &context] { context.finish(run_trace(*options)); });
 }
 

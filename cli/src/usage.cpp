@@ -3,6 +3,8 @@
 
 #include "smelt/base/near_names.hpp"
 
+#include "verbs.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -51,6 +53,10 @@ std::string complaint_of(const CLI::App& verb, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+void show_example(CLI::App& verb, const std::string& example) {
+  verb.footer(fmt::format("Example:\n  {}\n\n{}", example, verb.get_footer()));
+}
 
 std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = deepest(app);

@@ -4,6 +4,8 @@
 
 #include "context.hpp"
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -13,5 +15,8 @@ namespace smelt::cli {
 #define SMELT_VERB(name) void add_##name(CLI::App& app, Context& context);
 #include "verbs.def"
 #undef SMELT_VERB
+
+/// Puts an example at the end of the verb's help, before the line about exit codes.
+void show_example(CLI::App& verb, const std::string& example);
 
 }  // namespace smelt::cli

@@ -81,14 +81,14 @@ Result<bool> run_verify(const VerifyOptions& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
-  CLI::App* verb =
-      app.add_subcommand("verify", "Check Metal libraries and packages as far as is possible without a Mac");
+  CLI::App* verb = app.add_subcommand("verify", "Check Metal libraries and packages, as far as possible without a Mac");
   auto options = std::make_shared<VerifyOptions>();
   verb->add_option("FILE", options->inputs, "Metal libraries, universal files, packages, AIR bitcode")->required();
   verb->add_flag("--json", options->json, "Print JSON for programs");
-  verb->add_option("--trusted", options->trusted, "Files of public keys, one of which must have signed")
+  verb->add_option("--trusted", options->trusted, "File of public keys, one of which must have signed; may be repeated")
       ->allow_extra_args(false);
   add_reading_options(*verb, options->reading);
+  show_example(*verb, "smelt verify app.metallib app.smelt");
   verb->callback([options, &context] { context.finish(run_verify(*options)); });
 }
 

@@ -196,7 +196,7 @@ Result<loader::OwnedBytes> metallib_of(const loader::OwnedBytes& bytes, std::str
     return fail(Errc::invalid_argument, "the package holds {} libraries; a Metal library is one of them", names.size());
   for (const std::string_view target : {preferred, std::string_view("macos26"), std::string_view("macos14")})
     if (auto found = package->metallib(names[0], target)) return loader::OwnedBytes{*found, package};
-  return fail(Errc::unsupported_platform, "library '{}' of the package has no part for macOS", names[0]);
+  return fail(Errc::unsupported_platform, "library '{}' of the package has no Metal library for macOS", names[0]);
 }
 
 }  // namespace smelt::metal

@@ -204,7 +204,7 @@ loader::LoadOptions load_options(const py::dict& from) {
     unwrap(policy.add_words(trusted_keys));
     if (!trusted_keys.empty() && policy.level != trust::Level::signed_only)
       raise(Errc::invalid_argument,
-            "trusted_keys: trust is '{}', which takes packages that nobody signed, too; pass trust=\"signed\"",
+            "trusted_keys needs trust=\"signed\"; trust is '{}', which accepts unsigned packages",
             trust::to_string(policy.level));
     options.policy = std::make_shared<const trust::Policy>(std::move(policy));
   }

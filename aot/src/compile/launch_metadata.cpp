@@ -34,7 +34,7 @@ Result<LaunchMetadata> parse_launch_metadata(std::string_view json) {
   for (const char* key : {"global_scratch_size", "profile_scratch_size"}) {
     SMELT_TRY(const auto bytes, number(object, key, ~uint64_t{0}));
     if (bytes && *bytes != 0)
-      return fail(Errc::unsupported, "the kernel wants {} bytes of \"{}\", which nobody would give it", *bytes, key);
+      return fail(Errc::unsupported, "the kernel wants {} bytes of \"{}\", which no launch provides", *bytes, key);
   }
   if (object.contains("profile_scratch_size"))
     result.hidden_pointers = 2;

@@ -95,9 +95,9 @@ SMELT_API smelt_status smelt_last_error(smelt_error_info* info);
 /* For libraries that work with this one: makes a failure the calling thread's last, and returns its code. `subject` may
  * be null. SMELT_E_INVALID_ARGUMENT, and nothing done, for SMELT_OK or without a message. */
 SMELT_API smelt_status smelt_set_last_error(smelt_status code, const char* message, const char* subject);
-/* From now on, when the process crashes in a kernel on the CPU (SIGSEGV, SIGBUS), stderr is told its name and the sizes
- * of its buffers, and then `advice` (may be null): how to have accesses checked here. It is copied. Whoever handled the
- * signals before handles them afterwards. Once a process; later calls do nothing. */
+/* If the process crashes in a kernel on the CPU (SIGSEGV, SIGBUS), prints the kernel's name, the sizes of its buffers
+ * and `advice` (may be null; copied) to stderr. Then the handler that was installed before runs. Only the first call of
+ * a process has an effect. */
 SMELT_API void smelt_report_crashes(const char* advice);
 /* "truncated", ...; "unknown" for numbers that are no status. Static. */
 SMELT_API const char* smelt_status_name(smelt_status status);
@@ -202,9 +202,8 @@ typedef struct smelt_load_options {
                              * the environment. Null: none */
 } smelt_load_options;
 
-/* Metallib or package, told apart by content; the bytes are copied. Null options: defaults. A plain metallib holds code
- * for Metal alone: on the CPU device it is SMELT_E_UNSUPPORTED_PLATFORM, whose message says what makes a package of it.
- */
+/* Metallib or package, told apart by content; the bytes are copied. Null options: defaults. A plain metallib has
+ * code for Metal only: on the CPU device it is SMELT_E_UNSUPPORTED_PLATFORM; compile it to a package first. */
 SMELT_API smelt_status smelt_library_load(smelt_device* device, const void* data, size_t size,
                                           const smelt_load_options* options, smelt_library** out);
 SMELT_API smelt_status smelt_library_load_file(smelt_device* device, const char* path,
@@ -212,7 +211,7 @@ SMELT_API smelt_status smelt_library_load_file(smelt_device* device, const char*
 SMELT_API smelt_status smelt_library_load_package(smelt_device* device, smelt_package* package,
                                                   const smelt_load_options* options, smelt_library** out);
 SMELT_API size_t smelt_library_function_count(const smelt_library* library);
-/* In file order; valid as long as the library. Not followed by a NUL: the text lies in the file. */
+/* In file order; valid as long as the library. No NUL follows: the text is in the file. */
 SMELT_API smelt_status smelt_library_function_name(const smelt_library* library, size_t index, const char** name,
                                                    size_t* length);
 SMELT_API smelt_status smelt_library_get_function(smelt_library* library, const char* name, size_t length,
@@ -317,7 +316,7 @@ enum {
   SMELT_CONSTANT_UINT = 2, /* uint64_t */
   SMELT_CONSTANT_FLOAT = 3 /* double */
 };
-/* A kind besides: components of a SMELT_TYPE_..., as they lie in memory. */
+/* One more kind: components of a SMELT_TYPE_..., as they are in memory. */
 #define SMELT_CONSTANT_OF(type) (16 + (int)(type))
 
 /* A value for a function constant; it is fitted to the constant's own type, or refused. */

@@ -182,7 +182,7 @@ def _policy(trust: str | None, trusted_keys: str | Iterable[str] | None) -> tupl
         parse_level(trust)
     policy = Policy.from_environment(trust, words, needs_keys=False)
     if words and policy.level != "signed":
-        fail("invalid_argument", f"trusted_keys: trust is '{policy.level}', which takes packages that nobody signed, too; pass trust=\"signed\"")
+        fail("invalid_argument", f"trusted_keys needs trust=\"signed\"; trust is '{policy.level}', which accepts unsigned packages")
     return policy, trust is not None or bool(words)
 
 

@@ -106,7 +106,7 @@ class Linker {
     const uint32_t type = relocation.getType(false);
     const Section& section = sections_[target.first];
     if (relocation.r_offset > section.sh_size || section.sh_size - relocation.r_offset < 4)
-      return fail(Errc::compile_failed, "flat link: a relocation lies outside section {}", name_of(section));
+      return fail(Errc::compile_failed, "flat link: a relocation is outside section {}", name_of(section));
     const uint64_t place = target.second + relocation.r_offset;
     SMELT_TRY(const auto* symbol, take(elf_.getRelocationSymbol(relocation, &symbols), "relocation symbol"));
     SMELT_TRY(const uint64_t base, address_of(symbol, symbols));
@@ -134,7 +134,7 @@ class Linker {
       return fail(Errc::compile_failed, "flat link: undefined symbol {}: the kernel would call a library", name);
     const auto section = offset_of_section_.find(symbol->st_shndx);
     if (section == offset_of_section_.end())
-      return fail(Errc::compile_failed, "flat link: symbol {} lies in no section of code or constants", name);
+      return fail(Errc::compile_failed, "flat link: symbol {} is in no section of code or constants", name);
     return section->second + symbol->st_value;
   }
 

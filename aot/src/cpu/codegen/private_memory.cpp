@@ -126,7 +126,7 @@ class LongestChain {
     const auto [known, is_new] = chains_.try_emplace(&function, std::nullopt);
     if (!is_new) {
       if (known->second) return *known->second;
-      return fail(Errc::compile_failed, "{} calls itself, nobody knows how often", function.getName().str());
+      return fail(Errc::compile_failed, "{} calls itself without a known bound", function.getName().str());
     }
     uint64_t longest = 0;
     for (const llvm::Function& caller : module_) {

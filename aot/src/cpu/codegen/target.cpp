@@ -74,7 +74,7 @@ Result<CpuLevel> host_cpu_level() {
     return true;
   };
   if (!has_all({"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "cx16"}))
-    return fail(Errc::unsupported, "this processor ({}) lacks part of x86-64-v3; CPU slices need at least that",
+    return fail(Errc::unsupported, "this processor ({}) does not have all of x86-64-v3, the least that CPU code needs",
                 llvm::sys::getHostCPUName().str());
   return has_all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? CpuLevel::x86_64_v4
                                                                               : CpuLevel::x86_64_v3;

@@ -48,11 +48,12 @@ class LaneDriver {
     add_reconvergence(item_);
     sites_ = find_sites(item_, true);
     if (const uint64_t kept = estimate_kept(sites_, *item_.function); kept > kMostKept)
-      return fail(Errc::unsupported,
-                  "{} places where the threads of a simdgroup wait for each other, with about {} values kept across "
-                  "them, are too many for regions, which take at most {} values; a smaller tile for each threadgroup, "
-                  "or more threads for the same tile, makes fewer",
-                  sites_.size(), kept, kMostKept);
+      return fail(
+          Errc::unsupported,
+          "{} places where the threads of a simdgroup wait for each other, with about {} values kept across "
+          "them, are too many for CPU code, which takes at most {} values; a smaller tile for each threadgroup, "
+          "or more threads for the same tile, makes fewer",
+          sites_.size(), kept, kMostKept);
     split_at_sites(sites_);
     open_exchanges();
     std::vector<llvm::AllocaInst*> slots;

@@ -10,34 +10,34 @@
 
 namespace smelt::loader {
 
-/// What CPU code is, and what becomes of it.
+/// How much time went into CPU code, and when better code should replace it.
 struct CodeTier {
   std::string effort;  ///< how much time went into it: "fast"; what PipelineState::effort() says
   /// Time that the launches of one pipeline take together, after which better code is worth its making (worth_after).
   std::chrono::nanoseconds better_after{0};
-  /// Then told of that pipeline, once. Called by the thread that launched it, after a launch and without any lock; it
-  /// should hand the work on, whose end is replace_code(). Must not throw. Empty: the code stays.
+  /// Called once for that pipeline, by the thread that launched it, after a launch and without any lock. It should hand
+  /// the work to another thread, which calls replace_code(). Must not throw. Empty: the code stays.
   std::function<void(const PipelineRef&)> better;
 };
 
-/// After how much run time better code is worth its making, for a package with `code_bytes` of CPU code. Making costs
-/// about 4 us per byte (ggml's 574 kernels: 132 s for 31.7 MB), and what better code will save nobody knows before; who
-/// pays for it when as much has been spent in the code at hand never spends more than twice what the best choice would.
+/// The run time after which better code is worth its cost, for a package with `code_bytes` of CPU code. Compiling costs
+/// about 4 us per byte. The saving is unknown, so better code is requested once as much has been spent on running: that
+/// never costs more than twice the best choice.
 std::chrono::nanoseconds worth_after(size_t code_bytes);
 
-/// What a CodeSource gives: a package whose only library has the kernel, with code for the CPU.
+/// What a CodeSource returns: a package whose only library has the kernel, with code for the CPU.
 struct KernelCode {
   OwnedBytes package;
-  std::shared_ptr<const CodeTier> tier;  ///< null: it stays as it is, and nobody says what it is
+  std::shared_ptr<const CodeTier> tier;  ///< null: the code stays, and its effort is unknown
 };
 
 /// Makes CPU code of kernels of a Metal library, one at a time. LoadOptions::code_source.
 class CodeSource {
  public:
   virtual ~CodeSource() = default;
-  /// `metallib` is a Metal library with the kernel alone; equal for equal kernels, so it may be what code is kept
-  /// under. Its error is that of whoever wants the pipeline. Any thread, several kernels at once, but never twice at
-  /// once for a kernel of one library: others that want it wait.
+  /// `metallib` is a Metal library with the kernel alone; equal for equal kernels, so code may be kept
+  /// under its digest. An error here is the error of making the pipeline. Any thread, several kernels at once, but
+  /// never twice at once for a kernel of one library: others that want it wait.
   virtual Result<KernelCode> code_for(std::string_view kernel, const OwnedBytes& metallib) = 0;
 };
 
@@ -47,8 +47,7 @@ class CodeSource {
 /// is not the CPU's or `better` is for another device. Then the pipeline stays as it was.
 Result<void> replace_code(const PipelineState& pipeline, const Library& better, std::string_view effort);
 
-/// For who could not make better code: tells the trace, and stderr where SMELT_LOG is info or debug. Nobody waits for
-/// it.
+/// Reports that better code could not be made: to the trace, and to stderr where SMELT_LOG is info or debug.
 void tell_kept(const PipelineState& pipeline, std::string_view reason);
 
 }  // namespace smelt::loader

@@ -22,9 +22,9 @@ struct FindingSide {
 
 struct Finding {
   enum class Kind : uint8_t {
-    race,        ///< two threads, the same bytes, one writes, and nothing orders them
-    same_value,  ///< the same, but both write what is there: a note, which ends no launch
-    unwritten,   ///< a value that nobody has written decides something
+    race,        ///< two threads touch the same bytes, one writes, and nothing orders them
+    same_value,  ///< the same, but both write the value that is there: a note
+    unwritten,   ///< an unwritten value decides something
     barrier,     ///< not all threads of its scope reach a barrier or an operation of a SIMD group
     lanes,       ///< a lane reads one that does not take part
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The launch that a thread is in, for who watches it from another thread (to end it at Ctrl-C) or from a signal's
-// handler (to say what ran when the process crashed). CPU only.
+// The launch that a thread is in. Another thread uses it to end the launch at Ctrl-C, a signal handler to report what
+// ran when the process crashed. CPU only.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ class RunningLaunch {
   /// Bytes that are bound as [[buffer(index)]]; 0 between launches.
   uint64_t buffer_bytes(uint32_t index) const;
 
-  /// Asks the launch to end: in loops of which nobody knows when they end, and between groups. It is then `cancelled`.
-  /// Between two launches it asks nobody.
+  /// Asks the launch to end, between groups and in loops with no known bound. It is then `cancelled`. Without a launch
+  /// this does nothing.
   void end();
 
  protected:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compiling in plain C: Metal source, LLVM IR or Metal libraries in, a package out, from the store when it has it.
  * In a library of its own, libsmelt-compiler, since it needs LLVM, Clang and SQLite; libsmelt (smelt/smelt.h) loads
- * what it makes. The rules of smelt.h hold here, and smelt_last_error() is told of failures here too.
+ * what it makes. The rules of smelt.h hold here; smelt_last_error() reports failures of these functions too.
  * docs/reference/c.md.
  *
  * Threads: all functions from any thread. A compiler compiles on as many threads as it was opened with.
@@ -93,8 +93,8 @@ typedef struct smelt_compile_options {
 SMELT_API smelt_status smelt_compile(smelt_compiler* compiler, const smelt_source* sources, size_t count,
                                      const smelt_compile_options* options, smelt_compiled** out);
 
-/* Metal source whose kernels are compiled one by one, when they are asked for. All that is wrong with the source is an
- * error here, except that a kernel may need what no GPU has. Nothing is borrowed after the call; `progress` is not
+/* Metal source whose kernels compile one by one, on request. Every mistake in the source is an error of this call; only
+ * a kernel that needs more than a GPU has fails later. Nothing is borrowed after the call; `progress` is not
  * called; the limits of time and memory are each call's. Not offline: SMELT_E_NOT_CACHED. */
 SMELT_API smelt_status smelt_translate(smelt_compiler* compiler, const smelt_source* sources, size_t count,
                                        const smelt_compile_options* options, smelt_translated** out);
@@ -109,11 +109,11 @@ SMELT_API smelt_status smelt_translated_compile(const smelt_translated* translat
                                                 const char* cpu_effort, smelt_compiled** out);
 
 /* Ends what calls of smelt_compile, smelt_translate and smelt_translated_compile on this compiler are doing, from any
- * thread: they, and those that come after, are SMELT_E_CANCELLED. For a program's end, or a thread that is given up.
+ * thread: they, and those that come after, are SMELT_E_CANCELLED. For a program's end, or an abandoned thread.
  * Null is allowed. */
 SMELT_API void smelt_compiler_cancel(smelt_compiler* compiler);
 
-/* CPU code for a Metal library that has none, or for a package whose own is not to be used: made from its AIR, which
+/* CPU code for a Metal library without any, or in place of a package's own: made from its AIR, which
  * must pass `smelt verify`, once, and kept in the store. `level`: "x86-64-v3", ...; null: this machine's. */
 SMELT_API smelt_status smelt_compile_cpu_code(smelt_compiler* compiler, const smelt_source* library, const char* level,
                                               int32_t checked, smelt_compiled** out);
@@ -128,7 +128,7 @@ typedef struct smelt_compiled_info {
   size_t kernels_kept; /* and how many of them the store had by themselves */
   uint64_t microseconds;
   size_t warnings;
-  /* Where it came from, for those who keep the package in a store of smelt's; valid as long as the handle. */
+  /* The origin, for a store that keeps the package; valid as long as the handle. */
   const char* origin;
   size_t origin_length;
 } smelt_compiled_info;

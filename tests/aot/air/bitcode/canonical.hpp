@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A module as text that two equal modules share: what is compared, and after which normalisations, is this file.
-// The list is explained in docs/design/bitcode-round-trip.md; keep the two together.
+// The list is explained in docs/design/bitcode-writer.md 9; keep the two together.
 #pragma once
 
 #include "smelt/base/bytes.hpp"
