@@ -294,5 +294,27 @@ kernel void k(device T4* v [[buffer(0)]], device packed_{0}3* p [[buffer(1)]], d
   }
 }
 
+// Harbeth writes its colour matrices so; MetalPetal and WebKit ask for the type of a component.
+TEST_CASE("geometry: columns of a matrix as lists") {
+  const Msl library(R"(#include <metal_stdlib>
+using namespace metal;
+static_assert(is_same_v<make_scalar_t<float3>, float> && is_same_v<make_scalar<half>::type, half>);
+static_assert(is_same_v<make_scalar_t<packed_uint2>, uint>);
+kernel void f(device float* o [[buffer(0)]], constant float& x [[buffer(1)]]) {
+  const float2 v(7, 8);
+  const half3x3 m = half3x3({1.0, 2.0, 1.0}, {2.0, 4.0, 2.0}, {x, 2.0, 1.0});
+  const float3x3 n = float3x3({1, x, 1}, float3(1, 2, 3), {v, 1});
+  float2x2 p = {{1, 2}, {3, x}};
+  float4x2 q({1, 2}, {3, 4}, v, {5, 6});
+  const half4x4 w = half4x4({0.5, 0.75, 0.25, 0.0}, {0.25, 0.5, 0.125, 0.0}, {0.25, 0.5, 0.125, 0.0}, {0, 0, 0, 1});
+  o[0] = m[2][0]; o[1] = m[1][1]; o[2] = n[0][1]; o[3] = n[1][2]; o[4] = n[2][1]; o[5] = p[1][1]; o[6] = p[0][1];
+  o[7] = q[3].y; o[8] = q[2].x; o[9] = w[0][1]; o[10] = w[3][3];
+}
+)");
+  std::vector<float> out(11);
+  library.run("f", Launch{}.bind(0, out).bind(1, std::vector<float>{9}));
+  CHECK(out == std::vector<float>{9, 4, 9, 3, 8, 9, 2, 6, 7, 0.75f, 1});
+}
+
 }  // namespace
 }  // namespace smelt::test
