@@ -79,6 +79,7 @@ static void nulls(void) {
   CHECK(smelt_pixel_format_named(NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_pixel_format_get_info(70, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_sampler_create(NULL, NULL) == SMELT_E_INVALID_ARGUMENT);
+  CHECK(smelt_sampler_parse(NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_set_texture(NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_set_sampler(NULL, 0, NULL) == SMELT_E_INVALID_ARGUMENT);
   CHECK(smelt_encoder_create(NULL, NULL) == SMELT_E_INVALID_ARGUMENT);

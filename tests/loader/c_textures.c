@@ -127,6 +127,28 @@ static void samplers(void) {
   CHECK(failed_with(smelt_sampler_create(&options, &sampler), SMELT_E_INVALID_ARGUMENT, "17"));
 }
 
+/* Words that do not parse, and what is said of them. */
+static void words(void) {
+  static const char* const wrong[][2] = {
+      {"filter::cubic", "'cubic' is no filter; want nearest, linear"},
+      {"filter", "want states as Metal source has them"},
+      {"filter::linear, , address::repeat", "want states"},
+      {"lod_clamp(1)", "takes 2 numbers"},
+      {"lod_clamp(1, x)", "takes 2 numbers"},
+      {"lod_clamp(1, 2, 3)", "takes 2 numbers"},
+      {"lod_clamp(2, 1)", "from 2 to 1"},
+      {"filter(1)", "is no filter"},
+      {"max_anisotropy(1.5)", "whole number"},
+      {"bias(1)", "'bias' is no state"},
+      {"coord::pixel, address::repeat", "cannot repeat"},
+  };
+  smelt_sampler* sampler = NULL;
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i)
+    CHECK(failed_with(smelt_sampler_parse(wrong[i][0], strlen(wrong[i][0]), &sampler), SMELT_E_INVALID_ARGUMENT,
+                      wrong[i][1]));
+  CHECK(sampler == NULL);
+}
+
 /* "invert" of kernels.c. */
 static void run(smelt_device* device, const void* data, size_t size) {
   smelt_texture_options options = {sizeof(options), 2, 0, 2, 2, 1, 1, 1, 1};
@@ -140,6 +162,10 @@ static void run(smelt_device* device, const void* data, size_t size) {
   smelt_arg_info arg = {sizeof(arg)};
   unsigned char image[5] = {1, 2, 77, 4, 5};
   const uint64_t threads[2] = {2, 2};
+  static const char text[] =
+      "address::repeat, t_address::mirrored_repeat, r_address::clamp_to_border, mag_filter::linear, "
+      "mip_filter::linear, "
+      "compare_func::equal, max_anisotropy(4), lod_clamp(1.0f, inf), border_color::opaque_white";
   uint64_t state = 0;
   int released = 0;
   CHECK(smelt_library_load(device, data, size, NULL, &library) == SMELT_OK);
@@ -167,7 +193,14 @@ static void run(smelt_device* device, const void* data, size_t size) {
   CHECK(smelt_encoder_set_texture(encoder, 0, texture) == SMELT_OK);
   CHECK(smelt_encoder_dispatch_threads(encoder, threads, 2, NULL) == SMELT_OK);
   CHECK(image[0] == 254 && image[1] == 253 && image[2] == 77 && image[3] == 251 && image[4] == 250);
-  CHECK((state & 0xfff) == (2 | 2 << 3 | 2 << 6 | 1 << 9 | (1 << 11 & 0xfff))); /* air.md 3.11: repeat, linear */
+  CHECK((state & 0xfff) == (2 | 2 << 3 | 2 << 6 | 1 << 9 | (1 << 11))); /* air.md 3.11: repeat, linear */
+  smelt_sampler_release(sampler);
+  CHECK(smelt_sampler_parse(text, strlen(text), &sampler) == SMELT_OK);
+  CHECK(smelt_encoder_set_sampler(encoder, 1, sampler) == SMELT_OK);
+  CHECK(smelt_encoder_dispatch_threads(encoder, threads, 2, NULL) == SMELT_OK);
+  CHECK((state & 0xffffff) == (2 | 3 << 3 | 4 << 6 | 1 << 9 | 0 << 11 | 2 << 13 | 5 << 16 | 3 << 20));
+  CHECK((state >> 24 & 0xffff) == 0x3c00 && (state >> 40 & 0xffff) == 0x7bff && state >> 56 == 2);
+  CHECK(smelt_encoder_dispatch_threads(encoder, threads, 2, NULL) == SMELT_OK);
   smelt_texture_release(texture);
   smelt_texture_release(wrong);
   smelt_sampler_release(sampler);
@@ -187,6 +220,7 @@ int smelt_c_textures_test(const void* data, size_t size) {
   levels();
   arrays();
   samplers();
+  words();
   CHECK(smelt_device_open(&options, &device) == SMELT_OK);
   run(device, data, size);
   smelt_device_release(device);

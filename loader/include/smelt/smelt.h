@@ -461,6 +461,8 @@ typedef struct smelt_sampler_options {
 
 /* Null options: nearest, clamped to the edge. */
 SMELT_API smelt_status smelt_sampler_create(const smelt_sampler_options* options, smelt_sampler** out);
+/* The same in the words of Metal source: "filter::linear, address::repeat, lod_clamp(0, 2)". */
+SMELT_API smelt_status smelt_sampler_parse(const char* words, size_t length, smelt_sampler** out);
 
 /* ---- encoders ---- */
 

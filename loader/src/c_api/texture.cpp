@@ -230,3 +230,12 @@ smelt_status smelt_sampler_create(const smelt_sampler_options* given, smelt_samp
     return give(out, Sampler::create(descriptor));
   });
 }
+
+smelt_status smelt_sampler_parse(const char* words, size_t length, smelt_sampler** out) {
+  clear(out);
+  return guard([&]() -> Result<void> {
+    if (words == nullptr || out == nullptr) return null_argument("smelt_sampler_parse", "words or out");
+    SMELT_TRY(const SamplerDescriptor descriptor, sampler_of_words({words, length}));
+    return give(out, Sampler::create(descriptor));
+  });
+}

@@ -26,6 +26,7 @@ class Parameter(NamedTuple):
     rows: int = 1
     columns: int = 1
     pitch: int = 0
+    position: int = -1  # in the call, where that is not the index
 
     @property
     def numbers(self) -> int:

@@ -132,6 +132,9 @@ struct SamplerDescriptor {
   float lod_min = 0.0f, lod_max = 65504.0f;  ///< kept as halves, as AIR has them
 };
 
+/// In the words of Metal source: "filter::linear, address::repeat, lod_clamp(0, 2)". Errors: invalid_argument.
+Result<SamplerDescriptor> sampler_of_words(std::string_view words);
+
 class Sampler {
  public:
   static Result<std::shared_ptr<Sampler>> create(const SamplerDescriptor& descriptor);
