@@ -167,6 +167,33 @@ Result<TextureRef> Texture::over(const TextureDescriptor& descriptor, std::span<
   return made;
 }
 
+Result<TextureRef> Texture::view(const TextureRef& of, const TextureDescriptor& descriptor, uint32_t first_level,
+                                 uint32_t first_layer) {
+  const smelt_cpu_texture& from = *of->cpu_;
+  if (first_level >= from.levels || descriptor.levels > from.levels - first_level)
+    return fail(Errc::invalid_argument, "a view of {} levels from {} on: the texture has {}", descriptor.levels,
+                first_level, from.levels);
+  TextureDescriptor as = descriptor;
+  as.width = at_level(from.width, first_level);
+  as.height = at_level(from.height, first_level);
+  as.depth = at_level(from.depth, first_level);
+  as.samples = from.samples;
+  SMELT_TRY(TextureRef made, make(as, 0));
+  smelt_cpu_texture& cpu = *made->cpu_;
+  if (first_layer >= from.layers || cpu.layers > from.layers - first_layer)
+    return fail(Errc::invalid_argument, "a view of {} slices from {} on: the texture has {}", cpu.layers, first_layer,
+                from.layers);
+  if (cpu.texel_bytes != from.texel_bytes)
+    return fail(Errc::invalid_argument, "a view as {}: its texels have {} bytes, the texture's {}",
+                facts_of(as.format)->name, cpu.texel_bytes, from.texel_bytes);
+  std::copy_n(from.level + first_level, as.levels, cpu.level);
+  cpu.layer_bytes = from.layer_bytes;
+  cpu.data = from.data + first_layer * from.layer_bytes;
+  made->memory_ = of->memory_.subspan(first_layer * from.layer_bytes);
+  made->owner_ = of;
+  return made;
+}
+
 uint32_t Texture::layers() const {
   return cpu_->layers;
 }

@@ -81,6 +81,12 @@ class Texture {
   static Result<std::shared_ptr<Texture>> over(const TextureDescriptor& descriptor, std::span<std::byte> memory,
                                                uint64_t row_bytes = 0, std::shared_ptr<const void> owner = {});
 
+  /// Some of the levels and layers of another, in the same memory, which it keeps; maybe as another type, or in another
+  /// format of as many bytes. `descriptor` has the type, the format, how many levels and elements (cubes). Errors:
+  /// invalid_argument.
+  static Result<std::shared_ptr<Texture>> view(const std::shared_ptr<Texture>& of, const TextureDescriptor& descriptor,
+                                               uint32_t first_level = 0, uint32_t first_layer = 0);
+
   ~Texture();
   Texture(const Texture&) = delete;
   Texture& operator=(const Texture&) = delete;
