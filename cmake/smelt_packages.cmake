@@ -54,7 +54,8 @@ if(NOT SMELT_LOADER_ONLY)
   endif()
 endif()
 # Opened by name, so not among what is linked: libhogweed when a signature is looked at, libcurl when a remote is named,
-# hiredis when one of Redis is, libarchive when sources are recorded, libseccomp when a child is confined.
+# hiredis when one of Redis is, libarchive when sources are recorded, libpng when a picture is
+# read, libseccomp when a child is confined.
 set(CPACK_DEBIAN_LOADER_PACKAGE_DEPENDS libhogweed6)
 set(development "libsmelt1 (= ${PROJECT_VERSION})")
 if(NOT SMELT_LOADER_ONLY)
@@ -62,7 +63,7 @@ if(NOT SMELT_LOADER_ONLY)
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "${development}, libfmt-dev, libexpected-dev, nettle-dev, libsqlite3-dev, libzstd-dev, libxxhash-dev")
-set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "libhogweed6, libcurl4, ${hiredis_package}, libarchive13, libseccomp2")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "libhogweed6, libcurl4, ${hiredis_package}, libarchive13, libpng16-16, libseccomp2")
 set(CPACK_COMPONENTS_ALL ${components})
 include(CPack)
 cpack_add_component_group(development)

@@ -8,7 +8,9 @@
 #include "smelt/service/session.hpp"
 
 #include "checked_option.hpp"
+#include "png.hpp"
 #include "run_argument.hpp"
+#include "run_texture.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +34,7 @@ struct RunOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> constants;
   std::vector<std::string> threadgroup_memory;
+  std::vector<std::string> textures, samplers;
   std::string library;
   std::string device = "automatic";
   std::string cpu;
@@ -130,6 +133,8 @@ struct Launch {
   ConstantValues constants;
   std::vector<RunArgument> arguments;
   std::vector<ThreadgroupMemory> threadgroup_memory;
+  std::vector<RunTexture> textures;
+  std::vector<RunSampler> samplers;
 };
 
 Result<Launch> read_launch(const RunOptions& options) {
@@ -147,6 +152,12 @@ Result<Launch> read_launch(const RunOptions& options) {
   }
   for (const std::string& text : options.arguments) {
     SMELT_TRY(launch.arguments.emplace_back(), parse_argument(text));
+  }
+  for (const std::string& text : options.textures) {
+    SMELT_TRY(launch.textures.emplace_back(), parse_texture(text));
+  }
+  for (const std::string& text : options.samplers) {
+    SMELT_TRY(launch.samplers.emplace_back(), parse_run_sampler(text));
   }
   return launch;
 }
@@ -248,6 +259,15 @@ void print_times(std::vector<double>& microseconds) {
 struct Bound {
   std::unique_ptr<Encoder> encoder;
   std::vector<BufferRef> buffers;  ///< null for scalars
+  std::vector<Bytes> texels;       ///< of each texture
+
+  /// What it may leave: buffers, then textures.
+  std::vector<std::span<std::byte>> contents() {
+    std::vector<std::span<std::byte>> all;
+    for (const BufferRef& buffer : buffers) all.push_back(buffer ? buffer->contents() : std::span<std::byte>());
+    for (Bytes& one : texels) all.emplace_back(one);
+    return all;
+  }
 
   Result<void> dispatch(const Launch& launch) const {
     const auto group = launch.group ? std::optional(launch.group->size) : std::nullopt;
@@ -271,6 +291,11 @@ Result<Bound> bind(const RunOptions& options, const Launch& launch, Context& con
     SMELT_TRY_VOID(bind_argument(encoder, static_cast<uint32_t>(i), launch.arguments[i], bound.buffers));
   for (const ThreadgroupMemory& memory : launch.threadgroup_memory)
     SMELT_TRY_VOID(encoder.set_threadgroup_memory(memory.index, memory.bytes));
+  SMELT_TRY(const FunctionRef described, function->with_code());
+  for (const RunTexture& texture : launch.textures) bound.texels.push_back(texture.argument.array.data);
+  for (size_t i = 0; i < launch.textures.size(); ++i)
+    SMELT_TRY_VOID(bind_texture(encoder, *described, launch.textures[i], bound.texels[i]));
+  for (const RunSampler& sampler : launch.samplers) SMELT_TRY_VOID(bind_sampler(encoder, *described, sampler));
   return bound;
 }
 
@@ -285,22 +310,27 @@ Result<void> compare_orders(const RunOptions& options, const Launch& launch, Con
     const std::string order = i == 0 ? "forward" : i == 1 ? "reverse" : fmt::format("random:{}", i);
     // A device takes its order when it is opened.
     ::setenv("SMELT_ORDER", order.c_str(), 1);
-    SMELT_TRY(const Bound bound, bind(options, launch, context));
+    SMELT_TRY(Bound bound, bind(options, launch, context));
     SMELT_TRY_VOID(bound.dispatch(launch));
-    for (size_t k = 0; k < bound.buffers.size(); ++k) {
-      const auto contents = bound.buffers[k] ? bound.buffers[k]->contents() : std::span<std::byte>();
+    const std::vector<std::span<std::byte>> left = bound.contents();
+    for (size_t k = 0; k < left.size(); ++k) {
       if (i == 0) {
-        first.emplace_back(contents.begin(), contents.end());
+        first.emplace_back(left[k].begin(), left[k].end());
         continue;
       }
-      const auto differs = std::mismatch(first[k].begin(), first[k].end(), contents.begin(), contents.end());
+      const auto differs = std::mismatch(first[k].begin(), first[k].end(), left[k].begin(), left[k].end());
       if (differs.first == first[k].end()) continue;
-      const auto size = std::max<size_t>(element_bytes(launch.arguments[k].array.type).value_or(1), 1);
-      return fail(Errc::invalid_argument,
-                  "kernel '{}': the result depends on the order in which groups run: buffer {}, element {} is another "
-                  "one with SMELT_ORDER={} than with SMELT_ORDER=forward; smelt run --checked=races says which "
-                  "accesses nothing orders",
-                  options.function, k, static_cast<size_t>(differs.first - first[k].begin()) / size, order);
+      const size_t buffers = bound.buffers.size();
+      const RunArgument& argument = k < buffers ? launch.arguments[k] : launch.textures[k - buffers].argument;
+      const auto size = std::max<size_t>(element_bytes(argument.array.type).value_or(1), 1);
+      return fail(
+          Errc::invalid_argument,
+          "kernel '{}': the result depends on the order in which groups run: {}, element {} is another "
+          "one with SMELT_ORDER={} than with SMELT_ORDER=forward; smelt run --checked=races says which "
+          "accesses nothing orders",
+          options.function,
+          k < buffers ? fmt::format("buffer {}", k) : fmt::format("texture '{}'", launch.textures[k - buffers].name),
+          static_cast<size_t>(differs.first - first[k].begin()) / size, order);
     }
   }
   fmt::print(stderr, "{} orders, the same result\n", options.orders);
@@ -314,7 +344,7 @@ Result<void> run_kernel(const RunOptions& options, Context& context) {
     SMELT_TRY_VOID(compare_orders(options, launch, context));
     ::setenv("SMELT_ORDER", "forward", 1);
   }
-  SMELT_TRY(const Bound bound, bind(options, launch, context));
+  SMELT_TRY(Bound bound, bind(options, launch, context));
   const std::vector<BufferRef>& buffers = bound.buffers;
   const auto dispatch = [&] { return bound.dispatch(launch); };
   SMELT_TRY_VOID(dispatch());
@@ -325,7 +355,13 @@ Result<void> run_kernel(const RunOptions& options, Context& context) {
     if (!argument.write_to) continue;
     const auto contents = buffers[i]->contents().first(argument.array.data.size());
     argument.array.data.assign(contents.begin(), contents.end());
-    SMELT_TRY_VOID(write_file(*argument.write_to, write_npy(argument.array)));
+    SMELT_TRY_VOID(write_array(*argument.write_to, argument.array));
+  }
+  for (size_t i = 0; i < launch.textures.size(); ++i) {
+    RunArgument& argument = launch.textures[i].argument;
+    if (!argument.write_to) continue;
+    argument.array.data = bound.texels[i];
+    SMELT_TRY_VOID(write_array(*argument.write_to, argument.array));
   }
   std::vector<double> times;
   for (unsigned i = 0; i < options.repeat; ++i) {
@@ -346,7 +382,8 @@ void add_run(CLI::App& app, Context& context) {
       "  x.npy            read\n"
       "  x.npy=y.npy      read, and written to y.npy afterwards\n"
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
-      "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n\n"
+      "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n"
+      "A .png file is an array of u8: height, width, and 4 channels where it has colours.\n\n"
       "Example:\n"
       "  smelt run saxpy.smelt saxpy --threads 1000 x.npy y.npy=out.npy f32:2");
   auto options = std::make_shared<RunOptions>();
@@ -359,6 +396,13 @@ void add_run(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   verb->add_option("--threadgroup-memory", options->threadgroup_memory,
                    "Bytes of threadgroup argument 0, or INDEX=BYTES")
+      ->allow_extra_args(false);
+  verb->add_option("--texture", options->textures,
+                   "NAME=ARG: a texture, by its argument's name or index, from a .png or .npy file or zeros; "
+                   "NAME:FORMAT=ARG of another pixel format than the elements say")
+      ->allow_extra_args(false);
+  verb->add_option("--sampler", options->samplers,
+                   "NAME=STATES, in the words of Metal source: by='filter::linear, address::repeat'")
       ->allow_extra_args(false);
   verb->add_option("--library", options->library, "Library of the package, when several have the function");
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")

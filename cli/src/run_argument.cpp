@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run_argument.hpp"
 
-#include "smelt/base/files.hpp"
 #include "smelt/base/floats.hpp"
+
+#include "png.hpp"
 
 #include <charconv>
 #include <limits>
@@ -85,10 +86,7 @@ Result<RunArgument> parse_words(const std::string& text) {
     argument.array.data.resize(bytes);
     return argument;
   }
-  SMELT_TRY(const Bytes file, read_file(source));
-  auto array = read_npy(file);
-  if (!array) return tl::unexpected(std::move(array).error().in(source));
-  argument.array = std::move(*array);
+  SMELT_TRY(argument.array, read_array(source));
   return argument;
 }
 

@@ -12,10 +12,10 @@ namespace smelt::cli {
 struct RunArgument {
   NpyArray array;                       ///< contents; a scalar has an empty shape
   bool is_scalar = false;               ///< bound as inline bytes
-  std::optional<std::string> write_to;  ///< .npy
+  std::optional<std::string> write_to;  ///< .npy or .png
 };
 
-/// x.npy | x.npy=y.npy | f32[1024]=y.npy | f32[32,32] | i32:5. Reads files. Errors name the argument.
+/// x.npy | x.png | x.npy=y.npy | f32[1024]=y.npy | f32[32,32] | i32:5. Reads files. Errors name the argument.
 Result<RunArgument> parse_argument(const std::string& text);
 
 /// "X", "X,Y", "X,Y,Z" and so on.

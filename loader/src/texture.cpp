@@ -65,6 +65,10 @@ Result<void> check_extents(const TextureDescriptor& d) {
 
 }  // namespace
 
+std::span<const PixelFormatFacts> pixel_formats() {
+  return kFormats;
+}
+
 const PixelFormatFacts* facts_of(PixelFormat format) {
   const auto* const found = std::ranges::find(kFormats, format, &PixelFormatFacts::format);
   return found != std::end(kFormats) ? found : nullptr;
@@ -163,6 +167,37 @@ Result<TextureRef> Texture::over(const TextureDescriptor& descriptor, std::span<
   return made;
 }
 
+Result<TextureRef> Texture::view(const TextureRef& of, const TextureDescriptor& descriptor, uint32_t first_level,
+                                 uint32_t first_layer) {
+  const smelt_cpu_texture& from = *of->cpu_;
+  if (first_level >= from.levels || descriptor.levels > from.levels - first_level)
+    return fail(Errc::invalid_argument, "a view of {} levels from {} on: the texture has {}", descriptor.levels,
+                first_level, from.levels);
+  TextureDescriptor as = descriptor;
+  as.width = at_level(from.width, first_level);
+  as.height = at_level(from.height, first_level);
+  as.depth = at_level(from.depth, first_level);
+  as.samples = from.samples;
+  SMELT_TRY(TextureRef made, make(as, 0));
+  smelt_cpu_texture& cpu = *made->cpu_;
+  if (first_layer >= from.layers || cpu.layers > from.layers - first_layer)
+    return fail(Errc::invalid_argument, "a view of {} slices from {} on: the texture has {}", cpu.layers, first_layer,
+                from.layers);
+  if (cpu.texel_bytes != from.texel_bytes)
+    return fail(Errc::invalid_argument, "a view as {}: its texels have {} bytes, the texture's {}",
+                facts_of(as.format)->name, cpu.texel_bytes, from.texel_bytes);
+  std::copy_n(from.level + first_level, as.levels, cpu.level);
+  cpu.layer_bytes = from.layer_bytes;
+  cpu.data = from.data + first_layer * from.layer_bytes;
+  made->memory_ = of->memory_.subspan(first_layer * from.layer_bytes);
+  made->owner_ = of;
+  return made;
+}
+
+uint32_t Texture::layers() const {
+  return cpu_->layers;
+}
+
 Result<Texture::Part> Texture::part(uint32_t level, uint32_t layer) const {
   if (level >= cpu_->levels || layer >= cpu_->layers)
     return fail(Errc::invalid_argument, "level {} of layer {}: the texture has {} levels and {} layers", level, layer,
@@ -201,20 +236,29 @@ Result<SamplerRef> Sampler::create(const SamplerDescriptor& d) {
   return made;
 }
 
-std::optional<std::string> misfit(const Texture& texture, std::string_view type_name) {
-  const size_t open = type_name.find('<');
-  const size_t comma = type_name.find(',', open);
-  if (open == std::string_view::npos || comma == std::string_view::npos) return std::nullopt;
+std::optional<TextureParameter> texture_parameter(std::string_view type_name) {
+  const size_t open = std::min(type_name.find('<'), type_name.size());
   std::string family(type_name.substr(0, open));
-  const std::string_view element = type_name.substr(open + 1, comma - open - 1);
-  if (family.starts_with("depth")) family.replace(0, 5, "texture");
+  TextureParameter parameter;
+  parameter.is_depth = family.starts_with("depth");
+  if (parameter.is_depth) family.replace(0, 5, "texture");
+  const auto* const found = std::ranges::find(kTypes, family);
+  if (found == std::end(kTypes)) return std::nullopt;
+  parameter.type = static_cast<TextureType>(found - std::begin(kTypes));
+  const std::string_view arguments = open < type_name.size() ? type_name.substr(open + 1) : std::string_view();
+  const std::string_view element = arguments.substr(0, arguments.find_first_of(",>"));
+  if (element == "int" || element == "short") parameter.kind = TexelKind::signed_integer;
+  if (element == "uint" || element == "ushort") parameter.kind = TexelKind::unsigned_integer;
+  return parameter;
+}
+
+std::optional<std::string> misfit(const Texture& texture, std::string_view type_name) {
+  const std::optional<TextureParameter> wants = texture_parameter(type_name);
+  if (!wants) return std::nullopt;
   const TextureDescriptor& is = texture.descriptor();
   const PixelFormatFacts& format = *facts_of(is.format);
-  if (family != to_string(is.type)) return fmt::format("is a {}", to_string(is.type));
-  const TexelKind wants = element == "int" || element == "short"     ? TexelKind::signed_integer
-                          : element == "uint" || element == "ushort" ? TexelKind::unsigned_integer
-                                                                     : TexelKind::floating;
-  if (wants != texel_kind(format)) return fmt::format("has the pixel format {}", format.name);
+  if (wants->type != is.type) return fmt::format("is a {}", to_string(is.type));
+  if (wants->kind != texel_kind(format)) return fmt::format("has the pixel format {}", format.name);
   return std::nullopt;
 }
 

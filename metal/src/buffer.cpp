@@ -101,6 +101,17 @@ BufferObject* make_buffer(DeviceObject& device, const char* call, NS::UInteger l
 namespace MTL {
 using namespace smelt::metal;
 
+namespace {
+
+const ResourceFacts& facts_of(const Resource* resource) {
+  return *dynamic_cast<const ResourceFacts*>(resource);
+}
+ResourceFacts& facts_of(Resource* resource) {
+  return *dynamic_cast<ResourceFacts*>(resource);
+}
+
+}  // namespace
+
 Buffer* Device::newBuffer(NS::UInteger length, ResourceOptions options) {
   return make_buffer(from(this), "-[MTLDevice newBufferWithLength:options:]", length, options);
 }
@@ -138,25 +149,25 @@ SizeAndAlign Device::heapBufferSizeAndAlign(NS::UInteger length, ResourceOptions
 
 NS::UInteger Allocation::allocatedSize() const {
   if (is_nil(this)) return 0;
-  if (const auto* buffer = dynamic_cast<const BufferObject*>(this)) return buffer->bytes;
+  if (const auto* resource = dynamic_cast<const ResourceFacts*>(this)) return resource->bytes;
   return static_cast<const HeapObject*>(this)->bytes;
 }
 
 NS::String* Resource::label() const {
   if (is_nil(this)) return nullptr;
-  return static_cast<const BufferObject*>(this)->label.get();
+  return facts_of(this).label.get();
 }
 void Resource::setLabel(const NS::String* label) {
   if (is_nil(this)) return;
-  static_cast<BufferObject*>(this)->label.set(label);
+  facts_of(this).label.set(label);
 }
 Device* Resource::device() const {
   if (is_nil(this)) return nullptr;
-  return static_cast<const BufferObject*>(this)->device;
+  return facts_of(this).device;
 }
 ResourceOptions Resource::resourceOptions() const {
   if (is_nil(this)) return 0;
-  return static_cast<const BufferObject*>(this)->options;
+  return facts_of(this).options;
 }
 CPUCacheMode Resource::cpuCacheMode() const {
   return cache_in(resourceOptions());
@@ -169,29 +180,29 @@ HazardTrackingMode Resource::hazardTrackingMode() const {
 }
 PurgeableState Resource::setPurgeableState(PurgeableState state) {
   if (is_nil(this)) return PurgeableState{};
-  PurgeableState& kept = static_cast<BufferObject*>(this)->purgeable;
+  PurgeableState& kept = facts_of(this).purgeable;
   return state == PurgeableStateKeepCurrent ? kept : std::exchange(kept, state);
 }
 Heap* Resource::heap() const {
   if (is_nil(this)) return nullptr;
-  return static_cast<const BufferObject*>(this)->in.get();
+  return facts_of(this).in.get();
 }
 NS::UInteger Resource::heapOffset() const {
   if (is_nil(this)) return 0;
-  return static_cast<const BufferObject*>(this)->heap_offset;
+  return facts_of(this).heap_offset;
 }
 void Resource::makeAliasable() {
   if (is_nil(this)) return;
-  auto& buffer = static_cast<BufferObject&>(*this);
-  if (!buffer.in) {
-    misuse("-[MTLResource makeAliasable]", "the buffer is not of a heap");
+  ResourceFacts& resource = facts_of(this);
+  if (!resource.in) {
+    misuse("-[MTLResource makeAliasable]", "the resource is not of a heap");
     return;
   }
-  if (!buffer.aliasable.exchange(true)) buffer.in->give_back(buffer.heap_offset);
+  if (!resource.aliasable.exchange(true)) resource.in->give_back(resource.heap_offset);
 }
 bool Resource::isAliasable() const {
   if (is_nil(this)) return false;
-  return static_cast<const BufferObject*>(this)->aliasable;
+  return facts_of(this).aliasable;
 }
 
 NS::UInteger Buffer::length() const {

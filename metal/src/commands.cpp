@@ -43,7 +43,9 @@ Result<void> bind_one(const Bound& bound, loader::Encoder& encoder) {
       if (bound.data == nullptr) return encoder.set_buffer(bound.index, nullptr);
       return encoder.set_memory(bound.index, {bound.data, bound.bytes});
     case BindingClass::texture:
+      return encoder.set_texture(bound.index, bound.texture->texture);
     case BindingClass::sampler:
+      return encoder.set_sampler(bound.index, bound.sampler->sampler);
     case BindingClass::table:
     case BindingClass::acceleration_structure:
     case BindingClass::tensor:
@@ -100,6 +102,12 @@ Result<void> run_command(const CommandList& list, const Command& command, const 
   } else if (const auto* fill = std::get_if<FillCommand>(&command)) {
     std::memset(fill->at, fill->value, fill->bytes);
     if (tracing()) trace_blit("fill", fill->bytes, where, start);
+  } else if (const auto* box = std::get_if<BoxCopy>(&command)) {
+    run_copy(*box);
+    if (tracing()) trace_blit("copy", box->bytes * box->rows * box->slices, where, start);
+  } else if (const auto* mipmaps = std::get_if<MipmapCommand>(&command)) {
+    SMELT_TRY_VOID(loader::generate_mipmaps(*mipmaps->texture));
+    if (tracing()) trace_blit("mipmaps", mipmaps->texture->contents().size(), where, start);
   }
   return {};
 }

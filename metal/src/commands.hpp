@@ -22,6 +22,8 @@ struct Bound {
   BindingClass kind = BindingClass::buffer;
   std::byte* data = nullptr;  ///< of a buffer; null: a null pointer
   uint64_t bytes = 0;
+  const TextureObject* texture = nullptr;  ///< kept by the command buffer, as the sampler is
+  const SamplerObject* sampler = nullptr;
 };
 
 struct DispatchCommand {
@@ -42,7 +44,10 @@ struct FillCommand {
   uint64_t bytes = 0;
   uint8_t value = 0;
 };
-using Command = std::variant<DispatchCommand, CopyCommand, FillCommand>;
+struct MipmapCommand {
+  loader::TextureRef texture;
+};
+using Command = std::variant<DispatchCommand, CopyCommand, FillCommand, BoxCopy, MipmapCommand>;
 
 /// Commands that run one after the other on one lane.
 struct Unit {

@@ -52,6 +52,55 @@ void ComputeEncoderObject::set_buffer(const char* call, const MTL::Buffer* given
   slots[index] = slot;
 }
 
+void ComputeEncoderObject::set_texture(const char* call, const MTL::Texture* given, uint64_t index) {
+  if (!state.may_encode(call)) return;
+  if (index >= kTextures) {
+    state.buffer->reject(misuse(call, "index {} is above {}", index, kTextures - 1));
+    return;
+  }
+  textures[index] = given != nullptr ? &smelt::metal::from(given) : nullptr;
+  if (given == nullptr) return;
+  if (textures[index]->device != &state.buffer->queue->device)
+    state.buffer->reject(misuse(call, "the texture at index {} is of another device", index));
+  state.buffer->keep_resource(textures[index]);
+}
+
+void ComputeEncoderObject::set_sampler(const char* call, const MTL::SamplerState* given, uint64_t index) {
+  if (!state.may_encode(call)) return;
+  if (index >= kSamplers) {
+    state.buffer->reject(misuse(call, "index {} is above {}", index, kSamplers - 1));
+    return;
+  }
+  samplers[index] = given != nullptr ? &smelt::metal::from(given) : nullptr;
+  if (given != nullptr) state.buffer->keep(samplers[index]);
+}
+
+void ComputeEncoderObject::bind_textures(CommandList& list) {
+  for (SlotMask mask = pipeline->used[BindingClass::texture]; mask != 0; mask &= mask - 1) {
+    const uint32_t index = lowest_slot(mask);
+    if (textures[index] == nullptr) continue;
+    Bound bound{index, BindingClass::texture};
+    bound.texture = textures[index];
+    list.bounds.push_back(bound);
+  }
+  for (SlotMask mask = pipeline->used[BindingClass::sampler]; mask != 0; mask &= mask - 1) {
+    const uint32_t index = lowest_slot(mask);
+    if (samplers[index] == nullptr) continue;
+    Bound bound{index, BindingClass::sampler};
+    bound.sampler = samplers[index];
+    list.bounds.push_back(bound);
+  }
+}
+
+void ComputeEncoderObject::note_textures(std::unordered_map<uint64_t, bool>& uses) const {
+  for (const loader::ArgInfo& argument : pipeline->pipeline->args()) {
+    if (argument.kind != ArgumentKind::texture) continue;
+    const bool writes = argument.access == Access::write || argument.access == Access::read_write;
+    for (uint64_t slot = argument.index; slot < kTextures && slot < argument.index + argument.array_size; ++slot)
+      if (textures[slot] != nullptr && textures[slot]->hazard != 0) uses[textures[slot]->hazard] |= writes;
+  }
+}
+
 std::string ComputeEncoderObject::trouble_with_group(const MTL::Size& group) const {
   const uint64_t most = pipeline->most_threads;
   if (group.width == 0 || group.height == 0 || group.depth == 0)
@@ -83,6 +132,14 @@ std::string ComputeEncoderObject::trouble_with_bindings() const {
       if (argument.index == index && class_of(argument.kind) == BindingClass::buffer) name = argument.name;
     return fmt::format("missing buffer binding at index {} for '{}'", index, name);
   }
+  for (const loader::ArgInfo& argument : pipeline->pipeline->args()) {
+    if (argument.unused || argument.conditional || pipeline->has_constants) continue;
+    const bool is_texture = argument.kind == ArgumentKind::texture, is_sampler = argument.kind == ArgumentKind::sampler;
+    for (uint64_t slot = argument.index; slot < argument.index + argument.array_size; ++slot)
+      if ((is_texture && slot < kTextures && textures[slot] == nullptr) ||
+          (is_sampler && slot < kSamplers && samplers[slot] == nullptr))
+        return fmt::format("missing {} binding at index {} for '{}'", to_string(argument.kind), slot, argument.name);
+  }
   return {};
 }
 
@@ -104,6 +161,7 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
   }
   for (uint32_t i = 0; i < kSlots; ++i)
     if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, BindingClass::threadgroup, nullptr, threadgroup_bytes[i]});
+  bind_textures(list);
   command.bounds = list.bounds.size() - command.first_bound;
 }
 
@@ -127,6 +185,7 @@ void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, c
     if (slots[index].buffer != nullptr && slots[index].buffer->hazard != 0)
       uses[slots[index].buffer->hazard] |= (pipeline->written >> index & 1) != 0;
   }
+  note_textures(uses);
   if (indirect != nullptr && indirect->hazard != 0) uses[indirect->hazard] |= false;
   if (type == MTL::DispatchTypeSerial) {
     for (const auto& [resource, writes] : uses) state.note_use(resource, writes);
@@ -204,6 +263,20 @@ void ComputeCommandEncoder::setBuffers(const Buffer* const buffers[], const NS::
   for (NS::UInteger i = 0; i < range.length; ++i)
     from(this).set_buffer("-[MTLComputeCommandEncoder setBuffers:offsets:withRange:]", buffers[i], offsets[i],
                           range.location + i);
+}
+void ComputeCommandEncoder::setTexture(const Texture* texture, NS::UInteger index) {
+  from(this).set_texture("-[MTLComputeCommandEncoder setTexture:atIndex:]", texture, index);
+}
+void ComputeCommandEncoder::setTextures(const Texture* const textures[], NS::Range range) {
+  for (NS::UInteger i = 0; i < range.length; ++i)
+    from(this).set_texture("-[MTLComputeCommandEncoder setTextures:withRange:]", textures[i], range.location + i);
+}
+void ComputeCommandEncoder::setSamplerState(const SamplerState* sampler, NS::UInteger index) {
+  from(this).set_sampler("-[MTLComputeCommandEncoder setSamplerState:atIndex:]", sampler, index);
+}
+void ComputeCommandEncoder::setSamplerStates(const SamplerState* const samplers[], NS::Range range) {
+  for (NS::UInteger i = 0; i < range.length; ++i)
+    from(this).set_sampler("-[MTLComputeCommandEncoder setSamplerStates:withRange:]", samplers[i], range.location + i);
 }
 void ComputeCommandEncoder::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {
   constexpr const char* kCall = "-[MTLComputeCommandEncoder setThreadgroupMemoryLength:atIndex:]";

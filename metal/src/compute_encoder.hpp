@@ -49,16 +49,24 @@ class ComputeEncoderObject final : public MTL::ComputeCommandEncoder {
   PipelineObject* pipeline = nullptr;  // kept likewise
   std::array<Slot, kSlots> slots;
   std::array<uint32_t, kSlots> threadgroup_bytes{};
+  static constexpr size_t kTextures = row_of(BindingClass::texture).slots;
+  static constexpr size_t kSamplers = row_of(BindingClass::sampler).slots;
+  std::array<TextureObject*, kTextures> textures{};  // kept by the command buffer
+  std::array<SamplerObject*, kSamplers> samplers{};
   std::unordered_map<uint64_t, bool> used;  // useResource: what kernels reach through memory
   bool barrier = false;                     // before the next dispatch
 
   void set_buffer(const char* call, const MTL::Buffer* buffer, uint64_t offset, uint64_t index);
+  void set_texture(const char* call, const MTL::Texture* texture, uint64_t index);
+  void set_sampler(const char* call, const MTL::SamplerState* sampler, uint64_t index);
   void dispatch(const char* call, DispatchCommand command, const BufferObject* indirect);
 
  private:
   std::string trouble_with_group(const MTL::Size& group) const;
   std::string trouble_with_bindings() const;
   void bind(DispatchCommand& command);
+  void bind_textures(CommandList& list);
+  void note_textures(std::unordered_map<uint64_t, bool>& uses) const;
 };
 
 class BlitEncoderObject final : public MTL::BlitCommandEncoder {

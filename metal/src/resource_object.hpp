@@ -2,7 +2,10 @@
 // Buffers and heaps as they are kept.
 #pragma once
 
+#include "smelt/loader/texture.hpp"
+
 #include "Metal/resource.hpp"
+#include "Metal/texture.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
 
@@ -24,23 +27,78 @@ inline uint64_t hazard_of(const MTL::Resource& resource) {
   return tracked != nullptr ? tracked->hazard : 0;
 }
 
-class BufferObject final : public MTL::Buffer, public Tracked {
- public:
-  ~BufferObject() override;
-  std::string_view class_name() const override { return "MTLBuffer"; }
-
+/// What resources of every kind say of themselves.
+struct ResourceFacts : Tracked {
   DeviceObject* device = nullptr;
-  loader::BufferRef memory;      // null for a piece of a heap
-  NS::SharedPtr<HeapObject> in;  // null otherwise
-  std::byte* start = nullptr;
   uint64_t bytes = 0;
+  NS::SharedPtr<HeapObject> in;  // whose piece it is; null for one of its own
   uint64_t heap_offset = 0;
   MTL::ResourceOptions options = 0;  // as they count: the tracking mode is never the default
   MTL::PurgeableState purgeable = MTL::PurgeableStateNonVolatile;
-  MTL::BufferDeallocator deallocator;
   std::atomic<bool> aliasable{false};
   Label label;
 };
+
+class BufferObject final : public MTL::Buffer, public ResourceFacts {
+ public:
+  ~BufferObject() override;
+  std::string_view class_name() const override { return "MTLBuffer"; }
+  using ResourceFacts::device;  // not the function of the same name
+  using ResourceFacts::label;
+
+  loader::BufferRef memory;  // null for a piece of a heap
+  std::byte* start = nullptr;
+  MTL::BufferDeallocator deallocator;
+};
+
+class TextureObject final : public MTL::Texture, public ResourceFacts {
+ public:
+  ~TextureObject() override;
+  std::string_view class_name() const override { return "MTLTexture"; }
+  using ResourceFacts::device;  // not the function of the same name
+  using ResourceFacts::label;
+
+  loader::TextureRef texture;
+  MTL::TextureUsage usage = MTL::TextureUsageUnknown;
+  NS::SharedPtr<MTL::Texture> parent;
+  uint64_t first_level = 0, first_slice = 0;  // in the parent
+  NS::SharedPtr<MTL::Buffer> buffer;          // whose memory it has
+  uint64_t buffer_offset = 0, buffer_row_bytes = 0;
+};
+
+class SamplerObject final : public MTL::SamplerState {
+ public:
+  std::string_view class_name() const override { return "MTLSamplerState"; }
+  DeviceObject* device = nullptr;
+  loader::SamplerRef sampler;
+  Label label;
+};
+
+inline TextureObject& from(const MTL::Texture* texture) {
+  return const_cast<TextureObject&>(static_cast<const TextureObject&>(*texture));
+}
+inline SamplerObject& from(const MTL::SamplerState* sampler) {
+  return const_cast<SamplerObject&>(static_cast<const SamplerObject&>(*sampler));
+}
+
+/// A box of texels in a level of a slice. `trouble` says what is wrong with it, else is empty.
+struct TexelBox {
+  std::string trouble;
+  std::byte* start = nullptr;
+  uint64_t row_bytes = 0, slice_bytes = 0;  // from one row, from one slice of a 3D texture to the next
+  uint64_t texel_bytes = 0;
+};
+TexelBox box_of(const TextureObject& texture, uint64_t slice, uint64_t level, const MTL::Origin& origin,
+                const MTL::Size& size);
+
+/// Texels from one place to another, row by row.
+struct BoxCopy {
+  const std::byte* source = nullptr;
+  std::byte* destination = nullptr;
+  uint64_t bytes = 0, rows = 0, slices = 0;  // bytes of a row
+  uint64_t source_row = 0, source_slice = 0, destination_row = 0, destination_slice = 0;
+};
+void run_copy(const BoxCopy& copy);
 
 class HeapObject final : public MTL::Heap, public Tracked {
  public:

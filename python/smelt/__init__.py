@@ -64,7 +64,7 @@ from .errors import (
 TYPE_CHECKING = False  # what type checkers take for true, without an import of typing
 if TYPE_CHECKING:
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
-    from ._loader import Buffer, Device, Kernel, Library
+    from ._loader import Buffer, Device, Kernel, Library, Sampler, Texture
     from ._package import Package, compile, open, pack
     from .store import Entry, Key, Store
 
@@ -92,6 +92,8 @@ _LATER = {
     "Device": "_loader",
     "Kernel": "_loader",
     "Library": "_loader",
+    "Sampler": "_loader",
+    "Texture": "_loader",
     "Entry": "store",
     "Key": "store",
     "Store": "store",
@@ -152,10 +154,12 @@ __all__ = [
     "PipelineError",
     "RaceError",
     "ResourceError",
+    "Sampler",
     "ShaderSyntaxError",
     "SourceTypeError",
     "Store",
     "StoreError",
+    "Texture",
     "ToolchainError",
     "TrustError",
     "UnsupportedError",

@@ -17,23 +17,28 @@ _OPTIONS = ("threads", "threadgroups", "group_size", "arg_casts", "error_buf_idx
 
 def _type(argument: dict[str, Any]) -> str:
     """"constant float&" and "constant float*" are one for the metadata."""
+    if argument["kind"] in ("texture", "sampler"):
+        count = int(argument["array_size"])
+        return f"array<{argument['type_name']}, {count}>" if count > 1 else str(argument["type_name"])
     space = "constant" if argument["address_space"] == 2 else "device" if argument["writes"] else "device const"
     return f"{space} {argument['type_name'] or 'void'}*"
 
 
-def _buffers(kernel: _loader.Kernel) -> list[dict[str, Any]]:
-    buffers = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer")]
-    return sorted(buffers, key=lambda argument: int(argument["index"]))
+def _arguments(kernel: _loader.Kernel) -> list[dict[str, Any]]:
+    """In the order of a call: buffers by index, and where there are textures or samplers all as the kernel declares them."""
+    called = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer", "texture", "sampler")]
+    has_images = any(argument["kind"] in ("texture", "sampler") for argument in called)
+    return called if has_images else sorted(called, key=lambda argument: int(argument["index"]))
 
 
 def signature(kernel: _loader.Kernel) -> inspect.Signature:
     parameters: list[inspect.Parameter] = []
     seen = set(_OPTIONS)
-    for argument in _buffers(kernel):
+    for argument in _arguments(kernel):
         name = str(argument["name"])
         kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
         if not name.isidentifier() or keyword.iskeyword(name) or name in seen:
-            name = f"buffer_{argument['index']}"  # by position alone
+            name = f"{argument['kind']}_{argument['index']}".replace("indirect_", "")  # by position alone
             kind = inspect.Parameter.POSITIONAL_ONLY
             parameters = [one.replace(kind=kind) for one in parameters]
         seen.add(name)
@@ -43,10 +48,16 @@ def signature(kernel: _loader.Kernel) -> inspect.Signature:
 
 
 def documentation(kernel: _loader.Kernel) -> str:
-    lines = [f"kernel void {kernel.name}, of a Metal library. Its buffers, by position or name:", ""]
-    for argument in _buffers(kernel):
+    arguments = _arguments(kernel)
+    has_images = any(argument["kind"] in ("texture", "sampler") for argument in arguments)
+    lines = [f"kernel void {kernel.name}, of a Metal library. Its {'arguments' if has_images else 'buffers'}, by position or name:", ""]
+    for position, argument in enumerate(arguments):
         unused = ", not used" if argument["unused"] else ""
-        lines.append(f"  {argument['index']}  {argument['name']}: {_type(argument)} ({argument['size']} bytes each{unused})")
+        if argument["kind"] in ("texture", "sampler"):
+            lines.append(f"  {position}  {argument['name']}: {_type(argument)}{unused}")
+            continue
+        number = position if has_images else argument["index"]
+        lines.append(f"  {number}  {argument['name']}: {_type(argument)} ({argument['size']} bytes each{unused})")
     for argument in kernel.args:
         if argument["kind"] == "threadgroup":
             lines.append(f"  threadgroup_memory[{argument['index']}]  {argument['name']}: {argument['type_name']}")

@@ -27,7 +27,7 @@ std::string advice(const Parameter& want) {
 
 std::string ArgumentCheck::wants(size_t i) const {
   const Parameter& want = declared_[i];
-  std::string text = fmt::format("kernel '{}', argument {}", kernel_, i);
+  std::string text = fmt::format("kernel '{}', argument {}", kernel_, want.position);
   if (!want.name.empty()) text += fmt::format(" '{}'", want.name);
   return text + fmt::format(": wants {} ({} byte{})", want.type_name, want.size, want.size == 1 ? "" : "s");
 }
@@ -75,8 +75,8 @@ void ArgumentCheck::want_bytes() const {
 
 void ArgumentCheck::may_be_written(size_t i) const {
   if (bound_[i].kind == Bound::Kind::array && !bound_[i].writable && declared_[i].writes)
-    raise(Errc::argument_type, "argument {}: kernel '{}' may write to it, and the array is read-only; pass a copy", i,
-          kernel_);
+    raise(Errc::argument_type, "argument {}: kernel '{}' may write to it, and the array is read-only; pass a copy",
+          declared_[i].position, kernel_);
 }
 
 void ArgumentCheck::no_double(size_t i) const {
@@ -88,7 +88,7 @@ void ArgumentCheck::no_double(size_t i) const {
     raise(Errc::argument_mismatch,
           "argument {}: kernel '{}' wants {}, and the array holds 64-bit floating point, which Metal has not; convert "
           "it (float32 or complex64)",
-          i, kernel_, declared_[i].type_name);
+          declared_[i].position, kernel_, declared_[i].type_name);
 }
 
 void ArgumentCheck::memory_is_there(size_t i) const {

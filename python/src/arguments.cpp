@@ -33,15 +33,15 @@ ElementKind element_of(Cast cast, bool is_float) {
 }
 
 /// "argument 2 'a'".
-std::string place(uint32_t index, const Parameter& parameter) {
-  return parameter.name.empty() ? fmt::format("argument {}", index)
-                                : fmt::format("argument {} '{}'", index, parameter.name);
+std::string place(const Parameter& parameter) {
+  return parameter.name.empty() ? fmt::format("argument {}", parameter.position)
+                                : fmt::format("argument {} '{}'", parameter.position, parameter.name);
 }
 
-[[noreturn]] void refuse_number(uint32_t index, py::handle value, const Parameter& parameter) {
+[[noreturn]] void refuse_number(py::handle value, const Parameter& parameter) {
   raise(Errc::argument_type,
-        "{} wants {}, and {} is no such number; arg_casts={{{}: 'int32'}}, for example, converts it",
-        place(index, parameter), parameter.type_name, py::cast<std::string>(py::repr(value)), index);
+        "{} wants {}, and {} is no such number; arg_casts={{{}: 'int32'}}, for example, converts it", place(parameter),
+        parameter.type_name, py::cast<std::string>(py::repr(value)), parameter.position);
 }
 
 bool shares_memory(const loader::Encoder& encoder) {
@@ -89,10 +89,17 @@ void Arguments::bind(loader::Encoder& encoder, py::handle tuple, const Casts& ca
     if (value == nullptr)
       bound_.push_back({});
     else
-      bind_one(encoder, static_cast<uint32_t>(i), value, casts.of(i),
-               i < parameters.size() ? parameters[i] : Parameter());
+      bind_at(encoder, static_cast<uint32_t>(i), value, casts, parameters);
   }
   if (!further.empty()) bind_further(encoder, tuple, casts, further);
+}
+
+void Arguments::bind_at(loader::Encoder& encoder, uint32_t index, py::handle value, const Casts& casts,
+                        std::span<const Parameter> parameters) {
+  Parameter unknown;
+  unknown.position = index;
+  const Parameter& parameter = index < parameters.size() ? parameters[index] : unknown;
+  bind_one(encoder, index, value, casts.of(parameter.position), parameter);
 }
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
@@ -101,7 +108,7 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
     if (parameter.known && !parameter.is_conditional)
       raise(Errc::argument_type,
             "{}: None is for an argument that a function constant takes away, and this one is always there",
-            place(index, parameter));
+            place(parameter));
     bound_.push_back({});
     return;
   }
@@ -115,13 +122,13 @@ void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle va
     return;
   }
   Tensor& tensor = tensors_.emplace_back();
-  if (!tensor.take(value, index)) {
+  if (!tensor.take(value, parameter.position)) {
     tensors_.pop_back();
     const py::object number = by_type_ ? number_of_numpy(value) : py::object();
     if (number) return bind_scalar(encoder, index, number, cast, parameter);
     raise(Errc::argument_type,
           "{}: want an array (buffer protocol or DLPack), int, float, or a list or tuple of these; got {}",
-          place(index, parameter), type_name(value));
+          place(parameter), type_name(value));
   }
   // Of bytes at an address nobody can count the elements.
   if (!first_array_ && addressed_buffer(value) == nullptr) first_array_ = tensors_.size() - 1;
@@ -172,7 +179,7 @@ void Arguments::bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle
     bind_declared(encoder, index, value, parameter);
     return;
   }
-  const ScalarBytes scalar = *scalar_bytes(value, cast, index);
+  const ScalarBytes scalar = *scalar_bytes(value, cast, parameter.position);
   unwrap(encoder.set_bytes(index, {scalar.bytes.data(), scalar.size}));
   Bound& bound = bound_.emplace_back();
   bound = {Bound::Kind::inlined, element_of(cast, PyFloat_Check(value.ptr()) != 0), false, scalar.size, scalar.size};
@@ -184,10 +191,10 @@ void Arguments::bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle
 /// A number in the type that the kernel declares.
 void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
   if (parameter.size != parameter.component)
-    raise(Errc::argument_mismatch, "{} wants {}, and the call passes one number; pass a list of {}",
-          place(index, parameter), parameter.type_name, parameter.rows * parameter.columns);
+    raise(Errc::argument_mismatch, "{} wants {}, and the call passes one number; pass a list of {}", place(parameter),
+          parameter.type_name, parameter.rows * parameter.columns);
   const auto scalar = declared_bytes(value, parameter);
-  if (!scalar) refuse_number(index, value, parameter);
+  if (!scalar) refuse_number(value, parameter);
   unwrap(encoder.set_bytes(index, {scalar->bytes.data(), scalar->size}));
   bound_.push_back({Bound::Kind::inlined, parameter.kind, false, parameter.component, parameter.component});
 }
@@ -197,12 +204,12 @@ void Arguments::bind_declared(loader::Encoder& encoder, uint32_t index, std::spa
                               const Parameter& parameter) {
   const uint32_t numbers = parameter.rows * parameter.columns;
   if (values.size() % numbers != 0)
-    raise(Errc::argument_mismatch, "{} wants {}, which are {} numbers; the call passes a list of {}",
-          place(index, parameter), parameter.type_name, numbers, values.size());
+    raise(Errc::argument_mismatch, "{} wants {}, which are {} numbers; the call passes a list of {}", place(parameter),
+          parameter.type_name, numbers, values.size());
   Bytes bytes(values.size() / parameter.rows * parameter.pitch);
   for (size_t i = 0; i < values.size(); ++i) {
     const auto scalar = declared_bytes(values[i], parameter);
-    if (!scalar) refuse_number(index, values[i], parameter);
+    if (!scalar) refuse_number(values[i], parameter);
     const size_t at = i / parameter.rows * parameter.pitch + i % parameter.rows * parameter.component;
     std::copy_n(scalar->bytes.begin(), scalar->size, bytes.begin() + static_cast<std::ptrdiff_t>(at));
   }
@@ -220,7 +227,7 @@ bool Arguments::bind_structure(loader::Encoder& encoder, uint32_t index, py::han
   for (const loader::MemberInfo& member : parameter.members)
     members.append(py::make_tuple(member.name, member.type_name, member.offset, member.size, member.count));
   const py::bytes packed =
-      structures.attr("pack")(place(index, parameter), parameter.type_name, parameter.size, members, value);
+      structures.attr("pack")(place(parameter), parameter.type_name, parameter.size, members, value);
   const std::string_view bytes(packed);
   unwrap(encoder.set_bytes(index, as_bytes(bytes)));
   Bound& bound = bound_.emplace_back();
@@ -234,14 +241,14 @@ void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle l
   const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.ptr()));
   PyObject* const* const items = PySequence_Fast_ITEMS(list.ptr());
   if (size == 0)
-    raise(Errc::argument_empty, "{}: an empty {}; want at least one element", place(index, parameter), type_name(list));
+    raise(Errc::argument_empty, "{}: an empty {}; want at least one element", place(parameter), type_name(list));
   std::vector<py::object> plain;  // NumPy's scalars as numbers
   std::vector<PyObject*> values(items, items + size);
   if (by_type_)
     for (PyObject*& value : values)
       if (py::object number = number_of_numpy(value)) value = plain.emplace_back(std::move(number)).ptr();
   if (!is_number(values.front())) {
-    bind_addresses(encoder, index, list);
+    bind_addresses(encoder, index, list, parameter);
     return;
   }
   const bool by_declaration = cast == Cast::declared || (by_type_ && cast == Cast::none);
@@ -263,14 +270,14 @@ void Arguments::bind_numbers(loader::Encoder& encoder, uint32_t index, std::span
     const bool fits = PyLong_Check(value.ptr()) != 0 || (floats && PyFloat_Check(value.ptr()) != 0);
     if (!fits)
       raise(Errc::argument_type, "{}: element {} of a list that begins with {} is {}; lists are of one kind",
-            place(index, parameter), i, type_name(first), type_name(value));
+            place(parameter), i, type_name(first), type_name(value));
     ScalarBytes scalar;
     if (floats) {
       const double number = PyFloat_AsDouble(value.ptr());
       if (PyErr_Occurred() != nullptr) throw py::error_already_set();
       scalar = float_bytes(number, cast);
     } else {
-      scalar = integer_bytes(value, cast, index);
+      scalar = integer_bytes(value, cast, parameter.position);
     }
     item = scalar.size;
     bytes.insert(bytes.end(), scalar.bytes.begin(), scalar.bytes.begin() + scalar.size);
@@ -301,42 +308,43 @@ void Arguments::bind_further(loader::Encoder& encoder, py::handle tuple, const C
 
 void Arguments::put_member(const loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                            const loader::MemberInfo& member, std::span<std::byte> into) {
-  const Parameter parameter = parameter_of(member);
+  Parameter parameter = parameter_of(member);
+  parameter.position = index;
   const bool is_pointer = member.kind == MemberKind::pointer;
   const auto put = [&](const std::byte* bytes, uint64_t size) {
     if (size < into.size())
-      raise(Errc::argument_mismatch, "{}: the kernel wants {} of {} bytes, the call passes {} bytes",
-            place(index, parameter), member.type_name, into.size(), size);
+      raise(Errc::argument_mismatch, "{}: the kernel wants {} of {} bytes, the call passes {} bytes", place(parameter),
+            member.type_name, into.size(), size);
     std::memcpy(into.data(), bytes, into.size());
   };
   if (!is_pointer && is_number(value)) {
     const bool by_declaration = cast == Cast::declared || (by_type_ && cast == Cast::none);
-    const auto scalar =
-        by_declaration && parameter.is_numeric() ? declared_bytes(value, parameter) : scalar_bytes(value, cast, index);
-    if (!scalar) refuse_number(index, value, parameter);
+    const auto scalar = by_declaration && parameter.is_numeric() ? declared_bytes(value, parameter)
+                                                                 : scalar_bytes(value, cast, parameter.position);
+    if (!scalar) refuse_number(value, parameter);
     return put(scalar->bytes.data(), scalar->size);
   }
   Tensor& tensor = tensors_.emplace_back();
   const bool is_list = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
-  if (is_list || !tensor.take(value, index))
-    raise(Errc::argument_type, "{}: want {}; got {}", place(index, parameter),
+  if (is_list || !tensor.take(value, parameter.position))
+    raise(Errc::argument_type, "{}: want {}; got {}", place(parameter),
           is_pointer ? "an array (buffer protocol or DLPack)" : "a number", type_name(value));
   if (!is_pointer) return put(tensor.data, tensor.bytes);
   if (!tensor.contiguous)
     raise(Errc::argument_type, "{}: its elements do not lie in the order of their indexes; pass a contiguous copy",
-          place(index, parameter));
+          place(parameter));
   if (!tensor.writable && parameter.writes)
     raise(Errc::argument_type, "{}: the kernel may write to it, and the array is read-only; pass a copy",
-          place(index, parameter));
+          place(parameter));
   if (!shares_memory(encoder))
     raise(Errc::argument_device, "{}: a kernel with more than {} buffers needs memory that device {} shares",
-          place(index, parameter), kMost, encoder.device()->name());
+          place(parameter), kMost, encoder.device()->name());
   const auto address = reinterpret_cast<uint64_t>(tensor.data);
   std::memcpy(into.data(), &address, sizeof address);
 }
 
 /// One for each array.
-void Arguments::bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list) {
+void Arguments::bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list, const Parameter& parameter) {
   const auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(list.ptr()));
   PyObject* const* const items = PySequence_Fast_ITEMS(list.ptr());
   Bytes bytes;
@@ -344,16 +352,17 @@ void Arguments::bind_addresses(loader::Encoder& encoder, uint32_t index, py::han
   for (size_t i = 0; i < size; ++i) {
     Tensor& tensor = tensors_.emplace_back();
     const py::handle value = items[i];
-    if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, index)) {
+    if (PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0 || !tensor.take(value, parameter.position)) {
       if (i == 0)
-        raise(Errc::argument_type, "argument {}: a list of {}; want arrays, ints or floats", index, type_name(value));
-      raise(Errc::argument_type, "argument {}: element {} of a list that begins with an array is {}", index, i,
-            type_name(value));
+        raise(Errc::argument_type, "argument {}: a list of {}; want arrays, ints or floats", parameter.position,
+              type_name(value));
+      raise(Errc::argument_type, "argument {}: element {} of a list that begins with an array is {}",
+            parameter.position, i, type_name(value));
     }
     if (!shares_memory(encoder))
       raise(Errc::argument_device,
-            "argument {}: a list of arrays needs memory that device {} shares; pass them one by one", index,
-            encoder.device()->name());
+            "argument {}: a list of arrays needs memory that device {} shares; pass them one by one",
+            parameter.position, encoder.device()->name());
     writable = writable && tensor.writable;
     const auto address = reinterpret_cast<uint64_t>(tensor.data);
     const ByteView more(reinterpret_cast<const std::byte*>(&address), sizeof address);

@@ -69,6 +69,8 @@ class Arguments {
     size_t tensor;
   };
 
+  void bind_at(loader::Encoder& encoder, uint32_t index, py::handle value, const Casts& casts,
+               std::span<const Parameter> parameters);
   void bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
   void bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
   /// A dict or tuple, or a list of them, by the members that the kernel declares. False: it is none of these.
@@ -84,7 +86,7 @@ class Arguments {
   /// One of them, into its place.
   void put_member(const loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                   const loader::MemberInfo& member, std::span<std::byte> place);
-  void bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list);
+  void bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list, const Parameter& parameter);
   void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
   void bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
 

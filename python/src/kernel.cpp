@@ -110,7 +110,7 @@ struct Kernel::Options {
   Check check = Check::off;
   std::optional<uint32_t> error_buffer;
   std::vector<std::pair<uint32_t, uint64_t>> threadgroup_memory;
-  std::vector<std::pair<uint32_t, py::handle>> named;  ///< arguments, by buffer index
+  std::vector<std::pair<uint32_t, py::handle>> named;  ///< arguments, by position
 
   void parse(py::handle options, const Kernel& kernel) {
     PyObject* key = nullptr;
@@ -194,6 +194,7 @@ class Kernel::Borrowed {
   }
   ~Borrowed() {
     launch_->arguments.release();
+    launch_->textures.release();
     kernel_.free_.push_back(std::move(launch_));
   }
   Borrowed(const Borrowed&) = delete;
@@ -221,6 +222,55 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
+  for (uint32_t i = 0; i < declared_count_; ++i) declared_[i].position = i;
+  read_places();
+}
+
+void Kernel::read_places() {
+  const auto is_image = [](const loader::ArgInfo& argument) {
+    return argument.kind == loader::ArgumentKind::texture || argument.kind == loader::ArgumentKind::sampler;
+  };
+  const std::span<const loader::ArgInfo> arguments = pipeline_->args();
+  if (std::ranges::none_of(arguments, is_image)) return;
+  for (const loader::ArgInfo& argument : arguments) {
+    if (is_image(argument)) places_.push_back({&argument, argument.index});
+    if (class_of(argument.kind) != BindingClass::buffer) continue;
+    for (uint32_t slot = argument.index; slot < argument.index + argument.array_size; ++slot) {
+      if (slot < declared_.size()) declared_[slot].position = static_cast<uint32_t>(places_.size());
+      places_.push_back({&argument, slot});
+    }
+  }
+}
+
+std::string_view Kernel::name_at(size_t position) const {
+  return places_.empty() ? declared_[position].name : places_[position].argument->name;
+}
+
+void Kernel::bind_textures(Launch& launch, py::handle args) const {
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
+  if (count > places_.size())
+    raise(Errc::argument_mismatch, "kernel '{}' has {} arguments, the call passes {}", pipeline_->name(),
+          places_.size(), count);
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* const value = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
+    if (value != nullptr && class_of(places_[i].argument->kind) != BindingClass::buffer)
+      launch.textures.bind(*launch.encoder, *places_[i].argument, value, i);
+  }
+}
+
+/// By their indexes, with gaps where there is none.
+py::object Kernel::buffers_among(py::handle args) const {
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
+  size_t last = 0;
+  for (size_t i = 0; i < count; ++i)
+    if (class_of(places_[i].argument->kind) == BindingClass::buffer) last = std::max<size_t>(last, places_[i].slot + 1);
+  py::tuple buffers(last);
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* const value = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
+    if (value == nullptr || class_of(places_[i].argument->kind) != BindingClass::buffer) continue;
+    PyTuple_SetItem(buffers.ptr(), static_cast<Py_ssize_t>(places_[i].slot), Py_NewRef(value));
+  }
+  return buffers;
 }
 
 void Kernel::call(py::handle args, py::handle options) {
@@ -243,6 +293,12 @@ void Kernel::call(py::handle args, py::handle options) {
   }
   launch.bound = count;
   const std::span<const Parameter> declared = std::span(declared_).first(declared_count_);
+  py::object buffers;
+  if (!places_.empty()) {
+    bind_textures(launch, args);
+    buffers = buffers_among(args);
+    args = buffers;
+  }
   launch.arguments.bind(*launch.encoder, args, with.casts, declared, !as_upstream_, further_);
   ArgumentCheck check(pipeline_->name(), declared, launch.arguments.bound());
   check.run(with.check);
@@ -267,10 +323,11 @@ void Kernel::call(py::handle args, py::handle options) {
 
 uint32_t Kernel::index_of(std::string_view name) const {
   std::string known;
-  for (size_t i = 0; i < declared_count_; ++i) {
-    if (declared_[i].name.empty()) continue;
-    if (declared_[i].name == name) return static_cast<uint32_t>(i);
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", declared_[i].name);
+  const size_t positions = places_.empty() ? declared_count_ : places_.size();
+  for (size_t i = 0; i < positions; ++i) {
+    if (name_at(i).empty()) continue;
+    if (name_at(i) == name) return static_cast<uint32_t>(i);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name_at(i));
   }
   throw py::type_error(
       fmt::format("kernel '{}' has no argument '{}'; it takes {} by position or name, and threads, threadgroups, "
@@ -291,7 +348,7 @@ py::object Kernel::in_positions(py::handle args, const Options& options) const {
   for (const auto& [index, value] : options.named) {
     if (index < count)
       throw py::type_error(fmt::format("kernel '{}' got argument {} '{}' by position and by name", pipeline_->name(),
-                                       index, declared_[index].name));
+                                       index, name_at(index)));
     put(index, value);
   }
   return positions;
@@ -300,6 +357,14 @@ py::object Kernel::in_positions(py::handle args, const Options& options) const {
 Kernel::Grid Kernel::grid_of(const Launch& launch, const Options& options) const {
   if (options.threadgroups.rank != 0) return groups_of(options);
   Grid grid{.threads = options.threads};
+  if (grid.threads.rank == 0 && !places_.empty()) {
+    if (!launch.textures.written())
+      raise(Errc::threads_missing,
+            "kernel '{}': threads was not given, and it writes to no texture from which to count; pass threads=",
+            pipeline_->name());
+    const GridSize& written = *launch.textures.written();
+    grid.threads = {written.size, written.rank};
+  }
   if (grid.threads.rank == 0) {
     const auto count = launch.arguments.first_count();
     if (!count)
@@ -409,12 +474,13 @@ void bind_kernel(py::module_& module) {
             py::list list;
             for (const ArgInfo& arg : self.function().args()) {
               using namespace pybind11::literals;
-              list.append(py::dict(
-                  "name"_a = text(arg.name), "type_name"_a = text(arg.type_name), "index"_a = arg.index,
-                  "parameter"_a = arg.parameter, "kind"_a = text(loader::to_string(arg.kind)),
-                  "address_space"_a = arg.address_space, "size"_a = arg.size, "align"_a = arg.align,
-                  "array_size"_a = arg.array_size, "unused"_a = arg.unused,
-                  "writes"_a = arg.access == loader::Access::write || arg.access == loader::Access::read_write));
+              list.append(
+                  py::dict("name"_a = text(arg.name), "type_name"_a = text(arg.type_name), "index"_a = arg.index,
+                           "parameter"_a = arg.parameter, "kind"_a = text(loader::to_string(arg.kind)),
+                           "address_space"_a = arg.address_space, "size"_a = arg.size, "align"_a = arg.align,
+                           "array_size"_a = arg.array_size, "unused"_a = arg.unused,
+                           "writes"_a = arg.access == loader::Access::write || arg.access == loader::Access::read_write,
+                           "conditional"_a = arg.conditional));
             }
             return list;
           })

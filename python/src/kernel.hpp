@@ -6,6 +6,7 @@
 
 #include "argument_check.hpp"
 #include "arguments.hpp"
+#include "texture.hpp"
 
 #include <array>
 #include <memory>
@@ -35,6 +36,7 @@ class Kernel {
   struct Launch {
     std::unique_ptr<loader::Encoder> encoder;
     Arguments arguments;
+    TextureArguments textures;
     size_t bound = 0;
     bool leftovers = false;  ///< bindings beyond `bound`: threadgroup memory, an error buffer
     std::vector<std::byte> reports;
@@ -43,6 +45,10 @@ class Kernel {
   /// Of the buffer of that name; throws when there is none.
   uint32_t index_of(std::string_view name) const;
   py::object in_positions(py::handle args, const Options& options) const;
+  void read_places();
+  void bind_textures(Launch& launch, py::handle args) const;
+  py::object buffers_among(py::handle args) const;
+  std::string_view name_at(size_t position) const;
   struct Grid;
   Grid grid_of(const Launch& launch, const Options& options) const;
   Grid groups_of(const Options& options) const;
@@ -53,7 +59,14 @@ class Kernel {
   loader::PipelineRef pipeline_;
   bool as_upstream_;
   std::array<Parameter, Arguments::kMost> declared_;
-  size_t declared_count_ = 0;                ///< one past the last buffer
+  size_t declared_count_ = 0;  ///< one past the last buffer
+  /// What the call's positions are, of kernels with textures or samplers: what it declares, in that order. Empty:
+  /// position i is buffer i.
+  struct Place {
+    const loader::ArgInfo* argument = nullptr;
+    uint32_t slot = 0;  ///< of buffers
+  };
+  std::vector<Place> places_;
   std::vector<loader::MemberInfo> further_;  ///< arguments behind those that have buffers of their own
   std::vector<std::unique_ptr<Launch>> free_;
 };

@@ -7,6 +7,7 @@
 #include "buffers.hpp"
 #include "code_source.hpp"
 #include "kernel.hpp"
+#include "texture.hpp"
 
 PYBIND11_MODULE(_loader, module) {
   module.doc() = "The loader of smelt: libraries, kernels and packages. Use the package smelt.";
@@ -15,6 +16,7 @@ PYBIND11_MODULE(_loader, module) {
   smelt::python::bind_addressed(module);
   smelt::python::bind_code_source(module);
   smelt::python::bind_device(module);
+  smelt::python::bind_texture(module);
   smelt::python::bind_kernel(module);
   smelt::python::bind_library(module);
   smelt::python::bind_package(module);

@@ -21,8 +21,9 @@ struct Parameter {
   uint32_t component = 0;                 ///< bytes of a component
   uint32_t rows = 1;                      ///< components of a vector, or of one column of a matrix
   uint32_t columns = 1;
-  uint32_t pitch = 0;  ///< bytes from one column to the next; of three components that are not packed, those of four
-  uint32_t size = 0;   ///< bytes of one pointee
+  uint32_t pitch = 0;     ///< bytes from one column to the next; of three components that are not packed, those of four
+  uint32_t size = 0;      ///< bytes of one pointee
+  uint32_t position = 0;  ///< in the call; what messages and arg_casts count
   std::string_view type_name;  ///< these three live as long as the pipeline
   std::string_view name;
   std::span<const loader::MemberInfo> members;  ///< of a structure, where the package lists them

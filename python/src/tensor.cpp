@@ -5,8 +5,12 @@
 #include "dlpack.hpp"
 #include "errors.hpp"
 
+#include <pybind11/stl.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
+#include <vector>
 
 namespace smelt::python {
 namespace {
@@ -46,6 +50,18 @@ uint64_t extent(int rank, const Shape* shape, const Strides* strides, int64_t un
   }
   if (empty) return 0;
   return strides == nullptr ? compact : reach + static_cast<uint64_t>(item);
+}
+
+/// Strides in units of `unit` bytes; null: C order.
+template <class Shape, class Strides>
+void keep_shape(Tensor& tensor, const Shape* shape, const Strides* strides, int64_t unit) {
+  if (tensor.rank > Tensor::kKnownRank) return;
+  int64_t compact = tensor.item;
+  for (auto i = static_cast<size_t>(tensor.rank); i-- > 0;) {
+    tensor.shape[i] = static_cast<uint64_t>(shape[i]);
+    tensor.strides[i] = strides != nullptr ? strides[i] * unit : compact;
+    compact *= shape[i];
+  }
 }
 
 /// Throws for elements that no kernel can read: pointers into the interpreter, text, and numbers in the other byte
@@ -164,6 +180,7 @@ void fill(Tensor& tensor, const dlpack::TensorLayout& layout, size_t index) {
   for (int i = 0; i < layout.rank; ++i) tensor.count *= static_cast<uint64_t>(layout.shape[i]);
   tensor.bytes = extent(layout.rank, layout.shape, layout.strides, tensor.item, tensor.item, index);
   tensor.contiguous = is_contiguous(layout.rank, layout.shape, layout.strides, tensor.item, tensor.item);
+  keep_shape(tensor, layout.shape, layout.strides, tensor.item);
 }
 
 /// An array of ml_dtypes' bfloat16 as NumPy's own uint16; null for everything else.
@@ -226,7 +243,7 @@ bool Tensor::take(py::handle value, size_t index) {
     return true;
   }
   if (PyObject_CheckBuffer(value.ptr()) != 0) return take_buffer(value, index);
-  return take_dlpack_quickly(value, index) || take_dlpack(value, index);
+  return take_dlpack_quickly(value, index) || take_dlpack(value, index) || take_interface(value, index);
 }
 
 void Tensor::take_addressed(const AddressedBuffer& buffer) {
@@ -234,6 +251,8 @@ void Tensor::take_addressed(const AddressedBuffer& buffer) {
   bytes = count = buffer.size;
   item = 1;
   rank = 1;
+  shape[0] = buffer.size;
+  strides[0] = 1;
   kind = ElementKind::other;
   writable = buffer.writable;
   contiguous = true;
@@ -268,6 +287,75 @@ bool Tensor::take_buffer(py::handle value, size_t index) {
   bytes = buffer_.shape == nullptr ? static_cast<uint64_t>(buffer_.len)
                                    : extent(rank, buffer_.shape, buffer_.strides, 1, item, index);
   contiguous = buffer_.shape == nullptr || is_contiguous(rank, buffer_.shape, buffer_.strides, 1, item);
+  if (buffer_.shape != nullptr) {
+    keep_shape(*this, buffer_.shape, buffer_.strides, 1);
+  } else {
+    shape[0] = count;
+    strides[0] = item;
+  }
+  return true;
+}
+
+/// "|u1", "<f4": what NumPy's __array_interface__ says of elements.
+bool Tensor::take_interface(py::handle value, size_t index) {
+  if (!py::hasattr(value, "__array_interface__")) return false;
+  const py::object found = value.attr("__array_interface__");
+  if (!py::isinstance<py::dict>(found)) return false;
+  const auto facts = py::reinterpret_borrow<py::dict>(found);
+  const auto type = py::cast<std::string>(facts["typestr"]);
+  const auto lengths = py::cast<std::vector<int64_t>>(facts["shape"]);
+  const py::object memory = facts.contains("data") ? py::object(facts["data"]) : py::none();
+  const bool has_strides = facts.contains("strides") && !facts["strides"].is_none();
+  const auto steps = has_strides ? py::cast<std::vector<int64_t>>(facts["strides"]) : std::vector<int64_t>();
+  if (type.size() < 3 || (has_strides && steps.size() != lengths.size())) return false;
+  item = static_cast<uint32_t>(std::strtoul(type.c_str() + 2, nullptr, 10));
+  if (item == 0 || (type[0] == '>' && item > 1))
+    raise(Errc::argument_type, "argument {}: a {} of elements '{}', which no kernel reads", index, type_name(value),
+          type);
+  switch (type[1]) {
+    case 'b':
+      kind = ElementKind::boolean;
+      break;
+    case 'i':
+      kind = ElementKind::integer;
+      break;
+    case 'u':
+      kind = ElementKind::unsigned_integer;
+      break;
+    case 'f':
+      kind = ElementKind::floating;
+      break;
+    case 'c':
+      kind = ElementKind::complex;
+      break;
+    default:
+      raise(Errc::argument_type, "argument {}: a {} of elements '{}', which no kernel reads", index, type_name(value),
+            type);
+  }
+  rank = static_cast<int>(lengths.size());
+  count = 1;
+  for (const int64_t length : lengths) count *= static_cast<uint64_t>(length);
+  const int64_t* const strides_or_null = has_strides ? steps.data() : nullptr;
+  bytes = extent(rank, lengths.data(), strides_or_null, 1, item, index);
+  contiguous = is_contiguous(rank, lengths.data(), strides_or_null, 1, item);
+  keep_shape(*this, lengths.data(), strides_or_null, 1);
+  if (py::isinstance<py::tuple>(memory)) {
+    const auto [address, is_read_only] = py::cast<std::pair<uint64_t, bool>>(memory);
+    data = reinterpret_cast<std::byte*>(address);
+    writable = !is_read_only;
+    return true;
+  }
+  // What a picture gives out for the asking: its bytes, copied.
+  if (PyObject_GetBuffer(memory.ptr(), &buffer_, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  held_ = Held::buffer;
+  data = static_cast<std::byte*>(buffer_.buf);
+  writable = false;
+  if (static_cast<uint64_t>(buffer_.len) < bytes)
+    raise(Errc::argument_type, "argument {}: a {} of {} bytes that gives out {}", index, type_name(value), bytes,
+          buffer_.len);
   return true;
 }
 

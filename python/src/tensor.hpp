@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arrays of any library as memory: the buffer protocol (NumPy, array, memoryview, bytes), or DLPack (PyTorch and the
-// rest), never copied.
+// Arrays of any library as memory: the buffer protocol (NumPy, array, memoryview, bytes), DLPack (PyTorch and the
+// rest), or NumPy's __array_interface__ (PIL's images), never copied.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,12 +37,17 @@ class Tensor {
   /// message.
   bool take(py::handle value, size_t index);
   void release();
+  /// Nothing is given back: the interpreter is going.
+  void forget() { held_ = Held::nothing; }
 
   std::byte* data = nullptr;
   uint64_t bytes = 0;  ///< from `data` to the end of its last element
   uint64_t count = 0;  ///< elements
   uint32_t item = 0;   ///< bytes of one
   int rank = 0;
+  static constexpr int kKnownRank = 6;
+  std::array<uint64_t, kKnownRank> shape;   ///< of the first `rank`; of arrays of more dimensions not known
+  std::array<int64_t, kKnownRank> strides;  ///< in bytes; likewise
   ElementKind kind = ElementKind::other;
   bool writable = true;
   bool contiguous = true;  ///< elements lie in the order of their indexes (C order), without gaps
@@ -55,6 +61,7 @@ class Tensor {
   void take_addressed(const AddressedBuffer& buffer);
   bool take_buffer(py::handle value, size_t index);
   bool take_dlpack(py::handle value, size_t index);
+  bool take_interface(py::handle value, size_t index);
   bool take_dlpack_quickly(py::handle value, size_t index);
 
   Held held_ = Held::nothing;

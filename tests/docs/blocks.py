@@ -119,7 +119,7 @@ def is_there(name: str, build: pathlib.Path) -> bool:
         return probe is not None and probe.returncode == 0
     if name == "clangd-19":
         return shutil.which(name) is not None
-    modules = {"PyTorch": "torch.mps", "Triton": "triton", "pytest": "pytest"}  # torch.mps came with PyTorch 2
+    modules = {"PyTorch": "torch.mps", "Triton": "triton", "pytest": "pytest", "PIL": "PIL"}  # torch.mps came with PyTorch 2
     if name not in modules:
         raise Failure(f"*Needs {name}.*: known are {', '.join(modules)}, clangd-19, root and the corpus")
     try:

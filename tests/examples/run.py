@@ -20,6 +20,7 @@ NEEDS = {
     "torch_tensors.py": ["torch.mps"],
     "triton_softmax.py": ["torch.mps", "triton"],
     "tinygrad_metal.py": ["numpy", "tinygrad"],
+    "image_filter.py": ["numpy", "PIL"],
 }
 
 
@@ -66,6 +67,18 @@ def built(name: str, build: pathlib.Path, work: pathlib.Path) -> None:
         sys.exit(f"the example did not say '{wanted}'")
 
 
+def pictures_of_the_guide(work: pathlib.Path) -> None:
+    """Those that docs/guide/images.md shows are what the example makes, but for a unit of the last place."""
+    import numpy as np
+    from PIL import Image
+
+    folder = EXAMPLES.parent / "docs/guide/images"
+    run(sys.executable, "-B", EXAMPLES / "image_filter.py", folder / "before.png", work / "after.png")
+    made, shown = (np.array(Image.open(path).convert("RGB")).astype(int) for path in (work / "after.png", folder / "after.png"))
+    if made.shape != shown.shape or np.abs(made - shown).max() > 1:
+        sys.exit("docs/guide/images/after.png is not what the example makes of before.png")
+
+
 def main() -> None:
     name, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     missing = [module for module in NEEDS.get(name, []) if not is_there(module)]
@@ -78,6 +91,8 @@ def main() -> None:
         if name.endswith(".py"):
             os.environ["PYTHONPATH"] = str(build / "python")
             run(sys.executable, "-B", EXAMPLES / name)
+            if name == "image_filter.py":
+                pictures_of_the_guide(work)
         else:
             built(name, build, work)
 

@@ -85,6 +85,23 @@ KernelSpec logging_kernel() {
   return spec("logs", schema::CpuRangeKind::threads, {buffer(0, "format", "char", 1), buffer(1, "half", "float")});
 }
 
+KernelSpec texture_kernel() {
+  KernelSpec made = spec("invert", schema::CpuRangeKind::threads, {buffer(0, "state", "ulong", 8)});
+  Argument texture;
+  texture.name = "image";
+  texture.type_name = "texture2d<float, read_write>";
+  texture.kind = ArgumentKind::texture;
+  texture.access = Access::read_write;
+  Argument sampler;
+  sampler.name = "by";
+  sampler.type_name = "sampler";
+  sampler.kind = ArgumentKind::sampler;
+  sampler.index = sampler.location = 1;
+  made.function.arguments.push_back(texture);
+  made.function.arguments.push_back(sampler);
+  return made;
+}
+
 KernelSpec kernel_spec(const std::string& name) {
   for (KernelSpec& made : all_kernels())
     if (made.function.name == name) return made;

@@ -28,6 +28,7 @@ std::vector<KernelSpec> all_kernels();
 KernelSpec kernel_spec(const std::string& name);
 /// Not among them, since it takes its format from a buffer.
 KernelSpec logging_kernel();
+KernelSpec texture_kernel();
 
 Bytes cpu_slice(const std::vector<KernelSpec>& kernels, schema::CpuArch arch, uint32_t level);
 /// One library with one slice for this processor.

@@ -25,6 +25,10 @@ kernel void spin(device uint* x, constant uint& rounds, uint i [[thread_position
   for (uint k = 0; k < rounds; ++k) state = state * 1664525u + (state >> 13);
   x[i % 64] = state;
 }
+kernel void scale(texture2d<float> from, sampler by, constant float& gain, texture2d<float, access::write> to,
+                  uint2 at [[thread_position_in_grid]]) {
+  to.write(gain * from.sample(by, (float2(at) + 0.5f) / float2(to.get_width(), to.get_height())), at);
+}
 """
 
 
@@ -49,6 +53,13 @@ def main():
     assert x.tolist() == [i / 2 for i in range(10)], x
     library.paired(x, array.array("f", [0.5]).tobytes() + array.array("i", [2]).tobytes(), threads=3)
     assert x.tolist()[:3] == [2.5] * 3, x
+    image, into = (memoryview(bytearray(data)).cast("B", [1, width, 1]) for data, width in ((b"\0\x64\xc8\xc8", 4), (b"\0\0", 2)))
+    library.scale(image, smelt.Sampler(filter="linear"), 0.5, into)
+    assert into.tolist() == [[[25], [100]]], into.tolist()
+    library.scale(smelt.Texture(image, mipmaps=True), smelt.Sampler("address::repeat"), gain=1, to=into)
+    assert into.tolist() == [[[100], [200]]], into.tolist()
+    expect(smelt.ArgumentError, "may not be written", library.scale, image, smelt.Sampler(), 1, into.toreadonly())
+    expect(smelt.ArgumentError, "want a smelt.Sampler", library.scale, image, "linear", 1, into)
     expect(smelt.ArgumentError, "read-only", library.saxpy, x, b"\0" * 40, 2.0)
     expect(smelt.ArgumentError, "want an array", library.saxpy, x, y, "2")
     expect(smelt.FunctionNotFoundError, "saxpy", getattr, library, "sax")

@@ -113,6 +113,8 @@ typedef struct smelt_function smelt_function;
 typedef struct smelt_pipeline smelt_pipeline;
 typedef struct smelt_encoder smelt_encoder;
 typedef struct smelt_buffer smelt_buffer;
+typedef struct smelt_texture smelt_texture;
+typedef struct smelt_sampler smelt_sampler;
 
 SMELT_API void smelt_device_retain(smelt_device*);
 SMELT_API void smelt_device_release(smelt_device*);
@@ -128,6 +130,10 @@ SMELT_API void smelt_encoder_retain(smelt_encoder*);
 SMELT_API void smelt_encoder_release(smelt_encoder*);
 SMELT_API void smelt_buffer_retain(smelt_buffer*);
 SMELT_API void smelt_buffer_release(smelt_buffer*);
+SMELT_API void smelt_texture_retain(smelt_texture*);
+SMELT_API void smelt_texture_release(smelt_texture*);
+SMELT_API void smelt_sampler_retain(smelt_sampler*);
+SMELT_API void smelt_sampler_release(smelt_sampler*);
 
 /* ---- devices ---- */
 
@@ -381,6 +387,99 @@ SMELT_API smelt_status smelt_buffer_wrap(smelt_device* device, void* memory, uin
 SMELT_API smelt_status smelt_buffer_contents(smelt_buffer* buffer, void** contents, uint64_t* size);
 SMELT_API smelt_status smelt_buffer_gpu_address(const smelt_buffer* buffer, uint64_t* address);
 
+/* ---- textures and samplers (cpu device) ---- */
+
+/* The numbers of types, pixel formats, filters, address modes and compare functions are Metal's: those of
+ * MTLTextureType, MTLPixelFormat, MTLSamplerMinMagFilter, MTLSamplerMipFilter, MTLSamplerAddressMode,
+ * MTLCompareFunction and MTLSamplerBorderColor. */
+
+typedef struct smelt_texture_options {
+  size_t struct_size;
+  uint32_t type;                 /* 2: a 2D texture */
+  uint32_t pixel_format;         /* smelt_pixel_format_named */
+  uint32_t width, height, depth; /* 0 is 1, here and below */
+  uint32_t array_length;         /* of a cube array: cubes */
+  uint32_t levels;
+  uint32_t samples;
+} smelt_texture_options;
+
+typedef struct smelt_texture_info {
+  size_t struct_size;
+  uint32_t type, pixel_format, width, height, depth, array_length, levels, samples;
+  uint32_t layers; /* slices of an array, six faces of each cube */
+} smelt_texture_info;
+
+/* Where the texels of one level of one layer lie. */
+typedef struct smelt_texture_part {
+  size_t struct_size;
+  void* data;
+  uint64_t size;
+  uint64_t row_bytes, slice_bytes; /* from one row, from one slice of a 3D texture to the next */
+  uint32_t width, height, depth;
+} smelt_texture_part;
+
+typedef struct smelt_pixel_format_info {
+  size_t struct_size;
+  const char* name; /* "rgba8unorm"; static */
+  size_t name_length;
+  uint32_t texel_bytes;
+  int32_t element;   /* SMELT_TYPE_... */
+  uint32_t channels; /* elements of a texel; 0: the texel is one element, with all channels in it */
+} smelt_pixel_format_info;
+
+/* An array in memory, as NumPy and DLPack describe it. */
+typedef struct smelt_array {
+  size_t struct_size;
+  void* data;
+  const uint64_t* shape;
+  const int64_t* strides; /* in bytes; null: the order of indexes, without gaps */
+  size_t rank;
+  int32_t element; /* SMELT_TYPE_... */
+} smelt_array;
+
+/* Zeroed. */
+SMELT_API smelt_status smelt_texture_create(const smelt_texture_options* options, smelt_texture** out);
+/* The caller's memory, level 0 alone, rows `row_bytes` apart (0: without gaps); `release(context)` is called when the
+ * texture is done with it (may be null). */
+SMELT_API smelt_status smelt_texture_wrap(const smelt_texture_options* options, void* memory, uint64_t size,
+                                          uint64_t row_bytes, void (*release)(void* context), void* context,
+                                          smelt_texture** out);
+/* An array's memory. `type` is what it is for, "texture2d<float, read>" as smelt_arg_info has it or "texture2d"; null:
+ * what the shape says. `pixel_format` 0: what elements, channels and `type` say. Indexes of the array are those of the
+ * type, outermost first, then maybe the channels. SMELT_E_ARGUMENT_MISMATCH says what would fit. */
+SMELT_API smelt_status smelt_texture_wrap_array(const smelt_array* array, const char* type, size_t type_length,
+                                                uint32_t pixel_format, void (*release)(void* context), void* context,
+                                                smelt_texture** out);
+SMELT_API smelt_status smelt_texture_get_info(const smelt_texture* texture, smelt_texture_info* info);
+/* Valid as long as the texture. */
+SMELT_API smelt_status smelt_texture_get_part(smelt_texture* texture, uint32_t level, uint32_t layer,
+                                              smelt_texture_part* part);
+/* Every level from the one before, by averages. SMELT_E_UNSUPPORTED for integers and formats of one word. */
+SMELT_API smelt_status smelt_texture_generate_mipmaps(smelt_texture* texture);
+/* The number of "rgba8unorm". */
+SMELT_API smelt_status smelt_pixel_format_named(const char* name, size_t length, uint32_t* pixel_format);
+SMELT_API smelt_status smelt_pixel_format_get_info(uint32_t pixel_format, smelt_pixel_format_info* info);
+
+typedef struct smelt_sampler_options {
+  size_t struct_size;
+  uint32_t address[3]; /* of s, t, r. 0 clamp to edge, 2 repeat, 3 mirrored repeat, 4 clamp to zero, 5 to the border */
+  uint32_t magnify, minify;  /* 0 nearest, 1 linear */
+  uint32_t mip;              /* 0 none, 1 nearest, 2 linear */
+  int32_t pixel_coordinates; /* 1: coordinates count texels */
+  uint32_t
+      compare;     /* 0 never, 1 less, 2 equal, 3 less or equal, 4 greater, 5 not equal, 6 greater or equal, 7 always */
+  uint32_t border; /* 0 transparent black, 1 opaque black, 2 opaque white */
+  uint32_t max_anisotropy; /* 1 to 16; 0 is 1 */
+  float lod_min;
+  float lod_max;
+  int32_t has_lod_max; /* 0: lod_max is not looked at, and there is no limit */
+} smelt_sampler_options;
+
+/* Null options: nearest, clamped to the edge. */
+SMELT_API smelt_status smelt_sampler_create(const smelt_sampler_options* options, smelt_sampler** out);
+/* The same in the words of Metal source: "filter::linear, address::repeat, lod_clamp(0, 2)". */
+SMELT_API smelt_status smelt_sampler_parse(const char* words, size_t length, smelt_sampler** out);
+
 /* ---- encoders ---- */
 
 SMELT_API smelt_status smelt_encoder_create(smelt_device* device, smelt_encoder** out);
@@ -392,6 +491,9 @@ SMELT_API smelt_status smelt_encoder_set_bytes(smelt_encoder* encoder, uint32_t 
 /* cpu device only: the caller's memory, borrowed until the dispatch has run. */
 SMELT_API smelt_status smelt_encoder_set_memory(smelt_encoder* encoder, uint32_t index, void* data, size_t size);
 SMELT_API smelt_status smelt_encoder_set_threadgroup_memory(smelt_encoder* encoder, uint32_t index, uint64_t bytes);
+/* The encoder keeps them until they are replaced. SMELT_E_UNSUPPORTED on devices other than the cpu. */
+SMELT_API smelt_status smelt_encoder_set_texture(smelt_encoder* encoder, uint32_t index, smelt_texture* texture);
+SMELT_API smelt_status smelt_encoder_set_sampler(smelt_encoder* encoder, uint32_t index, smelt_sampler* sampler);
 /* `rank` threads counts, and as many of group_size (null: the default group). */
 SMELT_API smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
                                                       const uint64_t* group_size);

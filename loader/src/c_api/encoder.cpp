@@ -52,16 +52,10 @@ smelt_status smelt_buffer_wrap(smelt_device* device, void* memory, uint64_t size
     if (device == nullptr || out == nullptr || (memory == nullptr && size != 0))
       return null_argument("smelt_buffer_wrap", "device, memory or out");
     SMELT_TRY(const size_t bytes, to_size(size, "smelt_buffer_wrap"));
-    // On failure the memory stays the caller's, so the deleter is armed last.
-    auto armed = std::make_shared<bool>(false);
-    std::shared_ptr<const void> owner;
-    if (on_release != nullptr)
-      owner = std::shared_ptr<const void>(memory, [on_release, context, armed](const void*) {
-        if (*armed) on_release(context);
-      });
-    SMELT_TRY(BufferRef buffer, device->ref->wrap({static_cast<std::byte*>(memory), bytes}, std::move(owner)));
+    CallersMemory owner(on_release, context, memory);
+    SMELT_TRY(BufferRef buffer, device->ref->wrap({static_cast<std::byte*>(memory), bytes}, owner.ref()));
     *out = new smelt_buffer(std::move(buffer));
-    *armed = true;
+    owner.take();
     return {};
   });
 }
@@ -129,6 +123,22 @@ smelt_status smelt_encoder_set_threadgroup_memory(smelt_encoder* encoder, uint32
   return guard([&]() -> Result<void> {
     if (encoder == nullptr) return null_argument("smelt_encoder_set_threadgroup_memory", "encoder");
     return encoder->ref->set_threadgroup_memory(index, bytes);
+  });
+}
+
+smelt_status smelt_encoder_set_texture(smelt_encoder* encoder, uint32_t index, smelt_texture* texture) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr || texture == nullptr)
+      return null_argument("smelt_encoder_set_texture", "encoder or texture");
+    return encoder->ref->set_texture(index, texture->ref);
+  });
+}
+
+smelt_status smelt_encoder_set_sampler(smelt_encoder* encoder, uint32_t index, smelt_sampler* sampler) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr || sampler == nullptr)
+      return null_argument("smelt_encoder_set_sampler", "encoder or sampler");
+    return encoder->ref->set_sampler(index, sampler->ref);
   });
 }
 

@@ -25,6 +25,34 @@ struct smelt_pipeline : smelt::c_api::Handle<smelt::loader::PipelineRef> {
 struct smelt_buffer : smelt::c_api::Handle<smelt::loader::BufferRef> {
   using Handle::Handle;
 };
+struct smelt_texture : smelt::c_api::Handle<smelt::loader::TextureRef> {
+  using Handle::Handle;
+};
+struct smelt_sampler : smelt::c_api::Handle<smelt::loader::SamplerRef> {
+  using Handle::Handle;
+};
 struct smelt_encoder : smelt::c_api::Handle<std::unique_ptr<smelt::loader::Encoder>> {
   using Handle::Handle;
 };
+
+namespace smelt::c_api {
+
+/// Memory that a caller lends. `release(context)` runs with the last reference, but not before take(): when the call
+/// fails the memory stays the caller's.
+class CallersMemory {
+ public:
+  CallersMemory(void (*release)(void* context), void* context, const void* memory) {
+    if (release == nullptr) return;
+    ref_ = std::shared_ptr<const void>(memory, [release, context, taken = taken_](const void*) {
+      if (*taken) release(context);
+    });
+  }
+  std::shared_ptr<const void> ref() const { return ref_; }
+  void take() { *taken_ = true; }
+
+ private:
+  std::shared_ptr<bool> taken_ = std::make_shared<bool>(false);
+  std::shared_ptr<const void> ref_;
+};
+
+}  // namespace smelt::c_api

@@ -12,4 +12,5 @@
 #include "Metal/pipeline.hpp"
 #include "Metal/resource.hpp"
 #include "Metal/sync.hpp"
+#include "Metal/texture.hpp"
 #include "Metal/types.hpp"

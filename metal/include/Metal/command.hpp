@@ -115,6 +115,10 @@ class SMELT_METAL_API ComputeCommandEncoder : public NS::Referencing<ComputeComm
   void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index);
   void setBufferOffset(NS::UInteger offset, NS::UInteger index);
   void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range);
+  void setTexture(const Texture* texture, NS::UInteger index);
+  void setTextures(const Texture* const textures[], NS::Range range);
+  void setSamplerState(const SamplerState* sampler, NS::UInteger index);
+  void setSamplerStates(const SamplerState* const samplers[], NS::Range range);
   /// A multiple of 16. A threadgroup argument without a length has no memory to speak of.
   void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index);
   /// Every thread of the grid once; groups at its edges are smaller.
@@ -144,6 +148,22 @@ class SMELT_METAL_API BlitCommandEncoder : public NS::Referencing<BlitCommandEnc
   void copyFromBuffer(const Buffer* sourceBuffer, NS::UInteger sourceOffset, const Buffer* destinationBuffer,
                       NS::UInteger destinationOffset, NS::UInteger size);
   void fillBuffer(const Buffer* buffer, NS::Range range, uint8_t value);
+  void copyFromBuffer(const Buffer* sourceBuffer, NS::UInteger sourceOffset, NS::UInteger sourceBytesPerRow,
+                      NS::UInteger sourceBytesPerImage, Size sourceSize, const Texture* destinationTexture,
+                      NS::UInteger destinationSlice, NS::UInteger destinationLevel, Origin destinationOrigin);
+  void copyFromTexture(const Texture* sourceTexture, NS::UInteger sourceSlice, NS::UInteger sourceLevel,
+                       Origin sourceOrigin, Size sourceSize, const Buffer* destinationBuffer,
+                       NS::UInteger destinationOffset, NS::UInteger destinationBytesPerRow,
+                       NS::UInteger destinationBytesPerImage);
+  void copyFromTexture(const Texture* sourceTexture, NS::UInteger sourceSlice, NS::UInteger sourceLevel,
+                       Origin sourceOrigin, Size sourceSize, const Texture* destinationTexture,
+                       NS::UInteger destinationSlice, NS::UInteger destinationLevel, Origin destinationOrigin);
+  /// All levels and slices of one to the other, which has as many.
+  void copyFromTexture(const Texture* sourceTexture, const Texture* destinationTexture);
+  /// Each level the averages of the one before.
+  void generateMipmaps(const Texture* texture);
+  /// Nothing to do: there is one copy.
+  void synchronizeTexture(const Texture* texture, NS::UInteger slice, NS::UInteger level);
   /// Nothing to do: there is one copy.
   void synchronizeResource(const Resource* resource);
   void updateFence(const Fence* fence);

@@ -49,7 +49,7 @@ class SMELT_METAL_API Device : public NS::Referencing<Device> {
   NS::UInteger maxArgumentBufferSamplerCount() const { return 0; }
   /// Bytes of all buffers and heaps of this device that are alive.
   NS::UInteger currentAllocatedSize() const;
-  ReadWriteTextureTier readWriteTextureSupport() const { return ReadWriteTextureTierNone; }
+  ReadWriteTextureTier readWriteTextureSupport() const { return ReadWriteTextureTier2; }
   ArgumentBuffersTier argumentBuffersSupport() const { return ArgumentBuffersTier2; }
   bool supportsFamily(GPUFamily family) const;
   bool supportsRaytracing() const { return false; }
@@ -74,6 +74,14 @@ class SMELT_METAL_API Device : public NS::Referencing<Device> {
   /// commands have completed. Address and length are multiples of the page, as on a Mac.
   Buffer* newBuffer(const void* pointer, NS::UInteger length, ResourceOptions options,
                     const BufferDeallocator& deallocator);
+  /// Zeroed. Null when the descriptor says what no texture is, or there is no memory.
+  Texture* newTexture(const TextureDescriptor* descriptor);
+  SamplerState* newSamplerState(const SamplerDescriptor* descriptor);
+  bool supportsTextureSampleCount(NS::UInteger count) const {
+    return count == 1 || count == 2 || count == 4 || count == 8;
+  }
+  NS::UInteger minimumTextureBufferAlignmentForPixelFormat(PixelFormat) const { return 16; }
+  NS::UInteger minimumLinearTextureAlignmentForPixelFormat(PixelFormat) const { return 16; }
   Heap* newHeap(const HeapDescriptor* descriptor);
   SizeAndAlign heapBufferSizeAndAlign(NS::UInteger length, ResourceOptions options);
   ResidencySet* newResidencySet(const ResidencySetDescriptor* descriptor, NS::Error** error);

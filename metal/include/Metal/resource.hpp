@@ -38,6 +38,8 @@ class SMELT_METAL_API Buffer : public NS::Referencing<Buffer, Resource> {
   void didModifyRange(const NS::Range& range);
   /// What a kernel sees as its address.
   uint64_t gpuAddress() const;
+  /// A texture in the buffer's memory, of one level, which keeps the buffer.
+  Texture* newTexture(const TextureDescriptor* descriptor, NS::UInteger offset, NS::UInteger bytesPerRow);
   void addDebugMarker(const NS::String* marker, const NS::Range& range);
   void removeAllDebugMarkers();
 };

@@ -63,6 +63,25 @@ struct Origin {
   Origin(NS::UInteger at_x, NS::UInteger at_y, NS::UInteger at_z) : x(at_x), y(at_y), z(at_z) {}
   static Origin Make(NS::UInteger x, NS::UInteger y, NS::UInteger z) { return {x, y, z}; }
 };
+struct Region {
+  Origin origin;
+  Size size;
+  Region() = default;
+  Region(Origin at, Size of) : origin(at), size(of) {}
+  Region(NS::UInteger x, NS::UInteger width) : origin(x, 0, 0), size(width, 1, 1) {}
+  Region(NS::UInteger x, NS::UInteger y, NS::UInteger width, NS::UInteger height)
+      : origin(x, y, 0), size(width, height, 1) {}
+  Region(NS::UInteger x, NS::UInteger y, NS::UInteger z, NS::UInteger width, NS::UInteger height, NS::UInteger depth)
+      : origin(x, y, z), size(width, height, depth) {}
+  static Region Make1D(NS::UInteger x, NS::UInteger width) { return {x, width}; }
+  static Region Make2D(NS::UInteger x, NS::UInteger y, NS::UInteger width, NS::UInteger height) {
+    return {x, y, width, height};
+  }
+  static Region Make3D(NS::UInteger x, NS::UInteger y, NS::UInteger z, NS::UInteger width, NS::UInteger height,
+                       NS::UInteger depth) {
+    return {x, y, z, width, height, depth};
+  }
+};
 struct SizeAndAlign {
   NS::UInteger size = 0;
   NS::UInteger align = 0;
@@ -149,6 +168,114 @@ enum : NS::UInteger { ResourceUsageRead = 1, ResourceUsageWrite = 2, ResourceUsa
 using BarrierScope = NS::UInteger;
 enum : NS::UInteger { BarrierScopeBuffers = 1, BarrierScopeTextures = 2, BarrierScopeRenderTargets = 4 };
 enum DispatchType : NS::UInteger { DispatchTypeSerial = 0, DispatchTypeConcurrent = 1 };
+
+enum PixelFormat : NS::UInteger {
+  PixelFormatInvalid = 0,
+  PixelFormatA8Unorm = 1,
+  PixelFormatR8Unorm = 10,
+  PixelFormatR8Unorm_sRGB = 11,
+  PixelFormatR8Snorm = 12,
+  PixelFormatR8Uint = 13,
+  PixelFormatR8Sint = 14,
+  PixelFormatR16Unorm = 20,
+  PixelFormatR16Snorm = 22,
+  PixelFormatR16Uint = 23,
+  PixelFormatR16Sint = 24,
+  PixelFormatR16Float = 25,
+  PixelFormatRG8Unorm = 30,
+  PixelFormatRG8Unorm_sRGB = 31,
+  PixelFormatRG8Snorm = 32,
+  PixelFormatRG8Uint = 33,
+  PixelFormatRG8Sint = 34,
+  PixelFormatB5G6R5Unorm = 40,
+  PixelFormatA1BGR5Unorm = 41,
+  PixelFormatABGR4Unorm = 42,
+  PixelFormatBGR5A1Unorm = 43,
+  PixelFormatR32Uint = 53,
+  PixelFormatR32Sint = 54,
+  PixelFormatR32Float = 55,
+  PixelFormatRG16Unorm = 60,
+  PixelFormatRG16Snorm = 62,
+  PixelFormatRG16Uint = 63,
+  PixelFormatRG16Sint = 64,
+  PixelFormatRG16Float = 65,
+  PixelFormatRGBA8Unorm = 70,
+  PixelFormatRGBA8Unorm_sRGB = 71,
+  PixelFormatRGBA8Snorm = 72,
+  PixelFormatRGBA8Uint = 73,
+  PixelFormatRGBA8Sint = 74,
+  PixelFormatBGRA8Unorm = 80,
+  PixelFormatBGRA8Unorm_sRGB = 81,
+  PixelFormatRGB10A2Unorm = 90,
+  PixelFormatRGB10A2Uint = 91,
+  PixelFormatRG11B10Float = 92,
+  PixelFormatRGB9E5Float = 93,
+  PixelFormatBGR10A2Unorm = 94,
+  PixelFormatRG32Uint = 103,
+  PixelFormatRG32Sint = 104,
+  PixelFormatRG32Float = 105,
+  PixelFormatRGBA16Unorm = 110,
+  PixelFormatRGBA16Snorm = 112,
+  PixelFormatRGBA16Uint = 113,
+  PixelFormatRGBA16Sint = 114,
+  PixelFormatRGBA16Float = 115,
+  PixelFormatRGBA32Uint = 123,
+  PixelFormatRGBA32Sint = 124,
+  PixelFormatRGBA32Float = 125,
+  PixelFormatDepth16Unorm = 250,
+  PixelFormatDepth32Float = 252,
+  PixelFormatStencil8 = 253
+};
+enum TextureType : NS::UInteger {
+  TextureType1D = 0,
+  TextureType1DArray = 1,
+  TextureType2D = 2,
+  TextureType2DArray = 3,
+  TextureType2DMultisample = 4,
+  TextureTypeCube = 5,
+  TextureTypeCubeArray = 6,
+  TextureType3D = 7,
+  TextureType2DMultisampleArray = 8,
+  TextureTypeTextureBuffer = 9
+};
+using TextureUsage = NS::UInteger;
+enum : NS::UInteger {
+  TextureUsageUnknown = 0,
+  TextureUsageShaderRead = 1,
+  TextureUsageShaderWrite = 2,
+  TextureUsageRenderTarget = 4,
+  TextureUsagePixelFormatView = 16,
+  TextureUsageShaderAtomic = 32
+};
+enum SamplerMinMagFilter : NS::UInteger { SamplerMinMagFilterNearest = 0, SamplerMinMagFilterLinear = 1 };
+enum SamplerMipFilter : NS::UInteger {
+  SamplerMipFilterNotMipmapped = 0,
+  SamplerMipFilterNearest = 1,
+  SamplerMipFilterLinear = 2
+};
+enum SamplerAddressMode : NS::UInteger {
+  SamplerAddressModeClampToEdge = 0,
+  SamplerAddressModeMirrorClampToEdge = 1,
+  SamplerAddressModeRepeat = 2,
+  SamplerAddressModeMirrorRepeat = 3,
+  SamplerAddressModeClampToZero = 4,
+  SamplerAddressModeClampToBorderColor = 5
+};
+enum SamplerBorderColor : NS::UInteger {
+  SamplerBorderColorTransparentBlack = 0,
+  SamplerBorderColorOpaqueBlack = 1,
+  SamplerBorderColorOpaqueWhite = 2
+};
+enum CompareFunction : NS::UInteger {
+  CompareFunctionNever = 0,
+  CompareFunctionLess = 1,
+  CompareFunctionEqual = 2,
+  CompareFunctionLessEqual = 3,
+  CompareFunctionGreater = 4,
+  CompareFunctionNotEqual = 5,
+  CompareFunctionGreaterEqual = 6,
+  CompareFunctionAlways = 7
+};
 
 enum CommandBufferStatus : NS::UInteger {
   CommandBufferStatusNotEnqueued = 0,
@@ -346,7 +473,11 @@ class Heap;
 class Library;
 class ResidencySet;
 class Resource;
+class SamplerDescriptor;
+class SamplerState;
 class SharedEvent;
+class Texture;
+class TextureDescriptor;
 
 using HandlerFunction = std::function<void(CommandBuffer*)>;
 using CommandBufferHandler = Callback<void(CommandBuffer*)>;

@@ -32,13 +32,13 @@ from .store import compare_versions as compare_versions
 
 def __getattr__(name: str) -> Any:
     """What stands on ctypes, which only those load who use it."""
-    if name not in ("Buffer", "Kernel"):
+    if name not in ("Buffer", "Kernel", "Sampler", "Texture"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if not native_library(LOADER):
         return type(name, (), {"__init__": lambda *_, **__: left(f"smelt.{name}"), "__doc__": "Of kernels on the CPU, which this copy does not run."})
-    from . import cpu, memory
+    from . import cpu, memory, textures
 
-    return memory.Buffer if name == "Buffer" else cpu.Kernel
+    return {"Buffer": memory.Buffer, "Kernel": cpu.Kernel, "Sampler": textures.Sampler, "Texture": textures.Texture}[name]
 
 
 def pack(packages: Sequence[Package]) -> NoReturn:

@@ -38,7 +38,7 @@ class ArgumentCheck:
     def _wants(self, i: int) -> str:
         want = self._declared[i]
         name = f" '{want.name}'" if want.name else ""
-        return f"kernel '{self._kernel}', argument {i}{name}: wants {want.type_name} ({want.size} byte{'' if want.size == 1 else 's'})"
+        return f"kernel '{self._kernel}', argument {want.position if want.position >= 0 else i}{name}: wants {want.type_name} ({want.size} byte{'' if want.size == 1 else 's'})"
 
     def run(self, how: str) -> None:
         all_fit = len(self._bound) <= len(self._declared)
@@ -60,9 +60,9 @@ class ArgumentCheck:
 
     def _check_memory(self, i: int, want: Parameter, given: Bound, strictly: bool) -> None:
         if given.how == "array" and not given.writable and want.writes:
-            fail("argument_type", f"argument {i}: kernel '{self._kernel}' may write to it, and the array is read-only; pass a copy")
+            fail("argument_type", f"argument {want.position if want.position >= 0 else i}: kernel '{self._kernel}' may write to it, and the array is read-only; pass a copy")
         if given.how == "array" and (given.element, given.item) in (("floating", 8), ("complex", 16)) and not want.takes_double:
-            fail("argument_mismatch", f"argument {i}: kernel '{self._kernel}' wants {want.type_name}, and the array holds 64-bit floating point, which Metal has not; "
+            fail("argument_mismatch", f"argument {want.position if want.position >= 0 else i}: kernel '{self._kernel}' wants {want.type_name}, and the array holds 64-bit floating point, which Metal has not; "
                  "convert it (float32 or complex64)")  # fmt: skip
         if strictly:
             self._check_form(i, want, given)
@@ -110,7 +110,7 @@ class ArgumentCheck:
             sizes_agree = given.item == want.component or (
                 given.how == "inlined" and want.kind in WHOLE and given.item >= want.component and given.bytes == given.item)  # fmt: skip
             if not kinds_agree or not sizes_agree:
-                return f"{self._wants(i)}, the call passes {_element_name(given.element, given.item)}; {_advice(want)}"
+                return f"{self._wants(i)}, the call passes {element_name(given.element, given.item)}; {_advice(want)}"
         return ""
 
 
@@ -122,7 +122,7 @@ def _fits(want: Parameter, given: Bound) -> bool:
     return given.how == "inlined" and (want.is_constant or not want.writes)
 
 
-def _element_name(kind: str, size: int) -> str:
+def element_name(kind: str, size: int) -> str:
     names = {"boolean": "bool", "integer": f"int{size * 8}", "unsigned_integer": f"uint{size * 8}", "floating": f"float{size * 8}", "bfloat": "bfloat16",
              "complex": f"complex{size * 8}"}  # fmt: skip
     return names.get(kind, f"elements of {size} bytes")
@@ -132,5 +132,5 @@ def _advice(want: Parameter) -> str:
     if not want.kind:
         return f"pass {_structures(want)} of {want.size} bytes" if want.is_structure else f"pass at least {want.size} bytes"
     if want.numbers == 1:
-        return f"pass an array of {_element_name(want.kind, want.component)}"
-    return f"pass a list of {want.numbers} numbers, or an array of {_element_name(want.kind, want.component)} with {want.size // want.component} for each"
+        return f"pass an array of {element_name(want.kind, want.component)}"
+    return f"pass a list of {want.numbers} numbers, or an array of {element_name(want.kind, want.component)} with {want.size // want.component} for each"

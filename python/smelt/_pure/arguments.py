@@ -30,9 +30,14 @@ class Arguments:
         for tensor in self._tensors:
             tensor.release()
 
+    def _position(self, index: int) -> int:
+        """Of a buffer in the call."""
+        position = self._declared[index].position if index < len(self._declared) else -1
+        return index if position < 0 else position
+
     def _place(self, index: int) -> str:
         name = self._declared[index].name if index < len(self._declared) else ""
-        return f"argument {index} '{name}'" if name else f"argument {index}"
+        return f"argument {self._position(index)} '{name}'" if name else f"argument {self._position(index)}"
 
     def bind(self, arguments: tuple[Any, ...], casts: Casts) -> None:
         for index, value in enumerate(arguments):
@@ -44,7 +49,7 @@ class Arguments:
                     fail("argument_type", f"{self._place(index)}: None is for an argument that a function constant takes away, and this one is always there")
                 self.bound.append(Bound())
             else:
-                self.bound.append(self._bind(index, value, casts.of(index), want))
+                self.bound.append(self._bind(index, value, casts.of(self._position(index)), want))
 
     def _inline(self, index: int, data: bytes) -> None:
         self.binding.append((index, data, len(data)))
@@ -58,7 +63,7 @@ class Arguments:
             return Bound("inlined", "other", want.size, len(data), is_list=True)
         if isinstance(value, (list, tuple)):
             return self._list(index, list(value), cast, want)
-        tensor = take(value, index)
+        tensor = take(value, self._position(index))
         if tensor is None:
             number = number_of_numpy(value) if self._by_type else None
             if number is not None:
@@ -83,7 +88,7 @@ class Arguments:
         return Bound("inlined", tensor.kind, item, len(data))
 
     def _refuse(self, index: int, value: Any, want: Parameter) -> None:
-        fail("argument_type", f"{self._place(index)} wants {want.type_name}, and {value!r} is no such number; arg_casts={{{index}: 'int32'}}, for example, converts it")
+        fail("argument_type", f"{self._place(index)} wants {want.type_name}, and {value!r} is no such number; arg_casts={{{self._position(index)}: 'int32'}}, for example, converts it")
 
     def _scalar(self, index: int, value: Any, cast: Optional[str], want: Parameter) -> Bound:
         if want.kind and (cast == "declared" or (self._by_type and cast is None)):
@@ -96,7 +101,7 @@ class Arguments:
             self._inline(index, data)
             return Bound("inlined", want.kind, want.component, len(data))
         converted = cast is not None and cast != "declared"
-        data = cast_bytes(value, *CASTS[cast], index) if converted else plain_bytes(value, index)  # type: ignore[index]
+        data = cast_bytes(value, *CASTS[cast], self._position(index)) if converted else plain_bytes(value, self._position(index))  # type: ignore[index]
         kind = CASTS[cast][0] if converted else "floating" if isinstance(value, float) else "integer"  # type: ignore[index]
         self._inline(index, data)
         may_be_meant = not isinstance(value, float) and want.size <= 4  # a whole number of four bytes may be an enumeration
@@ -117,7 +122,7 @@ class Arguments:
             if not is_number(value) or (isinstance(value, float) and not floats):
                 fail("argument_type", f"{self._place(index)}: element {i} of a list that begins with {type(values[0]).__name__} is {type(value).__name__}; lists are of one kind")
             number = float(value) if floats else value
-            parts.append(cast_bytes(number, *CASTS[cast], index) if cast and cast != "declared" else plain_bytes(number, index))
+            parts.append(cast_bytes(number, *CASTS[cast], self._position(index)) if cast and cast != "declared" else plain_bytes(number, self._position(index)))
         data = b"".join(parts)
         self._inline(index, data)
         kind = CASTS[cast][0] if cast and cast != "declared" else "floating" if floats else "integer"
@@ -141,11 +146,11 @@ class Arguments:
         writable = True
         addresses = []
         for i, value in enumerate(values):
-            tensor = None if isinstance(value, (list, tuple)) or is_number(value) else take(value, index)
+            tensor = None if isinstance(value, (list, tuple)) or is_number(value) else take(value, self._position(index))
             if tensor is None:
                 if i == 0:
-                    fail("argument_type", f"argument {index}: a list of {type(value).__name__}; want arrays, ints or floats")
-                fail("argument_type", f"argument {index}: element {i} of a list that begins with an array is {type(value).__name__}")
+                    fail("argument_type", f"argument {self._position(index)}: a list of {type(value).__name__}; want arrays, ints or floats")
+                fail("argument_type", f"argument {self._position(index)}: element {i} of a list that begins with an array is {type(value).__name__}")
             self._tensors.append(tensor)
             writable = writable and tensor.writable
             addresses.append(tensor.address)
@@ -169,10 +174,21 @@ class _Gap:
 _GAP = _Gap()
 
 
-def in_positions(kernel: str, declared: list[Parameter], arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+def is_gap(value: Any) -> bool:
+    return value is _GAP
+
+
+def with_gaps(buffers: dict[int, Any]) -> tuple[Any, ...]:
+    return tuple(buffers.get(index, _GAP) for index in range(max(buffers, default=-1) + 1))
+
+
+def in_positions(kernel: str, names: list[str], arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
     """Arguments by position, with those that were passed by name where they belong."""
     positions = list(arguments)
-    known = {want.name: i for i, want in enumerate(declared) if want.name}
+    known: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if name:
+            known.setdefault(name, i)
     for name, value in named.items():
         if name not in known:
             raise TypeError(f"kernel '{kernel}' has no argument '{name}'; it takes {', '.join(known) or 'its buffers'} by position or name, and threads, threadgroups, "

@@ -79,6 +79,30 @@ class PipelineLimits(Sized):
                 ("static_threadgroup_memory_length", c.c_uint64), ("required_group", c.c_uint64 * 3), ("limits_estimated", c.c_int32)]  # fmt: skip
 
 
+class Array(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("data", _P), ("shape", c.POINTER(c.c_uint64)), ("strides", c.POINTER(c.c_int64)), ("rank", c.c_size_t),
+                ("element", c.c_int32)]  # fmt: skip
+
+
+class TextureOptions(Sized):
+    _fields_ = [("struct_size", c.c_size_t),
+                *((name, c.c_uint32) for name in ("type", "pixel_format", "width", "height", "depth", "array_length", "levels", "samples"))]  # fmt: skip
+
+
+class TextureInfo(Sized):
+    _fields_ = [*TextureOptions._fields_, ("layers", c.c_uint32)]
+
+
+class TexturePart(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("data", _P), ("size", c.c_uint64), ("row_bytes", c.c_uint64), ("slice_bytes", c.c_uint64),
+                ("width", c.c_uint32), ("height", c.c_uint32), ("depth", c.c_uint32)]  # fmt: skip
+
+
+class PixelFormatInfo(Sized):
+    _fields_ = [("struct_size", c.c_size_t), ("name", _P), ("name_length", c.c_size_t), ("texel_bytes", c.c_uint32), ("element", c.c_int32),
+                ("channels", c.c_uint32)]  # fmt: skip
+
+
 WARN = c.CFUNCTYPE(None, _P, c.c_char_p)
 PROGRESS = c.CFUNCTYPE(c.c_int, _P, c.c_size_t, c.c_size_t)
 COMPILE_PROGRESS = c.CFUNCTYPE(c.c_int, _P, c.c_char_p, c.c_size_t, c.c_size_t)
@@ -129,11 +153,21 @@ _LOADER_CALLS = {
     "pipeline_info": (_P, c.POINTER(PipelineLimits)),
     "pipeline_arg": (_P, c.c_size_t, c.POINTER(ArgInfo)),
     "pipeline_arg_member": (_P, c.c_size_t, c.c_size_t, c.POINTER(MemberInfo)),
+    "texture_create": (c.POINTER(TextureOptions), _OUT),
+    "texture_wrap_array": (c.POINTER(Array), c.c_char_p, c.c_size_t, c.c_uint32, _P, _P, _OUT),
+    "texture_get_info": (_P, c.POINTER(TextureInfo)),
+    "texture_get_part": (_P, c.c_uint32, c.c_uint32, c.POINTER(TexturePart)),
+    "texture_generate_mipmaps": (_P,),
+    "pixel_format_named": (c.c_char_p, c.c_size_t, c.POINTER(c.c_uint32)),
+    "pixel_format_get_info": (c.c_uint32, c.POINTER(PixelFormatInfo)),
+    "sampler_parse": (c.c_char_p, c.c_size_t, _OUT),
     "encoder_create": (_P, _OUT),
     "encoder_set_pipeline": (_P, _P),
     "encoder_set_bytes": (_P, c.c_uint32, c.c_char_p, c.c_size_t),
     "encoder_set_memory": (_P, c.c_uint32, _P, c.c_size_t),
     "encoder_set_threadgroup_memory": (_P, c.c_uint32, c.c_uint64),
+    "encoder_set_texture": (_P, c.c_uint32, _P),
+    "encoder_set_sampler": (_P, c.c_uint32, _P),
     "encoder_dispatch_threads": (_P, c.POINTER(c.c_uint64), c.c_size_t, c.POINTER(c.c_uint64)),
     "encoder_dispatch_threadgroups": (_P, c.POINTER(c.c_uint64), c.POINTER(c.c_uint64)),
     "encoder_reset": (_P,),
@@ -146,7 +180,7 @@ _COMPILER_CALLS = {
     "compiled_get_info": (_P, c.POINTER(CompiledInfo)),
     "compiled_warning": (_P, c.c_size_t, _TEXT, _SIZE),
 }
-_RELEASED = ("device", "library", "function", "pipeline", "encoder")
+_RELEASED = ("device", "library", "function", "pipeline", "encoder", "texture", "sampler")
 
 
 class Calls:

@@ -17,6 +17,7 @@ from .files import fail
 from .library import Library
 from .parameter import Member, Parameter, layout_of
 from .scalars import Casts
+from .textures import TextureArguments, is_image
 
 if TYPE_CHECKING:
     from .._info import FunctionInfo, LibraryInfo
@@ -302,6 +303,7 @@ class Kernel:
         self.limits_estimated = bool(limits.limits_estimated)
         self._required_group = list(limits.required_group) if any(limits.required_group) else None
         self.args: list[dict[str, Any]] = [self._arg(i) for i in range(loader.pipeline_arg_count(self._pipeline.pointer))]
+        self._places = self._read_places()
         self._declared = self._parameters()
         self._free: list[_Encoder] = []
 
@@ -331,6 +333,18 @@ class Kernel:
                           "index": info.index, "required": bool(info.required)})  # fmt: skip
         return found
 
+    def _read_places(self) -> list[tuple[dict[str, Any], int]]:
+        """What the positions of a call are, of kernels with textures or samplers, and the slots; empty: position i is buffer i."""
+        if not any(map(is_image, self.args)):
+            return []
+        places = []
+        for one in self.args:
+            if is_image(one):
+                places.append((one, one["index"]))
+            elif one["kind"] == "buffer":
+                places += [(one, slot) for slot in range(one["index"], one["index"] + one["array_size"])]
+        return places
+
     def _parameters(self) -> list[Parameter]:
         buffers = {one["index"]: one for one in self.args if one["kind"] == "buffer"}
         for one in buffers.values():
@@ -343,6 +357,7 @@ class Kernel:
             declared[index] = Parameter(
                 name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1, writes=one["writes"],
                 is_constant=one["address_space"] == 2, is_conditional=one["conditional"], members=one["members"], **layout_of(one["type_name"], one["size"]),
+                position=next((i for i, (place, _) in enumerate(self._places) if place is one), -1),
             )  # fmt: skip
         return declared
 
@@ -361,18 +376,29 @@ class Kernel:
         elif check not in ("off", "warn", "error"):
             fail("invalid_argument", f"check: want 'off', 'warn' or 'error', got {check!r}")
         if named:
-            args = arguments.in_positions(self.name, self._declared, args, named)
+            names = [place["name"] for place, _ in self._places] if self._places else [want.name for want in self._declared]
+            args = arguments.in_positions(self.name, names, args, named)
+        with_textures = TextureArguments()
         with_arguments = Arguments(self.name, self._declared, not self._native.as_upstream)
         encoder = self._free.pop() if self._free else _Encoder(self._native, self._pipeline)
         try:
+            passed = args
+            if self._places:
+                args = self._bind_textures(with_textures, args)
             with_arguments.bind(args, Casts(arg_casts))
             fitting = ArgumentCheck(self.name, self._declared, with_arguments.bound)
             fitting.run(check)
-            if len(args) != encoder.bound or arguments.leaves_out(args):
+            if len(passed) != encoder.bound or arguments.leaves_out(passed):
                 encoder.start()
-            encoder.bound = len(args)
+            encoder.bound = len(passed)
             self._bind(encoder, with_arguments)
+            for kind, slot, handle in with_textures.binding:
+                capi.check(getattr(capi.loader(), f"encoder_set_{kind}")(encoder.handle.pointer, slot, handle.pointer))
             reports = self._extras(encoder, threadgroup_memory, error_buf_idx)
+            if threads is None and threadgroups is None and self._places:
+                threads = with_textures.written
+                if threads is None:
+                    fail("threads_missing", f"kernel '{self.name}': threads was not given, and it writes to no texture from which to count; pass threads=")
             grid = self._grid(with_arguments, threads, threadgroups, group_size)
             if all(grid.sizes):
                 fitting.want_bytes()
@@ -382,9 +408,24 @@ class Kernel:
             raise
         finally:
             with_arguments.release()
+            with_textures.release()
             self._free.append(encoder)
         if reports is not None:
             self._check_reports(reports.raw)
+
+    def _bind_textures(self, with_textures: TextureArguments, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Gives back the buffers, by their indexes."""
+        if len(args) > len(self._places):
+            fail("argument_mismatch", f"kernel '{self.name}' has {len(self._places)} arguments, the call passes {len(args)}")
+        buffers: dict[int, Any] = {}
+        for position, (value, (place, slot)) in enumerate(zip(args, self._places)):
+            if arguments.is_gap(value):
+                continue
+            if is_image(place):
+                with_textures.bind(place, value, position)
+            else:
+                buffers[slot] = value
+        return arguments.with_gaps(buffers)
 
     def _bind(self, encoder: _Encoder, with_arguments: Arguments) -> None:
         loader = capi.loader()

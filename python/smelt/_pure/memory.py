@@ -71,13 +71,15 @@ _release_buffer.restype = None
 class Tensor:
     """An array's memory, held until release()."""
 
-    __slots__ = ("_held", "address", "bytes", "contiguous", "count", "item", "kind", "rank", "writable")
+    __slots__ = ("_held", "address", "bytes", "contiguous", "count", "item", "kind", "rank", "shape", "strides", "writable")
 
     def __init__(self, address: int, item: int, kind: str, shape: list[int], strides: Optional[list[int]], writable: bool, held: Any, index: int) -> None:
         self.address = address
         self.item = item
         self.kind = kind
         self.rank = len(shape)
+        self.shape = shape
+        self.strides = strides  # in bytes; None: the order of indexes, without gaps
         self.writable = writable
         self._held = held
         self.count = 1
@@ -208,6 +210,33 @@ def _by_dlpack(value: Any, index: int) -> Optional[Tensor]:
     return Tensor((of.data or 0) + of.byte_offset, item, kind, of.shape[: of.ndim] if of.ndim else [], strides, writable, capsule, index)
 
 
+_INTERFACE_KINDS = {"b": "boolean", "i": "integer", "u": "unsigned_integer", "f": "floating", "c": "complex"}
+
+
+def _by_interface(value: Any, index: int) -> Optional[Tensor]:
+    """What NumPy's __array_interface__ says; PIL's images have it."""
+    facts = getattr(value, "__array_interface__", None)
+    if not isinstance(facts, dict):
+        return None
+    type = facts["typestr"]
+    item = int(type[2:])
+    if type[1] not in _INTERFACE_KINDS or (type[0] == ">" and item > 1):
+        fail("argument_type", f"argument {index}: a {value.__class__.__name__} of elements '{type}', which no kernel reads")
+    shape = list(facts["shape"])
+    strides = list(facts["strides"]) if facts.get("strides") else None
+    memory = facts.get("data")
+    if isinstance(memory, tuple):
+        return Tensor(memory[0], item, _INTERFACE_KINDS[type[1]], shape, strides, not memory[1], value, index)
+    held = _by_buffer(memory, index)
+    if held is None:
+        return None
+    address, size = held.address, held.bytes
+    tensor = Tensor(address, item, _INTERFACE_KINDS[type[1]], shape, strides, False, held._held, index)
+    if size < tensor.bytes:
+        fail("argument_type", f"argument {index}: a {value.__class__.__name__} of {tensor.bytes} bytes that gives out {size}")
+    return tensor
+
+
 def take(value: Any, index: int) -> Optional[Tensor]:
     if isinstance(value, Buffer):
         return Tensor(value.address, 1, "other", [value.size], None, value.writable, value.owner, index)
@@ -216,7 +245,7 @@ def take(value: Any, index: int) -> Optional[Tensor]:
     try:
         memoryview(value)
     except TypeError:
-        return _by_dlpack(value, index)
+        return _by_dlpack(value, index) or _by_interface(value, index)
     except (BufferError, ValueError):
         pass
     return _by_buffer(value, index)

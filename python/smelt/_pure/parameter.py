@@ -37,6 +37,7 @@ class Parameter(NamedTuple):
     columns: int = 1
     pitch: int = 0
     members: tuple[Member, ...] = ()  # of a structure, where the package lists them
+    position: int = -1  # in the call, where that is not the index
 
     @property
     def numbers(self) -> int:

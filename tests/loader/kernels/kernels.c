@@ -115,6 +115,14 @@ void halve(Dispatch d, Range r, void* scratch) {
   for (uint32_t i = r->low[0]; i < r->high[0]; ++i) values[i] *= half;
 }
 
+/// Inverts texture 0, one channel of 8 bits, and notes the first word of sampler 1.
+void invert(Dispatch d, Range r, void* scratch) {
+  (void)scratch;
+  const struct smelt_cpu_texture* texture = d->textures[0];
+  *(uint64_t*)d->buffers[0] = d->samplers[1]->state[0];
+  FOR_EACH(d, r) texture->data[z * texture->layer_bytes + y * texture->level[0].row_bytes + x] ^= 255;
+}
+
 /// Logs its position and half of it, the latter as a float and as the double that C makes of it.
 void logs(Dispatch d, Range r, void* scratch) {
   (void)scratch;

@@ -4,6 +4,7 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/result.hpp"
+#include "smelt/loader/types.hpp"
 
 #include <array>
 #include <cstddef>
@@ -37,6 +38,8 @@ struct PixelFormatFacts {
   uint32_t order;  ///< smelt_cpu_order
   uint32_t texel_bytes;
 };
+/// By number.
+std::span<const PixelFormatFacts> pixel_formats();
 /// Null for a number that is no format of the table.
 const PixelFormatFacts* facts_of(PixelFormat format);
 const PixelFormatFacts* pixel_format_named(std::string_view name);
@@ -78,11 +81,19 @@ class Texture {
   static Result<std::shared_ptr<Texture>> over(const TextureDescriptor& descriptor, std::span<std::byte> memory,
                                                uint64_t row_bytes = 0, std::shared_ptr<const void> owner = {});
 
+  /// Some of the levels and layers of another, in the same memory, which it keeps; maybe as another type, or in another
+  /// format of as many bytes. `descriptor` has the type, the format, how many levels and elements (cubes). Errors:
+  /// invalid_argument.
+  static Result<std::shared_ptr<Texture>> view(const std::shared_ptr<Texture>& of, const TextureDescriptor& descriptor,
+                                               uint32_t first_level = 0, uint32_t first_layer = 0);
+
   ~Texture();
   Texture(const Texture&) = delete;
   Texture& operator=(const Texture&) = delete;
 
   const TextureDescriptor& descriptor() const { return descriptor_; }
+  /// Slices of an array, six faces of each cube.
+  uint32_t layers() const;
   /// All its memory.
   std::span<std::byte> contents() const { return memory_; }
   /// The part of one level of one layer (a slice of an array, six faces of each cube), and its rows.
@@ -127,6 +138,9 @@ struct SamplerDescriptor {
   float lod_min = 0.0f, lod_max = 65504.0f;  ///< kept as halves, as AIR has them
 };
 
+/// In the words of Metal source: "filter::linear, address::repeat, lod_clamp(0, 2)". Errors: invalid_argument.
+Result<SamplerDescriptor> sampler_of_words(std::string_view words);
+
 class Sampler {
  public:
   static Result<std::shared_ptr<Sampler>> create(const SamplerDescriptor& descriptor);
@@ -141,7 +155,48 @@ class Sampler {
 };
 using SamplerRef = std::shared_ptr<Sampler>;
 
-/// Whether a texture is what a kernel's argument of this type ("texture2d<float, sample>") takes; else why not.
+/// What a kernel's argument takes.
+struct TextureParameter {
+  TextureType type = TextureType::d2;
+  TexelKind kind = TexelKind::floating;
+  bool is_depth = false;
+};
+/// Of "texture2d<float, sample>", as packages have it, or of "texture2d" alone; nothing for what is no texture.
+std::optional<TextureParameter> texture_parameter(std::string_view type_name);
+
+/// Whether a texture is what a kernel's argument of this type takes; else why not.
 std::optional<std::string> misfit(const Texture& texture, std::string_view type_name);
+
+/// An array in memory, as NumPy and DLPack describe it. `data` is its first element.
+struct ArrayView {
+  std::byte* data = nullptr;
+  std::span<const uint64_t> shape;
+  std::span<const int64_t> strides;  ///< bytes; empty: the order of indexes, without gaps
+  ScalarType element = ScalarType::unknown;
+};
+/// What of a texture its array does not say.
+struct ArrayTexture {
+  std::optional<TextureType> type;    ///< else by the number of dimensions: texture1d, texture2d
+  std::optional<PixelFormat> format;  ///< else by the elements, the channels and `kind`
+  std::optional<TexelKind> kind;      ///< else of 8 and 16 bits normalised, of 32 bits whole numbers
+  bool is_depth = false;
+};
+/// The texture that an array is; its memory is the texture's. Indexes are those of the type, outermost first: elements
+/// of an array, faces, depth, height, width, samples; then, where there is one more, the channels. Texels and what is
+/// in them lie together, rows may be apart. Errors: argument_type (no such texture), argument_mismatch (not what
+/// `wanted` says).
+Result<std::shared_ptr<Texture>> texture_over(const ArrayView& array, const ArrayTexture& wanted,
+                                              std::shared_ptr<const void> owner = {});
+
+/// A texel as an array's elements: of a format of one word that word, without channels.
+struct TexelElements {
+  ScalarType element = ScalarType::unknown;
+  uint32_t channels = 0;  ///< 0: the texel is one element
+};
+TexelElements texel_elements(const PixelFormatFacts& format);
+
+/// Every level from the one before, each texel the mean of two in each direction. Errors: unsupported for integers and
+/// formats of one word.
+Result<void> generate_mipmaps(Texture& texture);
 
 }  // namespace smelt::loader

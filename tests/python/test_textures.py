@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Textures and samplers from Python: arrays as textures, smelt.Texture, smelt.Sampler."""
+
+import inspect
+import math
+import unittest
+
+import numpy as np
+import smelt
+
+SOURCE = """
+#include <metal_stdlib>
+using namespace metal;
+kernel void scale(texture2d<float, access::read> from [[texture(0)]], constant float& by [[buffer(0)]],
+                  texture2d<float, access::write> to [[texture(1)]], uint2 at [[thread_position_in_grid]]) {
+  to.write(from.read(at) * by, at);
+}
+kernel void add(texture2d<uint, access::read_write> image [[texture(3)]], constant uint& much [[buffer(2)]],
+                uint2 at [[thread_position_in_grid]]) {
+  image.write(image.read(at) + much, at);
+}
+kernel void resize(texture2d<float> from [[texture(0)]], sampler by [[sampler(0)]],
+                   texture2d<float, access::write> to [[texture(1)]], uint2 at [[thread_position_in_grid]]) {
+  const float2 size = float2(to.get_width(), to.get_height());
+  to.write(from.sample(by, (float2(at) + 0.5f) / size, level(1)), at);
+}
+kernel void sum(texture3d<float, access::read> volume [[texture(0)]], texture2d_array<float, access::read> pages [[texture(1)]],
+                depth2d<float, access::read> far [[texture(2)]], texturecube<int, access::read> cube [[texture(3)]],
+                device float* out [[buffer(0)]], uint at [[thread_position_in_grid]]) {
+  out[0] = volume.read(uint3(1, 0, 1)).x;
+  out[1] = pages.read(uint2(1, 0), 1).y;
+  out[2] = far.read(uint2(0, 1));
+  out[3] = cube.read(uint2(0), 5).x;
+}
+kernel void depths(texture1d<float, access::write> line [[texture(0)]], uint at [[thread_position_in_grid]]) {
+  line.write(float4(at), at);
+}
+kernel void cells(texture3d<float, access::write> volume [[texture(0)]], uint3 at [[thread_position_in_grid]]) {
+  volume.write(float4(at.z * 100 + at.y * 10 + at.x), at);
+}
+"""
+
+
+class Picture:
+    """Gives out its texels as PIL's images do: bytes, for the asking."""
+
+    def __init__(self, array):
+        self.__array_interface__ = {"version": 3, "shape": array.shape, "typestr": array.dtype.str, "data": array.tobytes()}
+
+
+class Textures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lib = smelt.compile_shader(SOURCE)
+
+    def test_arrays_are_textures(self):
+        image = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
+        into = np.zeros_like(image)
+        self.lib.scale(image, 2.0, into)  # in the order of the source; a thread for each texel of what is written
+        assert (into == 2 * image).all()
+        self.lib.scale(image, to=into, by=0.5)
+        assert (into == image / 2).all()
+
+    def test_elements_decide_the_format(self):
+        random = np.random.default_rng(1)
+        for dtype, most in [("uint8", 255), ("uint16", 65535), ("int8", 127), ("int16", 32767), ("float16", 1), ("float32", 1)]:
+            for channels in (None, 1, 2, 4):
+                with self.subTest(dtype=dtype, channels=channels):
+                    shape = (3, 5) if channels is None else (3, 5, channels)
+                    image = (random.random(shape) * most).astype(dtype)
+                    exact = np.zeros((3, 5, 4), np.float32)
+                    self.lib.scale(image, 1.0, exact)
+                    count = channels or 1
+                    wanted = np.zeros((3, 5, 4))
+                    wanted[..., 3] = 1
+                    wanted[..., :count] = image.reshape(3, 5, count).astype(np.float64) / most
+                    assert np.allclose(exact, wanted, atol=1e-7)
+                    back = np.zeros_like(image)
+                    self.lib.scale(exact, 1.0, back)
+                    assert (back == image).all()
+
+    def test_integers_stay_integers(self):
+        for dtype in (np.uint8, np.uint16, np.uint32):
+            image = np.arange(6, dtype=dtype).reshape(2, 3)
+            self.lib.add(image, 40)
+            assert (image == np.arange(6).reshape(2, 3) + 40).all()
+
+    def test_views_with_rows_apart(self):
+        whole = np.zeros((6, 8, 2), np.float32)
+        whole[2:4, 3:6] = 1
+        self.lib.scale(whole[2:4, 3:6], 3.0, whole[4:6, 1:4])
+        assert whole.sum() == 2 * 3 * 2 * (1 + 3)
+        assert (whole[4:6, 1:4] == 3).all()
+
+    def test_types_by_their_shapes(self):
+        volume = np.arange(2 * 2 * 2, dtype=np.float32).reshape(2, 2, 2)
+        pages = np.arange(2 * 1 * 2 * 2, dtype=np.float32).reshape(2, 1, 2, 2)
+        depth = np.array([[1, 2], [3, 4]], np.float32)
+        cube = np.arange(6, dtype=np.int32).reshape(6, 1, 1)
+        out = np.zeros(4, np.float32)
+        self.lib.sum(volume, pages, depth, cube, out, threads=1)
+        assert out.tolist() == [volume[1, 0, 1], pages[1, 0, 1, 1], 3, 5]
+        line = np.zeros(5, np.float32)
+        self.lib.depths(line)
+        assert line.tolist() == [0, 1, 2, 3, 4]
+        cells = np.zeros((2, 3, 4), np.float32)
+        self.lib.cells(cells)
+        assert all(cells[z, y, x] == z * 100 + y * 10 + x for z, y, x in np.ndindex(cells.shape))
+
+    def test_a_texture_of_levels(self):
+        image = np.array([[0, 100, 10, 10], [50, 50, 10, 13]], np.uint8)
+        texture = smelt.Texture(image, mipmaps=True)
+        assert (texture.format, texture.type, texture.levels, texture.width, texture.height) == ("r8unorm", "texture2d", 3, 4, 2)
+        assert np.asarray(texture.level(1)).tolist() == [[50, 11]]  # to the nearest
+        into = np.zeros((1, 2), np.uint8)
+        self.lib.resize(texture, smelt.Sampler(mip_filter="nearest"), into)
+        assert into.tolist() == [[50, 11]]
+        np.asarray(texture.level(1))[0, 0] = 7
+        self.lib.resize(texture, smelt.Sampler(mip_filter="nearest"), into)
+        assert into.tolist() == [[7, 11]]
+        self.lib.resize(texture, smelt.Sampler("mip_filter::none, filter::nearest"), into)
+        assert into.tolist() == [[50, 13]]
+
+    def test_a_texture_is_its_array(self):
+        image = np.full((2, 2, 4), 188, np.uint8)
+        texture = smelt.Texture(image, "rgba8unorm_srgb")
+        into = np.zeros((2, 2, 4), np.float32)
+        self.lib.scale(texture, 1.0, into)
+        self.assertAlmostEqual(into[0, 0, 0], ((188 / 255 + 0.055) / 1.055) ** 2.4, places=5)
+        assert into[0, 0, 3] == np.float32(188 / 255)
+        self.lib.scale(np.ones((2, 2), np.float32), 1.0, texture)
+        assert (image[..., 0] == 255).all() and (image[..., 1] == 0).all()
+        packed = np.array([[0x3FF]], np.uint32)  # ten bits of red
+        self.lib.scale(smelt.Texture(packed, "rgb10a2unorm"), 1.0, into)
+        assert into[0, 0].tolist() == [1, 0, 0, 0]
+        assert "rgb10a2unorm" in repr(smelt.Texture(packed, "rgb10a2unorm"))
+
+    def test_the_array_stays_while_its_texture_does(self):
+        texture = smelt.Texture(np.full((1, 1), 0.5, np.float32))
+        np.zeros((1000, 1000), np.float32)  # would reuse what was freed
+        into = np.zeros((1, 1), np.float32)
+        self.lib.scale(texture, 1.0, into)
+        assert into[0, 0] == 0.5
+
+    def test_pictures(self):
+        image = np.arange(2 * 2 * 4, dtype=np.uint8).reshape(2, 2, 4)
+        into = np.zeros_like(image)
+        self.lib.scale(Picture(image), 1.0, into)
+        assert (into == image).all()
+        with self.assertRaisesRegex(smelt.ArgumentError, "'to'.*may not be written.*numpy.array"):
+            self.lib.scale(image, 1.0, Picture(image))
+        with self.assertRaisesRegex(smelt.ArgumentError, "three channels; add a fourth"):
+            self.lib.scale(Picture(image[..., :3]), 1.0, into)
+
+    def test_samplers(self):
+        image = np.array([[0, 4]], np.float32)
+        into = np.zeros((1, 4), np.float32)
+        self.lib.resize(image, smelt.Sampler(filter="linear", address="repeat"), into)
+        assert into.tolist() == [[1, 1, 3, 3]]
+        self.lib.resize(image, smelt.Sampler(filter="linear"), into)
+        assert into.tolist() == [[0, 1, 3, 4]]
+        self.lib.resize(image, smelt.Sampler("address::clamp_to_edge", max_anisotropy=2, lod_clamp=(0, math.inf)), into)
+        assert into.tolist() == [[0, 0, 4, 4]]
+        with self.assertRaisesRegex(smelt.Error, "'cubic' is no filter; want nearest, linear"):
+            smelt.Sampler(filter="cubic")
+        with self.assertRaisesRegex(smelt.Error, "from 2 to 1"):
+            smelt.Sampler(lod_clamp=(2, 1))
+
+    def test_what_does_not_fit_is_said(self):
+        image, into = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
+        wrong = [
+            (image.astype(np.float64), "argument 0 'from'.*float64.*astype"),
+            (image.astype(np.int64), "2 x 2 of int64: want elements of float32, float16, uint8"),
+            (image.astype(bool), "of bool: want elements"),
+            (np.zeros((2, 2, 3), np.uint8), "three channels; add a fourth"),
+            (np.zeros((2, 2, 5), np.uint8), "1, 2 or 4 channels"),
+            (np.zeros((2, 2, 2, 2), np.uint8), "want height x width, or height x width x channels"),
+            (np.zeros(4, np.uint8), "for a texture2d: want height x width"),
+            (np.zeros((0, 2), np.uint8), "must be from 1"),
+            (image[:, ::-1], "negative stride"),
+            (np.zeros((4, 4), np.float32)[:, ::2], "does not lie in order"),
+            (np.zeros((4, 4), np.float32).T[:2], "does not lie in order"),
+            (np.broadcast_to(np.float32(1), (2, 2)), "does not lie in order"),
+            (3.0, "want a smelt.Texture or an array"),
+            (None, "None is for an argument that a function constant takes away"),
+            (smelt.Texture(np.zeros((2, 2), np.uint32)), "has the pixel format r32uint"),
+            (smelt.Texture(np.zeros((2, 2), np.float32), type="texture1d_array"), "is a texture1d_array"),
+        ]
+        for value, words in wrong:
+            with self.assertRaisesRegex(smelt.Error, words):
+                self.lib.scale(value, 1.0, into)
+        frozen = np.zeros((2, 2), np.float32)
+        frozen.flags.writeable = False
+        self.lib.scale(frozen, 1.0, into)
+        with self.assertRaisesRegex(smelt.ArgumentError, "'to'.*may not be written"):
+            self.lib.scale(image, 1.0, frozen)
+        with self.assertRaisesRegex(smelt.ArgumentError, "want a smelt.Sampler, got"):
+            self.lib.resize(image, "linear", into)
+        with self.assertRaisesRegex(smelt.Error, "texture 1 'to', which is not bound"):
+            self.lib.scale(image, 1.0, threads=(2, 2))
+        with self.assertRaisesRegex(smelt.Error, "texture 0 'from', which is not bound"):
+            self.lib.scale(by=1.0, to=into)
+        with self.assertRaisesRegex(smelt.Error, "has 3 arguments, the call passes 4"):
+            self.lib.scale(image, 1.0, into, 5)
+        with self.assertRaisesRegex(TypeError, "no argument 'into'; it takes from, by, to"):
+            self.lib.scale(image, 1.0, into=into)
+        with self.assertRaisesRegex(TypeError, "argument 0 'from' by position and by name"):
+            self.lib.scale(image, **{"from": image})
+        with self.assertRaisesRegex(smelt.Error, "writes to no texture from which to count"):
+            one = np.zeros((1, 1, 1), np.float32)
+            self.lib.sum(one, one, image, np.zeros((6, 1, 1), np.int32), np.zeros(4, np.float32))
+        with self.assertRaisesRegex(smelt.Error, "argument 1 'by'"):
+            self.lib.scale(image, [1.0, 2.0, "x"], into)
+
+    def test_textures_that_cannot_be(self):
+        with self.assertRaisesRegex(smelt.UnsupportedError, "'bc1' is not among"):
+            smelt.Texture(np.zeros((2, 2), np.uint8), "bc1")
+        with self.assertRaisesRegex(smelt.Error, "2 x 2 of uint8 as rgba8unorm: want uint8 with 4 channels"):
+            smelt.Texture(np.zeros((2, 2), np.uint8), "rgba8unorm")
+        with self.assertRaisesRegex(smelt.Error, "say which type"):
+            smelt.Texture(np.zeros((2, 2, 7), np.uint8))
+        with self.assertRaisesRegex(smelt.Error, "'image' is no type"):
+            smelt.Texture(np.zeros((2, 2), np.uint8), type="image")
+        with self.assertRaisesRegex(smelt.UnsupportedError, "mipmaps of the pixel format r32uint"):
+            smelt.Texture(np.zeros((2, 2), np.uint32), mipmaps=True)
+
+    def test_signatures_name_them(self):
+        signature = inspect.signature(self.lib.scale)
+        assert list(signature.parameters)[:3] == ["texture_0", "by", "to"]  # "from" is a word of Python's
+        assert signature.parameters["to"].annotation == "texture2d<float, write>"
+        assert "1  by: constant float*" in self.lib.scale.__doc__ and "0  from: texture2d<float, read>" in self.lib.scale.__doc__
+        assert list(inspect.signature(self.lib.add).parameters)[:2] == ["image", "much"]
+
+
+if __name__ == "__main__":
+    unittest.main()
