@@ -7,7 +7,7 @@
 #   compiler  libsmelt-compiler.so and its header
 #   metal     libsmelt-metal.so; metal-dev its headers, in a folder of their own: they have Apple's names
 #             the same for Objective-C: metal-objc, metal-objc-dev
-#   command   bin/smelt
+#   command   bin/smelt, and in lib/smelt the compiler that it opens
 #   python    the Python package (python/CMakeLists.txt; wheels are made of it)
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How long a process waits for smelt: the import, and the first load of a package of one kernel, beside the same in C;
-then whole processes, from execve to exit, that load a package of 500 kernels, against making it.
+then a compile that the store answers, beside ccache; then whole processes, from execve to exit, that load a package of
+500 kernels, against making it.
 
     python3 bench/start/start.py build/release [rounds]
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -78,6 +80,28 @@ def whole_processes(build: pathlib.Path, python: str, folder: str, environment: 
     print(f"{'smelt compile, empty store':<34} {made[0] * 1e3 - nothing_c[0]:9.2f} ms")
 
 
+def hits(build: pathlib.Path, folder: pathlib.Path, environment: dict[str, str], rounds: int) -> None:
+    """A source that was compiled before: from smelt's store, and a C file of the same size from ccache's (direct mode)."""
+    source = (ROOT / "examples" / "saxpy.metal").read_text()
+    (folder / "saxpy.metal").write_text(source)
+    (folder / "same.c").write_text("int same(int x) { return x; }\n".ljust(len(source) - 1, " ") + "\n")
+    smelt = str(build / "bin" / "smelt")
+    subprocess.run([smelt, "toolchain", folder / "tools"], check=True)
+    rows = [
+        ("smelt compile, a hit", [smelt, "compile", str(folder / "saxpy.metal"), "-o", str(folder / "saxpy.metallib")]),
+        ("metal -c, a hit", [str(folder / "tools/metal"), "-c", str(folder / "saxpy.metal"), "-o", str(folder / "saxpy.air")]),
+        ("smelt --version", [smelt, "--version"]),
+    ]
+    if shutil.which("ccache") and shutil.which("cc"):
+        environment = {**environment, "CCACHE_DIR": str(folder / "ccache")}
+        rows.append(("ccache cc -c, a direct hit", ["ccache", "cc", "-c", str(folder / "same.c"), "-o", str(folder / "same.o")]))
+    print()
+    for name, command in rows:
+        run(command, environment)
+        clock, processor = least(command, environment, rounds)
+        print(f"{name:<30} {clock:7.2f} ms   {processor:7.2f} ms of processor")
+
+
 def main() -> None:
     build = pathlib.Path(sys.argv[1]).resolve()
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
@@ -94,6 +118,7 @@ def main() -> None:
         for name, command in (("Python", [python, "-c", LOAD, package]), ("C", [build / "bin" / "bench_start", package, "saxpy"])):
             device, load, pipeline, dispatch = stages([str(word) for word in command], environment, rounds)
             print(f"{name + ': load':<30} {device + load:7.3f} ms   pipeline {pipeline:.3f} ms, first dispatch {dispatch:.3f} ms")
+        hits(build, pathlib.Path(folder), environment, rounds)
         whole_processes(build, python, folder, environment, rounds)
 
 

@@ -5,6 +5,7 @@
 
 #include "smelt/aot/fingerprint.hpp"
 #include "smelt/aot/limits.hpp"
+#include "smelt/aot/ready.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/base/text.hpp"
@@ -136,6 +137,7 @@ Result<Bytes> emitted_text(const CompileCommandOptions& options) {
   const bool limited = options.timeout != 0 || options.max_memory != 0;
   if (here && limited && mode != service::Sandbox::never) {
     SMELT_TRY(const auto time, limit_from_seconds(options.timeout, "--timeout"));
+    aot::be_ready();
     return service::read_in_child_if_there_is_one({.time = time, .memory_bytes = options.max_memory, .files = true},
                                                   emit, Context::warn);
   }

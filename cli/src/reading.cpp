@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "reading.hpp"
 
+#include "smelt/aot/ready.hpp"
 #include "smelt/base/seconds.hpp"
 #include "smelt/service/reading_child.hpp"
 
@@ -47,6 +48,7 @@ Result<Bytes> read_apart(const ReadingOptions& options, const std::function<Resu
                   options.timeout != 0 ? "timeout" : "max-memory");
     return read();
   }
+  aot::be_ready();
   service::ReadingBounds bounds;
   bounds.memory_bytes = options.max_memory;
   SMELT_TRY(bounds.time, limit_from_seconds(options.timeout, "--timeout"));

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from .errors import ArgumentError
+import smelt
 
 _BITS = {"memory": 1, "races": 2, "init": 4, "sync": 8}
 _ALL = 15
@@ -34,7 +34,7 @@ def _of_words(text: str, where: str) -> int:
     for word in text.split(","):
         bit = _BITS.get(word.strip())
         if bit is None:
-            raise ArgumentError(f"{where} {text!r}: {word!r} is none of memory, races, init, sync, all, none")
+            raise smelt.ArgumentError(f"{where} {text!r}: {word!r} is none of memory, races, init, sync, all, none")
         found |= bit
     return found | 1
 

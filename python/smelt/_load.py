@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 
+import smelt
+
 from . import _checks, _loader, _session
 from ._package import Package
-from .errors import ArgumentError, CompileError, ShaderSyntaxError, SourceTypeError, StoreError, ToolchainError, TrustError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ def _metal_version(metal: object) -> tuple[int, int] | None:
             return int(major), int(minor)
     except ValueError:
         pass
-    raise ArgumentError(f"metal: want a version such as '3.1', got {metal!r}")
+    raise smelt.ArgumentError(f"metal: want a version such as '3.1', got {metal!r}")
 
 
 def _effort(asked: str | None) -> str | None:
     effort = asked or os.environ.get("SMELT_CPU_EFFORT") or None
     if effort not in (None, "fast", "balanced", "best"):
         where = "cpu_effort" if asked else "SMELT_CPU_EFFORT"
-        raise ArgumentError(f"{where}: effort {effort!r} is not known; known are fast, balanced, best")
+        raise smelt.ArgumentError(f"{where}: effort {effort!r} is not known; known are fast, balanced, best")
     return effort
 
 
@@ -77,7 +78,7 @@ def _load(
         name = os.path.basename(path)
         source = _loader.map_file(source, what)
     if not isinstance(source, (bytes, memoryview)):
-        raise SourceTypeError(
+        raise smelt.SourceTypeError(
             f"{what}: want bytes, bytearray, memoryview, a path, a smelt.Package or a smelt.Key, "
             f"got {type(source).__name__}"
         )
@@ -85,7 +86,7 @@ def _load(
         return _on_demand(source, name, on, options, store, as_upstream, path, effort)
     try:
         return _loader.load(source, on, options, as_upstream, path)
-    except TrustError as refused:
+    except smelt.TrustError as refused:
         return _with_code_made_here(source, name, on, options, store, as_upstream, path, effort, refused)
 
 
@@ -102,7 +103,7 @@ def load_package(
         options["trust"] = "any"  # compiled here, which every policy allows
     try:
         return package._native.load(on, options, as_upstream)
-    except TrustError as refused:
+    except smelt.TrustError as refused:
         view = package._native.view()
         return _with_code_made_here(view, "package", on, options, store, as_upstream, "", effort, refused)
 
@@ -142,7 +143,7 @@ def _with_code_made_here(
     as_upstream: bool,
     path: str,
     effort: str | None,
-    refused: TrustError,
+    refused: smelt.TrustError,
 ) -> _loader.Library:
     """For a package whose own CPU code is not to run."""
     from ._on_demand import stored
@@ -159,8 +160,8 @@ def _with_code_made_here(
     else:
         try:
             code = _session.session(store).cpu_code(source, name, level, checked, effort).view()
-        except ToolchainError as missing:
-            raise TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
+        except smelt.ToolchainError as missing:
+            raise smelt.TrustError(f"{refused.message}\nIts CPU code cannot be made here: {missing}") from refused
     kept = {key: value for key, value in options.items() if key not in ("expect", "trusted_keys")}
     here = {"native": True, "trust": "any", "replaces": "native=False asks not to use the package's own"}
     return _loader.load(code, on, {**kept, **here}, as_upstream, path)
@@ -171,7 +172,7 @@ def _part_of_entry(key: Key, store: _session.StoreLike, what: str) -> tuple[memo
     for name in entry:
         if name.endswith((".smelt", ".metallib")):
             return entry.view(name), name
-    raise SourceTypeError(f"{what}: entry {key} holds no part named *.smelt or *.metallib: {', '.join(entry)}")
+    raise smelt.SourceTypeError(f"{what}: entry {key} holds no part named *.smelt or *.metallib: {', '.join(entry)}")
 
 
 def load_metallib(
@@ -235,7 +236,7 @@ def compile_shader(
     that compiling may take, and CPU code of each kernel; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
     load_metallib. logging: messages of kernels (os_log) are kept, and written to standard error; the language is then Metal 3.2 at least."""
     if not isinstance(source, str):
-        raise SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
+        raise smelt.SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
     text = [(filename, source.encode())]
     checks = _checks.bits(checked)
@@ -248,10 +249,10 @@ def compile_shader(
         options.update(checked=checks, effort=effort, cpu=True)
     try:
         made = _session.session(store).make(text, options, None)
-    except SourceTypeError as error:
-        raise SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
-    except CompileError as error:
-        raise ShaderSyntaxError(error.message, error.code, error.subject) from None
+    except smelt.SourceTypeError as error:
+        raise smelt.SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
+    except smelt.CompileError as error:
+        raise smelt.ShaderSyntaxError(error.message, error.code, error.subject) from None
     if not on_cpu:
         options = {"checked": checks, "trust": "any", "allow_empty": True}
         return _loader.load(made.view(), on, options, _as_upstream)

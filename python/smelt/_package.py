@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 
+import smelt
+
 from . import _checks, _loader, _session
-from .errors import ArgumentError, LibraryIOError, LibraryNotFoundError, SourceTypeError, UnsupportedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Package(LibrariesByName):
             targets = [t for t in self.targets if not t.startswith("cpu-")]
             if len(targets) != 1:
                 has = ", ".join(targets) or "nothing"
-                raise ArgumentError(f"metallib: the package has Metal libraries for {has}; say which")
+                raise smelt.ArgumentError(f"metallib: the package has Metal libraries for {has}; say which")
             target = targets[0]
         return self._native.metallib(target, library)
 
@@ -234,7 +235,7 @@ def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         return path, _read(path)
-    raise SourceTypeError(f"compile: want IR or MSL as text or bytes, or a path; got {type(source).__name__}")
+    raise smelt.SourceTypeError(f"compile: want IR or MSL as text or bytes, or a path; got {type(source).__name__}")
 
 
 def _read(path: str) -> bytes:
@@ -244,9 +245,9 @@ def _read(path: str) -> bytes:
         with builtins.open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
-        raise LibraryNotFoundError(f"compile: no file {path!r}", subject=path) from None
+        raise smelt.LibraryNotFoundError(f"compile: no file {path!r}", subject=path) from None
     except OSError as error:
-        raise LibraryIOError(f"compile: {path}: {error.strerror}", subject=path) from None
+        raise smelt.LibraryIOError(f"compile: {path}: {error.strerror}", subject=path) from None
 
 
 def _is_like_path(text: str) -> bool:
@@ -267,7 +268,7 @@ def _metadata(metadata: object) -> str | None:
         return metadata.decode()
     if isinstance(metadata, (str, os.PathLike)):
         return _read(os.fspath(metadata)).decode()
-    raise ArgumentError(f"metadata: want a dict, JSON text or a path, got {type(metadata).__name__}")
+    raise smelt.ArgumentError(f"metadata: want a dict, JSON text or a path, got {type(metadata).__name__}")
 
 
 def compile(
@@ -325,7 +326,7 @@ def compile(
     checks = _checks.bits(checked)
     levels = [] if isinstance(cpu, bool) or required else [cpu] if isinstance(cpu, str) else list(cpu)
     if cpu_only and not (bool(cpu) or levels):
-        raise ArgumentError("compile: cpu_only=True, and cpu=False wants no CPU code")
+        raise smelt.ArgumentError("compile: cpu_only=True, and cpu=False wants no CPU code")
     if isinstance(language, str):
         from ._load import _metal_version
 
@@ -365,7 +366,7 @@ def compile(
     made = _session.session(store).make(named, options, progress)
     package = Package(_loader.Package(made.view()), made)
     if required and (missing := package._native.missing_cpu_code()):
-        raise UnsupportedError("compile: cpu='required', and " + "; ".join(missing))
+        raise smelt.UnsupportedError("compile: cpu='required', and " + "; ".join(missing))
     return package
 
 
@@ -381,7 +382,7 @@ def _renamed(
         return sources
     names = [filename] if isinstance(filename, str) else list(filename)
     if len(names) != len(sources):
-        raise ArgumentError(f"filename: {len(names)} names for {len(sources)} sources; want one for each")
+        raise smelt.ArgumentError(f"filename: {len(names)} names for {len(sources)} sources; want one for each")
     return [(name, source) for name, (_, source) in zip(names, sources)]
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock  # threading costs an import as long as loading a package
 
+import smelt
+
 from . import _loader
 from ._folder import default_folder
-from .errors import ArgumentError, LibraryIOError, ToolchainError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def device(asked: DeviceLike = None) -> _loader.Device:
     if isinstance(asked, _loader.Device):
         return asked
     if asked is not None and not isinstance(asked, str):
-        raise ArgumentError(
+        raise smelt.ArgumentError(
             f"device: want None, 'cpu', 'metal', 'offline' or a smelt.Device, got {type(asked).__name__}"
         )
     kind = asked or "automatic"
@@ -71,7 +72,7 @@ def store(asked: StoreLike = None) -> Store:
         if found is None:
             try:
                 found = Store(folder)
-            except LibraryIOError:
+            except smelt.LibraryIOError:
                 found = Store(folder, read_only=True)  # what cannot be written may still be read
             _stores[folder] = found
         return found
@@ -83,7 +84,7 @@ def session(store: StoreLike = None) -> _compiler.Session:
     except ImportError as missing:
         from ._installed import how_to_get
 
-        raise ToolchainError(
+        raise smelt.ToolchainError(
             f"the compiler of smelt cannot be loaded ({missing}). {how_to_get('compiler')}. It needs LLVM and Clang 19 "
             "(Debian: libllvm19 libclang-cpp19)"
         ) from missing

@@ -34,11 +34,12 @@
 namespace smelt::service {
 
 bool wants_child(Sandbox mode, const Request& request) {
+  if (mode == Sandbox::never) return false;
   const auto& sources = request.sources;
-  return (mode == Sandbox::always || (mode == Sandbox::automatic && aot::had_fault())) &&
-         std::none_of(sources.begin(), sources.end(),
-                      [](const auto& one) { return aot::is_metal_source(one.bytes); }) &&
-         !std::all_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_library(one.bytes); });
+  const bool is_ir =
+      std::none_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_source(one.bytes); }) &&
+      !std::all_of(sources.begin(), sources.end(), [](const auto& one) { return aot::is_metal_library(one.bytes); });
+  return is_ir && (mode == Sandbox::always || aot::had_fault());  // the last asks the compiler
 }
 
 Result<Sandbox> sandbox_or_default(std::optional<Sandbox> asked) {

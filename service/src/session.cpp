@@ -351,14 +351,21 @@ Result<loader::LibraryRef> Session::load(const Request& request, const loader::D
   return loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, made_here(options));
 }
 
-Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::Target& target) {
+Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::Target& target,
+                                const std::function<Result<aot::Target>()>& of_files) {
   Request request;
   request.sources.assign(files.begin(), files.end());
   request.options.targets = {target};
   request.cpu = false;
-  const std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
+  std::vector<aot::FingerprintField> more = {{"file", "library 1"}};
+  if (of_files) more.push_back({"target", "of files"});
   const Digest key = aot::raw_fingerprint(request.sources, request.options, more);
   return build_file(key, source_names(request), [&](const KernelStore& kernels) -> Result<BuiltFile> {
+    aot::Target meant = target;
+    if (of_files) {
+      SMELT_TRY(meant, of_files());
+    }
+    request.options.targets = {meant};
     SMELT_TRY(const std::vector<aot::Linked> linked, aot::resolve_objects(files));
     request.sources.clear();
     for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
@@ -368,7 +375,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
       SMELT_TRY(file, library_file(request, state_->build(request, {}, kernels)));
     }
     if (!file.bytes.empty()) return file;
-    SMELT_TRY(file.bytes, aot::join_libraries(target, {}));
+    SMELT_TRY(file.bytes, aot::join_libraries(meant, {}));
     file.warnings.emplace_back("warning: there is no function for the library in any input: it has none");
     return file;
   });

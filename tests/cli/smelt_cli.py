@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -19,6 +20,14 @@ def smelt(*arguments, stdin=b"", environment=None, cwd=None):
     """Runs the tool; stdout and stderr are bytes. `environment` is all of it, or this process's."""
     command = [SMELT, *map(str, arguments)]
     return subprocess.run(command, input=stdin, env=environment, cwd=cwd, capture_output=True, timeout=300)
+
+
+def copy_of_smelt(to):
+    """The program at that path, with nothing beside it but the compiler that it opens (a build may have it in the program)."""
+    library = pathlib.Path(SMELT).resolve().parent / "../lib/smelt/libsmelt-aot.so"
+    if library.exists():
+        shutil.copy(library, to.parent)
+    return shutil.copy(SMELT, to)
 
 
 class CliTest(unittest.TestCase):

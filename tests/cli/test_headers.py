@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from smelt_cli import SMELT, CliTest
+from smelt_cli import SMELT, CliTest, copy_of_smelt
 
 BUILD = pathlib.Path(SMELT).resolve().parents[1]
 SOURCE = "kernel void one(device float* x, uint i [[thread_position_in_grid]]) { x[i] = 1; }\n"
@@ -40,7 +40,7 @@ class HeadersTest(CliTest):
         program = self.folder / "bin" / "smelt"
         headers = self.folder / "lib" / "smelt" / "metal-headers"
         program.parent.mkdir()
-        shutil.copy(SMELT, program)
+        copy_of_smelt(program)
         shutil.copytree(self.installed, headers)
         sound, made = self.compile(program=program)
         self.assertEqual(made, 0)

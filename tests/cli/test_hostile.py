@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from smelt_cli import SANITIZED, SEEDS, SMELT, SOURCE, CliTest, smelt
+from smelt_cli import SANITIZED, SEEDS, SMELT, SOURCE, CliTest, copy_of_smelt, smelt
 
 VERBS = (
     ("inspect",),
@@ -104,7 +104,7 @@ class HostileTest(CliTest):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="smelt-nobody-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         tool = folder / "smelt"
-        shutil.copy(SMELT, tool)
+        copy_of_smelt(tool)
         shutil.copy(SOURCE / "examples/saxpy.ll", folder / "saxpy.ll")
         nobody = 65534
         for path in (folder, tool, folder / "saxpy.ll"):

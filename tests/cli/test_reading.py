@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from smelt_cli import SANITIZED, SEEDS, SMELT, SOURCE, CliTest, smelt
+from smelt_cli import SANITIZED, SEEDS, SMELT, SOURCE, CliTest, copy_of_smelt, smelt
 
 MODES = ("never", "auto", "always")
 
@@ -144,7 +144,7 @@ class ReadingTest(CliTest):
             self.skipTest("a user of its own, with no right to processes, needs root")
         folder = pathlib.Path(tempfile.mkdtemp(prefix="smelt-nobody-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        tool, package = shutil.copy(SMELT, folder / "smelt"), shutil.copy(self.package, folder / "p.smelt")
+        tool, package = copy_of_smelt(folder / "smelt"), shutil.copy(self.package, folder / "p.smelt")
         for path in (folder, tool, package):
             os.chown(path, 65534, 65534)
 

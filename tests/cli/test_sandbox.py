@@ -4,14 +4,13 @@
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
 import time
 import unittest
 
-from smelt_cli import SANITIZED, SMELT, CliTest, smelt
+from smelt_cli import SANITIZED, SMELT, CliTest, copy_of_smelt, smelt
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from processes import children_of  # noqa: E402
@@ -120,7 +119,7 @@ class SandboxTest(CliTest):
             self.assertIn(b"2 of 3 kernels from the store", said.stderr)
 
     def test_without_a_helper_auto_says_so_and_always_is_an_error(self):
-        here = shutil.copy(SMELT, self.folder / "smelt")  # without the helper beside it
+        here = copy_of_smelt(self.folder / "smelt")  # without the helper beside it
         out = self.folder / "alone.smelt"
         compile = [here, "compile", self.library(KERNELS), "--no-store", "-o", out, "--sandbox"]
         result = subprocess.run([*compile, "always"], capture_output=True)
@@ -151,7 +150,7 @@ class SandboxTest(CliTest):
         for mode in ("auto", "always"):
             self.assertEqual(self.remade(mode, package), (here, ""))
         # Where auto finds no helper it says so, and does it here.
-        alone, said = self.remade("auto", package, shutil.copy(SMELT, self.folder / "smelt"))
+        alone, said = self.remade("auto", package, copy_of_smelt(self.folder / "smelt"))
         self.assertEqual(alone, here)
         self.assertIn(f"{PROGRAM} was not found", said)
         self.assertIn("compiling without a child process", said)

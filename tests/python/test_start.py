@@ -55,6 +55,18 @@ class Start(unittest.TestCase):
     def test_import(self):
         self.only_the_loader("import smelt")
 
+    def test_exceptions_come_when_they_are_needed(self):
+        path = support.temporary("start") / "k.smelt"
+        support.package().save(path)
+        code = LOAD + (
+            "assert 'smelt.errors' not in sys.modules\n"
+            "try: smelt.load_metallib(sys.argv[1] + '.absent')\n"
+            "except smelt.LibraryNotFoundError as error: assert isinstance(error, smelt.errors.Error) and error.code == 'file_not_found'\n"
+            "else: raise AssertionError('nothing was raised')\n"
+            "assert smelt.LibraryNotFoundError is smelt.errors.LibraryNotFoundError\n"
+        )
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+
     def test_package(self):
         path = support.temporary("start") / "k.smelt"
         support.package().save(path)

@@ -4,6 +4,7 @@
 import bz2
 import io
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -179,6 +180,9 @@ class MetalTest(ToolTest):
         self.assertEqual(made[0], made[1])
         (self.folder / "alone").mkdir()
         alone = shutil.copy(SMELT, self.folder / "alone/smelt")  # without what the children are
+        compiler = pathlib.Path(SMELT).resolve().parent / "../lib/smelt/libsmelt-aot.so"
+        if compiler.exists():
+            shutil.copy(compiler, self.folder / "alone")
         result = self.call(alone, "toolchain-tool", "metallib", "fill.metallib", "-o", "here.metallib",
                            SMELT_STORE=str(self.folder / "other"))
         self.assertEqual(result.returncode, 0, result.stderr)

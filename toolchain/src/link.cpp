@@ -110,11 +110,9 @@ Result<std::map<std::string, ByteView>> LinkInputs::recorded() const {
 }
 
 Result<void> link_files(const LinkInputs& inputs, const Wanted& wanted, const LinkOutput& output, Messages& messages) {
-  aot::Target target = wanted.target;
-  if (!wanted.is_explicit) {
-    SMELT_TRY(target, target_of_inputs(inputs, wanted));
-  }
-  SMELT_TRY(const service::BuiltFile library, open_session()->link(inputs.files(), target));
+  std::function<Result<aot::Target>()> of_inputs;
+  if (!wanted.is_explicit) of_inputs = [&] { return target_of_inputs(inputs, wanted); };
+  SMELT_TRY(const service::BuiltFile library, open_session()->link(inputs.files(), wanted.target, of_inputs));
   for (const std::string& warning : library.warnings) messages.compiler_warning(warning);
   SMELT_TRY(const auto recorded, inputs.recorded());
   if (recorded.empty()) return write_file(output.file, library.bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tools that look into files: metal-nm, metal-objdump, metal-lipo, metal-readobj, metal-source, metal-config.
+#include "smelt/aot/ready.hpp"
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
@@ -51,6 +52,7 @@ Result<void> print_apart(const std::function<Result<std::string>()>& say) {
     return to_bytes(as_bytes(text));
   };
   const auto warn = [](std::string_view why) { fmt::print(stderr, "warning: {}\n", printable(why)); };
+  aot::be_ready();
   SMELT_TRY(const Bytes text, *mode == service::Sandbox::never ? read()
                               : *mode == service::Sandbox::always
                                   ? service::read_in_child({}, read)

@@ -34,10 +34,6 @@ Result<std::vector<ArchiveMember>> read_members(ByteView file) {
 
 }  // namespace
 
-bool is_archive(ByteView file) {
-  return as_text(file).starts_with("!<arch>\n") || as_text(file).starts_with("!<thin>\n");
-}
-
 Result<std::vector<ArchiveMember>> read_archive(ByteView file, std::string_view name) {
   auto members = contained(name, [&] { return read_members(file); });
   if (!members) return tl::unexpected(std::move(members).error().in(name));

@@ -8,15 +8,8 @@
 #include "compile/fingerprint_fields.hpp"
 #include "compile/launch_metadata.hpp"
 #include "input/kind.hpp"
-#include "input/reader.hpp"
-#include "llvm_support/guard.hpp"
 #include "msl/headers.hpp"
 #include "msl/syntax/includes.hpp"
-
-#include "llvm/Config/llvm-config.h"
-#include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <set>
@@ -64,31 +57,6 @@ void add_options(Hasher& hasher, const CompileOptions& options, std::span<const 
     hasher.field(field->name);
     hasher.field(field->value);
   }
-}
-
-/// A module's text without what names its origin.
-Result<std::string> anonymous_text(const Source& source, const CompileOptions& options, uint32_t threads) {
-  return contained(source.name, [&]() -> Result<std::string> {
-    std::vector<std::string> missing;
-    SMELT_TRY(const KernelModule module,
-              input::read_input(
-                  source.bytes, source.name,
-                  {.kernels = options.kernels, .missing_kernels = &missing, .threads_per_threadgroup = threads}));
-    if (!options.debug_lines) llvm::StripDebugInfo(*module.module);
-    module.module->setModuleIdentifier("");
-    module.module->setSourceFileName("");
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module.module->print(stream, nullptr);
-    return stream.str();
-  });
-}
-
-Result<void> add_ir(Hasher& hasher, const Source& source, const CompileOptions& options, uint32_t threads) {
-  SMELT_TRY(const std::string text, anonymous_text(source, options, threads));
-  hasher.field("ir");
-  hasher.field(text);
-  return {};
 }
 
 /// A library's functions and modules; not its UUID, embedded sources or paths.
@@ -206,7 +174,7 @@ std::vector<std::string> source_dependencies(const Source& source, const Compile
 std::string_view compiler_identity() {
   // Threads may read it while statics go.
   static const auto& identity =
-      *new std::string(fmt::format("smelt {} ({}) LLVM {}", SMELT_VERSION, SMELT_SOURCE_IDENTITY, LLVM_VERSION_STRING));
+      *new std::string(fmt::format("smelt {} ({}) LLVM {}", SMELT_VERSION, SMELT_SOURCE_IDENTITY, SMELT_LLVM_VERSION));
   return identity;
 }
 
@@ -253,7 +221,9 @@ Result<Digest> normalised_fingerprint(std::span<const Source> sources, const Com
     } else if (is_metal_source(source.bytes)) {
       add_msl(hasher, source, options, true);
     } else {
-      SMELT_TRY_VOID(add_ir(hasher, source, options, launch.threads_per_threadgroup.value_or(0)));
+      SMELT_TRY(const std::string text, anonymous_text(source, options, launch.threads_per_threadgroup.value_or(0)));
+      hasher.field("ir");
+      hasher.field(text);
     }
   }
   return hasher.finish();

@@ -157,16 +157,4 @@ Result<std::vector<Linked>> resolve_objects(std::span<const Source> files) {
   return linked;
 }
 
-bool is_link_input(ByteView file) {
-  switch (input::detect_kind(file)) {
-    case input::Kind::bitcode:
-    case input::Kind::wrapped_bitcode:
-    case input::Kind::metallib:
-    case input::Kind::universal:
-      return true;
-    default:
-      return is_archive(file);
-  }
-}
-
 }  // namespace smelt::aot

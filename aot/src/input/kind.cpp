@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "input/kind.hpp"
 
+#include "smelt/aot/object.hpp"
 #include "smelt/metallib/reader.hpp"
 
 #include <algorithm>
@@ -78,3 +79,23 @@ std::string looks_like(ByteView bytes) {
 }
 
 }  // namespace smelt::aot::input
+
+namespace smelt::aot {
+
+bool is_archive(ByteView file) {
+  return as_text(file).starts_with("!<arch>\n") || as_text(file).starts_with("!<thin>\n");
+}
+
+bool is_link_input(ByteView file) {
+  switch (input::detect_kind(file)) {
+    case input::Kind::bitcode:
+    case input::Kind::wrapped_bitcode:
+    case input::Kind::metallib:
+    case input::Kind::universal:
+      return true;
+    default:
+      return is_archive(file);
+  }
+}
+
+}  // namespace smelt::aot

@@ -41,13 +41,13 @@ namespace {
 thread_local const Watch* current = nullptr;
 }  // namespace
 
-Limited::Limited(const Limits& limits) {
-  if (limits.time.count() == 0 && limits.memory_bytes == 0 && !limits.cancel) return;
-  watch_ = std::make_unique<Watch>(limits);
-  outer_ = std::exchange(current, watch_.get());
+void Limited::begin(const Limits& limits) {
+  watch_ = new Watch(limits);
+  outer_ = std::exchange(current, watch_);
 }
-Limited::~Limited() {
-  if (watch_) current = outer_;
+void Limited::end() {
+  current = outer_;
+  delete watch_;
 }
 
 const Watch* current_watch() {

@@ -30,13 +30,19 @@ class Watch;
 /// take the place of outer ones. Without any limit it does nothing.
 class Limited {
  public:
-  explicit Limited(const Limits& limits);
-  ~Limited();
+  explicit Limited(const Limits& limits) {
+    if (limits.time.count() != 0 || limits.memory_bytes != 0 || limits.cancel) begin(limits);
+  }
+  ~Limited() {
+    if (watch_ != nullptr) end();
+  }
   Limited(const Limited&) = delete;
   Limited& operator=(const Limited&) = delete;
 
  private:
-  std::unique_ptr<Watch> watch_;
+  void begin(const Limits& limits);
+  void end();
+  const Watch* watch_ = nullptr;  // ours
   const Watch* outer_ = nullptr;
 };
 

@@ -15,77 +15,25 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 
 #include <mutex>
 
-namespace smelt::aot {
+namespace smelt::aot::cpu {
 namespace {
 
 struct LevelRow {
   CpuLevel level;
-  const char* name;
   const char* triple;
   const char* processor;
   const char* features;
 };
 constexpr LevelRow kLevels[] = {
-    {CpuLevel::x86_64_v3, "x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", ""},
-    {CpuLevel::x86_64_v4, "x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", ""},
-    {CpuLevel::aarch64, "aarch64", "aarch64-unknown-linux-gnu", "generic", "+v8.2a,+neon,+fp-armv8,+fullfp16"},
+    {CpuLevel::x86_64_v3, "x86_64-unknown-linux-gnu", "x86-64-v3", ""},
+    {CpuLevel::x86_64_v4, "x86_64-unknown-linux-gnu", "x86-64-v4", ""},
+    {CpuLevel::aarch64, "aarch64-unknown-linux-gnu", "generic", "+v8.2a,+neon,+fp-armv8,+fullfp16"},
 };
 
-const LevelRow& row_of(CpuLevel level) {
-  return kLevels[static_cast<size_t>(level)];
-}
-
 }  // namespace
-
-Result<CpuLevel> parse_cpu_level(std::string_view name) {
-  for (const LevelRow& row : kLevels)
-    if (name == row.name) return row.level;
-  return fail(Errc::invalid_argument, "processor level '{}' is not known; known are x86-64-v3, x86-64-v4, aarch64",
-              name);
-}
-
-std::string_view to_string(CpuLevel level) {
-  return row_of(level).name;
-}
-
-Result<CpuEffort> parse_cpu_effort(std::string_view word) {
-  for (const CpuEffort effort : {CpuEffort::fast, CpuEffort::balanced, CpuEffort::best})
-    if (word == to_string(effort)) return effort;
-  return fail(Errc::invalid_argument, "effort '{}' is not known; known are fast, balanced, best", word);
-}
-
-std::string_view to_string(CpuEffort effort) {
-  constexpr std::string_view kWords[] = {"fast", "balanced", "best"};
-  return kWords[static_cast<size_t>(effort)];
-}
-
-Result<CpuLevel> host_cpu_level() {
-#if defined(__aarch64__)
-  return CpuLevel::aarch64;
-#elif defined(__x86_64__)
-  const auto features = llvm::sys::getHostCPUFeatures();
-  const auto has_all = [&](std::initializer_list<const char*> names) {
-    for (const char* name : names)
-      if (!features.lookup(name)) return false;
-    return true;
-  };
-  if (!has_all({"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "cx16"}))
-    return fail(Errc::unsupported, "this processor ({}) does not have all of x86-64-v3, the least that CPU code needs",
-                llvm::sys::getHostCPUName().str());
-  return has_all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) ? CpuLevel::x86_64_v4
-                                                                              : CpuLevel::x86_64_v3;
-#else
-  return fail(Errc::unsupported, "CPU slices exist for x86-64 and aarch64; this machine is neither");
-#endif
-}
-
-}  // namespace smelt::aot
-
-namespace smelt::aot::cpu {
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level) {
   static std::once_flag once;
@@ -99,7 +47,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
   });
-  const LevelRow& row = row_of(level);
+  const LevelRow& row = kLevels[static_cast<size_t>(level)];
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(row.triple, error);
   if (target == nullptr) return fail(Errc::toolchain_missing, "LLVM has no target {}: {}", row.triple, error);
@@ -114,7 +62,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(row.triple, row.processor, row.features, options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
-  if (!machine) return fail(Errc::toolchain_missing, "LLVM cannot make code for {}", row.name);
+  if (!machine) return fail(Errc::toolchain_missing, "LLVM cannot make code for {}", to_string(level));
   return machine;
 }
 

@@ -168,8 +168,11 @@ class Session : public std::enable_shared_from_this<Session> {
   /// One source or IR file as an AIR object (smelt/aot/object.hpp), found or compiled. The options' targets are not
   /// looked at. Kept in this machine's store alone; kernels go to the remotes one by one.
   Result<BuiltFile> object(const aot::Source& source, const aot::Target& target, aot::CompileOptions options);
-  /// Objects and libraries as one library. Errors: those of aot::resolve_objects and aot::compile; empty_library.
-  Result<BuiltFile> link(std::span<const aot::Source> files, const aot::Target& target);
+  /// Objects and libraries as one library, for `target`; or for the one that `of_files` gives, which depends on the
+  /// files and on `target` alone and is asked when nothing is kept: it may read them. Errors: those of `of_files`,
+  /// aot::resolve_objects and aot::compile; empty_library.
+  Result<BuiltFile> link(std::span<const aot::Source> files, const aot::Target& target,
+                         const std::function<Result<aot::Target>()>& of_files = {});
 
   /// The same as make, loaded on a device.
   Result<loader::LibraryRef> load(const Request& request, const loader::DeviceRef& device,

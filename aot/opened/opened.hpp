@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a program and the compiler that it opens agree on. Both are of one build: the table has no version, and another
+// build's is refused.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+/// In libsmelt-aot.so: the functions by the order of their mangled names.
+struct smelt_opened_table_t {
+  const char* identity;  ///< of the sources, and of the list of functions
+  uint64_t count;
+  void (*const* functions)();
+};
+
+/// In the program: null until they are known; filled by smelt_open_compiler.
+extern void (*smelt_opened_functions[])();
+extern const uint64_t smelt_opened_count;
+extern const char* const smelt_opened_identity;
+
+/// Opens it, or ends the program with exit code 1 and a message. Any thread.
+void smelt_open_compiler() noexcept;
+}
