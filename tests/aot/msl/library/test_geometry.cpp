@@ -296,7 +296,7 @@ kernel void k(device T4* v [[buffer(0)]], device packed_{0}3* p [[buffer(1)]], d
 
 // Harbeth writes its colour matrices so; MetalPetal and WebKit ask for the type of a component.
 TEST_CASE("geometry: columns of a matrix as lists") {
-  const Msl library(R"(#include <metal_stdlib>
+  const MslLibrary library(R"(#include <metal_stdlib>
 using namespace metal;
 static_assert(is_same_v<make_scalar_t<float3>, float> && is_same_v<make_scalar<half>::type, half>);
 static_assert(is_same_v<make_scalar_t<packed_uint2>, uint>);
@@ -312,7 +312,8 @@ kernel void f(device float* o [[buffer(0)]], constant float& x [[buffer(1)]]) {
 }
 )");
   std::vector<float> out(11);
-  library.run("f", Launch{}.bind(0, out).bind(1, std::vector<float>{9}));
+  std::vector<float> x = {9};
+  library.run("f", Launch{}.bind(0, out).bind(1, x));
   CHECK(out == std::vector<float>{9, 4, 9, 3, 8, 9, 2, 6, 7, 0.75f, 1});
 }
 
