@@ -212,6 +212,50 @@ class Textures(unittest.TestCase):
         with self.assertRaisesRegex(smelt.Error, "argument 1 'by'"):
             self.lib.scale(image, [1.0, 2.0, "x"], into)
 
+    def test_checked_code(self):
+        lib = smelt.compile_shader(
+            """#include <metal_stdlib>
+            using namespace metal;
+            kernel void next(texture2d<float, access::read> from, texture2d<float, access::write> to, uint2 at [[thread_position_in_grid]]) {
+              to.write(from.read(at + uint2(1, 0)), at);
+            }
+            kernel void before(texture2d<float, access::write> to, uint2 at [[thread_position_in_grid]]) { to.write(1, at - uint2(0, 1)); }
+            kernel void slice(texture2d_array<float, access::read> from, texture1d<float, access::write> to, uint at [[thread_position_in_grid]]) {
+              to.write(from.read(uint2(at, 0), at), at);
+            }
+            kernel void rows(texture2d<uint, access::read_write> to, uint2 at [[thread_position_in_grid]]) { to.write(at.x, uint2(0, at.y)); }
+            kernel void turned(texture2d<float, access::read_write> to, uint at [[thread_position_in_grid]]) {
+              const float4 mine = to.read(uint2(at, 0));
+              threadgroup_barrier(mem_flags::mem_texture);
+              to.write(mine, uint2(to.get_width() - 1 - at, 0));
+            }
+            kernel void soft(texture2d<float> from, sampler by, texture2d<float, access::write> to, uint2 at [[thread_position_in_grid]]) {
+              to.write(from.sample(by, float2(at) * 5 - 3), at);
+            }""",
+            checked=True,
+        )
+        image, into = np.ones((2, 3), np.float32), np.zeros((2, 3), np.float32)
+        lib.next(image, into, threads=(2, 2))
+        assert into.tolist() == [[1, 1, 0], [1, 1, 0]]
+        with self.assertRaisesRegex(smelt.BoundsError, r"thread \(2, 0, 0\) reads a texel at x 3, y 0 outside of texture 0 'from' of 3 x 2 x 1"):
+            lib.next(image, into, threads=(3, 1))
+        with self.assertRaisesRegex(smelt.BoundsError, r"writes a texel at x 0, y -1 outside of texture 0 'to'"):
+            lib.before(into, threads=(1, 1))
+        pages = np.arange(2 * 1 * 3, dtype=np.float32).reshape(2, 1, 3)
+        line = np.zeros(3, np.float32)
+        lib.slice(pages, line, threads=2)
+        assert line.tolist() == [0, 4, 0]
+        with self.assertRaisesRegex(smelt.BoundsError, r"reads a texel at x 2, y 0 outside of texture 0 'from' of 3 x 1 x 2"):
+            lib.slice(pages, line)
+        with self.assertRaisesRegex(smelt.RaceError, r"race on texture 0 'to'\[0\]: .* writes at .*:10:"):
+            lib.rows(np.zeros((2, 3), np.uint32), threads=(2, 2))
+        lib.rows(np.zeros((2, 3), np.uint32), threads=(1, 2))
+        line = np.array([[1, 2, 3, 4]], np.float32)
+        lib.turned(line, threads=4)
+        assert line.tolist() == [[4, 3, 2, 1]]
+        lib.soft(image, smelt.Sampler(address="repeat"), into)
+        assert (into == 1).all()
+
     def test_textures_that_cannot_be(self):
         with self.assertRaisesRegex(smelt.UnsupportedError, "'bc1' is not among"):
             smelt.Texture(np.zeros((2, 2), np.uint8), "bc1")

@@ -69,6 +69,12 @@ inline MTL::Size size(MTLSize from) {
 inline MTLSize size(MTL::Size from) {
   return {from.width, from.height, from.depth};
 }
+inline MTL::Origin origin(MTLOrigin from) {
+  return {from.x, from.y, from.z};
+}
+inline MTL::Region region(MTLRegion from) {
+  return {origin(from.origin), size(from.size)};
+}
 inline NS::Range range(NSRange from) {
   return {from.location, from.length};
 }

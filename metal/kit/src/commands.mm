@@ -163,7 +163,21 @@ SMELT_GET(MTL::ComputeCommandEncoder, MTLDispatchType, dispatchType)
   core<MTL::ComputeCommandEncoder>(self)->setBufferOffset(offset, index);
 }
 - (void)setBuffers:(const id<MTLBuffer>[])buffers offsets:(const NSUInteger[])offsets withRange:(NSRange)span {
-  core<MTL::ComputeCommandEncoder>(self)->setBuffers(cores<MTL::Buffer>(buffers, span.length).data(), offsets, range(span));
+  core<MTL::ComputeCommandEncoder>(self)->setBuffers(cores<MTL::Buffer>(buffers, span.length).data(), offsets,
+                                                     range(span));
+}
+- (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index {
+  core<MTL::ComputeCommandEncoder>(self)->setTexture(core<MTL::Texture>(texture), index);
+}
+- (void)setTextures:(const id<MTLTexture>[])textures withRange:(NSRange)span {
+  core<MTL::ComputeCommandEncoder>(self)->setTextures(cores<MTL::Texture>(textures, span.length).data(), range(span));
+}
+- (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index {
+  core<MTL::ComputeCommandEncoder>(self)->setSamplerState(core<MTL::SamplerState>(sampler), index);
+}
+- (void)setSamplerStates:(const id<MTLSamplerState>[])samplers withRange:(NSRange)span {
+  core<MTL::ComputeCommandEncoder>(self)->setSamplerStates(cores<MTL::SamplerState>(samplers, span.length).data(),
+                                                           range(span));
 }
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index {
   core<MTL::ComputeCommandEncoder>(self)->setThreadgroupMemoryLength(length, index);
@@ -203,8 +217,11 @@ SMELT_GET(MTL::ComputeCommandEncoder, MTLDispatchType, dispatchType)
 - (void)memoryBarrierWithResources:(const id<MTLResource>[])resources count:(NSUInteger)count {
   core<MTL::ComputeCommandEncoder>(self)->memoryBarrier(cores<MTL::Resource>(resources, count).data(), count);
 }
-- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer atSampleIndex:(NSUInteger)index withBarrier:(BOOL)barrier {
-  core<MTL::ComputeCommandEncoder>(self)->sampleCountersInBuffer(core<MTL::CounterSampleBuffer>(buffer), index, barrier);
+- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
+                 atSampleIndex:(NSUInteger)index
+                   withBarrier:(BOOL)barrier {
+  core<MTL::ComputeCommandEncoder>(self)->sampleCountersInBuffer(core<MTL::CounterSampleBuffer>(buffer), index,
+                                                                 barrier);
 }
 @end
 
@@ -218,6 +235,54 @@ SMELT_GET(MTL::ComputeCommandEncoder, MTLDispatchType, dispatchType)
                   size:(NSUInteger)bytes {
   core<MTL::BlitCommandEncoder>(self)->copyFromBuffer(core<MTL::Buffer>(source), sourceOffset,
                                                       core<MTL::Buffer>(destination), destinationOffset, bytes);
+}
+- (void)copyFromBuffer:(id<MTLBuffer>)source
+           sourceOffset:(NSUInteger)sourceOffset
+      sourceBytesPerRow:(NSUInteger)bytesPerRow
+    sourceBytesPerImage:(NSUInteger)bytesPerImage
+             sourceSize:(MTLSize)extent
+              toTexture:(id<MTLTexture>)destination
+       destinationSlice:(NSUInteger)slice
+       destinationLevel:(NSUInteger)level
+      destinationOrigin:(MTLOrigin)at {
+  core<MTL::BlitCommandEncoder>(self)->copyFromBuffer(core<MTL::Buffer>(source), sourceOffset, bytesPerRow,
+                                                      bytesPerImage, size(extent), core<MTL::Texture>(destination),
+                                                      slice, level, origin(at));
+}
+- (void)copyFromTexture:(id<MTLTexture>)source
+                 sourceSlice:(NSUInteger)slice
+                 sourceLevel:(NSUInteger)level
+                sourceOrigin:(MTLOrigin)at
+                  sourceSize:(MTLSize)extent
+                    toBuffer:(id<MTLBuffer>)destination
+           destinationOffset:(NSUInteger)destinationOffset
+      destinationBytesPerRow:(NSUInteger)bytesPerRow
+    destinationBytesPerImage:(NSUInteger)bytesPerImage {
+  core<MTL::BlitCommandEncoder>(self)->copyFromTexture(core<MTL::Texture>(source), slice, level, origin(at),
+                                                       size(extent), core<MTL::Buffer>(destination), destinationOffset,
+                                                       bytesPerRow, bytesPerImage);
+}
+- (void)copyFromTexture:(id<MTLTexture>)source
+            sourceSlice:(NSUInteger)sourceSlice
+            sourceLevel:(NSUInteger)sourceLevel
+           sourceOrigin:(MTLOrigin)sourceOrigin
+             sourceSize:(MTLSize)extent
+              toTexture:(id<MTLTexture>)destination
+       destinationSlice:(NSUInteger)destinationSlice
+       destinationLevel:(NSUInteger)destinationLevel
+      destinationOrigin:(MTLOrigin)destinationOrigin {
+  core<MTL::BlitCommandEncoder>(self)->copyFromTexture(
+      core<MTL::Texture>(source), sourceSlice, sourceLevel, origin(sourceOrigin), size(extent),
+      core<MTL::Texture>(destination), destinationSlice, destinationLevel, origin(destinationOrigin));
+}
+- (void)copyFromTexture:(id<MTLTexture>)source toTexture:(id<MTLTexture>)destination {
+  core<MTL::BlitCommandEncoder>(self)->copyFromTexture(core<MTL::Texture>(source), core<MTL::Texture>(destination));
+}
+- (void)generateMipmapsForTexture:(id<MTLTexture>)texture {
+  core<MTL::BlitCommandEncoder>(self)->generateMipmaps(core<MTL::Texture>(texture));
+}
+- (void)synchronizeTexture:(id<MTLTexture>)texture slice:(NSUInteger)slice level:(NSUInteger)level {
+  core<MTL::BlitCommandEncoder>(self)->synchronizeTexture(core<MTL::Texture>(texture), slice, level);
 }
 - (void)fillBuffer:(id<MTLBuffer>)buffer range:(NSRange)span value:(uint8_t)byte {
   core<MTL::BlitCommandEncoder>(self)->fillBuffer(core<MTL::Buffer>(buffer), range(span), byte);

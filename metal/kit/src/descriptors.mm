@@ -48,6 +48,66 @@ SMELT_GET_SET(MTL::HeapDescriptor, MTLResourceOptions, resourceOptions, setResou
 SMELT_GET_SET(MTL::HeapDescriptor, MTLHeapType, type, setType, MTL::HeapType)
 @end
 
+@implementation MTLTextureDescriptor
+SMELT_MAKE(MTL::TextureDescriptor)
++ (MTLTextureDescriptor*)texture2DDescriptorWithPixelFormat:(MTLPixelFormat)format
+                                                      width:(NSUInteger)width
+                                                     height:(NSUInteger)height
+                                                  mipmapped:(BOOL)mipmapped {
+  Scope scope;
+  return give(
+      MTL::TextureDescriptor::texture2DDescriptor(static_cast<MTL::PixelFormat>(format), width, height, mipmapped));
+}
++ (MTLTextureDescriptor*)textureCubeDescriptorWithPixelFormat:(MTLPixelFormat)format
+                                                         size:(NSUInteger)size
+                                                    mipmapped:(BOOL)mipmapped {
+  Scope scope;
+  return give(MTL::TextureDescriptor::textureCubeDescriptor(static_cast<MTL::PixelFormat>(format), size, mipmapped));
+}
++ (MTLTextureDescriptor*)textureBufferDescriptorWithPixelFormat:(MTLPixelFormat)format
+                                                          width:(NSUInteger)width
+                                                resourceOptions:(MTLResourceOptions)options
+                                                          usage:(MTLTextureUsage)usage {
+  Scope scope;
+  return give(
+      MTL::TextureDescriptor::textureBufferDescriptor(static_cast<MTL::PixelFormat>(format), width, options, usage));
+}
+SMELT_GET_SET(MTL::TextureDescriptor, MTLTextureType, textureType, setTextureType, MTL::TextureType)
+SMELT_GET_SET(MTL::TextureDescriptor, MTLPixelFormat, pixelFormat, setPixelFormat, MTL::PixelFormat)
+SMELT_GET_SET(MTL::TextureDescriptor, NSUInteger, width, setWidth, NSUInteger)
+SMELT_GET_SET(MTL::TextureDescriptor, NSUInteger, height, setHeight, NSUInteger)
+SMELT_GET_SET(MTL::TextureDescriptor, NSUInteger, depth, setDepth, NSUInteger)
+SMELT_GET_SET(MTL::TextureDescriptor, NSUInteger, mipmapLevelCount, setMipmapLevelCount, NSUInteger)
+SMELT_GET_SET(MTL::TextureDescriptor, NSUInteger, sampleCount, setSampleCount, NSUInteger)
+SMELT_GET_SET(MTL::TextureDescriptor, NSUInteger, arrayLength, setArrayLength, NSUInteger)
+SMELT_GET_SET(MTL::TextureDescriptor, MTLResourceOptions, resourceOptions, setResourceOptions, MTL::ResourceOptions)
+SMELT_GET_SET(MTL::TextureDescriptor, MTLCPUCacheMode, cpuCacheMode, setCpuCacheMode, MTL::CPUCacheMode)
+SMELT_GET_SET(MTL::TextureDescriptor, MTLStorageMode, storageMode, setStorageMode, MTL::StorageMode)
+SMELT_GET_SET(MTL::TextureDescriptor, MTLHazardTrackingMode, hazardTrackingMode, setHazardTrackingMode,
+              MTL::HazardTrackingMode)
+SMELT_GET_SET(MTL::TextureDescriptor, MTLTextureUsage, usage, setUsage, MTL::TextureUsage)
+SMELT_GET_SET(MTL::TextureDescriptor, BOOL, allowGPUOptimizedContents, setAllowGPUOptimizedContents, bool)
+@end
+
+@implementation MTLSamplerDescriptor
+SMELT_MAKE(MTL::SamplerDescriptor)
+SMELT_LABEL(MTL::SamplerDescriptor)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerMinMagFilter, minFilter, setMinFilter, MTL::SamplerMinMagFilter)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerMinMagFilter, magFilter, setMagFilter, MTL::SamplerMinMagFilter)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerMipFilter, mipFilter, setMipFilter, MTL::SamplerMipFilter)
+SMELT_GET_SET(MTL::SamplerDescriptor, NSUInteger, maxAnisotropy, setMaxAnisotropy, NSUInteger)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerAddressMode, sAddressMode, setSAddressMode, MTL::SamplerAddressMode)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerAddressMode, tAddressMode, setTAddressMode, MTL::SamplerAddressMode)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerAddressMode, rAddressMode, setRAddressMode, MTL::SamplerAddressMode)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLSamplerBorderColor, borderColor, setBorderColor, MTL::SamplerBorderColor)
+SMELT_GET_SET(MTL::SamplerDescriptor, BOOL, normalizedCoordinates, setNormalizedCoordinates, bool)
+SMELT_GET_SET(MTL::SamplerDescriptor, float, lodMinClamp, setLodMinClamp, float)
+SMELT_GET_SET(MTL::SamplerDescriptor, float, lodMaxClamp, setLodMaxClamp, float)
+SMELT_GET_SET(MTL::SamplerDescriptor, BOOL, lodAverage, setLodAverage, bool)
+SMELT_GET_SET(MTL::SamplerDescriptor, MTLCompareFunction, compareFunction, setCompareFunction, MTL::CompareFunction)
+SMELT_GET_SET(MTL::SamplerDescriptor, BOOL, supportArgumentBuffers, setSupportArgumentBuffers, bool)
+@end
+
 @implementation MTLResidencySetDescriptor
 SMELT_MAKE(MTL::ResidencySetDescriptor)
 SMELT_LABEL(MTL::ResidencySetDescriptor)
@@ -132,14 +192,14 @@ SMELT_MAKE(MTL::LinkedFunctions)
 + (MTLLinkedFunctions*)linkedFunctions {
   return [[self new] autorelease];
 }
-#define SMELT_LIST(Class, name, Setter)             \
-  -(NSArray*)name {                                 \
-    Scope scope;                                    \
-    return array(core<Class>(self)->name());        \
-  }                                                 \
-  -(void)Setter : (NSArray*)list {                  \
-    Scope scope;                                    \
-    core<Class>(self)->Setter(array(list));         \
+#define SMELT_LIST(Class, name, Setter)      \
+  -(NSArray*)name {                          \
+    Scope scope;                             \
+    return array(core<Class>(self)->name()); \
+  }                                          \
+  -(void)Setter : (NSArray*)list {           \
+    Scope scope;                             \
+    core<Class>(self)->Setter(array(list));  \
   }
 SMELT_LIST(MTL::LinkedFunctions, functions, setFunctions)
 SMELT_LIST(MTL::LinkedFunctions, binaryFunctions, setBinaryFunctions)

@@ -3,7 +3,6 @@
 
 using namespace smelt::kit;
 
-
 @interface SmeltMTLDevice : SmeltMetalObject <MTLDevice>
 @end
 @implementation SmeltMTLDevice
@@ -68,6 +67,21 @@ SMELT_GET(MTL::Device, BOOL, areRasterOrderGroupsSupported)
                               deallocator:(void (^)(void* bytes, NSUInteger length))deallocator {
   return wrap(core<MTL::Device>(self)->newBuffer(bytes, length, options, MTL::BufferDeallocator(deallocator)));
 }
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor {
+  return wrap(core<MTL::Device>(self)->newTexture(core<MTL::TextureDescriptor>(descriptor)));
+}
+- (id<MTLSamplerState>)newSamplerStateWithDescriptor:(MTLSamplerDescriptor*)descriptor {
+  return wrap(core<MTL::Device>(self)->newSamplerState(core<MTL::SamplerDescriptor>(descriptor)));
+}
+- (BOOL)supportsTextureSampleCount:(NSUInteger)count {
+  return core<MTL::Device>(self)->supportsTextureSampleCount(count);
+}
+- (NSUInteger)minimumTextureBufferAlignmentForPixelFormat:(MTLPixelFormat)format {
+  return core<MTL::Device>(self)->minimumTextureBufferAlignmentForPixelFormat(static_cast<MTL::PixelFormat>(format));
+}
+- (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:(MTLPixelFormat)format {
+  return core<MTL::Device>(self)->minimumLinearTextureAlignmentForPixelFormat(static_cast<MTL::PixelFormat>(format));
+}
 - (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor {
   return wrap(core<MTL::Device>(self)->newHeap(core<MTL::HeapDescriptor>(descriptor)));
 }
@@ -91,10 +105,12 @@ SMELT_GET(MTL::Device, BOOL, areRasterOrderGroupsSupported)
   });
 }
 - (id<MTLLibrary>)newLibraryWithFile:(NSString*)path error:(NSError**)error {
-  return with_error(error, [&](NS::Error** found) { return wrap(core<MTL::Device>(self)->newLibrary(text(path), found)); });
+  return with_error(error,
+                    [&](NS::Error** found) { return wrap(core<MTL::Device>(self)->newLibrary(text(path), found)); });
 }
 - (id<MTLLibrary>)newLibraryWithURL:(NSURL*)from error:(NSError**)error {
-  return with_error(error, [&](NS::Error** found) { return wrap(core<MTL::Device>(self)->newLibrary(url(from), found)); });
+  return with_error(error,
+                    [&](NS::Error** found) { return wrap(core<MTL::Device>(self)->newLibrary(url(from), found)); });
 }
 - (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError**)error {
   return with_error(error, [&](NS::Error** found) {
@@ -135,14 +151,16 @@ SMELT_GET(MTL::Device, BOOL, areRasterOrderGroupsSupported)
                                                              error:(NSError**)error {
   return with_error(error, [&](NS::Error** found) {
     MTL::AutoreleasedComputePipelineReflection about = nullptr;
-    id made = wrap(core<MTL::Device>(self)->newComputePipelineState(core<MTL::Function>(function), options, &about, found));
+    id made =
+        wrap(core<MTL::Device>(self)->newComputePipelineState(core<MTL::Function>(function), options, &about, found));
     if (reflection) *reflection = give(about);
     return made;
   });
 }
 - (id<MTLComputePipelineState>)newComputePipelineStateWithDescriptor:(MTLComputePipelineDescriptor*)descriptor
                                                              options:(MTLPipelineOption)options
-                                                          reflection:(MTLAutoreleasedComputePipelineReflection*)reflection
+                                                          reflection:
+                                                              (MTLAutoreleasedComputePipelineReflection*)reflection
                                                                error:(NSError**)error {
   return with_error(error, [&](NS::Error** found) {
     MTL::AutoreleasedComputePipelineReflection about = nullptr;

@@ -37,6 +37,11 @@ SMELT_GET(MTL::Buffer, BOOL, isAliasable)
 - (void)didModifyRange:(NSRange)span {
   core<MTL::Buffer>(self)->didModifyRange(range(span));
 }
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor
+                                    offset:(NSUInteger)offset
+                               bytesPerRow:(NSUInteger)bytesPerRow {
+  return wrap(core<MTL::Buffer>(self)->newTexture(core<MTL::TextureDescriptor>(descriptor), offset, bytesPerRow));
+}
 - (void)addDebugMarker:(NSString*)marker range:(NSRange)span {
   Scope scope;
   core<MTL::Buffer>(self)->addDebugMarker(text(marker), range(span));
@@ -44,6 +49,91 @@ SMELT_GET(MTL::Buffer, BOOL, isAliasable)
 - (void)removeAllDebugMarkers {
   core<MTL::Buffer>(self)->removeAllDebugMarkers();
 }
+@end
+
+@interface SmeltMTLTexture : SmeltMetalObject <MTLTexture>
+@end
+@implementation SmeltMTLTexture
+SMELT_LABEL(MTL::Texture)
+SMELT_DEVICE(MTL::Texture)
+SMELT_MEMORY(MTL::Texture)
+SMELT_GET(MTL::Texture, NSUInteger, heapOffset)
+SMELT_GET(MTL::Texture, BOOL, isAliasable)
+SMELT_GET(MTL::Texture, MTLTextureType, textureType)
+SMELT_GET(MTL::Texture, MTLPixelFormat, pixelFormat)
+SMELT_GET(MTL::Texture, NSUInteger, width)
+SMELT_GET(MTL::Texture, NSUInteger, height)
+SMELT_GET(MTL::Texture, NSUInteger, depth)
+SMELT_GET(MTL::Texture, NSUInteger, mipmapLevelCount)
+SMELT_GET(MTL::Texture, NSUInteger, sampleCount)
+SMELT_GET(MTL::Texture, NSUInteger, arrayLength)
+SMELT_GET(MTL::Texture, MTLTextureUsage, usage)
+SMELT_GET(MTL::Texture, BOOL, isFramebufferOnly)
+SMELT_GET(MTL::Texture, BOOL, isShareable)
+SMELT_GET(MTL::Texture, NSUInteger, parentRelativeLevel)
+SMELT_GET(MTL::Texture, NSUInteger, parentRelativeSlice)
+SMELT_GET(MTL::Texture, NSUInteger, bufferOffset)
+SMELT_GET(MTL::Texture, NSUInteger, bufferBytesPerRow)
+- (id<MTLHeap>)heap {
+  Scope scope;
+  return give(core<MTL::Texture>(self)->heap());
+}
+- (void)makeAliasable {
+  core<MTL::Texture>(self)->makeAliasable();
+}
+- (id<MTLTexture>)parentTexture {
+  Scope scope;
+  return give(core<MTL::Texture>(self)->parentTexture());
+}
+- (id<MTLBuffer>)buffer {
+  Scope scope;
+  return give(core<MTL::Texture>(self)->buffer());
+}
+- (void)replaceRegion:(MTLRegion)part
+          mipmapLevel:(NSUInteger)level
+                slice:(NSUInteger)slice
+            withBytes:(const void*)bytes
+          bytesPerRow:(NSUInteger)bytesPerRow
+        bytesPerImage:(NSUInteger)bytesPerImage {
+  core<MTL::Texture>(self)->replaceRegion(region(part), level, slice, bytes, bytesPerRow, bytesPerImage);
+}
+- (void)replaceRegion:(MTLRegion)part
+          mipmapLevel:(NSUInteger)level
+            withBytes:(const void*)bytes
+          bytesPerRow:(NSUInteger)bytesPerRow {
+  core<MTL::Texture>(self)->replaceRegion(region(part), level, bytes, bytesPerRow);
+}
+- (void)getBytes:(void*)bytes
+      bytesPerRow:(NSUInteger)bytesPerRow
+    bytesPerImage:(NSUInteger)bytesPerImage
+       fromRegion:(MTLRegion)part
+      mipmapLevel:(NSUInteger)level
+            slice:(NSUInteger)slice {
+  core<MTL::Texture>(self)->getBytes(bytes, bytesPerRow, bytesPerImage, region(part), level, slice);
+}
+- (void)getBytes:(void*)bytes
+     bytesPerRow:(NSUInteger)bytesPerRow
+      fromRegion:(MTLRegion)part
+     mipmapLevel:(NSUInteger)level {
+  core<MTL::Texture>(self)->getBytes(bytes, bytesPerRow, region(part), level);
+}
+- (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format {
+  return wrap(core<MTL::Texture>(self)->newTextureView(static_cast<MTL::PixelFormat>(format)));
+}
+- (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format
+                                    textureType:(MTLTextureType)type
+                                         levels:(NSRange)levels
+                                         slices:(NSRange)slices {
+  return wrap(core<MTL::Texture>(self)->newTextureView(
+      static_cast<MTL::PixelFormat>(format), static_cast<MTL::TextureType>(type), range(levels), range(slices)));
+}
+@end
+
+@interface SmeltMTLSamplerState : SmeltMetalObject <MTLSamplerState>
+@end
+@implementation SmeltMTLSamplerState
+SMELT_GET_TEXT(MTL::SamplerState, label)
+SMELT_DEVICE(MTL::SamplerState)
 @end
 
 @interface SmeltMTLHeap : SmeltMetalObject <MTLHeap>

@@ -55,6 +55,67 @@ static void test_argument_buffer(id<MTLDevice> device) {
   CHECK(y[0] == 10.5f && y[1] == 20.5f && y[2] == 30.5f);
 }
 
+static void test_textures(id<MTLDevice> device) {
+  NSString* text =
+      @"#include <metal_stdlib>\nusing namespace metal;\n"
+       "kernel void halve(texture2d<float> from [[texture(0)]], sampler by [[sampler(0)]],\n"
+       "                  texture2d<float, access::write> to [[texture(1)]], uint2 at [[thread_position_in_grid]]) {\n"
+       "  to.write(from.sample(by, (float2(at) + 0.5f) / float2(to.get_width(), to.get_height())), at); }\n";
+  NSError* error = nil;
+  id<MTLFunction> function = [[device newLibraryWithSource:text options:nil error:&error] newFunctionWithName:@"halve"];
+  CHECK(function && !error);
+  MTLTextureDescriptor* about = [MTLTextureDescriptor texture2DDescriptorWithPixelFormat:MTLPixelFormatR8Unorm
+                                                                                   width:4
+                                                                                  height:1
+                                                                               mipmapped:NO];
+  about.usage = MTLTextureUsageShaderRead;
+  about.storageMode = MTLStorageModeShared;
+  id<MTLTexture> from = [device newTextureWithDescriptor:about];
+  about.width = 2;
+  id<MTLTexture> to = [device newTextureWithDescriptor:about];
+  CHECK(from.width == 4 && to.width == 2 && from.pixelFormat == MTLPixelFormatR8Unorm && from.mipmapLevelCount == 1);
+  CHECK(from.textureType == MTLTextureType2D && !from.parentTexture && !from.buffer && from.device == device);
+  MTLSamplerDescriptor* states = [MTLSamplerDescriptor new];
+  states.minFilter = states.magFilter = MTLSamplerMinMagFilterLinear;
+  states.sAddressMode = MTLSamplerAddressModeClampToEdge;
+  states.label = @"soft";
+  id<MTLSamplerState> by = [device newSamplerStateWithDescriptor:states];
+  CHECK([by.label isEqual:@"soft"] && by.device == device);
+  const uint8_t texels[] = {0, 100, 200, 220, 0};
+  id<MTLBuffer> bytes = [device newBufferWithBytes:texels length:sizeof texels options:MTLResourceStorageModeShared];
+  id<MTLCommandBuffer> buffer = [[device newCommandQueue] commandBuffer];
+  id<MTLBlitCommandEncoder> blit = [buffer blitCommandEncoder];
+  [blit copyFromBuffer:bytes
+             sourceOffset:0
+        sourceBytesPerRow:4
+      sourceBytesPerImage:4
+               sourceSize:MTLSizeMake(4, 1, 1)
+                toTexture:from
+         destinationSlice:0
+         destinationLevel:0
+        destinationOrigin:MTLOriginMake(0, 0, 0)];
+  [blit endEncoding];
+  id<MTLComputeCommandEncoder> compute = [buffer computeCommandEncoder];
+  [compute setComputePipelineState:[device newComputePipelineStateWithFunction:function error:&error]];
+  [compute setTexture:from atIndex:0];
+  [compute setTexture:to atIndex:1];
+  [compute setSamplerState:by atIndex:0];
+  [compute dispatchThreads:MTLSizeMake(2, 1, 1) threadsPerThreadgroup:MTLSizeMake(2, 1, 1)];
+  [compute endEncoding];
+  [buffer commit];
+  [buffer waitUntilCompleted];
+  uint8_t halves[2] = {0};
+  [to getBytes:halves bytesPerRow:2 fromRegion:MTLRegionMake2D(0, 0, 2, 1) mipmapLevel:0];
+  CHECK(!buffer.error && halves[0] == 50 && halves[1] == 210);
+  [to replaceRegion:MTLRegionMake2D(1, 0, 1, 1) mipmapLevel:0 withBytes:texels bytesPerRow:1];
+  id<MTLTexture> view = [to newTextureViewWithPixelFormat:MTLPixelFormatR8Uint];
+  [view getBytes:halves bytesPerRow:2 fromRegion:MTLRegionMake2D(0, 0, 2, 1) mipmapLevel:0];
+  CHECK(view.parentTexture == to && halves[0] == 50 && halves[1] == 0);
+  id<MTLTexture> inside = [bytes newTextureWithDescriptor:about offset:1 bytesPerRow:2];
+  [inside getBytes:halves bytesPerRow:2 fromRegion:MTLRegionMake2D(0, 0, 2, 1) mipmapLevel:0];
+  CHECK(inside.buffer == bytes && inside.bufferOffset == 1 && halves[0] == 100 && halves[1] == 200);
+}
+
 static void test_numbers(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLLibrary> library) {
   CHECK([[NSSet setWithArray:library.functionNames] isEqual:[NSSet setWithArray:@[ @"saxpy", @"add" ]]]);
   CHECK([library newFunctionWithName:@"nothing"] == nil);
@@ -202,6 +263,7 @@ int main(void) {
     id<MTLLibrary> library = library_of(device);
     test_numbers(device, queue, library);
     test_argument_buffer(device);
+    test_textures(device);
     test_constants(device, queue, library);
     test_lifetimes(device, queue);
     test_errors(device);

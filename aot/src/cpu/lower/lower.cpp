@@ -78,7 +78,8 @@ bool has_shape(const Call& call, const Operation& operation) {
   return right_kind && call.operands.size() == operation.operands && llvm::all_of(call.operands, same);
 }
 
-Result<void> lower_call(llvm::CallInst& instruction, const AirName& name, const Operation& operation) {
+Result<void> lower_call(llvm::CallInst& instruction, const AirName& name, const Operation& operation,
+                        const LowerOptions& options) {
   llvm::IRBuilder<> builder(&instruction);
   if (llvm::isa<llvm::FPMathOperator>(instruction)) {
     llvm::FastMathFlags flags = instruction.getFastMathFlags();
@@ -87,7 +88,7 @@ Result<void> lower_call(llvm::CallInst& instruction, const AirName& name, const 
     builder.setFastMathFlags(flags);
   }
   llvm::Type* type = instruction.getType();
-  Call call{builder, instruction, name, llvm::SmallVector<Value*, 8>(instruction.args()), type};
+  Call call{builder, instruction, name, llvm::SmallVector<Value*, 8>(instruction.args()), type, options.name_texels};
   if (!has_shape(call, operation))
     return bad_call(call, operation.shape == Shape::integers ? "integers of the result's type"
                                                              : "half, bfloat or float operands of the result's type");
@@ -105,7 +106,7 @@ Result<void> lower_call(llvm::CallInst& instruction, const AirName& name, const 
   return {};
 }
 
-Result<void> lower_function(llvm::Function& function) {
+Result<void> lower_function(llvm::Function& function, const LowerOptions& options) {
   llvm::SmallVector<llvm::CallInst*, 32> calls;
   for (llvm::BasicBlock& block : function)
     for (llvm::Instruction& instruction : block)
@@ -120,7 +121,7 @@ Result<void> lower_function(llvm::Function& function) {
     if (answer.support == Support::unsupported)
       return fail(Errc::unsupported, "{}: {} (function '{}')", callee->getName().str(), answer.reason,
                   function.getName().str());
-    SMELT_TRY_VOID(lower_call(*call, *name, *find_operation(*name)));
+    SMELT_TRY_VOID(lower_call(*call, *name, *find_operation(*name), options));
   }
   return {};
 }
@@ -167,7 +168,7 @@ Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& opti
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     relax_float_assumptions(function);
-    SMELT_TRY_VOID(lower_function(function));
+    SMELT_TRY_VOID(lower_function(function, options));
     SMELT_TRY_VOID(lower_cpu_only(function));
     SMELT_TRY_VOID(lower_generic(function, options.expand_memory));
   }

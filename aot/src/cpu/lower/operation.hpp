@@ -21,6 +21,7 @@ struct Call {
   const AirName& name;
   llvm::SmallVector<llvm::Value*, 8> operands;
   llvm::Type* type = nullptr;  ///< of the result, as the lowering is to give it
+  bool names_texels = false;   ///< LowerOptions::name_texels
 
   llvm::Module& module() const { return *instruction.getModule(); }
   llvm::Value* operator[](size_t i) const { return operands[i]; }

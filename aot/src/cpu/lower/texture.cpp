@@ -104,11 +104,23 @@ class TextureLowering {
   Result<Value*> read() {
     Value* const level = to_i32(operands_.level);
     const bool is_sample = operation_.is_multisampled();
-    SMELT_TRY(Value * words,
-              run("texture_read", {handle(operands_.texture), whole_axis(offset_coordinate(), 0),
-                                   whole_axis(offset_coordinate(), 1), whole_axis(offset_coordinate(), 2), layer(),
-                                   is_sample ? whole(0) : level, is_sample ? level : whole(0)}));
+    const auto operands = place(offset_coordinate(), is_sample ? whole(0) : level, is_sample ? level : whole(0));
+    if (call_.names_texels) {
+      SMELT_TRY(Value * texel_address, run("texture_texel", operands));
+      SMELT_TRY(Value * words, run("texture_read_texel", {operands.front(), texel_address}));
+      return texel(words);
+    }
+    SMELT_TRY(Value * words, run("texture_read", operands));
     return texel(words);
+  }
+  llvm::SmallVector<Value*, 8> place(Value* coordinate, Value* level, Value* sample) {
+    return {handle(operands_.texture),
+            whole_axis(coordinate, 0),
+            whole_axis(coordinate, 1),
+            whole_axis(coordinate, 2),
+            layer(),
+            level,
+            sample};
   }
   /// Where a read looks; its offset may only be a constant, and is zero where nobody wrote one.
   Value* offset_coordinate() {
@@ -117,9 +129,14 @@ class TextureLowering {
   }
 
   Result<Value*> write() {
-    SMELT_TRY_VOID(run("texture_write", {handle(operands_.texture), whole_axis(operands_.coordinate, 0),
-                                         whole_axis(operands_.coordinate, 1), whole_axis(operands_.coordinate, 2),
-                                         layer(), to_i32(operands_.level), words_of(operands_.value)}));
+    auto operands = place(operands_.coordinate, to_i32(operands_.level), whole(0));
+    if (call_.names_texels) {
+      SMELT_TRY(Value * texel_address, run("texture_texel", operands));
+      SMELT_TRY_VOID(run("texture_write_texel", {operands.front(), texel_address, words_of(operands_.value)}));
+      return nullptr;
+    }
+    operands.back() = words_of(operands_.value);
+    SMELT_TRY_VOID(run("texture_write", operands));
     return nullptr;
   }
 

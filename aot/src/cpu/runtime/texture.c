@@ -338,3 +338,15 @@ void smelt_rt_texture_write(const Texture* t, u32 x, u32 y, u32 z, u32 layer, u3
   unsigned char* p = texel_at(t, x, y, z, layer, level, 0);
   if (p) encode(t, p, value);
 }
+
+// The same in two steps, for code that looks where it goes: the texel, null outside, then the access.
+
+unsigned char* smelt_rt_texture_texel(const Texture* t, u32 x, u32 y, u32 z, u32 layer, u32 level, u32 sample) {
+  return texel_at(t, x, y, z, layer, level, sample);
+}
+Word4 smelt_rt_texture_read_texel(const Texture* t, const unsigned char* texel) {
+  return decode(t, texel);
+}
+void smelt_rt_texture_write_texel(const Texture* t, unsigned char* texel, Word4 value) {
+  encode(t, texel, value);
+}

@@ -11,6 +11,7 @@
 #include "cpu/work_item/make_work_item.hpp"
 #include "cpu/work_item/pointer_shadows.hpp"
 #include "cpu/work_item/recursion.hpp"
+#include "cpu/work_item/texel_access.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -81,19 +82,23 @@ class AccessGuard {
 
   /// Leaves `access` in a block that runs only when `ok`; else the fault is reported. The access's users see zero then.
   void branch_around(llvm::Instruction& access, llvm::Value* ok, const Range& range) {
+    const Shadow& shadow = shadows_.of(range.pointer);
+    run_only_when(access, ok,
+                  {.object = shadow.object,
+                   .offset = shadow.offset,
+                   .bytes = range.bytes,
+                   .position = position_,
+                   .is_write = range.is_write});
+  }
+
+  void run_only_when(llvm::Instruction& access, llvm::Value* ok, const Fault& fault) {
     llvm::Instruction* then = nullptr;
     llvm::Instruction* otherwise = nullptr;
     llvm::SplitBlockAndInsertIfThenElse(ok, &access, &then, &otherwise);
     llvm::BasicBlock* after = access.getParent();
     access.moveBefore(then);
     llvm::IRBuilder<> report(otherwise);
-    const Shadow& shadow = shadows_.of(range.pointer);
-    report_fault(report, dispatch_,
-                 {.object = shadow.object,
-                  .offset = shadow.offset,
-                  .bytes = range.bytes,
-                  .position = position_,
-                  .is_write = range.is_write});
+    report_fault(report, dispatch_, fault);
     if (access.getType()->isVoidTy() || access.use_empty()) return;
     llvm::IRBuilder<> join(&after->front());
     llvm::PHINode* value = join.CreatePHI(access.getType(), 2);
@@ -146,6 +151,8 @@ class AccessGuard {
     if (callee.getName() == kLogHelper) return guard_log(call);
     if (callee.getName() == kFaultHelper || is_recursive_symbol(callee.getName()))
       return {};  // check_recursion: it takes no pointers
+    if (const auto texel = texel_access(call)) return guard_texel(call, *texel);
+    if (stays_in_textures(call)) return {};
     const auto collective = parse_collective(callee.getName());
     if (!collective) return unknown(callee.getName());
     switch (collective->kind) {
@@ -159,6 +166,21 @@ class AccessGuard {
       default:
         return {};  // values of lanes, and events that nobody looks at
     }
+  }
+
+  Result<void> guard_texel(llvm::CallInst& call, const TexelAccess& access) {
+    llvm::IRBuilder<> builder(&call);
+    const auto wide = [&](llvm::Value* number) {
+      return number != nullptr ? builder.CreateZExt(number, i64_) : llvm::ConstantInt::get(i64_, 0);
+    };
+    llvm::Value* const at = builder.CreateOr(wide(access.x), builder.CreateShl(wide(access.y), 32));
+    run_only_when(call, builder.CreateIsNotNull(access.texel),
+                  {.object = builder.getInt32(SMELT_CPU_FAULT_TEXTURE),
+                   .offset = builder.CreatePtrToInt(access.texture, i64_),
+                   .bytes = at,
+                   .position = position_,
+                   .is_write = access.is_write});
+    return {};
   }
 
   static tl::unexpected<Error> unknown(llvm::StringRef what) {

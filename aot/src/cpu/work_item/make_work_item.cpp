@@ -343,6 +343,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
   SMELT_TRY_VOID(keep_recursion(module));
   LowerOptions lower;
   lower.expand_memory = !bool(options.checked);  // one check for the whole of it
+  lower.name_texels = bool(options.checked);
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;
   SMELT_TRY_VOID(lower_air_operations(module, lower));
   if (options.keep_lane_functions) keep_lane_functions(module, target);

@@ -5,6 +5,7 @@
 #include "cpu/lower/collectives.hpp"
 #include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/make_work_item.hpp"
+#include "cpu/work_item/texel_access.hpp"
 #include "cpu/work_item/watch_calls.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
@@ -138,6 +139,11 @@ class ThreadWatcher {
       tell_access(call, memory->getDest(), bytes, SMELT_CPU_ACCESS_WRITES);
       return;
     }
+    if (const auto texel = texel_access(call)) {
+      // Whoever touches a texel touches its first byte.
+      tell_access(call, texel->texel, llvm::ConstantInt::get(i64_, 1), texel->is_write ? SMELT_CPU_ACCESS_WRITES : 0);
+      return;
+    }
     const llvm::Function* callee = call.getCalledFunction();
     const auto collective = callee != nullptr ? parse_collective(callee->getName()) : std::nullopt;
     if (!collective) return;
@@ -169,7 +175,11 @@ class ThreadWatcher {
   static uint32_t barrier_flags(const llvm::CallInst& call) {
     const auto* flags = call.arg_size() > 0 ? llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0)) : nullptr;
     constexpr uint32_t kBoth = SMELT_CPU_BARRIER_DEVICE | SMELT_CPU_BARRIER_THREADGROUP;
-    return flags != nullptr ? static_cast<uint32_t>(flags->getZExtValue()) & kBoth : kBoth;
+    if (flags == nullptr) return kBoth;
+    // What orders texels is taken to order all of device memory: less is found, and nothing that is right is told of.
+    constexpr uint64_t kTexture = 4;
+    const uint64_t given = flags->getZExtValue();
+    return (static_cast<uint32_t>(given) & kBoth) | ((given & kTexture) != 0 ? SMELT_CPU_BARRIER_DEVICE : 0);
   }
 
   /// Each of its lines of eight elements, as the SIMD group's own.

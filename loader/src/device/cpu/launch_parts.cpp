@@ -3,6 +3,7 @@
 
 #include "log_format.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace smelt::loader {
@@ -28,8 +29,32 @@ std::optional<std::string> place_of(const smelt_cpu_fault& fault) {
   }
 }
 
+/// The texture is known by its address.
+tl::unexpected<Error> left_texture(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
+                                   const smelt_cpu_fault& fault) {
+  std::string what = "a texture";
+  for (uint32_t i = 0; i < SMELT_CPU_MAX_TEXTURES; ++i) {
+    const smelt_cpu_texture* const texture = dispatch.textures != nullptr ? dispatch.textures[i] : nullptr;
+    if (texture == nullptr || reinterpret_cast<uintptr_t>(texture) != fault.offset) continue;
+    what = fmt::format("texture {}", i);
+    for (const ArgInfo& argument : pipeline.args())
+      if (argument.kind == ArgumentKind::texture && argument.index <= i && i < argument.index + argument.array_size)
+        what += fmt::format(" '{}'", argument.name);
+    what += fmt::format(" of {} x {} x {}", texture->width, texture->height, std::max(texture->depth, texture->layers));
+    if (texture->levels > 1) what += fmt::format(" with {} levels", texture->levels);
+    break;
+  }
+  auto error = fail(Errc::buffer_bounds, "kernel '{}': thread ({}, {}, {}) {} a texel at x {}, y {} outside of {}",
+                    pipeline.name(), fault.position[0], fault.position[1], fault.position[2],
+                    fault.is_write != 0 ? "writes" : "reads", static_cast<int32_t>(fault.bytes),
+                    static_cast<int32_t>(fault.bytes >> 32), what);
+  error.value().subject = pipeline.name();
+  return error;
+}
+
 tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
                               const smelt_cpu_fault& fault) {
+  if (fault.buffer == SMELT_CPU_FAULT_TEXTURE) return left_texture(pipeline, dispatch, fault);
   if (fault.buffer == SMELT_CPU_FAULT_RECURSION)
     return fail(Errc::pipeline_failed,
                 "kernel '{}' calls one of its functions from itself deeper than the CPU's stack is sure to hold; its "

@@ -86,6 +86,12 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
     if (buffer != 0 && dispatch.buffer_bytes[i] != 0)
       shadow_.add_range({buffer, buffer + dispatch.buffer_bytes[i], false});
   }
+  for (size_t i = 0; dispatch.textures != nullptr && i < SMELT_CPU_MAX_TEXTURES; ++i) {
+    const smelt_cpu_texture* const texture = dispatch.textures[i];
+    if (texture == nullptr) continue;
+    const auto texels = reinterpret_cast<uintptr_t>(texture->data);
+    shadow_.add_range({texels, texels + texture->layer_bytes * texture->layers, false});
+  }
 }
 
 /// Whether [[threadgroup(i)]] has its place in scratch: lengths of arguments that this kernel lacks may be left over.
@@ -306,7 +312,9 @@ void Watcher::found_race(const Touch& before, bool before_writes, const Touch& n
     finding.second = side(now.thread(), second, does(now, now_writes));
     name_memory(finding, address, bytes, second);
   }
-  const std::string flags = is_threadgroup ? "mem_flags::mem_threadgroup" : "mem_flags::mem_device";
+  const std::string_view flags = is_threadgroup                          ? "mem_flags::mem_threadgroup"
+                                 : finding.memory.starts_with("texture") ? "mem_flags::mem_texture"
+                                                                         : "mem_flags::mem_device";
   if (before.is_atomic || now.is_atomic)
     finding.advice = "only one of them is an atomic";
   else if (scope == Scope::device)
@@ -463,6 +471,22 @@ void Watcher::name_buffer(Finding& finding, uint64_t address, uint64_t bytes) co
       }
     finding.memory += (finding.memory.empty() ? "" : ", also ") + name;
     if (!finding.element) finding.element = (address - nearest) / element;
+  }
+  if (finding.memory.empty()) name_texture(finding, address);
+}
+
+void Watcher::name_texture(Finding& finding, uint64_t address) const {
+  if (dispatch_.textures == nullptr) return;
+  for (const ArgInfo& argument : pipeline_.args()) {
+    if (argument.kind != ArgumentKind::texture) continue;
+    for (uint32_t i = argument.index; i < argument.index + argument.array_size && i < SMELT_CPU_MAX_TEXTURES; ++i) {
+      const smelt_cpu_texture* const texture = dispatch_.textures[i];
+      if (texture == nullptr) continue;
+      const auto start = reinterpret_cast<uintptr_t>(texture->data);
+      if (address < start || address >= start + texture->layer_bytes * texture->layers) continue;
+      finding.memory += fmt::format("{}texture {} '{}'", finding.memory.empty() ? "" : ", also ", i, argument.name);
+      if (!finding.element) finding.element = (address - start) / texture->texel_bytes;
+    }
   }
 }
 

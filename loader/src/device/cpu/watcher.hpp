@@ -89,6 +89,8 @@ class Watcher {
   Told* add(Finding::Kind kind, const char* first, const char* second);
   Scope scope_of(uint32_t other) const;
   FindingSide side(uint32_t thread, const char* place, std::string does) const;
+  /// With padded rows the element counts them, too.
+  void name_texture(Finding& finding, uint64_t address) const;
   void name_buffer(Finding& finding, uint64_t address, uint64_t bytes) const;
   void name_memory(Finding& finding, uint64_t address, uint64_t bytes, const char* place) const;
 

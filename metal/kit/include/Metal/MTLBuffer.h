@@ -2,7 +2,7 @@
 #ifndef SMELT_METAL_MTLBUFFER_H
 #define SMELT_METAL_MTLBUFFER_H
 
-#import <Metal/MTLResource.h>
+#import <Metal/MTLTexture.h>
 
 @protocol MTLBuffer <MTLResource>
 @property(readonly) NSUInteger length;
@@ -11,6 +11,10 @@
 /** Nothing to do: there is one copy. Checks the range. */
 - (void)didModifyRange:(NSRange)range;
 @property(readonly) uint64_t gpuAddress;
+/** A texture in the buffer's memory, of one level, which keeps the buffer. */
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor
+                                    offset:(NSUInteger)offset
+                               bytesPerRow:(NSUInteger)bytesPerRow;
 - (void)addDebugMarker:(NSString*)marker range:(NSRange)range;
 - (void)removeAllDebugMarkers;
 @end

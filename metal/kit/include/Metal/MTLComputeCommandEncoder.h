@@ -17,6 +17,10 @@
 - (void)setBuffers:(const id<MTLBuffer> __unsafe_unretained[])buffers
            offsets:(const NSUInteger[])offsets
          withRange:(NSRange)range;
+- (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index;
+- (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures withRange:(NSRange)range;
+- (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
+- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers withRange:(NSRange)range;
 /** A multiple of 16. */
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 /** Every thread of the grid once; groups at its edges are smaller. */

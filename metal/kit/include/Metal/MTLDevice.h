@@ -13,6 +13,8 @@
 #import <Metal/MTLFence.h>
 #import <Metal/MTLHeap.h>
 #import <Metal/MTLResidencySet.h>
+#import <Metal/MTLSampler.h>
+#import <Metal/MTLTexture.h>
 
 typedef NS_ENUM(NSInteger, MTLGPUFamily) {
   MTLGPUFamilyApple1 = 1001,
@@ -105,6 +107,12 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(id<MTL
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void (^)(void* bytes, NSUInteger length))deallocator;
+/** Zeroed; nil when the descriptor says what no texture is, or there is no memory. */
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor;
+- (id<MTLSamplerState>)newSamplerStateWithDescriptor:(MTLSamplerDescriptor*)descriptor;
+- (BOOL)supportsTextureSampleCount:(NSUInteger)count;
+- (NSUInteger)minimumTextureBufferAlignmentForPixelFormat:(MTLPixelFormat)format;
+- (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:(MTLPixelFormat)format;
 - (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor;
 - (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 - (id<MTLResidencySet>)newResidencySetWithDescriptor:(MTLResidencySetDescriptor*)descriptor

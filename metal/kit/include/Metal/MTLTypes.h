@@ -36,6 +36,20 @@ NS_INLINE MTLOrigin MTLOriginMake(NSUInteger x, NSUInteger y, NSUInteger z) {
   return origin;
 }
 
+NS_INLINE MTLRegion MTLRegionMake1D(NSUInteger x, NSUInteger width) {
+  MTLRegion region = {{x, 0, 0}, {width, 1, 1}};
+  return region;
+}
+NS_INLINE MTLRegion MTLRegionMake2D(NSUInteger x, NSUInteger y, NSUInteger width, NSUInteger height) {
+  MTLRegion region = {{x, y, 0}, {width, height, 1}};
+  return region;
+}
+NS_INLINE MTLRegion MTLRegionMake3D(NSUInteger x, NSUInteger y, NSUInteger z, NSUInteger width, NSUInteger height,
+                                    NSUInteger depth) {
+  MTLRegion region = {{x, y, z}, {width, height, depth}};
+  return region;
+}
+
 /** What all classes here are made of: a name for an object of libsmelt-metal, which counts the references. */
 @interface SmeltMetalObject : NSObject
 @end
@@ -43,6 +57,7 @@ NS_INLINE MTLOrigin MTLOriginMake(NSUInteger x, NSUInteger y, NSUInteger z) {
 @protocol MTLDevice
 , MTLLibrary, MTLFunction, MTLBuffer, MTLHeap, MTLCommandQueue, MTLCommandBuffer, MTLCommandEncoder,
     MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLComputePipelineState, MTLEvent, MTLSharedEvent, MTLFence,
-    MTLResidencySet, MTLArgumentEncoder, MTLBinaryArchive, MTLCaptureScope, MTLCounterSampleBuffer;
+    MTLResidencySet, MTLArgumentEncoder, MTLBinaryArchive, MTLCaptureScope, MTLCounterSampleBuffer, MTLTexture,
+    MTLSamplerState;
 
 #endif

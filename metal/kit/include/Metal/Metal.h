@@ -29,8 +29,11 @@
 #import <Metal/MTLLibrary.h>
 #import <Metal/MTLLinkedFunctions.h>
 #import <Metal/MTLPipeline.h>
+#import <Metal/MTLPixelFormat.h>
 #import <Metal/MTLResidencySet.h>
 #import <Metal/MTLResource.h>
+#import <Metal/MTLSampler.h>
+#import <Metal/MTLTexture.h>
 #import <Metal/MTLTypes.h>
 
 #endif

@@ -74,11 +74,12 @@ struct smelt_cpu_sampler {
 
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
-#define SMELT_CPU_FAULT_STRAY 0xFFFFFFFAu                /* a pointer that lies in no object; `offset` is the address */
-#define SMELT_CPU_FAULT_NULL 0xFFFFFFFBu                 /* through a null pointer; `offset` is the address */
-#define SMELT_CPU_FAULT_PRIVATE 0xFFFFFFFCu              /* an array of the thread's own */
-#define SMELT_CPU_FAULT_RECURSION 0xFFFFFFFDu            /* no access: functions called themselves too deep */
-#define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu       /* of the program */
+#define SMELT_CPU_FAULT_TEXTURE 0xFFFFFFF9u   /* outside of the smelt_cpu_texture at `offset`; `bytes`: x, y << 32 */
+#define SMELT_CPU_FAULT_STRAY 0xFFFFFFFAu     /* a pointer that lies in no object; `offset` is the address */
+#define SMELT_CPU_FAULT_NULL 0xFFFFFFFBu      /* through a null pointer; `offset` is the address */
+#define SMELT_CPU_FAULT_PRIVATE 0xFFFFFFFCu   /* an array of the thread's own */
+#define SMELT_CPU_FAULT_RECURSION 0xFFFFFFFDu /* no access: functions called themselves too deep */
+#define SMELT_CPU_FAULT_CONSTANT_TABLE 0xFFFFFFFEu /* of the program */
 #define SMELT_CPU_FAULT_STATIC_THREADGROUP 0xFFFFFFFFu
 
 /// smelt_cpu_fault::claimed, when it is the loader that wants the launch to end: code that looks returns soon.
