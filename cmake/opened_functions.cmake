@@ -63,7 +63,7 @@ namespace {
 void (*const kFunctions[])() = {
 ${listed}};
 }  // namespace
-extern \"C\" __attribute__((visibility(\"default\"), used)) const smelt_opened_table_t smelt_opened_table = {SMELT_SOURCE_IDENTITY NAMES, ${count}, kFunctions};
+const smelt_opened_table_t smelt_opened_table = {SMELT_SOURCE_IDENTITY NAMES, ${count}, kFunctions};
 ")
 # Until the function is known, its jump goes on to one place with the function's number on the stack; that place keeps all
 # registers which may hold an argument while the compiler is opened.

@@ -13,6 +13,7 @@ struct smelt_opened_table_t {
   uint64_t count;
   void (*const* functions)();
 };
+extern __attribute__((visibility("default"))) const smelt_opened_table_t smelt_opened_table;
 
 /// In the program: null until they are known; filled by smelt_open_compiler.
 extern void (*smelt_opened_functions[])();

@@ -57,6 +57,16 @@ TEST_CASE("an entry comes back whole, also in a later process life and without t
   }
 }
 
+TEST_CASE("what a put logs is small beside what it keeps") {
+  TemporaryFolder folder;
+  auto store = open(folder / "s");
+  REQUIRE(put(*store, 0));
+  const auto log = [&] { return std::filesystem::file_size(folder / "s/store.db-wal"); };
+  const uint64_t before = log();
+  for (uint64_t id = 1; id <= 100; ++id) REQUIRE(put(*store, id));
+  CHECK((log() - before) / 100 < 20000);  // one page of each of ten trees, and now and then a page that is split
+}
+
 TEST_CASE("a burst of hundreds: whole, checked, and its users' own") {
   // 400 entries of 20 kB on average: enough for one copy in place of mapping (burst.hpp), where there are huge pages.
   TemporaryFolder folder;
