@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report on a Metal library: the container's facts from smelt::metallib, the arguments from each module's metadata.
+#include "smelt/aot/stage_info.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/metallib/check.hpp"
 #include "smelt/metallib/inspect.hpp"
@@ -19,6 +20,25 @@ std::string version_text(uint16_t major, uint16_t minor) {
   return fmt::format("{}.{}", major, minor);
 }
 
+/// What a stage gets besides bindings, in its arguments, and what it returns.
+void add_stage_info(Json& json, const metallib::Library& library, const metallib::Function& function) {
+  const auto stages = aot::describe_stages(library.module_of(function).bitcode(), function.name);
+  if (!stages) return;  // told already
+  for (const aot::StageInfo& stage : *stages) {
+    if (stage.name != function.name) continue;
+    json["results"] = Json::array();
+    for (Json& argument : json["arguments"])
+      for (const aot::StageValueInfo& input : stage.inputs)
+        if (argument["index"] == input.index) argument["detail"] = input.detail;
+    for (const aot::StageValueInfo& result : stage.results)
+      json["results"].push_back({{"air_kind", result.air_kind},
+                                 {"detail", result.detail},
+                                 {"type_name", result.type_name},
+                                 {"name", result.name},
+                                 {"conditional", result.conditional}});
+  }
+}
+
 /// What the module says about the function; a module that cannot be read says so in place of its arguments.
 void add_kernel_info(Json& json, const metallib::Library& library, const metallib::Function& function) {
   json["arguments"] = Json::array();
@@ -35,6 +55,7 @@ void add_kernel_info(Json& json, const metallib::Library& library, const metalli
     return;
   }
   for (const aot::ArgumentInfo& argument : info->arguments) json["arguments"].push_back(argument_json(argument));
+  if (info->stage != "kernel") add_stage_info(json, library, function);
   for (const aot::ConstantInfo& constant : info->constants) json["constants"].push_back(constant_json(constant));
   json["max_threads"] = info->max_threads;
   json["threadgroup_bytes"] = info->threadgroup_bytes;

@@ -116,6 +116,8 @@ class Printer {
                          number(function, "module_bytes"), flag(function, "hash_matches") ? "ok" : "DIFFERS");
     line("{} {}{}", word(function, "type"), word(function, "name"), more);
     for (const Json& argument : function["arguments"]) print_argument(argument);
+    if (function.contains("results"))
+      for (const Json& result : function["results"]) print_result(result);
     for (const Json& constant : function["constants"])
       line("  constant {:<10} {}: {}{}", number(constant, "index"), word(constant, "name"), word(constant, "type_name"),
            flag(constant, "required") ? "" : ", optional");
@@ -136,10 +138,32 @@ class Printer {
     if (kind == "builtin") return line("  {:<2} {}", number(argument, "index"), word(argument, "air_kind"));
     const std::string type = word(argument, "type_name");
     const std::string access = word(argument, "access");
+    if (kind == "other" && word(argument, "air_kind").starts_with("air."))
+      return line("  {:<2} {:<16} {}: {}{}{}{}", number(argument, "index"), stage_kind(argument),
+                  word(argument, "name"), type, with_detail(argument), flag(argument, "unused") ? ", unused" : "",
+                  flag(argument, "conditional") ? ", conditional" : "");
     line("  {:<2} {:<16} {}: {}{}{}{}", number(argument, "index"),
          fmt::format("{} {}", kind, number(argument, "location")), word(argument, "name"), type.empty() ? "void" : type,
          access == "none" ? "" : ", " + access, flag(argument, "unused") ? ", unused" : "",
          flag(argument, "conditional") ? ", conditional" : "");
+  }
+
+  /// "vertex_input 2", "position", "render_target": what AIR calls it.
+  static std::string stage_kind(const Json& value) {
+    const std::string kind = word(value, "air_kind").substr(4);
+    return kind == "vertex_input" ? fmt::format("{} {}", kind, number(value, "location")) : kind;
+  }
+
+  static std::string with_detail(const Json& value) {
+    const std::string detail = value.contains("detail") ? word(value, "detail") : std::string();
+    return detail.empty() ? "" : ", " + detail;
+  }
+
+  void print_result(const Json& result) {
+    const std::string kind = word(result, "air_kind");
+    const std::string name = word(result, "name");
+    line("  -> {:<16} {}{}{}{}{}", kind.starts_with("air.") ? kind.substr(4) : kind, name, name.empty() ? "" : ": ",
+         word(result, "type_name"), with_detail(result), flag(result, "conditional") ? ", conditional" : "");
   }
 
   std::string out_;

@@ -15,6 +15,8 @@ Result<Bytes> cut(const Library& library, const Function& function) {
   made.versions = function.versions;
   SMELT_TRY(made.constants, constants_of(library.public_of(function)));
   SMELT_TRY(made.vertex_attributes, vertex_attributes_of(library.public_of(function)));
+  made.layer_type = function.layer_type;
+  made.tessellation = function.tessellation;
   NewLibrary request;
   request.patch = std::max(library.patch, request.patch);
   // Containers through 1.2.5 only say whether they are for macOS.

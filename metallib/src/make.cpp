@@ -93,6 +93,10 @@ Result<Library> make_library(const NewLibrary& request) {
     function.hash = sha256(library.modules.back().blob);
     for (const Fourcc name : {tag::name, tag::type, tag::hash, tag::offsets, tag::versions, tag::module_size})
       function.tags.push_back({name, {}});
+    function.tessellation = wanted.tessellation;
+    function.layer_type = wanted.layer_type;
+    if (function.tessellation) function.tags.push_back({tag::tessellation, {}});
+    if (function.layer_type) function.tags.push_back({tag::layer, {}});
     library.functions.push_back(std::move(function));
   }
   library.extension.emplace();

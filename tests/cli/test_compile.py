@@ -177,7 +177,7 @@ class CompileTest(CliTest):
             out = self.folder / name
             said = smelt("compile", source, "-o", out, *(f"--target={target}" for target in targets))
             self.assertEqual(said.returncode, 0, said.stderr)
-            self.assertIn(b"none.metal: warning: there is no kernel function in it", said.stderr)
+            self.assertIn(b"none.metal: warning: there is no kernel, vertex or fragment function in it", said.stderr)
             said = smelt("verify", out)
             self.assertEqual(said.returncode, 0)
             self.assertIn(b"note: ", said.stdout)

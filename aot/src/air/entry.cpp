@@ -83,6 +83,7 @@ bool read_value(std::string_view key, NodeReader& reader, EntryArgument& argumen
   }
   if (key == "air.buffer_size") return number(argument.buffer_size.emplace());
   if (key == "air.address_space") return number(argument.address_space.emplace());
+  if (key == "air.raster_order_group") return number(argument.raster_order_group.emplace());
   if (key == "air.arg_type_name") return text(argument.type_name);
   if (key == "air.arg_name") return text(argument.name);
   if (key == "air.arg_unused")
@@ -93,13 +94,46 @@ bool read_value(std::string_view key, NodeReader& reader, EntryArgument& argumen
     argument.access = *access;
   else if (argument.kind.empty())
     argument.kind = key;
+  else
+    argument.words.emplace_back(key);
   return true;
+}
+
+/// False when a key lacks its value.
+bool read_keys(NodeReader& reader, EntryArgument& argument) {
+  while (!reader.at_end()) {
+    if (const auto key = reader.text()) {
+      if (!read_value(*key, reader, argument)) return false;
+    } else if (const auto number = reader.number()) {
+      argument.words.push_back(std::to_string(*number));
+    } else {
+      reader.skip();  // a node that is not of interest
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+namespace {
+
+/// The row of !air.function_constants that an input or a result names; null when it names none.
+const llvm::MDNode* condition_in(const llvm::MDNode& value) {
+  for (unsigned i = 0; i + 1 < value.getNumOperands(); ++i)
+    if (const auto* key = llvm::dyn_cast_or_null<llvm::MDString>(value.getOperand(i));
+        key != nullptr && key->getString() == "air.function_constant")
+      return llvm::dyn_cast_or_null<llvm::MDNode>(value.getOperand(i + 1));
+  return nullptr;
 }
 
 }  // namespace
 
 llvm::NamedMDNode* entry_list(const llvm::Module& module, std::string_view stage) {
   return module.getNamedMetadata(fmt::format("air.{}", stage));
+}
+
+std::string why_not_on_cpu(std::string_view stage) {
+  return fmt::format("a {} function: only compute kernels run on the CPU", stage);
 }
 
 bool has_entries(const llvm::Module& module) {
@@ -123,7 +157,7 @@ std::vector<EntryPoint> entry_points(const llvm::Module& module) {
           entries.push_back({function->getName().str(), std::string(stage)});
   for (const llvm::Function& function : module) {
     if (!kernel_ir::is_kernel(function)) continue;
-    EntryPoint entry{function.getName().str(), "kernel"};
+    EntryPoint entry{function.getName().str(), kernel_ir::stage_of(function)};
     if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.push_back(std::move(entry));
   }
   return entries;
@@ -167,10 +201,10 @@ void drop_unreached(llvm::Module& module) {
   for (const std::string_view stage : kStages)
     if (const llvm::NamedMDNode* list = entry_list(module, stage))
       for (const llvm::MDNode* entry : list->operands())
-        if (const llvm::MDNode* inputs = inputs_of(*entry))
-          for (const llvm::Metadata* input : inputs->operands())
-            if (const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(input))
-              if (const auto argument = read_argument(*node)) named.insert(argument->condition);
+        for (const llvm::Metadata* operand : entry->operands())  // inputs and results
+          if (const auto* values = llvm::dyn_cast_or_null<llvm::MDNode>(operand))
+            for (const llvm::Metadata* value : values->operands())
+              if (const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(value)) named.insert(condition_in(*node));
   std::vector<llvm::MDNode*> kept;
   for (llvm::MDNode* row : constants->operands())
     if (read_constant(*row).storage != nullptr || named.count(row) != 0) kept.push_back(row);
@@ -185,14 +219,15 @@ std::optional<EntryArgument> read_argument(const llvm::MDNode& node) {
   if (!index) return std::nullopt;
   EntryArgument argument;
   argument.index = static_cast<uint32_t>(*index);
-  while (!reader.at_end()) {
-    const auto key = reader.text();
-    if (!key)
-      reader.skip();  // the value of a key that is not of interest: a number or a node
-    else if (!read_value(*key, reader, argument))
-      return std::nullopt;
-  }
+  if (!read_keys(reader, argument)) return std::nullopt;
   return argument;
+}
+
+EntryArgument read_result(const llvm::MDNode& node) {
+  NodeReader reader(node);
+  EntryArgument result;
+  read_keys(reader, result);
+  return result;
 }
 
 std::optional<BindingClass> class_of_kind(std::string_view kind) {
@@ -227,6 +262,7 @@ llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgument& ar
   if (argument.slots) node.text("air.location_index").number(argument.slots->first).number(argument.slots->count);
   for (const auto& [access, key] : kAccessKeys)
     if (access == argument.access) node.text(key);
+  if (argument.raster_order_group) node.text("air.raster_order_group").number(*argument.raster_order_group);
   if (argument.address_space) node.text("air.address_space").number(*argument.address_space);
   if (argument.fields) node.text("air.struct_type_info").metadata(argument.fields);
   if (argument.type_size)
@@ -266,6 +302,10 @@ const llvm::MDNode* inputs_of(const llvm::MDNode& entry) {
   return entry.getNumOperands() > 2 ? llvm::dyn_cast_or_null<llvm::MDNode>(entry.getOperand(2)) : nullptr;
 }
 
+const llvm::MDNode* outputs_of(const llvm::MDNode& entry) {
+  return entry.getNumOperands() > 2 ? llvm::dyn_cast_or_null<llvm::MDNode>(entry.getOperand(1)) : nullptr;
+}
+
 std::optional<uint32_t> max_threads_of(const llvm::MDNode& entry) {
   std::optional<uint32_t> threads;
   for (unsigned i = 3; i < entry.getNumOperands(); ++i)
@@ -283,15 +323,40 @@ llvm::MDNode* with_max_threads(const llvm::MDNode& entry, uint32_t threads) {
   return llvm::MDNode::get(context, operands);
 }
 
-llvm::MDNode* write_kernel(llvm::Function& function, llvm::ArrayRef<llvm::Metadata*> inputs,
-                           std::optional<uint32_t> max_threads) {
+llvm::MDNode* write_entry(llvm::Function& function, llvm::ArrayRef<llvm::Metadata*> outputs,
+                          llvm::ArrayRef<llvm::Metadata*> inputs, std::optional<uint32_t> max_threads) {
   llvm::LLVMContext& context = function.getContext();
   llvm::MDNode* entry = NodeBuilder(context)
                             .metadata(llvm::ValueAsMetadata::get(&function))
-                            .metadata(llvm::MDNode::get(context, {}))
+                            .metadata(llvm::MDNode::get(context, outputs))
                             .metadata(llvm::MDNode::get(context, inputs))
                             .finish();
   return max_threads ? with_max_threads(*entry, *max_threads) : entry;
+}
+
+llvm::MDNode* with_early_fragment_tests(const llvm::MDNode& entry) {
+  llvm::LLVMContext& context = entry.getContext();
+  llvm::SmallVector<llvm::Metadata*, 8> operands(entry.op_begin(), entry.op_end());
+  operands.push_back(llvm::MDString::get(context, "early_fragment_tests"));
+  return llvm::MDNode::get(context, operands);
+}
+
+llvm::MDNode* write_stage_value(llvm::LLVMContext& context, std::optional<uint32_t> index,
+                                const kernel_ir::StageValue& value, llvm::MDNode* condition, bool is_unused) {
+  NodeBuilder node(context);
+  if (index) node.number(*index);
+  if (condition) node.text("air.function_constant").metadata(condition);
+  for (const std::string& word : value.words) {
+    uint64_t number = 0;
+    if (word.starts_with('#') && !llvm::StringRef(word).drop_front().getAsInteger(10, number))
+      node.number(number);
+    else
+      node.text(word);
+  }
+  node.text("air.arg_type_name").text(value.type_name);
+  if (!value.name.empty()) node.text("air.arg_name").text(value.name);
+  if (is_unused) node.text("air.arg_unused");
+  return node.finish();
 }
 
 NodeBuilder& NodeBuilder::number(uint64_t value) {

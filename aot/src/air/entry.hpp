@@ -6,6 +6,8 @@
 #include "smelt/aot/kernel_info.hpp"
 #include "smelt/base/entry_interface.hpp"
 
+#include "kernel_ir/stage_values.hpp"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Module.h"
 
@@ -24,6 +26,9 @@ inline constexpr const char* kExternalStage = "external";
 /// Entry points stand in the lists !air.<stage>.
 inline constexpr std::array<std::string_view, 8> kStages = {"kernel", "vertex",       "fragment", "mesh",
                                                             "object", "intersection", "visible",  kExternalStage};
+
+/// Why an entry point of this stage has no CPU code.
+std::string why_not_on_cpu(std::string_view stage);
 
 struct EntryPoint {
   std::string name;
@@ -59,9 +64,11 @@ struct PointeeSize {
 /// One parameter's node:
 ///   { index [, "air.function_constant", condition], kind [, "air.buffer_size", n] [, "air.location_index", slot,
 ///   count]
-///     [, access] [, "air.address_space", n] [, "air.struct_type_info", fields] [, "air.arg_type_size", n,
-///     "air.arg_type_align_size", n], "air.arg_type_name", type, "air.arg_name", name [, "air.arg_unused"] }
-/// Graphics stages have more keys, which a reader leaves out.
+///     [, access] [, "air.raster_order_group", n] [, "air.address_space", n] [, "air.struct_type_info", fields] [,
+///     "air.arg_type_size", n, "air.arg_type_align_size", n], "air.arg_type_name", type, "air.arg_name", name [,
+///     "air.arg_unused"] }
+/// What a vertex or fragment function gets has AIR's words behind its index instead (kernel_ir/stage_values.hpp): the
+/// kind and `words`.
 struct EntryArgument {
   uint32_t index = 0;
   llvm::MDNode* condition = nullptr;  ///< a row of !air.function_constants
@@ -70,16 +77,20 @@ struct EntryArgument {
   std::optional<uint64_t> buffer_size;
   std::optional<ArgumentSlots> slots;
   ArgumentAccess access = ArgumentAccess::none;
+  std::optional<unsigned> raster_order_group;
   std::optional<unsigned> address_space;
   llvm::MDNode* fields = nullptr;
   std::optional<PointeeSize> type_size;
   std::string type_name;
   std::string name;
   bool is_unused = false;
+  std::vector<std::string> words;  ///< what no other member has: "user(uv)", "air.center", "3" of a number
 };
 
 /// Nothing when a key lacks its value. Of any stage's entry.
 std::optional<EntryArgument> read_argument(const llvm::MDNode& node);
+/// What an entry returns, in the list of its outputs: the same without an index.
+EntryArgument read_result(const llvm::MDNode& node);
 /// What the argument is to whoever calls, by its kind; `type` is the parameter's. Nothing for a kind that is neither
 /// bound nor known as an input. The one place that reads AIR's words for classes; write_argument() writes them back.
 std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const llvm::Type& type);
@@ -101,15 +112,23 @@ llvm::MDNode* write_constant(llvm::LLVMContext& context, const EntryConstant& co
 
 /// The node { inputs... } of an entry, or null.
 const llvm::MDNode* inputs_of(const llvm::MDNode& entry);
+/// The node { outputs... } of an entry, or null.
+const llvm::MDNode* outputs_of(const llvm::MDNode& entry);
 
 /// { "air.max_work_group_size", n }, an operand of the entry behind its inputs.
 std::optional<uint32_t> max_threads_of(const llvm::MDNode& entry);
 /// The same entry with this number, whatever it said before.
 llvm::MDNode* with_max_threads(const llvm::MDNode& entry, uint32_t threads);
 
-/// { function, {}, inputs [, max threads] }: a kernel.
-llvm::MDNode* write_kernel(llvm::Function& function, llvm::ArrayRef<llvm::Metadata*> inputs,
-                           std::optional<uint32_t> max_threads);
+/// { function, outputs, inputs [, max threads] }; a kernel has no outputs.
+llvm::MDNode* write_entry(llvm::Function& function, llvm::ArrayRef<llvm::Metadata*> outputs,
+                          llvm::ArrayRef<llvm::Metadata*> inputs, std::optional<uint32_t> max_threads);
+/// The same entry with "early_fragment_tests" behind it.
+llvm::MDNode* with_early_fragment_tests(const llvm::MDNode& entry);
+
+/// What a stage gets (`index` is the parameter's) or gives; `condition` is a row of !air.function_constants, or null.
+llvm::MDNode* write_stage_value(llvm::LLVMContext& context, std::optional<uint32_t> index,
+                                const kernel_ir::StageValue& value, llvm::MDNode* condition, bool is_unused);
 
 /// Builds a node operand by operand.
 class NodeBuilder {

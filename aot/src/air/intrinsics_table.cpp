@@ -65,6 +65,7 @@ constexpr Row kRows[] = {
     {"dfdx", Suffix::real, "T(T)", Effect::lanes, H},
     {"dfdy", Suffix::real, "T(T)", Effect::lanes, H},
     {"fwidth", Suffix::real, "T(T)", Effect::lanes, H},
+    {"discard_fragment", Suffix::none, "void()", Effect::unknown, H},
     // Conversions, 3.3. The one form for every integer <-> float; vectors of floats among themselves too.
     {"convert", Suffix::convert, "D(A)", Effect::pure, H},
     // Integers, 3.4.

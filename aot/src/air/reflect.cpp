@@ -50,6 +50,14 @@ std::vector<FieldInfo> fields_of(const llvm::MDNode& node) {
   return fields;
 }
 
+std::string detail_of(const EntryArgument& argument) {
+  std::string text;
+  for (const std::string_view word : argument.words)
+    fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : ", ",
+                   word.starts_with("air.") ? word.substr(4) : word);
+  return text;
+}
+
 ArgumentInfo info_of(const EntryArgument& argument, const llvm::Function& function) {
   ArgumentInfo info;
   info.index = argument.index;
@@ -135,6 +143,10 @@ Result<std::vector<ArgumentInfo>> read_arguments(const llvm::MDNode& entry, cons
   return arguments;
 }
 
+StageValueInfo stage_value_of(const EntryArgument& value) {
+  return {value.index, value.kind, detail_of(value), value.type_name, value.name, value.is_conditional};
+}
+
 }  // namespace
 
 Result<std::vector<KernelInfo>> reflect(const llvm::Module& module) {
@@ -157,6 +169,30 @@ Result<std::vector<KernelInfo>> reflect(const llvm::Module& module) {
       info.language = language_version(module).value_or(Version{});
       SMELT_TRY(info.arguments, read_arguments(*entry, *function));
       info.max_threads = max_threads_of(*entry).value_or(0);
+      result.push_back(std::move(info));
+    }
+  }
+  return result;
+}
+
+std::vector<StageInfo> stages_of(const llvm::Module& module) {
+  std::vector<StageInfo> result;
+  for (const EntryPoint& entry : entry_points(module)) {
+    const llvm::NamedMDNode* list = entry_list(module, entry.stage);
+    for (unsigned i = 0; list && i < list->getNumOperands(); ++i) {
+      const llvm::MDNode& node = *list->getOperand(i);
+      const llvm::Function* function = function_of(node);
+      if (!function || function->getName() != entry.name) continue;
+      StageInfo info{entry.name, entry.stage, {}, {}};
+      if (const llvm::MDNode* inputs = inputs_of(node))
+        for (const llvm::MDOperand& operand : inputs->operands())
+          if (const auto* input = llvm::dyn_cast_or_null<llvm::MDNode>(operand))
+            if (const auto argument = read_argument(*input); argument && !class_of_kind(argument->kind))
+              info.inputs.push_back(stage_value_of(*argument));
+      if (const llvm::MDNode* outputs = outputs_of(node))
+        for (const llvm::MDOperand& operand : outputs->operands())
+          if (const auto* output = llvm::dyn_cast_or_null<llvm::MDNode>(operand))
+            info.results.push_back(stage_value_of(read_result(*output)));
       result.push_back(std::move(info));
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/aot/kernel_info.hpp"
+#include "smelt/aot/stage_info.hpp"
 
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ namespace smelt::aot::air {
 /// Every entry point of the module, in the order of its !air.<stage> lists. Malformed metadata is `compile_failed`,
 /// with the function and the argument.
 Result<std::vector<KernelInfo>> reflect(const llvm::Module& module);
+
+/// The same entry points as stages.
+std::vector<StageInfo> stages_of(const llvm::Module& module);
 
 /// The one of that name.
 Result<KernelInfo> reflect(const llvm::Module& module, std::string_view function);

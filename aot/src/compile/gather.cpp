@@ -95,10 +95,12 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
   gathered.missing_kernels = options.kernels;
   if (module->all_kernels.empty() && !options.object && options.functions.empty())
     gathered.warnings.push_back(
-        fmt::format("{}: warning: there is no kernel function in it: the library has no functions", source.name));
+        fmt::format("{}: warning: there is no kernel, vertex or fragment function in it: the library has no functions",
+                    source.name));
   std::vector<air::EntryPoint> all;
   for (const msl::KernelFact& kernel : module->kernels)
-    all.push_back({kernel.name, kernel.is_external ? air::kExternalStage : "kernel"});
+    all.push_back({kernel.name,
+                   kernel.is_external ? std::string(air::kExternalStage) : std::string(msl::stage_word(kernel.stage))});
   Unit unit{.source = index, .msl = module, .all = shared(std::move(all)), .count = 1};
   for (; unit.first < unit.all->size(); ++unit.first) gathered.units.push_back(unit);
   keep_asked_for(gathered, options, module->all_kernels);
@@ -142,6 +144,8 @@ Result<Gathered> gather_metallib(const Source& source, size_t index) {
     unit.versions = function.versions;
     SMELT_TRY(unit.constants, metallib::constants_of(library.public_of(function)));
     SMELT_TRY(unit.vertex_attributes, metallib::vertex_attributes_of(library.public_of(function)));
+    unit.layer_type = function.layer_type;
+    unit.tessellation = function.tessellation;
     gathered.units.push_back(std::move(unit));
   }
   return gathered;

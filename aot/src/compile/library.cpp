@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finished functions in Metal's container.
 #include "smelt/aot/simulators.hpp"
+#include "smelt/aot/stage_info.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
@@ -13,6 +14,23 @@ namespace {
 metallib::FunctionType type_of(std::string_view stage) {
   const auto type = metallib::parse_function_type(stage);
   return type ? static_cast<metallib::FunctionType>(*type) : metallib::FunctionType::unqualified;
+}
+
+/// Metal's number of a type; 0 for one that it has no number of.
+uint8_t data_type_of(std::string_view name) {
+  for (unsigned number = 0; number < 256; ++number)
+    if (metallib::data_type_name(static_cast<uint8_t>(number)) == name) return static_cast<uint8_t>(number);
+  return 0;
+}
+
+/// Of the render target's index that a vertex function returns.
+Result<std::optional<uint8_t>> layer_type_of(const CompiledFunction& function) {
+  if (function.info.stage != "vertex") return std::nullopt;
+  SMELT_TRY(const std::vector<StageInfo> stages, describe_stages(function.bitcode, function.info.name));
+  for (const StageInfo& stage : stages)
+    for (const StageValueInfo& result : stage.results)
+      if (result.air_kind == "air.render_target_array_index") return data_type_of(result.type_name);
+  return std::nullopt;
 }
 
 metallib::Platform container_platform(const Target& target) {
@@ -49,6 +67,8 @@ Result<Bytes> original_library(const Target& target, const Unit& unit) {
   function.versions = unit.versions;
   function.constants = unit.constants;
   function.vertex_attributes = unit.vertex_attributes;
+  function.layer_type = unit.layer_type;
+  function.tessellation = unit.tessellation;
   return write_library(target, {std::move(function)});
 }
 
@@ -64,14 +84,20 @@ Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
                       function.info.language.minor};
     added.constants = unit.constants;
     added.vertex_attributes = unit.vertex_attributes;
+    added.layer_type = unit.layer_type;
+    added.tessellation = unit.tessellation;
     if (!unit.from_metallib()) {
-      for (const ConstantInfo& constant : function.info.constants) {
-        metallib::Constant entry{.name = constant.name, .index = static_cast<uint16_t>(constant.index)};
-        for (unsigned number = 0; number < 256; ++number)
-          if (metallib::data_type_name(static_cast<uint8_t>(number)) == constant.type_name)
-            entry.type = static_cast<uint8_t>(number);
-        added.constants.push_back(std::move(entry));
-      }
+      for (const ConstantInfo& constant : function.info.constants)
+        added.constants.push_back({.name = constant.name,
+                                   .type = data_type_of(constant.type_name),
+                                   .index = static_cast<uint16_t>(constant.index)});
+      for (const ArgumentInfo& argument : function.info.arguments)
+        if (argument.air_kind == "air.vertex_input")
+          added.vertex_attributes.push_back({.name = argument.name,
+                                             .index = static_cast<uint16_t>(argument.location),
+                                             .active = !argument.unused,
+                                             .type = data_type_of(argument.type_name)});
+      SMELT_TRY(added.layer_type, layer_type_of(function));
     }
     functions.push_back(std::move(added));
   }
@@ -94,6 +120,8 @@ Result<Bytes> join_libraries(const Target& target, std::span<const ByteView> lib
       added.versions = function.versions;
       SMELT_TRY(added.constants, metallib::constants_of(read.back().public_of(function)));
       SMELT_TRY(added.vertex_attributes, metallib::vertex_attributes_of(read.back().public_of(function)));
+      added.layer_type = function.layer_type;
+      added.tessellation = function.tessellation;
       functions.push_back(std::move(added));
     }
   }

@@ -104,6 +104,8 @@ Result<void> add_unit(Hasher& hasher, const Unit& unit) {
          {uint64_t{attribute.index}, uint64_t{attribute.use}, uint64_t{attribute.active}, uint64_t{attribute.type}})
       hasher.field(number);
   }
+  for (const std::optional<uint8_t>& number : {unit.layer_type, unit.tessellation})
+    if (number) hasher.field(uint64_t{*number} + 1);
   return {};
 }
 
@@ -123,6 +125,15 @@ air::LegaliseOptions legalise_options(const PlanState& plan) {
   result.keep_debug = options.debug_lines;
   result.allow_undefined = options.object;
   return result;
+}
+
+/// What is for the CPU alone has code there, or is nowhere.
+Result<void> check_all_on_cpu(const std::vector<Unit>& units) {
+  for (const Unit& unit : units)
+    for (size_t i = unit.first; i < unit.first + unit.count; ++i)
+      if (const air::EntryPoint& entry = (*unit.all)[i]; entry.stage != "kernel" && entry.stage != air::kExternalStage)
+        return fail(Errc::function_kind, "'{}' is {}", entry.name, air::why_not_on_cpu(entry.stage));
+  return {};
 }
 
 Result<PlanState> make_plan(std::span<const Source> sources, const CompileOptions& options) {
@@ -158,6 +169,7 @@ Result<PlanState> make_plan(std::span<const Source> sources, const CompileOption
         plan.dependencies.push_back(std::move(file));
   }
   SMELT_TRY_VOID(check_names(sources, plan.units));
+  if (options.cpu_only) SMELT_TRY_VOID(check_all_on_cpu(plan.units));
   return plan;
 }
 

@@ -33,6 +33,7 @@ struct Unit {
   metallib::Versions versions;
   std::vector<metallib::Constant> constants;
   std::vector<metallib::VertexAttribute> vertex_attributes;
+  std::optional<uint8_t> layer_type, tessellation;
   bool from_metallib() const { return !bitcode && !msl; }
 };
 

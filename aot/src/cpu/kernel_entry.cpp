@@ -109,7 +109,7 @@ Result<KernelEntry> read_kernel_entry(llvm::Module& module) {
   if (!kernels || kernels->getNumOperands() == 0) {
     for (const std::string_view stage : air::kStages)
       if (stage != "kernel" && air::entry_list(module, stage))
-        return fail(Errc::function_kind, "a {} function: only compute kernels run on the CPU", stage);
+        return fail(Errc::function_kind, "{}", air::why_not_on_cpu(stage));
     return fail(Errc::function_kind, "no !air.kernel: only compute kernels run on the CPU");
   }
   if (kernels->getNumOperands() != 1)

@@ -13,7 +13,10 @@ namespace smelt::aot::kernel_ir {
 inline constexpr const char* kPrefix = "smelt.";
 
 // Of a function.
-inline constexpr const char* kKernel = "smelt.kernel";                           ///< an entry point
+inline constexpr const char* kKernel = "smelt.kernel";    ///< an entry point
+inline constexpr const char* kStage = "smelt.stage";      ///< "vertex" or "fragment"; without it a kernel
+inline constexpr const char* kResults = "smelt.results";  ///< what it returns (stage_values.hpp)
+inline constexpr const char* kEarlyTests = "smelt.early_fragment_tests";
 inline constexpr const char* kMaxThreads = "smelt.max_threads_per_threadgroup";  ///< "N"
 inline constexpr const char* kThreadgroupMemory = "smelt.threadgroup_memory";    ///< "BYTES" of the unsized array
 inline constexpr const char* kSimplified = "smelt.simplified";  ///< the front end has run LLVM's passes on it already
@@ -22,15 +25,17 @@ inline constexpr const char* kSimplified = "smelt.simplified";  ///< the front e
 inline constexpr const char* kUndefined = "smelt.undefined";  ///< the whole error of calling it, with its place
 
 // Of an entry point's parameter.
-inline constexpr const char* kBuiltin = "smelt.builtin";                ///< it is this hardware value (builtins.hpp)
-inline constexpr const char* kHandle = "smelt.handle";                  ///< "texture" or "sampler": not a buffer
-inline constexpr const char* kLocationIndex = "smelt.location_index";   ///< "N", where the slot is not the next one
-inline constexpr const char* kAccess = "smelt.access";                  ///< "read", "write", "read_write" or "sample"
-inline constexpr const char* kArgName = "smelt.arg_name";               ///< when not the parameter's own
-inline constexpr const char* kArgTypeName = "smelt.arg_type_name";      ///< of the pointee: "float"; "char" without it
-inline constexpr const char* kArgTypeSize = "smelt.arg_type_size";      ///< "N" bytes of the pointee; 1 without it
-inline constexpr const char* kArgTypeAlign = "smelt.arg_type_align";    ///< "N"; 1 without it. 0: size is not known
-inline constexpr const char* kArgStructType = "smelt.arg_struct_type";  ///< the pointee's members (struct_fields.hpp)
+inline constexpr const char* kBuiltin = "smelt.builtin";                 ///< it is this hardware value (builtins.hpp)
+inline constexpr const char* kStageInput = "smelt.stage_input";          ///< words of a StageValue (stage_values.hpp)
+inline constexpr const char* kRasterOrder = "smelt.raster_order_group";  ///< "N", of what is bound
+inline constexpr const char* kHandle = "smelt.handle";                   ///< "texture" or "sampler": not a buffer
+inline constexpr const char* kLocationIndex = "smelt.location_index";    ///< "N", where the slot is not the next one
+inline constexpr const char* kAccess = "smelt.access";                   ///< "read", "write", "read_write" or "sample"
+inline constexpr const char* kArgName = "smelt.arg_name";                ///< when not the parameter's own
+inline constexpr const char* kArgTypeName = "smelt.arg_type_name";       ///< of the pointee: "float"; "char" without it
+inline constexpr const char* kArgTypeSize = "smelt.arg_type_size";       ///< "N" bytes of the pointee; 1 without it
+inline constexpr const char* kArgTypeAlign = "smelt.arg_type_align";     ///< "N"; 1 without it. 0: size is not known
+inline constexpr const char* kArgStructType = "smelt.arg_struct_type";   ///< the pointee's members (struct_fields.hpp)
 /// "true" or "false": whether the source uses it. Without it, whether the finished code does.
 inline constexpr const char* kArgUnused = "smelt.arg_unused";
 /// "N": it exists only when the function constant of this index (a row of !air.function_constants) is true.
@@ -43,14 +48,21 @@ inline constexpr const char* kBufferNoAlias = "air-buffer-no-alias";  ///< of a 
 /// Only the bitcode writer spells it, as the type of the parameter.
 inline constexpr const char* kPointees = "smelt.pointees";
 
-inline constexpr const char* kParameterAttributes[] = {kBuiltin,       kHandle,      kLocationIndex,   kAccess,
-                                                       kArgName,       kArgTypeName, kArgTypeSize,     kArgTypeAlign,
-                                                       kArgStructType, kArgUnused,   kFunctionConstant};
-inline constexpr const char* kFunctionAttributes[] = {kKernel, kMaxThreads, kThreadgroupMemory, kSimplified};
+inline constexpr const char* kParameterAttributes[] = {
+    kBuiltin,      kHandle,        kLocationIndex, kAccess,           kArgName,    kArgTypeName, kArgTypeSize,
+    kArgTypeAlign, kArgStructType, kArgUnused,     kFunctionConstant, kStageInput, kRasterOrder};
+inline constexpr const char* kFunctionAttributes[] = {kKernel,     kStage,      kResults,          kEarlyTests,
+                                                      kMaxThreads, kSimplified, kThreadgroupMemory};
 
 /// Whether the function is marked as an entry point, and there.
 inline bool is_kernel(const llvm::Function& function) {
   return function.hasFnAttribute(kKernel) && !function.isDeclaration();
+}
+
+/// Of an entry point: "kernel", "vertex", "fragment".
+inline std::string stage_of(const llvm::Function& function) {
+  const llvm::Attribute stage = function.getFnAttribute(kStage);
+  return stage.isValid() ? stage.getValueAsString().str() : "kernel";
 }
 
 inline void set_max_threads(llvm::Function& kernel, uint64_t threads) {

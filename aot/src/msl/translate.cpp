@@ -208,7 +208,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
       const ParameterFact& fact = kernel.fact.parameters[i];
       llvm::Metadata* pointee = nullptr;
       if (fact.binding && fact.size != 0) {
-        const clang::QualType type = kernel.function->getParamDecl(static_cast<unsigned>(i))->getType();
+        const clang::QualType type = kernel.function->getParamDecl(fact.source)->getType();
         llvm::Type* memory = clang::CodeGen::convertTypeForMemory(generator_->CGM(), type->getPointeeType());
         pointee = llvm::ConstantAsMetadata::get(llvm::PoisonValue::get(memory));
       }
@@ -261,11 +261,16 @@ class TranslateAction final : public clang::ASTFrontendAction {
       if (function == nullptr || function->isDeclaration()) continue;
       kernel.fact.symbol = function->getName().str();
       keep_pointees(kernel, *function);
-      for (ParameterFact& parameter : kernel.fact.parameters) {
-        if (parameter.condition.empty()) continue;
+      const auto name_symbol = [&](std::string& condition) {
+        if (condition.empty()) return;
         for (const ConstantFact& constant : constants)
-          if (constant.name == parameter.condition) parameter.condition = constant.symbol;
-      }
+          if (constant.name == condition) {
+            condition = constant.symbol;
+            return;
+          }
+      };
+      for (ParameterFact& parameter : kernel.fact.parameters) name_symbol(parameter.condition);
+      for (ResultFact& result : kernel.fact.results) name_symbol(result.condition);
       functions.push_back(function);
       result_.kernels.push_back(std::move(kernel.fact));
     }

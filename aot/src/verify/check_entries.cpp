@@ -35,6 +35,7 @@ void check_shape(const EntryNode& entry, Version air, Findings& findings) {
     return;
   }
   if (entry.stage == "kernel") check_kernel(entry, findings);
+  if (entry.stage == "vertex" || entry.stage == "fragment") check_stage(entry, findings);
   check_arguments(entry, air, findings);
 }
 

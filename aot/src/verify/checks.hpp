@@ -2,8 +2,12 @@
 // The checks of one module, a file each.
 #pragma once
 
+#include "smelt/aot/stage_info.hpp"
+
 #include "verify/findings.hpp"
 #include "verify/raw_module.hpp"
+
+#include <span>
 
 namespace llvm {
 class Function;
@@ -29,6 +33,10 @@ void note_unknown_operations(Version air, Findings& findings);
 void check_operations(const RawModule& raw, Version air, bool made_by_apple, Findings& findings);
 void check_entries(const llvm::Module& module, const ModuleContext& context, Version air, Findings& findings);
 void check_arguments(const EntryNode& entry, Version air, Findings& findings);
+/// Results and inputs of a vertex or fragment function.
+void check_stage(const EntryNode& entry, Findings& findings);
+/// Fragments of a library whose inputs its vertex functions do not give: notes, since others may.
+void check_hand_over(std::span<const StageInfo> functions, Findings& findings);
 void check_limits(const llvm::Module& module, Findings& findings);
 /// By the gate's lists (gate/gate.hpp).
 void check_foreign(const llvm::Module& module, Findings& findings);

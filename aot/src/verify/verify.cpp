@@ -110,6 +110,19 @@ void note_what_is_not_judged(const metallib::Library& library, Findings& finding
   if (!verify::has_known_operations(oldest)) verify::note_unknown_operations(oldest, findings);
 }
 
+void check_stages_together(const metallib::Library& library, Findings& findings) {
+  std::vector<StageInfo> functions;
+  for (const metallib::Function& function : library.functions) {
+    if (function.type != static_cast<uint8_t>(metallib::FunctionType::vertex) &&
+        function.type != static_cast<uint8_t>(metallib::FunctionType::fragment))
+      continue;
+    auto described = describe_stages(library.module_of(function).bitcode(), function.name);
+    if (!described) continue;  // told already
+    functions.insert(functions.end(), described->begin(), described->end());
+  }
+  verify::check_hand_over(functions, findings);
+}
+
 void check_library(const metallib::Library& library, const std::string& where, std::vector<Finding>& list) {
   Findings findings(list);
   findings.set_prefix(where);
@@ -120,6 +133,8 @@ void check_library(const metallib::Library& library, const std::string& where, s
     findings.set_prefix(where.empty() ? name : fmt::format("{}, {}", where, name));
     check_guarded(library.module_of(function).bitcode(), context_of(library, function), findings);
   }
+  findings.set_prefix(where);
+  check_stages_together(library, findings);
 }
 
 Finding from_container(const metallib::Finding& finding) {

@@ -75,7 +75,7 @@ TEST_CASE("a key without its value is malformed, wherever the node ends") {
 TEST_CASE("the most threads are said once") {
   llvm::LLVMContext context;
   auto module = parse("define void @k() { ret void }", context);
-  llvm::MDNode* entry = air::write_kernel(*module->getFunction("k"), {}, std::nullopt);
+  llvm::MDNode* entry = air::write_entry(*module->getFunction("k"), {}, {}, std::nullopt);
   CHECK_FALSE(air::max_threads_of(*entry));
   CHECK(air::max_threads_of(*air::with_max_threads(*entry, 256)) == 256);
   const llvm::MDNode* twice = air::with_max_threads(*air::with_max_threads(*entry, 256), 64);

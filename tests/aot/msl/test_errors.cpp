@@ -184,8 +184,7 @@ TEST_CASE("bfloat takes no implicit conversion") {
 }
 
 TEST_CASE("what is beyond compute is named") {
-  CHECK(only_error("vertex float4 v(uint i [[vertex_id]]) { return float4(0); }").find("graphics stages") !=
-        std::string::npos);
+  CHECK(only_error("[[object]] void v() {}").find("mesh stages") != std::string::npos);
   CHECK(only_error("#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n")
             .find("Metal Performance Primitives (mpp::tensor_ops) are not supported") != std::string::npos);
 }

@@ -43,8 +43,8 @@ TEST_CASE("each function that is no kernel is named, alone and beside a kernel")
   struct Row {
     std::string function, message;
   };
-  const std::string only = " are not supported, only kernels are";
-  const std::string graphics = "graphics stages" + only;
+  const std::string only = " are not supported, only kernel, vertex and fragment functions are";
+  const std::string graphics = "mesh stages" + only;
   const Row rows[] = {
       {"[[visible]] float f(float x) { return x; }\n", "'f' is a visible function; visible functions" + only},
       {"[[stitchable]] half4 f(float2 p, half4 c) { return c; }\n",
@@ -71,18 +71,6 @@ TEST_CASE("each function that is no kernel is named, alone and beside a kernel")
        "'f' is an intersection function; ray tracing functions" + only},
       {"[[object]] void f() {}\n", "'f' is an object function; " + graphics},
       {"[[mesh]] void f() {}\n", "'f' is a mesh function; " + graphics},
-      {"vertex float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
-      {"[[vertex]] float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
-      {"[[host_name(\"g\")]] [[vertex]] float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
-      {"static vertex metal::float4 f() { return 0; }\n", "'f' is a vertex function; " + graphics},
-      {"[[early_fragment_tests]] fragment half4 f() { return 0; }\n", "'f' is a fragment function; " + graphics},
-      {"fragment const uint f() { return 0; }\n", "'f' is a fragment function; " + graphics},
-      {"template <class T> struct Out { vec<T, 4> c [[color(0)]]; };\nfragment Out<float> f() { return {}; }\n",
-       "'f' is a fragment function; " + graphics},
-      {"template <class T> struct Out { vec<T, 4> c [[color(0)]]; };\n"
-       "template <class T> fragment Out<T> f() { return {}; }\n"
-       "template [[host_name(\"f\")]] fragment Out<half> f<half>();\n",
-       "'f<half>' is a fragment function; " + graphics},
   };
   for (const Row& row : rows) {
     for (const std::string& text : {row.function, row.function + kKernel, kKernel + row.function}) {
@@ -110,9 +98,11 @@ kernel void k(device float* x [[buffer(0)]]) {
 }
 
 TEST_CASE("several functions that are no kernels: all are named") {
-  CHECK(errors_of("[[visible]] float a(float x) { return x; }\nvertex float4 b() { return 0; }\n" + kKernel) ==
-        Errors{"3:19: 'a' is a visible function; visible functions are not supported, only kernels are",
-               "4:15: 'b' is a vertex function; graphics stages are not supported, only kernels are"});
+  CHECK(errors_of("[[visible]] float a(float x) { return x; }\n[[object]] void b() {}\n" + kKernel) ==
+        Errors{"3:19: 'a' is a visible function; visible functions are not supported, only kernel, vertex and fragment "
+               "functions are",
+               "4:17: 'b' is an object function; mesh stages are not supported, only kernel, vertex and fragment "
+               "functions are"});
 }
 
 TEST_CASE("a feature that is missing is one error, about the feature") {
@@ -131,24 +121,19 @@ TEST_CASE("a feature that is missing is one error, about the feature") {
       Errors{"3:17: 'raytracing': ray tracing functions are not supported"});
 }
 
-TEST_CASE("graphics stages: each function and each feature, and nothing of what follows from them") {
+TEST_CASE("mesh and tessellation: each function and each feature, and nothing of what follows from them") {
   CHECK(
       errors_of("struct V { float4 p [[position]]; };\nstruct P { uint id [[primitive_id]]; };\n"
                 "using M = metal::mesh<V, P, 3, 1, topology::triangle>;\n"
                 "[[mesh]] void m(M out, uint t [[thread_index_in_threadgroup]]) { out.set_vertex(t, {float4(0)}); }") ==
       Errors{"5:18: 'mesh': mesh stages are not supported",
-             "6:15: 'm' is a mesh function; graphics stages are not supported, only kernels are"});
+             "6:15: 'm' is a mesh function; mesh stages are not supported, only kernel, vertex and fragment "
+             "functions are"});
   CHECK(errors_of("struct P { float3 v [[attribute(0)]]; };\nstruct In { patch_control_point<P> p; };\n"
                   "struct Out { float4 pos [[position]]; };\n"
                   "[[patch(triangle, 3)]] vertex Out v(In in [[stage_in]], float3 c [[position_in_patch]]) {\n"
                   "  return {float4(in.p[0].v * c.x, 1)}; }") ==
-        Errors{"4:13: 'patch_control_point': tessellation stages are not supported",
-               "6:35: 'v' is a vertex function; graphics stages are not supported, only kernels are"});
-  CHECK(errors_of("fragment float4 f(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]]) { return 0; }") ==
-        Errors{"3:17: 'f' is a fragment function; graphics stages are not supported, only kernels are"});
-  CHECK(errors_of("float4 slope(float4 x) { return dfdx(x); }\nfragment float4 f() { return slope(float4(0)); }") ==
-        Errors{"3:33: 'dfdx': fragment functions are not supported",
-               "4:17: 'f' is a fragment function; graphics stages are not supported, only kernels are"});
+        Errors{"4:13: 'patch_control_point': tessellation stages are not supported"});
 }
 
 TEST_CASE("what is wrong in front of a missing feature is told too") {
@@ -219,8 +204,10 @@ TEST_CASE("a source without entry points is a library without functions, and a w
   const std::string text = kHead + "float helper(float x) { return x + 1; }\n";
   const auto compiled = compile_msl(text);
   REQUIRE(compiled.has_value());
-  CHECK(compiled->warnings ==
-        Errors{"test.metal: warning: there is no kernel function in it: the library has no functions"});
+  CHECK(
+      compiled->warnings ==
+      Errors{
+          "test.metal: warning: there is no kernel, vertex or fragment function in it: the library has no functions"});
   CHECK(compiled->targets[0].functions.empty());
   const auto library = metallib::read(compiled->targets[0].metallib);
   REQUIRE(library.has_value());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// !air.kernel = { FUNCTION, OUTPUTS, INPUTS [, max work group size] } with one node per parameter, keys in Apple's
+// !air.<stage> = { FUNCTION, OUTPUTS, INPUTS [, max work group size] } with one node per parameter, keys in Apple's
 // order (docs/formats/air.md 1.5, 1.6). Made from the signature and from the attributes that kernel_arguments and the
 // front end left on the parameters; these attributes go. An entry that came with its metadata keeps it.
 #include "air/entry.hpp"
 #include "air/limits.hpp"
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/stage_values.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
 #include "llvm/IR/AttributeMask.h"
@@ -119,21 +120,35 @@ llvm::MDNode* struct_node(llvm::LLVMContext& context, const kernel_ir::StructFie
   return node.finish();
 }
 
-/// The row of !air.function_constants that decides whether the argument exists; null when nothing does.
-llvm::MDNode* condition_of(const PassContext& context, const llvm::Argument& argument) {
+/// The row of !air.function_constants with this index; null when there is none.
+llvm::MDNode* constant_row(const PassContext& context, std::string_view index) {
   llvm::NamedMDNode* constants = context.module.getNamedMetadata(kConstantList);
-  const std::string index = attribute_text(argument, kernel_ir::kFunctionConstant, "");
   if (index.empty() || !constants) return nullptr;
   for (llvm::MDNode* row : constants->operands())
     if (std::to_string(read_constant(*row).index.value_or(0)) == index) return row;
   return nullptr;
 }
 
+/// What decides whether the argument exists; null when nothing does.
+llvm::MDNode* condition_of(const PassContext& context, const llvm::Argument& argument) {
+  return constant_row(context, attribute_text(argument, kernel_ir::kFunctionConstant, ""));
+}
+
+bool is_unused(const llvm::Argument& argument) {
+  const std::string unused = attribute_text(argument, kernel_ir::kArgUnused, "");
+  return unused.empty() ? argument.use_empty() : unused == "true";
+}
+
 void finish_argument(EntryArgument& node, const llvm::Argument& argument, std::string_view type_name) {
   node.type_name = type_name;
   node.name = attribute_text(argument, kernel_ir::kArgName, argument.getName());
-  const std::string unused = attribute_text(argument, kernel_ir::kArgUnused, "");
-  node.is_unused = unused.empty() ? argument.use_empty() : unused == "true";
+  node.is_unused = is_unused(argument);
+}
+
+Result<void> read_raster_order(EntryArgument& node, const llvm::Argument& argument) {
+  if (attribute_text(argument, kernel_ir::kRasterOrder, "").empty()) return {};
+  SMELT_TRY(node.raster_order_group, attribute_number(argument, kernel_ir::kRasterOrder, 0));
+  return {};
 }
 
 Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argument& argument, SlotTable& slots) {
@@ -160,6 +175,7 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
   node.slots = {slot, 1};
   node.access = access == "read" ? ArgumentAccess::read : ArgumentAccess::read_write;
   if (context.target.air >= kFirstAddressSpace) node.address_space = space;
+  SMELT_TRY_VOID(read_raster_order(node, argument));
   size_t first = 0;
   if (!members.fields.empty()) node.fields = struct_node(llvm_context, members, first);
   if (type_name != "void" && align != 0) node.type_size = {size, align};
@@ -183,6 +199,7 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const llvm::Argume
   for (const ArgumentAccess one :
        {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
     if (access == to_string(one)) node.access = one;
+  SMELT_TRY_VOID(read_raster_order(node, argument));
   finish_argument(node, argument, attribute_text(argument, kernel_ir::kArgTypeName, ""));
   return write_argument(context.module.getContext(), node);
 }
@@ -214,6 +231,13 @@ Result<llvm::MDNode*> argument_node(const PassContext& context, const llvm::Argu
     node.kind = fmt::format("air.{}", builtin);
     finish_argument(node, argument, type_name);
     return write_argument(context.module.getContext(), node);
+  }
+  if (const std::string words = attribute_text(argument, kernel_ir::kStageInput, ""); !words.empty()) {
+    const kernel_ir::StageValue value{kernel_ir::parse_words(words),
+                                      attribute_text(argument, kernel_ir::kArgTypeName, ""),
+                                      attribute_text(argument, kernel_ir::kArgName, argument.getName())};
+    return write_stage_value(context.module.getContext(), argument.getArgNo(), value, condition_of(context, argument),
+                             is_unused(argument));
   }
   if (!argument.getType()->isPointerTy())
     return fail(Errc::compile_failed,
@@ -261,6 +285,60 @@ void add_threads(PassContext& context, unsigned threads) {
   if (list && list->getNumOperands() > 0) list->setOperand(0, with_max_threads(*list->getOperand(0), threads));
 }
 
+/// The node of a buffer that an older AIR described, with the space that newer ones name. Null: it needs none.
+llvm::MDNode* with_address_space(const llvm::MDNode& node, const llvm::Type& type) {
+  llvm::SmallVector<llvm::Metadata*, 32> operands;
+  size_t behind_access = 0;
+  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
+    operands.push_back(node.getOperand(i).get());
+    const auto* text = llvm::dyn_cast_or_null<llvm::MDString>(node.getOperand(i));
+    if (text == nullptr) continue;
+    const llvm::StringRef word = text->getString();
+    if (word == "air.address_space") return nullptr;
+    if (word == "air.read" || word == "air.write" || word == "air.read_write") behind_access = operands.size();
+    if (word == "air.raster_order_group") behind_access = operands.size() + 1;
+  }
+  if (behind_access == 0 || behind_access > operands.size() || !type.isPointerTy()) return nullptr;
+  const llvm::MDNode* pair =
+      NodeBuilder(node.getContext()).text("air.address_space").number(type.getPointerAddressSpace()).finish();
+  operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(behind_access), pair->op_begin(), pair->op_end());
+  return llvm::MDNode::get(node.getContext(), operands);
+}
+
+/// Finished AIR of a version that said it by the type alone.
+void add_address_spaces(PassContext& context) {
+  llvm::NamedMDNode* list = entry_list(context.module, context.stage);
+  const llvm::MDNode* inputs = list->getNumOperands() != 0 ? inputs_of(*list->getOperand(0)) : nullptr;
+  if (inputs == nullptr || inputs->getNumOperands() > context.entry->arg_size()) return;
+  llvm::SmallVector<llvm::Metadata*, 16> nodes(inputs->op_begin(), inputs->op_end());
+  bool is_changed = false;
+  for (unsigned i = 0; i < nodes.size(); ++i) {
+    const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(nodes[i]);
+    const auto argument = node != nullptr ? read_argument(*node) : std::nullopt;
+    if (!argument || class_of_kind(argument->kind) != BindingClass::buffer) continue;
+    if (llvm::MDNode* made = with_address_space(*node, *context.entry->getArg(i)->getType())) {
+      nodes[i] = made;
+      is_changed = true;
+    }
+  }
+  if (!is_changed) return;
+  llvm::SmallVector<llvm::Metadata*, 8> operands(list->getOperand(0)->op_begin(), list->getOperand(0)->op_end());
+  operands[2] = llvm::MDNode::get(context.module.getContext(), nodes);
+  list->setOperand(0, llvm::MDNode::get(context.module.getContext(), operands));
+}
+
+std::vector<llvm::Metadata*> result_nodes(const PassContext& context) {
+  std::vector<llvm::Metadata*> nodes;
+  const llvm::Attribute results = context.entry->getFnAttribute(kernel_ir::kResults);
+  if (!results.isValid()) return nodes;
+  const llvm::StringRef text = results.getValueAsString();
+  for (const kernel_ir::StageValue& value : kernel_ir::parse_stage_values({text.data(), text.size()})) {
+    llvm::MDNode* condition = value.condition ? constant_row(context, std::to_string(*value.condition)) : nullptr;
+    nodes.push_back(write_stage_value(context.module.getContext(), std::nullopt, value, condition, false));
+  }
+  return nodes;
+}
+
 /// Apple's order of lists: entry points, then function constants.
 void move_behind_entries(llvm::Module& module) {
   llvm::NamedMDNode* constants = module.getNamedMetadata(kConstantList);
@@ -279,6 +357,7 @@ Result<void> entry_metadata(PassContext& context) {
     if (threads && context.stage == "kernel" && (!context.finished || context.options.threads_per_threadgroup))
       add_threads(context, *threads);
     if (!context.finished) clean_attributes(context);
+    if (context.finished && context.target.air >= kFirstAddressSpace) add_address_spaces(context);
     return {};
   }
   SlotTable slots;
@@ -289,7 +368,9 @@ Result<void> entry_metadata(PassContext& context) {
       if (attribute_text(argument, kernel_ir::kLocationIndex, "").empty() == explicit_slots) continue;
       SMELT_TRY(inputs[argument.getArgNo()], argument_node(context, argument, slots));
     }
-  context.module.getOrInsertNamedMetadata("air.kernel")->addOperand(write_kernel(*context.entry, inputs, threads));
+  llvm::MDNode* entry = write_entry(*context.entry, result_nodes(context), inputs, threads);
+  if (context.entry->hasFnAttribute(kernel_ir::kEarlyTests)) entry = with_early_fragment_tests(*entry);
+  context.module.getOrInsertNamedMetadata(fmt::format("air.{}", context.stage))->addOperand(entry);
   move_behind_entries(context.module);
   clean_attributes(context);
   return {};

@@ -35,7 +35,8 @@ Result<ParameterPlan> plan_for(const PassContext& context, const llvm::Argument&
   const auto name = [&] {
     return fmt::format("argument {} ('{}') of kernel '{}'", argument.getArgNo(), argument.getName(), entry.getName());
   };
-  if (entry.getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kBuiltin)) return ParameterPlan{};
+  for (const char* given : {kernel_ir::kBuiltin, kernel_ir::kStageInput})
+    if (entry.getAttributes().hasParamAttr(argument.getArgNo(), given)) return ParameterPlan{};
   if (!type->isPointerTy()) {
     if (type->isTargetExtTy() || type->isTokenTy() || type->isMetadataTy())
       return fail(Errc::compile_failed, "{} has type {}, which cannot be bound", name(), text_of(*type));

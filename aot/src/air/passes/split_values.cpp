@@ -65,6 +65,24 @@ void append_pieces(llvm::Type* type, const llvm::DataLayout& layout, uint64_t of
   }
 }
 
+/// What AIR's functions return as it is: a structure, member by member.
+bool is_whole_result(llvm::Type* type) {
+  if (!type->isAggregateType()) return !must_split(type);
+  return llvm::all_of(type->subtypes(), is_whole_result);
+}
+
+/// One value of its pieces from `next` on, which ends behind them.
+llvm::Value* joined(llvm::IRBuilderBase& builder, llvm::Type* type, llvm::ArrayRef<llvm::Value*> parts, size_t& next) {
+  if (!type->isAggregateType()) return parts[next++];
+  llvm::Value* all = llvm::PoisonValue::get(type);
+  const uint64_t count = type->isStructTy() ? type->getStructNumElements() : type->getArrayNumElements();
+  for (uint64_t i = 0; i < count; ++i) {
+    llvm::Type* member = llvm::GetElementPtrInst::getTypeAtIndex(type, i);
+    all = builder.CreateInsertValue(all, joined(builder, member, parts, next), static_cast<unsigned>(i));
+  }
+  return all;
+}
+
 /// The range of flat pieces that an index path names: (first, count).
 std::pair<size_t, size_t> range_of(llvm::Type* type, llvm::ArrayRef<unsigned> path, const llvm::DataLayout& layout) {
   size_t first = 0;
@@ -255,6 +273,12 @@ Splitter::Pieces Splitter::insert_value(llvm::InsertValueInst& insert) {
   return whole;
 }
 
+void Splitter::give_back(Builder& builder, llvm::ReturnInst& instruction) {
+  size_t next = 0;
+  llvm::Value* const value = instruction.getReturnValue();
+  builder.CreateRet(joined(builder, value->getType(), pieces(value), next));
+}
+
 /// The members of what a call answers, taken out one by one.
 Splitter::Pieces Splitter::members(Builder& builder, llvm::Value* aggregate) {
   llvm::Type* const type = aggregate->getType();
@@ -318,7 +342,10 @@ Result<Splitter::Pieces> Splitter::rewrite(Builder& builder, Instruction& instru
       if (!instruction.getOperand(0)->getType()->isVectorTy()) return piecewise(builder, instruction);
       return elementwise(builder, instruction);
     case Instruction::Ret:
-      return refuse(instruction, "returns {}, which AIR cannot", text_of(*instruction.getOperand(0)->getType()));
+      if (!is_whole_result(instruction.getOperand(0)->getType()))
+        return refuse(instruction, "returns {}, which AIR cannot", text_of(*instruction.getOperand(0)->getType()));
+      give_back(builder, llvm::cast<llvm::ReturnInst>(instruction));
+      return none();
     default:
       break;
   }

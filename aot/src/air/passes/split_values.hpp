@@ -58,6 +58,7 @@ class Splitter {
   Pieces extract_value(llvm::ExtractValueInst& extract);
   Pieces insert_value(llvm::InsertValueInst& insert);
   Result<Pieces> call(Builder& builder, llvm::CallInst& call);
+  void give_back(Builder& builder, llvm::ReturnInst& instruction);
   Pieces members(Builder& builder, llvm::Value* aggregate);
 
   // Vectors (split_vectors.cpp).

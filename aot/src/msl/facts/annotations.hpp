@@ -24,6 +24,16 @@ inline const clang::AnnotateAttr* find_annotation(const clang::Decl& decl, llvm:
   return nullptr;
 }
 
+/// The text of the first argument; empty when that is no string.
+inline std::string text_of(const clang::AnnotateAttr& attribute) {
+  if (attribute.args_size() == 0) return {};
+  const clang::Expr* value = (*attribute.args_begin())->IgnoreParenImpCasts();
+  if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(value))
+    value = constant->getSubExpr()->IgnoreParenImpCasts();
+  const auto* literal = llvm::dyn_cast<clang::StringLiteral>(value);
+  return literal != nullptr ? literal->getString().str() : std::string();
+}
+
 /// The first argument; nothing when it is no constant integer.
 inline std::optional<int64_t> number_of(const clang::AnnotateAttr& attribute, const clang::ASTContext& context) {
   if (attribute.args_size() == 0) return std::nullopt;

@@ -3,9 +3,9 @@
 // generation, used when the entry points are made (entry_points.hpp).
 #pragma once
 
-#include "smelt/base/entry_interface.hpp"
-
+#include "kernel_ir/stage_values.hpp"
 #include "kernel_ir/struct_fields.hpp"
+#include "msl/facts/stages.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -14,8 +14,17 @@
 
 namespace smelt::aot::msl {
 
+/// Of a value that a stage gets or gives.
+struct ValueShape {
+  unsigned lanes = 1;
+  unsigned bits = 32;  ///< of a lane
+  bool is_float = false;
+  unsigned count = 0;  ///< of an array; 0: none
+};
+
+/// One parameter of AIR's. A structure that is [[stage_in]] is several of them.
 struct ParameterFact {
-  std::optional<BindingClass> binding = BindingClass::buffer;  ///< nothing: a hardware value, `builtin`
+  std::optional<BindingClass> binding = BindingClass::buffer;  ///< nothing: a hardware value or a stage's
   std::string name;
   std::string type_name;  ///< of the pointee, or of the hardware value: "float4", "uint3"
   unsigned space = 0;
@@ -28,16 +37,33 @@ struct ParameterFact {
   std::vector<kernel_ir::StructField> fields;
   bool is_argument_buffer = false;  ///< a member, at any depth, is a pointer or has an [[id]]
   std::string builtin;              ///< "thread_position_in_grid"
-  unsigned lanes = 1;               ///< of the hardware value
-  unsigned bits = 32;               ///< of a lane
+  ValueShape value;                 ///< of what is not bound
   Access access = Access::none;     ///< of a texture
+  unsigned source = 0;              ///< which parameter of the source it is, or is in
+  std::optional<uint64_t> offset;   ///< of a member of that parameter, in bytes
+  std::vector<std::string> words;   ///< of what a stage gets: AIR's (kernel_ir/stage_values.hpp)
+  std::optional<unsigned> raster_order_group;
+};
+
+/// What a vertex or fragment function returns: a member of its structure, or the value itself.
+struct ResultFact {
+  std::vector<std::string> words;  ///< as above
+  std::string name;                ///< of the member
+  std::string type_name;
+  std::string condition;  ///< as of a parameter
+  ValueShape value;
+  std::optional<uint64_t> offset;  ///< of the member
 };
 
 struct KernelFact {
   std::string name;    ///< that the API sees
   std::string symbol;  ///< Clang's, in the module
   std::optional<unsigned> max_threads;
+  unsigned source_parameters = 0;  ///< how many the source has
   std::vector<ParameterFact> parameters;
+  Stage stage = Stage::kernel;
+  std::vector<ResultFact> results;
+  bool early_fragment_tests = false;
   bool is_external = false;  ///< no kernel: a function that other objects may call, by its symbol
 };
 

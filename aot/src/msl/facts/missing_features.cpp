@@ -13,7 +13,7 @@ struct NameRow {
 };
 
 constexpr std::string_view kImageblocks = "imageblocks", kMesh = "mesh stages", kRays = "ray tracing functions",
-                           kTables = "function tables", kTensors = "tensors", kFragments = "fragment functions",
+                           kTables = "function tables", kTensors = "tensors", kInterpolants = "interpolants",
                            kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
@@ -36,13 +36,9 @@ constexpr NameRow kNames[] = {
     {"ray_data", kRays},
     {"visible_function_table", kTables},
     {"patch_control_point", "tessellation stages", true},
-    {"interpolant", kFragments, true},
-    {"discard_fragment", kFragments},
-    {"dfdx", kFragments},
-    {"dfdy", kFragments},
-    {"fwidth", kFragments},
-    {"get_num_samples", kFragments},
-    {"get_sample_position", kFragments},
+    {"interpolant", kInterpolants, true},
+    {"get_num_samples", "sample counts and positions"},
+    {"get_sample_position", "sample counts and positions"},
     {"rasterization_rate_map_data", "rasterization rate maps"},
     {"rasterization_rate_map_decoder", "rasterization rate maps"},
     {"command_buffer", kCommands},
@@ -57,10 +53,8 @@ constexpr NameRow kNames[] = {
 };
 
 constexpr StageRow kStages[] = {
-    {"vertex", "a vertex function", "graphics stages"},
-    {"fragment", "a fragment function", "graphics stages"},
-    {"mesh", "a mesh function", "graphics stages"},
-    {"object", "an object function", "graphics stages"},
+    {"mesh", "a mesh function", "mesh stages"},
+    {"object", "an object function", "mesh stages"},
     {"intersection", "an intersection function", "ray tracing functions"},
     {"visible", "a visible function", "visible functions"},
     {"stitchable", "a stitchable function", "stitchable functions"},

@@ -27,16 +27,17 @@ std::string_view feature_of_header(llvm::StringRef name);
 /// Of a name of the standard library that a version of the language brought, that version.
 std::optional<Version> version_of_name(llvm::StringRef name);
 
-/// Functions that Metal's API finds in a library and that are not compute kernels.
+/// Functions that Metal's API finds in a library and that are not compiled.
 struct StageRow {
   const char* attribute;
-  const char* function;  ///< "a vertex function"
-  const char* feature;   ///< "graphics stages"
+  const char* function;  ///< "a mesh function"
+  const char* feature;   ///< "mesh stages"
 };
-/// The stage that a function has besides or instead of `kernel`; null for a kernel or a plain function.
+/// The stage of such a function; null for every other one.
 const StageRow* missing_stage(const clang::Decl& function);
 
 /// The message about such a function: its name, then `function` and `feature` of its stage.
-inline constexpr char kStageMessage[] = "%q0 is %1; %2 are not supported, only kernels are";
+inline constexpr char kStageMessage[] =
+    "%q0 is %1; %2 are not supported, only kernel, vertex and fragment functions are";
 
 }  // namespace smelt::aot::msl

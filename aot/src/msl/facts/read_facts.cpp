@@ -6,6 +6,7 @@
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/handles.hpp"
 #include "msl/facts/missing_features.hpp"
+#include "msl/facts/stage_reader.hpp"
 #include "msl/facts/struct_members.hpp"
 #include "msl/syntax/attributes.hpp"
 
@@ -46,7 +47,7 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     // Of a declaration that is broken, by a type that is missing for one, Clang reads no body.
     if (function->isInvalidDecl() ? !is_stage : !function->isThisDeclarationADefinition()) return true;
     if (function->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation) return true;
-    if (is_stage || find_annotation(*function, "kernel") != nullptr) kernels.push_back(function);
+    if (is_stage || stage_of(*function)) kernels.push_back(function);
     return true;
   }
   bool VisitVarDecl(clang::VarDecl* variable) {
@@ -61,6 +62,12 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
 bool is_refused(std::string_view attribute) {
   const std::optional<BindingClass> kind = binding_class_named(attribute);
   return kind && !is_run(*kind);
+}
+
+constexpr int64_t kMostOrderGroup = 7;
+
+std::string stage_function(Stage stage) {
+  return fmt::format("{} function", stage_word(stage));
 }
 
 class Reader {
@@ -87,15 +94,6 @@ class Reader {
     clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
     const unsigned id = engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0");
     engine.Report(at, id) << fmt::format(format, std::forward<Args>(args)...);
-  }
-
-  std::string text(const AnnotateAttr& attribute) {
-    if (attribute.args_size() == 0) return {};
-    const clang::Expr* value = (*attribute.args_begin())->IgnoreParenImpCasts();
-    if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(value))
-      value = constant->getSubExpr()->IgnoreParenImpCasts();
-    const auto* literal = llvm::dyn_cast<clang::StringLiteral>(value);
-    return literal != nullptr ? literal->getString().str() : std::string();
   }
 
   void read_constant(const clang::VarDecl& variable, Facts& facts) {
@@ -153,16 +151,21 @@ class Reader {
     source.fact.name = function.getQualifiedNameAsString();
     const AnnotateAttr* host_name = find_annotation(function, "host_name");
     if (host_name != nullptr) {
-      source.fact.name = text(*host_name);
+      source.fact.name = text_of(*host_name);
       if (source.fact.name.empty())
         error(host_name->getLocation(), "'host_name' attribute requires a string that is not empty");
     }
-    if (!function.getReturnType()->isVoidType())
+    source.fact.stage = stage_of(function).value_or(Stage::kernel);
+    const bool is_kernel = source.fact.stage == Stage::kernel;
+    const std::string noun = is_kernel ? "kernel" : stage_function(source.fact.stage);
+    source.fact.early_fragment_tests =
+        source.fact.stage == Stage::fragment && find_annotation(function, "early_fragment_tests") != nullptr;
+    if (is_kernel && !function.getReturnType()->isVoidType())
       error(function.getReturnTypeSourceRange().isValid() ? function.getReturnTypeSourceRange().getBegin() : at,
             "kernel must have void return type");
-    if (function.isVariadic()) error(at, "kernel '{}' cannot take variable arguments", function.getNameAsString());
+    if (function.isVariadic()) error(at, "{} '{}' cannot take variable arguments", noun, function.getNameAsString());
     if (llvm::isa<clang::CXXMethodDecl>(function))
-      error(at, "kernel '{}' cannot be a member function", function.getNameAsString());
+      error(at, "{} '{}' cannot be a member function", noun, function.getNameAsString());
     if (function.getNameAsString() == "main" && host_name == nullptr)
       error(at, "function cannot be called 'main' in Metal");
     for (const char* name : {"max_total_threads_per_threadgroup", "required_threads_per_threadgroup"}) {
@@ -181,15 +184,22 @@ class Reader {
       else
         source.fact.max_threads = static_cast<unsigned>(threads);
     }
-    for (const clang::ParmVarDecl* parameter : function.parameters()) read_parameter(*parameter, source.fact);
+    source.fact.source_parameters = function.getNumParams();
+    StageReader stages(sema_, source.fact);
+    for (unsigned i = 0; i < function.getNumParams(); ++i) {
+      const clang::ParmVarDecl& parameter = *function.getParamDecl(i);
+      if (is_kernel || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
+    }
+    if (!is_kernel) stages.read_results(function);
     assign_slots(function, source.fact);
     check_positions(function, source.fact);
     facts.kernels.push_back(std::move(source));
   }
 
-  void read_parameter(const clang::ParmVarDecl& parameter, KernelFact& kernel) {
+  void read_parameter(const clang::ParmVarDecl& parameter, unsigned source, KernelFact& kernel) {
     if (parameter.isInvalidDecl()) return;
     ParameterFact fact;
+    fact.source = source;
     fact.name = parameter.getNameAsString();
     const AnnotateAttr* resource = nullptr;
     const AnnotateAttr* hardware = nullptr;
@@ -207,11 +217,20 @@ class Reader {
           hardware = attribute;
           break;
         case AttributeKind::constant:
-          fact.condition = text(*attribute);
+          fact.condition = text_of(*attribute);
           break;
         case AttributeKind::graphics:
-          error(attribute->getLocation(), "'{}' attribute is of graphics stages, which are not supported", view(name));
-          break;
+          // naga names every parameter that it adds by [[user(name)]]; a kernel's memory has no order of fragments.
+          if (name == "user" || (name == "raster_order_group" && kernel.stage == Stage::kernel)) break;
+          if (name == "raster_order_group" && kernel.stage == Stage::fragment) {
+            read_group(*attribute, fact);
+            break;
+          }
+          if (name == "stage_in")  // Metal has it
+            return error(attribute->getLocation(), "'stage_in' attribute in a {} is not supported",
+                         stage_function(kernel.stage));
+          return error(attribute->getLocation(), "'{}' attribute does not go on a parameter of a {}", view(name),
+                       stage_function(kernel.stage));
         default:
           break;
       }
@@ -220,9 +239,26 @@ class Reader {
     read_buffer(parameter, resource, std::move(fact), kernel);
   }
 
+  void read_group(const AnnotateAttr& attribute, ParameterFact& fact) {
+    const auto group = number_of(attribute, context_);
+    if (group && *group >= 0 && *group <= kMostOrderGroup)
+      fact.raster_order_group = static_cast<unsigned>(*group);
+    else
+      error(attribute.getLocation(),
+            "'raster_order_group' attribute parameter is out of bounds: must be between 0 and {}", kMostOrderGroup);
+  }
+
   void read_builtin(const clang::ParmVarDecl& parameter, const AnnotateAttr& attribute, ParameterFact fact,
                     KernelFact& kernel) {
     const std::string name = metal_attribute(attribute).str();
+    // Fragments run in simdgroups and quads; there is no grid of them.
+    const bool is_of_stage =
+        kernel.stage == Stage::kernel ||
+        (kernel.stage == Stage::fragment && (name == "thread_index_in_simdgroup" || name == "threads_per_simdgroup" ||
+                                             name == "thread_index_in_quadgroup" || name == "thread_execution_width"));
+    if (!is_of_stage)
+      return error(attribute.getLocation(), "'{}' attribute does not go on a parameter of a {}", name,
+                   stage_function(kernel.stage));
     const bool is_position = find_attribute(name)->kind == AttributeKind::position;
     const clang::QualType type = parameter.getType();
     const VectorShape shape = vector_shape(type);
@@ -237,8 +273,7 @@ class Reader {
                    is_position ? "ushort, ushort2, ushort3, uint, uint2 or uint3" : "ushort or uint");
     fact.binding = std::nullopt;
     fact.builtin = name;
-    fact.lanes = lanes;
-    fact.bits = is_uint ? 32 : 16;
+    fact.value = {.lanes = lanes, .bits = is_uint ? 32u : 16u};
     fact.type_name = metal_name(type, context_);
     kernel.parameters.push_back(std::move(fact));
   }
@@ -283,7 +318,8 @@ class Reader {
                    feature.empty() ? kind + "s" : "'" + feature + "' objects");
     if (!is_indirect) {
       if (resource == nullptr)
-        return error(at, "invalid type '{}' for input declaration in a kernel function", metal_name(type, context_));
+        return error(at, "invalid type '{}' for input declaration in a {}", metal_name(type, context_),
+                     stage_function(kernel.stage));
       return error(at, "'{}' attribute only applies to pointers and references, not to a value of type '{}'", kind,
                    metal_name(type, context_));
     }
@@ -298,6 +334,8 @@ class Reader {
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
+    if (fact.space == 3 && kernel.stage != Stage::kernel)
+      return error(at, "parameter '{}': a {} takes no threadgroup memory", fact.name, stage_function(kernel.stage));
     if (kind == "texture" || kind == "sampler")
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'", kind,
                    metal_name(type, context_));
@@ -358,12 +396,12 @@ class Reader {
     const ParameterFact* first = nullptr;
     std::map<std::string, const ParameterFact*> seen;
     for (const ParameterFact& parameter : kernel.parameters) {
-      if (parameter.binding) continue;
+      if (parameter.binding || !parameter.words.empty()) continue;
       if (!seen.emplace(parameter.builtin, &parameter).second)
         error(place_of(function, parameter.name), "attribute '{}' is on two parameters", parameter.builtin);
       if (find_attribute(parameter.builtin)->kind != AttributeKind::position) continue;
       if (first == nullptr) first = &parameter;
-      if (first->lanes != parameter.lanes)
+      if (first->value.lanes != parameter.value.lanes)
         error(place_of(function, parameter.name),
               "expected input declarations with either all scalar types or all vector types with the same number of "
               "elements: '{}' is {}, '{}' is {}",

@@ -221,9 +221,10 @@ struct KernelCutter::State {
     kernel->fact = fact;
     kernel->bitcode = std::move(cut.bitcode);
     const auto may_read = [&](const ConstantFact& constant) {
+      const auto is_condition = [&](const auto& one) { return one.condition == constant.symbol; };
       return cut.names.count(constant.symbol) != 0 ||
-             std::any_of(fact.parameters.begin(), fact.parameters.end(),
-                         [&](const ParameterFact& one) { return one.condition == constant.symbol; });
+             std::any_of(fact.parameters.begin(), fact.parameters.end(), is_condition) ||
+             std::any_of(fact.results.begin(), fact.results.end(), is_condition);
     };
     std::copy_if(constants.begin(), constants.end(), std::back_inserter(kernel->constants), may_read);
     return kernel;

@@ -3,6 +3,7 @@
 
 #include "air/entry.hpp"
 #include "kernel_ir/attributes.hpp"
+#include "kernel_ir/stage_values.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
@@ -29,10 +30,12 @@ llvm::GlobalVariable* make_storage(llvm::Module& module, const ConstantFact& con
   return storage;
 }
 
-const ConstantFact* condition_of(const ParameterFact& parameter, const std::vector<ConstantFact>& constants) {
-  if (parameter.condition.empty()) return nullptr;
+/// Of a parameter or a result.
+template <class Fact>
+const ConstantFact* condition_of(const Fact& fact, const std::vector<ConstantFact>& constants) {
+  if (fact.condition.empty()) return nullptr;
   const auto found = std::find_if(constants.begin(), constants.end(),
-                                  [&](const ConstantFact& constant) { return constant.symbol == parameter.condition; });
+                                  [&](const ConstantFact& constant) { return constant.symbol == fact.condition; });
   return found == constants.end() ? nullptr : &*found;
 }
 
@@ -64,18 +67,44 @@ void describe_handle(llvm::Function& entry, unsigned index, const ParameterFact&
   if (fact.access != Access::none) set(kernel_ir::kAccess, to_string(fact.access));
 }
 
+void describe_stage_input(llvm::Function& entry, unsigned index, const ParameterFact& fact,
+                          const std::vector<ConstantFact>& constants) {
+  if (const ConstantFact* condition = condition_of(fact, constants))
+    kernel_ir::set_parameter(entry, index, kernel_ir::kFunctionConstant, std::to_string(condition->index));
+  kernel_ir::set_parameter(entry, index, kernel_ir::kStageInput, kernel_ir::words_to_text(fact.words));
+}
+
+void describe_stage(llvm::Function& entry, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
+  if (kernel.stage == Stage::kernel) return;
+  entry.removeRetAttr(llvm::Attribute::NoUndef);  // LLVM's guess, which Apple's compiler does not write
+  entry.addFnAttr(kernel_ir::kStage, llvm::StringRef(stage_word(kernel.stage).data(), stage_word(kernel.stage).size()));
+  if (kernel.early_fragment_tests) entry.addFnAttr(kernel_ir::kEarlyTests);
+  std::vector<kernel_ir::StageValue> values;
+  for (const ResultFact& result : kernel.results) {
+    const ConstantFact* condition = condition_of(result, constants);
+    values.push_back({result.words, result.type_name, result.name,
+                      condition != nullptr ? std::optional(condition->index) : std::nullopt});
+  }
+  if (!values.empty()) entry.addFnAttr(kernel_ir::kResults, kernel_ir::to_text(values));
+}
+
 }  // namespace
 
 void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
+  describe_stage(entry, kernel, constants);
   for (llvm::Argument& argument : entry.args()) {
     const unsigned index = argument.getArgNo();
     const ParameterFact& fact = kernel.parameters[index];
-    if (!fact.binding)
+    if (!fact.words.empty())
+      describe_stage_input(entry, index, fact, constants);
+    else if (!fact.binding)
       kernel_ir::set_parameter(entry, index, kernel_ir::kBuiltin, fact.builtin);
     else if (fact.binding == BindingClass::texture || fact.binding == BindingClass::sampler)
       describe_handle(entry, index, fact, constants);
     else
       describe_buffer(entry, index, fact, constants);
+    if (fact.raster_order_group)
+      kernel_ir::set_parameter(entry, index, kernel_ir::kRasterOrder, std::to_string(*fact.raster_order_group));
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgTypeName, fact.type_name);
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgName, fact.name);
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgUnused, argument.use_empty() ? "true" : "false");
@@ -83,9 +112,12 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
 }
 
 void describe_constants(llvm::Module& module, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
-  for (const ParameterFact& parameter : kernel.parameters)
-    if (const ConstantFact* condition = condition_of(parameter, constants))
+  const auto keep_condition = [&](const auto& fact) {
+    if (const ConstantFact* condition = condition_of(fact, constants))
       if (!module.getGlobalVariable(constant_storage_name(*condition), true)) make_storage(module, *condition);
+  };
+  for (const ParameterFact& parameter : kernel.parameters) keep_condition(parameter);
+  for (const ResultFact& result : kernel.results) keep_condition(result);
   for (const ConstantFact& constant : constants) {
     llvm::GlobalVariable* storage = module.getGlobalVariable(constant_storage_name(constant), true);
     if (!storage) continue;

@@ -65,9 +65,12 @@ void clean_declarations(llvm::Module& module) {
   }
 }
 
-llvm::Type* builtin_type(llvm::LLVMContext& context, unsigned bits, unsigned lanes) {
-  llvm::Type* scalar = llvm::Type::getIntNTy(context, bits);
-  return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+llvm::Type* value_type(llvm::LLVMContext& context, const ValueShape& shape) {
+  llvm::Type* type = !shape.is_float    ? static_cast<llvm::Type*>(llvm::Type::getIntNTy(context, shape.bits))
+                     : shape.bits == 16 ? llvm::Type::getHalfTy(context)
+                                        : llvm::Type::getFloatTy(context);
+  if (shape.lanes != 1) type = llvm::FixedVectorType::get(type, shape.lanes);
+  return shape.count == 0 ? type : llvm::ArrayType::get(type, shape.count);
 }
 
 bool is_vector(std::string_view builtin) {
@@ -76,7 +79,7 @@ bool is_vector(std::string_view builtin) {
 }
 
 /// Hardware values that helpers of the library read by call, which the kernel does not have as parameters: they become
-/// parameters behind its own.
+/// parameters behind its own, of no parameter of the source (UINT_MAX).
 void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
   std::set<std::string> attributes;
   for (const llvm::Function& function : module)
@@ -87,73 +90,182 @@ void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
     ParameterFact fact;
     fact.binding = std::nullopt;
     fact.name = fact.builtin = attribute;
+    fact.source = UINT_MAX;
     unsigned lanes = 0;
     for (const ParameterFact& other : kernel.parameters)
-      if (!other.binding && is_vector(other.builtin)) lanes = std::max(lanes, other.lanes);
-    fact.lanes = is_vector(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
-    fact.type_name = fact.lanes == 1 ? "uint" : fmt::format("uint{}", fact.lanes);
+      if (!other.binding && is_vector(other.builtin)) lanes = std::max(lanes, other.value.lanes);
+    fact.value.lanes = is_vector(attribute) ? (lanes == 0 ? 3 : lanes) : 1;
+    fact.type_name = fact.value.lanes == 1 ? "uint" : fmt::format("uint{}", fact.value.lanes);
     kernel.parameters.push_back(std::move(fact));
   }
 }
 
-/// The entry: AIR's parameters, handed to Clang's function in the shape that it expects. Vectors are classes to Clang
-/// and arrive behind a pointer.
-Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kernel, size_t own_parameters) {
+/// Of all results, packed, as Apple's compiler returns them; of a value that is no structure, that value.
+llvm::Type* result_type(llvm::LLVMContext& context, const KernelFact& kernel) {
+  if (kernel.results.empty()) return llvm::Type::getVoidTy(context);
+  if (!kernel.results[0].offset) return value_type(context, kernel.results[0].value);
+  std::vector<llvm::Type*> types;
+  for (const ResultFact& result : kernel.results) types.push_back(value_type(context, result.value));
+  return llvm::StructType::get(context, types, /*isPacked=*/true);
+}
+
+/// The entry with AIR's signature, without a body.
+Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& kernel, llvm::Function& body) {
   llvm::LLVMContext& context = module.getContext();
-  llvm::Function* body = module.getFunction(kernel.symbol);
-  if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
   std::vector<llvm::Type*> types;
   for (const ParameterFact& parameter : kernel.parameters)
-    types.push_back(!parameter.binding ? builtin_type(context, parameter.bits, parameter.lanes)
+    types.push_back(!parameter.binding ? value_type(context, parameter.value)
                                        : static_cast<llvm::Type*>(llvm::PointerType::get(context, parameter.space)));
-  if (body->getName() == kernel.name) body->setName(body->getName() + ".body");
-  auto* entry = llvm::Function::Create(llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
+  if (body.getName() == kernel.name) body.setName(body.getName() + ".body");
+  auto* entry = llvm::Function::Create(llvm::FunctionType::get(result_type(context, kernel), types, false),
                                        llvm::GlobalValue::ExternalLinkage, kernel.name, module);
   if (entry->getName() != kernel.name)
     return fail(Errc::compile_failed, "kernel '{}' has the name of another function of the source", kernel.name);
   entry->addFnAttr(kernel_ir::kKernel);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addFnAttr(llvm::Attribute::MustProgress);
-  entry->setMetadata(kernel_ir::kPointees, body->getMetadata(kernel_ir::kPointees));
+  entry->setMetadata(kernel_ir::kPointees, body.getMetadata(kernel_ir::kPointees));
   if (kernel.max_threads) kernel_ir::set_max_threads(*entry, *kernel.max_threads);
-  if (body->arg_size() != own_parameters)
-    return fail(Errc::compile_failed, "kernel '{}': Clang passes {} parameters as {}", kernel.name, own_parameters,
-                body->arg_size());
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", entry));
-  std::vector<llvm::Value*> values;
   for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
     const ParameterFact& parameter = kernel.parameters[i];
-    llvm::Argument* argument = entry->getArg(i);
-    argument->setName(parameter.name);
+    entry->getArg(i)->setName(parameter.name);
     const bool is_handle = parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler;
-    if (!is_handle) entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    // Apple's compiler does not say that values of the stage before are there.
+    if (!is_handle && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if (parameter.binding && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
       entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
     }
-    if (i >= own_parameters) continue;
-    llvm::Type* wanted = body->getArg(i)->getType();
-    if (wanted == argument->getType()) {
-      values.push_back(argument);
-    } else if (llvm::Type* memory = body->getArg(i)->getParamByValType(); memory != nullptr && wanted->isPointerTy()) {
-      llvm::AllocaInst* copy = builder.CreateAlloca(memory);
-      copy->setAlignment(llvm::Align(16));
-      // Behind a sampler's handle is its state, which an argument's is not known by.
-      if (is_handle) builder.CreateStore(llvm::Constant::getNullValue(memory), copy);
-      builder.CreateStore(argument, copy);
-      values.push_back(copy);
-    } else {
-      return fail(Errc::compile_failed, "kernel '{}': parameter '{}' arrives in an unexpected form", kernel.name,
-                  parameter.name);
-    }
   }
-  llvm::CallInst* call = builder.CreateCall(body, values);
-  call->setAttributes(llvm::AttributeList());
-  for (unsigned i = 0; i < own_parameters; ++i)
-    if (llvm::Type* memory = body->getArg(i)->getParamByValType())
-      call->addParamAttr(i, llvm::Attribute::getWithByValType(context, memory));
-  builder.CreateRetVoid();
   return entry;
+}
+
+/// Hands AIR's parameters to Clang's function in the shape that it expects, and what it returns back. Vectors and
+/// structures are classes to Clang and go behind pointers.
+class EntryBody {
+ public:
+  EntryBody(llvm::Function& entry, llvm::Function& body, const KernelFact& kernel)
+      : entry_(entry),
+        body_(body),
+        kernel_(kernel),
+        builder_(llvm::BasicBlock::Create(entry.getContext(), "", &entry)) {
+    if (body.hasStructRetAttr()) result_ = make_copy(body.getParamStructRetType(0));
+  }
+
+  Result<void> make() {
+    const unsigned first = result_ != nullptr ? 1 : 0;
+    if (body_.arg_size() != kernel_.source_parameters + first)
+      return fail(Errc::compile_failed, "kernel '{}': Clang passes {} parameters as {}", kernel_.name,
+                  kernel_.source_parameters, body_.arg_size() - first);
+    std::vector<llvm::Value*> values(body_.arg_size());
+    if (result_ != nullptr) values[0] = result_;
+    // A structure without members has no parameter of AIR's.
+    for (unsigned i = first; i < values.size(); ++i)
+      if (llvm::Type* memory = body_.getParamByValType(i)) values[i] = make_copy(memory);
+    for (unsigned i = 0; i < kernel_.parameters.size(); ++i) {
+      const ParameterFact& parameter = kernel_.parameters[i];
+      if (parameter.source == UINT_MAX) continue;
+      if (!pass(parameter, *entry_.getArg(i), values[parameter.source + first]))
+        return fail(Errc::compile_failed, "kernel '{}': parameter '{}' arrives in an unexpected form", kernel_.name,
+                    parameter.name);
+    }
+    llvm::CallInst* call = builder_.CreateCall(&body_, values);
+    call->setAttributes(llvm::AttributeList());
+    for (unsigned i = 0; i < body_.arg_size(); ++i) {
+      if (llvm::Type* memory = body_.getParamByValType(i))
+        call->addParamAttr(i, llvm::Attribute::getWithByValType(entry_.getContext(), memory));
+      if (llvm::Type* memory = body_.getParamStructRetType(i))
+        call->addParamAttr(i, llvm::Attribute::getWithStructRetType(entry_.getContext(), memory));
+    }
+    return give_back(*call);
+  }
+
+ private:
+  llvm::AllocaInst* make_copy(llvm::Type* memory) {
+    llvm::AllocaInst* copy = builder_.CreateAlloca(memory);
+    copy->setAlignment(llvm::Align(16));
+    return copy;
+  }
+
+  llvm::Value* member(llvm::Value* copy, uint64_t offset) {
+    return offset == 0 ? copy : builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), copy, offset);
+  }
+
+  /// `value` is what the body gets: a copy in memory, or nothing yet.
+  bool pass(const ParameterFact& parameter, llvm::Argument& argument, llvm::Value*& value) {
+    const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
+    if (value == nullptr) {
+      if (body_.getArg(at)->getType() != argument.getType()) return false;
+      value = &argument;
+      return true;
+    }
+    // Behind a sampler's handle is its state, which an argument's is not known by.
+    if (parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler)
+      builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
+    llvm::Value* stored = &argument;
+    if (stored->getType()->isIntegerTy(1)) stored = builder_.CreateZExt(stored, builder_.getInt8Ty());
+    builder_.CreateStore(stored, member(value, parameter.offset.value_or(0)));
+    return true;
+  }
+
+  Result<void> give_back(llvm::CallInst& call) {
+    if (entry_.getReturnType()->isVoidTy()) {
+      builder_.CreateRetVoid();
+      return {};
+    }
+    if (result_ == nullptr) {
+      if (call.getType() != entry_.getReturnType())
+        return fail(Errc::compile_failed, "'{}' returns its value in an unexpected form", kernel_.name);
+      builder_.CreateRet(&call);
+      return {};
+    }
+    llvm::Value* all = llvm::PoisonValue::get(entry_.getReturnType());
+    for (unsigned i = 0; i < kernel_.results.size(); ++i) {
+      const ResultFact& result = kernel_.results[i];
+      llvm::Value* one = load(value_type(entry_.getContext(), result.value), result.offset.value_or(0));
+      all = result.offset ? builder_.CreateInsertValue(all, one, i) : one;
+    }
+    builder_.CreateRet(all);
+    return {};
+  }
+
+  llvm::Value* load(llvm::Type* type, uint64_t offset) {
+    auto* array = llvm::dyn_cast<llvm::ArrayType>(type);
+    if (array == nullptr) return builder_.CreateLoad(type, member(result_, offset));
+    llvm::Value* all = llvm::PoisonValue::get(array);
+    const uint64_t size = entry_.getDataLayout().getTypeAllocSize(array->getElementType()).getFixedValue();
+    for (unsigned i = 0; i < array->getNumElements(); ++i)
+      all = builder_.CreateInsertValue(all, load(array->getElementType(), offset + i * size), i);
+    return all;
+  }
+
+  llvm::Function& entry_;
+  llvm::Function& body_;
+  const KernelFact& kernel_;
+  llvm::IRBuilder<> builder_;
+  llvm::Value* result_ = nullptr;  ///< where the body puts what it returns; null when it returns it
+};
+
+Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kernel) {
+  llvm::Function* body = module.getFunction(kernel.symbol);
+  if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
+  SMELT_TRY(llvm::Function * entry, declare_entry(module, kernel, *body));
+  SMELT_TRY_VOID(EntryBody(*entry, *body, kernel).make());
+  return entry;
+}
+
+/// What only fragments have: neighbours to compare with, and a place in the picture.
+Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
+  if (kernel.stage == Stage::fragment) return {};
+  for (const llvm::Function& function : module) {
+    const llvm::StringRef name = function.getName();
+    if (function.use_empty() || !name.starts_with("air.")) continue;
+    const llvm::StringRef operation = name.drop_front(4).split('.').first;
+    if (operation == "discard_fragment" || operation == "dfdx" || operation == "dfdy" || operation == "fwidth")
+      return fail(Errc::compile_failed, "{} function '{}' calls '{}', which only fragment functions may",
+                  stage_word(kernel.stage), kernel.name, operation.str());
+  }
+  return {};
 }
 
 void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
@@ -172,9 +284,9 @@ void replace_builtin_calls(llvm::Function& entry, const KernelFact& kernel) {
         if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType()))
           value = lane < vector->getNumElements()
                       ? builder.CreateExtractElement(value, builder.getInt64(lane))
-                      : static_cast<llvm::Value*>(builder.getIntN(kernel.parameters[i].bits, 0));
+                      : static_cast<llvm::Value*>(builder.getIntN(kernel.parameters[i].value.bits, 0));
         else if (lane != 0)
-          value = builder.getIntN(kernel.parameters[i].bits, 0);
+          value = builder.getIntN(kernel.parameters[i].value.bits, 0);
         call->replaceAllUsesWith(builder.CreateZExtOrTrunc(value, call->getType()));
         call->eraseFromParent();
         break;
@@ -259,7 +371,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   }
   KernelFact fact = source.fact;
   add_called_builtins(module, fact);
-  SMELT_TRY(llvm::Function * entry, make_entry(module, fact, source.fact.parameters.size()));
+  SMELT_TRY(llvm::Function * entry, make_entry(module, fact));
   make_internal(module, *entry);
   clean_externals(module, nullptr);
   for (llvm::Function& function : module) prepare_operations(function);
@@ -268,6 +380,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   SMELT_TRY_VOID(own_address_tables(module));
   optimise(module);
+  SMELT_TRY_VOID(check_stage_operations(module, fact));
   entry->addFnAttr(kernel_ir::kSimplified);
   describe_entry(*entry, fact, source.constants);
   describe_constants(module, fact, source.constants);

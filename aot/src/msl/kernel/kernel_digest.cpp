@@ -26,6 +26,7 @@ void add(Hasher& hasher, const ConstantFact& fact) {
 }
 
 void add(Hasher& hasher, const ParameterFact& fact);
+void add(Hasher& hasher, const ResultFact& fact);
 
 template <class Fact>
 void add(Hasher& hasher, const std::vector<Fact>& facts) {
@@ -35,7 +36,8 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 
 void add(Hasher& hasher, const ParameterFact& fact) {
   const auto& [binding, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
-               is_argument_buffer, builtin, lanes, bits, access] = fact;
+               is_argument_buffer, builtin, value, access, source, offset, words, raster_order_group] = fact;
+  const auto& [lanes, bits, is_float, count] = value;
   for (const uint64_t number :
        {binding ? static_cast<uint64_t>(*binding) : kBindingClasses, uint64_t{space}, uint64_t{is_reference},
         uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{lanes}, uint64_t{bits}})
@@ -44,14 +46,37 @@ void add(Hasher& hasher, const ParameterFact& fact) {
   if (access != Access::none) hasher.field(static_cast<uint64_t>(access));
   add(hasher, slot);
   add(hasher, fields);
+  // Those of kernels stay what they were: a kernel has none of this, and its parameters are in order.
+  if (words.empty() && !raster_order_group) return;
+  for (const uint64_t number : {uint64_t{is_float}, uint64_t{count}, uint64_t{source}, offset.value_or(~uint64_t{0})})
+    hasher.field(number);
+  for (const std::string& word : words) hasher.field(word);
+  add(hasher, raster_order_group);
+}
+
+void add(Hasher& hasher, const ResultFact& fact) {
+  const auto& [words, name, type_name, condition, value, offset] = fact;
+  const auto& [lanes, bits, is_float, count] = value;
+  for (const std::string& word : words) hasher.field(word);
+  for (const std::string& text : {name, type_name, condition}) hasher.field(text);
+  for (const uint64_t number :
+       {uint64_t{lanes}, uint64_t{bits}, uint64_t{is_float}, uint64_t{count}, offset.value_or(~uint64_t{0})})
+    hasher.field(number);
 }
 
 void add(Hasher& hasher, const KernelFact& fact) {
-  const auto& [name, symbol, max_threads, parameters, is_external] = fact;
+  const auto& [name, symbol, max_threads, source_parameters, parameters, stage, results, early_fragment_tests,
+               is_external] = fact;
   hasher.field(uint64_t{is_external});
   for (const std::string& text : {name, symbol}) hasher.field(text);
   add(hasher, max_threads);
   add(hasher, parameters);
+  // A kernel has as many as it has parameters.
+  if (stage == Stage::kernel) return;
+  hasher.field(uint64_t{source_parameters});
+  hasher.field(static_cast<uint64_t>(stage));
+  hasher.field(uint64_t{early_fragment_tests});
+  add(hasher, results);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ enum class AttributeKind {
 enum class AttributeArguments {
   values,     ///< expressions
   condition,  ///< an expression, or the name of a function constant
+  word,       ///< one word, kept as it is
   ignored,    ///< words that mean nothing as an expression
 };
 

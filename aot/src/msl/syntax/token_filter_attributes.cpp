@@ -74,8 +74,8 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
     const bool is_one_word = close == open + 3 && in_[open + 1].is(tok::identifier);
     if (row == nullptr || row->arguments == AttributeArguments::ignored) {
       put("0", at);
-    } else if (row->arguments == AttributeArguments::condition && is_one_word) {
-      // The name of a function constant: it has no value yet.
+    } else if (is_one_word && row->arguments != AttributeArguments::values) {
+      // The name of a function constant, which has no value yet, or of what stages hand on.
       put(fmt::format("\"{}\"", std::string(in_[open + 1].getIdentifierInfo()->getName())),
           in_[open + 1].getLocation());
     } else {

@@ -45,6 +45,7 @@ struct NewFunction {
   Versions versions;
   std::vector<Constant> constants;
   std::vector<VertexAttribute> vertex_attributes;
+  std::optional<uint8_t> layer_type, tessellation;  ///< as in Function
 };
 
 struct NewLibrary {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What vertex and fragment functions get from the hardware and from the stage before, and what they return, read from
+// Clang's tree in AIR's words (docs/formats/air.md 1.11).
+#pragma once
+
+#include "msl/facts/kernel_facts.hpp"
+
+#include "clang/AST/Decl.h"
+
+#include <optional>
+#include <string>
+
+namespace clang {
+class Sema;
+}
+
+namespace smelt::aot::msl {
+
+/// The stage that a function is marked with: kernel, vertex or fragment; nothing for another function, also for one of
+/// a stage that is not compiled (missing_features.hpp).
+std::optional<Stage> stage_of(const clang::FunctionDecl& function);
+
+/// Adds to one function's facts. What Metal does not allow is an error at the user's line.
+class StageReader {
+ public:
+  StageReader(clang::Sema& sema, KernelFact& fact) : sema_(sema), fact_(fact) {}
+
+  /// Whether the parameter is [[stage_in]] or has an attribute of stages; then it is read. `source` is its number.
+  bool read_input(const clang::ParmVarDecl& parameter, unsigned source);
+  void read_results(const clang::FunctionDecl& function);
+
+ private:
+  enum class Direction : bool { input, result };
+  struct Place {
+    const clang::Decl* decl = nullptr;  ///< parameter, member or function
+    clang::QualType type;
+    std::string name;
+    std::optional<uint64_t> offset;
+    unsigned source = 0;
+    bool is_member = false;
+  };
+
+  void read_members(const clang::CXXRecordDecl& record, uint64_t offset, Direction direction, unsigned source);
+  void read_value(const Place& place, Direction direction);
+  bool read_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);
+  bool user_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);
+  bool add_interpolation(const Place& place, bool is_whole, std::string_view otherwise,
+                         std::vector<std::string>& words);
+  void check_twice(const clang::FunctionDecl& function);
+  template <class... Args>
+  bool refuse(clang::SourceLocation at, std::string_view format, const Args&... args);
+
+  clang::Sema& sema_;
+  KernelFact& fact_;
+};
+
+}  // namespace smelt::aot::msl
