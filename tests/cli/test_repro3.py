@@ -15,7 +15,6 @@ MISSING = {
     "compute/dl.metal": "'addone' is a visible function",
     "compute/vec1.metal": "float1",
     "compute/vec8.metal": "float8",
-    "graphics/13-fragment-of-template.metal": "'paint' is a fragment function",
     "graphics/19-tessellation.metal": "tessellation stages are not supported",
     "graphics/20-mesh.metal": "mesh stages are not supported",
     "graphics/21-visible.metal": "'square' is a visible function",

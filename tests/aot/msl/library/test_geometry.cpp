@@ -308,13 +308,20 @@ kernel void f(device float* o [[buffer(0)]], constant float& x [[buffer(1)]]) {
   float4x2 q({1, 2}, {3, 4}, v, {5, 6});
   const half4x4 w = half4x4({0.5, 0.75, 0.25, 0.0}, {0.25, 0.5, 0.125, 0.0}, {0.25, 0.5, 0.125, 0.0}, {0, 0, 0, 1});
   o[0] = m[2][0]; o[1] = m[1][1]; o[2] = n[0][1]; o[3] = n[1][2]; o[4] = n[2][1]; o[5] = p[1][1]; o[6] = p[0][1];
+  float2 u(1, 2);
+  u *= float2x2({1, 2}, {3, 4});
+  MTLTriangleTessellationFactorsHalf t;
+  MTLQuadTessellationFactorsHalf r;
+  t.edgeTessellationFactor[2] = r.insideTessellationFactor[1] = 3;
+  static_assert(sizeof(t) == 8 && sizeof(r) == 12);
+  o[11] = u.x; o[12] = u.y; o[13] = t.edgeTessellationFactor[2];
   o[7] = q[3].y; o[8] = q[2].x; o[9] = w[0][1]; o[10] = w[3][3];
 }
 )");
-  std::vector<float> out(11);
+  std::vector<float> out(14);
   std::vector<float> x = {9};
   library.run("f", Launch{}.bind(0, out).bind(1, x));
-  CHECK(out == std::vector<float>{9, 4, 9, 3, 8, 9, 2, 6, 7, 0.75f, 1});
+  CHECK(out == std::vector<float>{9, 4, 9, 3, 8, 9, 2, 6, 7, 0.75f, 1, 5, 11, 3});
 }
 
 }  // namespace

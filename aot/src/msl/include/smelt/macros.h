@@ -18,6 +18,8 @@
 
 #define METAL_FUNC inline __attribute__((always_inline))
 #define METAL_CONST const
+/// Says of a wrapper that this parameter is to be a constant; everything is inlined before that counts.
+#define METAL_CONST_ARG(parameter)
 
 #define __SMELT_TEXT_(x) #x
 #define __SMELT_TEXT(x) __SMELT_TEXT_(x)
