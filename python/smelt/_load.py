@@ -252,7 +252,8 @@ def compile_shader(
     except smelt.SourceTypeError as error:
         raise smelt.SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
     except smelt.CompileError as error:
-        raise smelt.ShaderSyntaxError(error.message, error.code, error.subject) from None
+        hint = "" if logging or "'os_log" not in error.message else "\nMessages of kernels need logging=True."
+        raise smelt.ShaderSyntaxError(error.message + hint, error.code, error.subject) from None
     if not on_cpu:
         options = {"checked": checks, "trust": "any", "allow_empty": True}
         return _loader.load(made.view(), on, options, _as_upstream)

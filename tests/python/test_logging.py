@@ -75,6 +75,13 @@ class Logging(unittest.TestCase):
         self.assertEqual(lines_of(calls, logging=False), [])
         self.assertEqual(len(lines_of(calls)), 10)
 
+    def test_without_logging_the_error_names_it(self) -> None:
+        import smelt
+
+        with self.assertRaises(SyntaxError) as raised:
+            smelt.compile_shader(SOURCE)
+        self.assertIn("logging=True", str(raised.exception))
+
 
 if __name__ == "__main__":
     unittest.main()

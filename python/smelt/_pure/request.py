@@ -144,7 +144,8 @@ def _compile_for_cpu(
     try:
         made = compiler.compile(text, *folder_of(store), **asked, fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
     except CompileError as error:
-        raise ShaderSyntaxError(error.message, error.code, error.subject) from None
+        hint = "" if logging or "'os_log" not in error.message else "\nMessages of kernels need logging=True."
+        raise ShaderSyntaxError(error.message + hint, error.code, error.subject) from None
     return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
 
 
