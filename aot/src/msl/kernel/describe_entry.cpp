@@ -72,7 +72,7 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
     const ParameterFact& fact = kernel.parameters[index];
     if (!fact.binding)
       kernel_ir::set_parameter(entry, index, kernel_ir::kBuiltin, fact.builtin);
-    else if (fact.binding == BindingClass::texture || fact.binding == BindingClass::sampler)
+    else if (is_handle(fact))
       describe_handle(entry, index, fact, constants);
     else
       describe_buffer(entry, index, fact, constants);

@@ -125,8 +125,8 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
     const ParameterFact& parameter = kernel.parameters[i];
     llvm::Argument* argument = entry->getArg(i);
     argument->setName(parameter.name);
-    const bool is_handle = parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler;
-    if (!is_handle) entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    const bool is_bound = is_handle(parameter);
+    if (!is_bound) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if (parameter.binding && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
       entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
@@ -139,7 +139,7 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
       llvm::AllocaInst* copy = builder.CreateAlloca(memory);
       copy->setAlignment(llvm::Align(16));
       // Behind a sampler's handle is its state, which an argument's is not known by.
-      if (is_handle) builder.CreateStore(llvm::Constant::getNullValue(memory), copy);
+      if (is_bound) builder.CreateStore(llvm::Constant::getNullValue(memory), copy);
       builder.CreateStore(argument, copy);
       values.push_back(copy);
     } else {
