@@ -243,6 +243,7 @@ AirType read_type(std::string_view text, const Binding& binding) {
   if (text == "texture") return handle(binding.handle, 1);
   if (text == "sampler") return handle("sampler", 2);
   if (text == "table") return handle("visible_function_table", 1);
+  if (text == "tensor") return handle("tensor", 0);
   if (text == "event") return handle("simdgroup_event", 0);
   if (text == "events") return handle("simdgroup_event", 0).pointer_in(0);
   if (text.starts_with('{')) {
@@ -549,8 +550,14 @@ void annotate(llvm::Function& function, const Signature& signature) {
       function.setMemoryEffects(MemoryEffects::inaccessibleMemOnly(llvm::ModRefInfo::Ref));
       break;
   }
+  // A tensor is made of an address, which it keeps and does not follow.
+  const bool keeps_address = signature.name.starts_with("air.init_strided_private_tensor.");
   for (unsigned i = 0; i < signature.parameters.size() && i < function.arg_size(); ++i) {
     if (!signature.parameters[i].type.is_pointer()) continue;
+    if (keeps_address && signature.parameters[i].type.space != 0) {
+      function.addParamAttr(i, Attribute::ReadNone);
+      continue;
+    }
     function.addParamAttr(i, Attribute::NoCapture);
     if (signature.parameters[i].access == Parameter::Access::reads) function.addParamAttr(i, Attribute::ReadOnly);
     if (signature.parameters[i].access == Parameter::Access::writes) function.addParamAttr(i, Attribute::WriteOnly);

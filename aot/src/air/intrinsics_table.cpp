@@ -150,6 +150,7 @@ constexpr Row kRows[] = {
     {"simd_is_helper_thread", Suffix::none, "i1()", Effect::lanes, S, kQuad},
     {"simd_active_threads_mask.i64", Suffix::none, "i64()", Effect::lanes, S},
     {"get_simdgroup_size.i16", Suffix::none, "i16()", Effect::pure, S},
+    {"get_simdgroup_size.i32", Suffix::none, "i32()", Effect::pure, H, 0, {2, 8}},
     {"quad_ballot", Suffix::none, "i16(i1)", Effect::lanes, S},
     {"quad_active_threads_mask", Suffix::none, "i16()", Effect::lanes, S},
     // 8x8 matrices of a whole SIMD-group, 3.9. Memory forms change at AIR 2.8.
@@ -160,6 +161,12 @@ constexpr Row kRows[] = {
     {"simdgroup_matrix_8x8_multiply_accumulate", Suffix::matrix_product, "D(A,B,C)", Effect::lanes, H, 0, {2, 3}},
     {"simdgroup_matrix_8x8_init_filled", Suffix::matrix_fill, "T(E)", Effect::lanes, H, 0, {2, 3}},
     {"simdgroup_matrix_8x8_init_diag", Suffix::matrix_fill, "T(E)", Effect::lanes, H, 0, {2, 3}},
+    // Tensors that a kernel makes, 3.14: bytes of a descriptor, its extents and strides, and a part of one.
+    {"get_descriptor_size_tensor", Suffix::none, "i16(i16,i16)", Effect::pure, H, 0, {2, 8}},
+    {"init_strided_private_tensor.i32.global", Suffix::none, "void(tensor:w,i16,p1i8,p0i8:r,p0i8:r,i8)", Effect::out_argument, H, 0, {2, 8}},
+    {"init_strided_private_tensor.i32.local", Suffix::none, "void(tensor:w,i16,p3i8,p0i8:r,p0i8:r,i8)", Effect::out_argument, S, 0, {2, 8}},
+    {"get_extent_private_tensor.i32", Suffix::none, "i32(tensor:r,i16,i16)", Effect::out_argument, H, 0, {2, 8}},
+    {"slice_private_tensor_private_tensor.s.i32", Suffix::none, "void(tensor:w,tensor:r,i16,p0i8:r,p0i8:r)", Effect::out_argument, H, 0, {2, 8}},
     // Asynchronous copies, 3.10: fragile, known so that existing libraries pass.
     {"simdgroup_async_copy_1d", Suffix::async_copy, "event(i64,i64,A:w,B:r,i64)", Effect::lanes, H, 0, {2, 3}},
     {"simdgroup_async_copy_2d", Suffix::async_copy, "event(i64,i64,A:w,i64,i64,v2i64,B:r,i64,i64,v2i64,v2i64,i32)", Effect::lanes, H, 0, {2, 3}},

@@ -2,6 +2,7 @@
 #include "air/legalise.hpp"
 
 #include "air/passes/passes.hpp"
+#include "air/passes/tensors.hpp"
 #include "air/stamp.hpp"
 #include "gate/gate.hpp"
 
@@ -49,6 +50,7 @@ constexpr PassRow kPasses[] = {
     SMELT_PASS(merge_byte_geps, kernel_ir),
     SMELT_PASS(expand_pointer_constants, kernel_ir),
     SMELT_PASS(typed_addresses, kernel_ir),
+    SMELT_PASS(tensors, kernel_ir),
     SMELT_PASS(matrix_memory, all),
     SMELT_PASS(barriers, all),
     SMELT_PASS(texture_forms, all),

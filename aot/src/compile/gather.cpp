@@ -56,6 +56,9 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
 
 }  // namespace
 
+/// Products of tensors that were built for an older system compute garbage (ml-explore/mlx#3586).
+constexpr Version kFirstTensors{26, 2};
+
 /// Metal source is translated once; its language is what all targets know, unless a version is asked for.
 msl::MslOptions msl_options(const CompileOptions& options) {
   msl::MslOptions result;
@@ -70,6 +73,8 @@ msl::MslOptions msl_options(const CompileOptions& options) {
     result.platform = Platform::tvos;
   else if (are_all([](const Target& one) { return one.platform != Platform::macos; }))
     result.platform = Platform::ios;
+  result.has_tensors =
+      result.language >= Version{4, 0} && are_all([](const Target& one) { return one.os >= kFirstTensors; });
   result.math = options.math;
   result.debug_lines = options.debug_lines;
   result.include_folders = options.include_folders;

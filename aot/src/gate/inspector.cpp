@@ -3,6 +3,7 @@
 
 #include "gate/lists.hpp"
 #include "kernel_ir/cpu_only.hpp"
+#include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DataLayout.h"
@@ -98,7 +99,7 @@ void Inspector::inspect_global(const llvm::GlobalVariable& global) {
   if (is_list_of_the_compiler(global)) return;  // of functions; never memory of a kernel
   if (const auto& what = foreign(global.getValueType())) breach("of " + *what);
   const unsigned space = global.getAddressSpace();
-  if (space != 2 && space != 3)
+  if (space != 2 && space != 3 && !(space == 0 && kernel_ir::is_matmul_descriptor(global)))
     breach("in address space " + llvm::Twine(space) + "; constant is 2, threadgroup is 3", true);
   if (global.hasInitializer()) inspect_constant(*global.getInitializer());
 }
@@ -118,6 +119,7 @@ void Inspector::inspect_function(const llvm::Function& function) {
     return;  // its declaration is LLVM's own
   }
   const bool may_be_elsewhere = function.getName().starts_with("air.") || function.getName().starts_with("___metal_") ||
+                                kernel_ir::is_tensor_operation(function.getName()) ||
                                 (is_cpu_only_ && kernel_ir::is_cpu_only_operation(function));
   if (function.isDeclaration() && !may_be_elsewhere) breach("neither an air.* operation nor defined here", true);
   if (const auto& what = foreign(function.getReturnType())) breach("returns " + *what);
@@ -163,7 +165,8 @@ void Inspector::inspect_memory(const llvm::Instruction& instruction) {
     if (const auto& what = foreign(access->getSourceElementType())) breach_at(instruction, *what);
   } else if (const auto* memory = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
     if (const auto& what = foreign(memory->getAllocatedType())) breach_at(instruction, *what);
-    if (!llvm::isa<llvm::ConstantInt>(memory->getArraySize())) breach_at(instruction, "memory of a size that varies");
+    if (!llvm::isa<llvm::ConstantInt>(memory->getArraySize()) && !kernel_ir::has_deferred_size(*memory))
+      breach_at(instruction, "memory of a size that varies");
     const auto bytes = memory->getAllocationSize(module_.getDataLayout());
     if (bytes && bytes->getKnownMinValue() > kLargestType) breach_at(instruction, "an array of more than 64 MiB");
     if (memory->isUsedWithInAlloca() || memory->isSwiftError()) breach_at(instruction, "memory for foreign calls");

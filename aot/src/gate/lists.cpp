@@ -219,6 +219,7 @@ constexpr llvm::StringLiteral kTextAttributes[] = {
     "air-buffer-no-alias",
     "approx-func-fp-math",
     "correctly-rounded-divide-sqrt-fp-math",
+    "deferred-static-alloca-size",
     "frame-pointer",
     "less-precise-fpmad",
     "min-legal-vector-width",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_ir/builtins.hpp"
 
+#include "kernel_ir/tensor_names.hpp"
+
 #include "llvm/IR/Module.h"
 
 #include <fmt/format.h>
@@ -54,6 +56,7 @@ std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name) {
 bool is_operation(llvm::StringRef function_name) {
   return function_name.starts_with("air.") || function_name.starts_with("llvm.") ||
          function_name.starts_with("___metal_") || function_name.starts_with("smelt.air.") ||
+         is_tensor_operation(function_name) || function_name.starts_with(kNeutralTensor) ||
          parse_builtin_call(function_name);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/compiler.hpp"
 
+#include "msl/facts/missing_features.hpp"
 #include "msl/headers.hpp"
 #include "msl/syntax/includes.hpp"
 #include "msl/syntax/method_spaces.hpp"
@@ -179,6 +180,7 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(std::string_view text, st
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (unsigned long i = 0; i < smelt_embedded_header_count; ++i) {
     const EmbeddedHeader& header = smelt_embedded_headers[i];
+    if (!options.has_tensors && is_tensor_header(header.name)) continue;  // __has_include() is false
     memory->addFile(fmt::format("{}/{}", kHeaderFolder, header.name), 0,
                     llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(header.text, header.size), header.name));
   }

@@ -363,7 +363,9 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   llvm::SmallString<256> formatted;
   diagnostic.FormatDiagnostic(formatted);
   std::string text = in_metal_words(with_widths(formatted.str().str(), diagnostic));
-  if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
+  if (diagnostic.getID() == clang::diag::err_pp_file_not_found && is_tensor_header(diagnostic.getArgStdStr(0)))
+    text += fmt::format(": {}", kNoTensors);
+  else if (diagnostic.getID() == clang::diag::err_pp_file_not_found)
     if (const auto feature = feature_of_header(diagnostic.getArgStdStr(0)); !feature.empty())
       text += fmt::format(": {} are not supported", feature);
   const bool is_attribute = diagnostic.getID() == clang::diag::warn_unknown_attribute_ignored;

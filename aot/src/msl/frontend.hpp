@@ -30,6 +30,7 @@ struct MslOptions {
   Platform platform = Platform::macos;
   MathOptions math;
   bool debug_lines = false;
+  bool has_tensors = false;  ///< all targets have them: <metal_tensor> is there
   std::vector<std::string> include_folders, quote_folders;
   std::vector<std::string> definitions;                                                    ///< "NAME" or "NAME=VALUE"
   std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;  ///< as in CompileOptions

@@ -2,6 +2,7 @@
 // What no Apple GPU has more of (docs/formats/air.md 6). Slots are counted with the arguments.
 #include "air/limits.hpp"
 #include "kernel_ir/cpu_only.hpp"
+#include "kernel_ir/tensor_names.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/DataLayout.h"
@@ -41,7 +42,7 @@ void check_limits(const llvm::Module& module, Findings& findings) {
       if (global.hasInitializer() && !llvm::isa<llvm::UndefValue>(global.getInitializer()))
         findings.error(Check::limit, place, "threadgroup memory with an initial value; want undef");
       if (!global.hasInitializer()) findings.error(Check::limit, place, "threadgroup memory that is defined nowhere");
-    } else if (space == 0 && !global.getName().starts_with("llvm.")) {
+    } else if (space == 0 && !global.getName().starts_with("llvm.") && !kernel_ir::is_matmul_descriptor(global)) {
       findings.error(Check::limit, place,
                      "a global in address space 0; constants belong to 2, nothing else outlives a thread");
     }

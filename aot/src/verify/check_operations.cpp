@@ -3,6 +3,7 @@
 // pointee.
 #include "air/intrinsics.hpp"
 #include "kernel_ir/cpu_only.hpp"
+#include "kernel_ir/tensor_names.hpp"
 #include "verify/checks.hpp"
 
 namespace smelt::aot::verify {
@@ -10,7 +11,7 @@ namespace {
 
 /// Generic intrinsics that Apple's own modules contain, and Apple's runtime library.
 bool is_known_external(std::string_view name) {
-  return name.starts_with("llvm.") || name.starts_with("___metal_");
+  return name.starts_with("llvm.") || name.starts_with("___metal_") || kernel_ir::is_tensor_operation(name);
 }
 
 void check_one(const RawFunction& function, Version version, bool made_by_apple, Findings& findings) {

@@ -4,6 +4,7 @@
 #include "air/entry.hpp"
 #include "air/types.hpp"
 #include "kernel_ir/attributes.hpp"
+#include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
@@ -44,6 +45,7 @@ std::string texture_struct(StringRef operation) {
 std::string handle_struct(const air::EntryArgument& argument) {
   if (argument.kind == "air.sampler") return "struct._sampler_t";
   if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
+  if (argument.kind == "air.tensor") return "struct._tensor_t";
   if (argument.kind != "air.texture") return {};
   const StringRef type_name = argument.type_name;
   StringRef head = type_name.take_until([](char c) { return c == '<' || c == ' '; });
@@ -75,6 +77,12 @@ TypeId intrinsic_pointee(TypeTable& types, const llvm::Function& function, unsig
   return types.integer(8);
 }
 
+/// Of a product: what it is told of itself.
+TypeId matmul_descriptor(TypeTable& types, llvm::LLVMContext& context) {
+  llvm::StructType* known = llvm::StructType::getTypeByName(context, kernel_ir::kMatmulDescriptor);
+  return known != nullptr ? types.of(known) : types.integer(8);
+}
+
 // Functions whose out-parameter has the last type of their name.
 bool last_type_is_pointee(StringRef operation) {
   operation.consume_front("fast_");
@@ -99,12 +107,15 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
   if (function.isIntrinsic()) return intrinsic_pointee(types, function, index);
   const TypeId byte = types.integer(8);
   StringRef name = function.getName();
+  if (index == 0 && name.starts_with(kernel_ir::kTensorRun)) return matmul_descriptor(types, function.getContext());
   if (!name.consume_front("air.")) return byte;
   const unsigned space = function.getFunctionType()->getParamType(index)->getPointerAddressSpace();
   llvm::SmallVector<StringRef, 8> parts;
   name.split(parts, '.');
   const StringRef operation = parts[0];
 
+  if (operation.contains("private_tensor") && space == 0 && index < (operation.starts_with("slice_") ? 2 : 1))
+    return types.opaque("struct._tensor_t");
   if (operation == "wait_simdgroup_events") return types.pointer(event(types), 0);
   if (operation == "get_function_pointer_visible_function_table") {
     return space == 1 ? types.opaque("struct._visible_function_table_t") : byte;

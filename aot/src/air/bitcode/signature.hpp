@@ -10,6 +10,8 @@
 //   air.get_read_sampler, air.get_null_texture_KIND   the result is such a structure's pointer
 //   air.get_function_pointer_visible_function_table   %struct._visible_function_table_t
 //   air.[fast_]sincos, modf, fract  the last type in the name; air.frexp: i32 of the same shape
+//   air.*_private_tensor            %struct._tensor_t
+//   __tensorops_impl_*_run_*        the first: %"struct.mpp::tensor_ops::matmul2d_descriptor"
 //   llvm.invariant.end              its first operand is {}*, what llvm.invariant.start returns
 //   llvm.masked.load, masked.store  the vector
 //

@@ -183,7 +183,7 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
   return write_argument(llvm_context, node);
 }
 
-/// A texture or sampler. Apple writes no address space and no size of it.
+/// A texture, sampler or tensor. Apple writes no size of it, and an address space of a tensor alone.
 Result<llvm::MDNode*> handle_node(const PassContext& context, const llvm::Argument& argument, SlotTable& slots) {
   const std::string word = attribute_text(argument, kernel_ir::kHandle, "");
   const std::optional<BindingClass> kind = binding_class_named(word);
@@ -200,6 +200,7 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const llvm::Argume
        {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
     if (access == to_string(one)) node.access = one;
   SMELT_TRY_VOID(read_raster_order(node, argument));
+  if (*kind == BindingClass::tensor) node.address_space = kDevice;
   finish_argument(node, argument, attribute_text(argument, kernel_ir::kArgTypeName, ""));
   return write_argument(context.module.getContext(), node);
 }

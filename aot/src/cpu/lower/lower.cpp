@@ -5,6 +5,7 @@
 #include "cpu/lower/cpu_only.hpp"
 #include "cpu/lower/generic.hpp"
 #include "cpu/lower/operation.hpp"
+#include "cpu/lower/tensors.hpp"
 #include "cpu/runtime/runtime.hpp"
 
 namespace smelt::aot::cpu {
@@ -165,6 +166,7 @@ SupportAnswer support_of(std::string_view function) {
 }
 
 Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& options) {
+  if (has_tensors(module)) SMELT_TRY_VOID(lower_tensors(module));
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     relax_float_assumptions(function);

@@ -18,3 +18,5 @@
 #include "texture.c"
 // It reads texels through texture.c.
 #include "sample.c"
+// It loads and stores elements as texels.
+#include "tensor.c"

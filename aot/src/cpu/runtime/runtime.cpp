@@ -32,8 +32,8 @@ std::unique_ptr<llvm::Module> open_runtime(llvm::LLVMContext& context) {
 constexpr llvm::StringLiteral kRuntimeCall = "smelt.runtime-call";
 
 /// Long, and with branches: what is inlined everywhere takes long to compile and is not faster.
-bool is_texture_function(llvm::StringRef name) {
-  return name.starts_with("smelt_rt_texture_");
+bool is_called(llvm::StringRef name) {
+  return name.starts_with("smelt_rt_texture_") || name.starts_with("smelt_rt_tensor_");
 }
 
 /// Attributes that tie a function to the processor it was compiled for, or that keep it from being inlined.
@@ -47,7 +47,7 @@ void make_inlinable(llvm::Function& function) {
   function.setLinkage(llvm::GlobalValue::InternalLinkage);
   function.setDSOLocal(true);
   forget_processor(function);
-  if (is_texture_function(function.getName())) {
+  if (is_called(function.getName())) {
     function.addFnAttr(llvm::Attribute::NoInline);
     function.addFnAttr(kRuntimeCall);
     return;

@@ -7,6 +7,7 @@
 #include "cpu/dispatch_block.hpp"
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/lower.hpp"
+#include "cpu/lower/tensors.hpp"
 #include "cpu/work_item/builtin_arguments.hpp"
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/fault.hpp"
@@ -46,6 +47,7 @@ class Maker {
     create_function();
     SMELT_TRY_VOID(clone_kernel());
     SMELT_TRY_VOID(inline_calls(*function_));
+    bind_tensor_thread();
     SMELT_TRY_VOID(bind_function_constants(*function_, dispatch_, info_, constants));
     SMELT_TRY_VOID(bind_threadgroup_memory());
     bind_log();
@@ -98,6 +100,7 @@ class Maker {
     add_parameter({.kind = WorkParameter::Kind::threadgroup_memory, .no_alias = true},
                   llvm::PointerType::get(context_, 3));
     add_parameter({.kind = WorkParameter::Kind::dispatch, .no_alias = true}, llvm::PointerType::get(context_, 0));
+    if (module_.getFunction(kTensorThread) != nullptr) wanted[{Builtin::thread_index_in_threadgroup, 0}] = true;
     if (options_.checked)  // faults say where they happened
       for (uint8_t i = 0; i < 3; ++i) wanted[{Builtin::thread_position_in_grid, i}] = true;
     for (const auto& [key, unused] : wanted)
@@ -209,6 +212,16 @@ class Maker {
     if (at > (1u << 30)) return fail(Errc::threadgroup_memory_too_large, "{} bytes of threadgroup memory", at);
     result_.threadgroup_bytes = static_cast<uint32_t>(at);
     return {};
+  }
+
+  void bind_tensor_thread() {
+    llvm::Function* asked = module_.getFunction(kTensorThread);
+    if (asked == nullptr) return;
+    for (llvm::User* user : llvm::make_early_inc_range(asked->users()))
+      if (auto* call = llvm::dyn_cast<llvm::CallInst>(user); call != nullptr && call->getFunction() == function_) {
+        call->replaceAllUsesWith(scalar(Builtin::thread_index_in_threadgroup, 0));
+        call->eraseFromParent();
+      }
   }
 
   /// air.os_log(subsystem, category, type, format, arguments, size) -> services->log, when there is one.
@@ -341,6 +354,9 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
   SMELT_TRY_VOID(keep_recursion(module));
+  if (options.checked && has_tensors(module))
+    return fail(Errc::unsupported, "kernel '{}' works on tensors, whose accesses are not checked yet; run it unchecked",
+                info.function->getName().str());
   LowerOptions lower;
   lower.expand_memory = !bool(options.checked);  // one check for the whole of it
   lower.name_texels = bool(options.checked);

@@ -19,6 +19,35 @@ const clang::CXXRecordDecl* library_class(clang::QualType type) {
   return record != nullptr && is_library(*record) ? record : nullptr;
 }
 
+/// "dextents<int, 2>", "extents<int, 64, 32>"; empty for another type.
+std::string extents_name(clang::QualType type, const clang::ASTContext& context) {
+  const auto* extents = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(library_class(type));
+  if (extents == nullptr || extents->getName() != "extents" || extents->getTemplateArgs().size() != 2) return {};
+  const clang::TemplateArgumentList& arguments = extents->getTemplateArgs();
+  const std::string index = metal_name(arguments[0].getAsType(), context);
+  std::string sizes;
+  bool all_dynamic = true;
+  for (const clang::TemplateArgument& size : arguments[1].pack_elements()) {
+    const llvm::APSInt value = size.getAsIntegral();
+    all_dynamic = all_dynamic && value.isAllOnes();
+    sizes += fmt::format(", {}", value.getLimitedValue());
+  }
+  return all_dynamic ? fmt::format("dextents<{}, {}>", index, arguments[1].pack_size())
+                     : fmt::format("extents<{}{}>", index, sizes);
+}
+
+/// A tensor that the API binds.
+std::optional<HandleType> tensor_type(const clang::ClassTemplateSpecializationDecl& tensor,
+                                      const clang::ASTContext& context) {
+  const clang::TemplateArgumentList& arguments = tensor.getTemplateArgs();
+  if (arguments.size() < 3) return std::nullopt;
+  const clang::CXXRecordDecl* const kind = library_class(arguments[2].getAsType());
+  const std::string extents = extents_name(arguments[1].getAsType(), context);
+  if (kind == nullptr || kind->getName() != "tensor_handle" || extents.empty()) return std::nullopt;
+  const std::string element = metal_name(arguments[0].getAsType().getUnqualifiedType(), context);
+  return HandleType{BindingClass::tensor, fmt::format("tensor<{}, {}>", element, extents), Access::read_write};
+}
+
 }  // namespace
 
 std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context) {
@@ -27,6 +56,7 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
   const llvm::StringRef name = record->getName();
   if (name == "sampler") return HandleType{BindingClass::sampler, "sampler", Access::none};
   const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
+  if (special != nullptr && name == "tensor") return tensor_type(*special, context);
   if (special == nullptr || (!name.starts_with("texture") && !name.starts_with("depth"))) return std::nullopt;
   const clang::TemplateArgumentList& arguments = special->getTemplateArgs();
   if (arguments.size() != 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||

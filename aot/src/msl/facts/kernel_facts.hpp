@@ -55,6 +55,12 @@ struct ResultFact {
   std::optional<uint64_t> offset;  ///< of the member
 };
 
+/// Not memory, but what stands for a texture, a sampler or a tensor.
+inline bool is_handle(const ParameterFact& parameter) {
+  return parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler ||
+         parameter.binding == BindingClass::tensor;
+}
+
 struct KernelFact {
   std::string name;    ///< that the API sees
   std::string symbol;  ///< Clang's, in the module

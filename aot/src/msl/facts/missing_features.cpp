@@ -13,8 +13,8 @@ struct NameRow {
 };
 
 constexpr std::string_view kImageblocks = "imageblocks", kMesh = "mesh stages", kRays = "ray tracing functions",
-                           kTables = "function tables", kTensors = "tensors", kInterpolants = "interpolants",
-                           kCommands = "indirect command buffers";
+                           kTables = "function tables", kTensors = "tensors without <metal_tensor>",
+                           kInterpolants = "interpolants", kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
     {"imageblock", kImageblocks},
@@ -103,10 +103,7 @@ std::string_view feature_of_header(llvm::StringRef name) {
     llvm::StringRef header;
     std::string_view feature;
   };
-  const Row rows[] = {{"MetalPerformancePrimitives/", "Metal Performance Primitives (mpp::tensor_ops)"},
-                      {"metal_tensor", kTensors},
-                      {"metal_cooperative_tensor", kTensors},
-                      {"metal_raytracing", kRays},
+  const Row rows[] = {{"metal_raytracing", kRays},
                       {"metal_mesh", kMesh},
                       {"metal_imageblocks", kImageblocks},
                       {"metal_command_buffer", kCommands},
@@ -114,6 +111,11 @@ std::string_view feature_of_header(llvm::StringRef name) {
   for (const Row& row : rows)
     if (name.starts_with(row.header)) return row.feature;
   return {};
+}
+
+bool is_tensor_header(llvm::StringRef name) {
+  return name.starts_with("MetalPerformancePrimitives/") || name == "metal_tensor" ||
+         name == "metal_cooperative_tensor";
 }
 
 const StageRow* missing_stage(const clang::Decl& function) {

@@ -24,6 +24,13 @@ std::string_view feature_of_name(llvm::StringRef name, bool has_arguments);
 /// __has_include() is false, which code asks.
 std::string_view feature_of_header(llvm::StringRef name);
 
+/// Of a header that is served to targets with tensors alone.
+bool is_tensor_header(llvm::StringRef name);
+inline constexpr std::string_view kNoTensors =
+    "tensors need Metal 4.0 and a target from macos26.2, ios26.2 or tvos26.2 (--target); a product that is built for "
+    "an "
+    "older system computes garbage";
+
 /// Of a name of the standard library that a version of the language brought, that version.
 std::optional<Version> version_of_name(llvm::StringRef name);
 

@@ -286,7 +286,7 @@ class Reader {
     fact.binding = handle.kind;
     fact.type_name = handle.name;
     fact.access = handle.access;
-    fact.space = handle.kind == BindingClass::texture ? 1 : 2;
+    fact.space = handle.kind == BindingClass::sampler ? 2 : 1;
     if (resource != nullptr && !read_slot(*resource, handle.kind, fact)) return;
     kernel.parameters.push_back(std::move(fact));
   }

@@ -99,7 +99,7 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
       describe_stage_input(entry, index, fact, constants);
     else if (!fact.binding)
       kernel_ir::set_parameter(entry, index, kernel_ir::kBuiltin, fact.builtin);
-    else if (fact.binding == BindingClass::texture || fact.binding == BindingClass::sampler)
+    else if (is_handle(fact))
       describe_handle(entry, index, fact, constants);
     else
       describe_buffer(entry, index, fact, constants);

@@ -129,9 +129,8 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
   for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
     const ParameterFact& parameter = kernel.parameters[i];
     entry->getArg(i)->setName(parameter.name);
-    const bool is_handle = parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler;
     // Apple's compiler does not say that values of the stage before are there.
-    if (!is_handle && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    if (!is_handle(parameter) && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if (parameter.binding && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
       entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
@@ -200,8 +199,7 @@ class EntryBody {
       return true;
     }
     // Behind a sampler's handle is its state, which an argument's is not known by.
-    if (parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler)
-      builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
+    if (is_handle(parameter)) builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
     llvm::Value* stored = &argument;
     if (stored->getType()->isIntegerTy(1)) stored = builder_.CreateZExt(stored, builder_.getInt8Ty());
     builder_.CreateStore(stored, member(value, parameter.offset.value_or(0)));

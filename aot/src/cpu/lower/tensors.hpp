@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors and their products -> calls of the runtime (runtime/tensor.c). Internal to lower/ and work_item/.
+#pragma once
+
+#include "smelt/base/result.hpp"
+
+namespace llvm {
+class Module;
+}
+
+namespace smelt::aot::cpu {
+
+/// i32 (): which thread of the threadgroup runs; make_work_item replaces its calls.
+inline constexpr char kTensorThread[] = "smelt.tensor.thread";
+
+/// Whether the module works on tensors.
+bool has_tensors(const llvm::Module& module);
+
+/// Part of lower_air_operations. Thread memory of tensors gets a size that is known. Errors: unsupported for what of
+/// tensors is not on the CPU, by name: tensors that the API binds, cooperative inputs.
+Result<void> lower_tensors(llvm::Module& module);
+
+}  // namespace smelt::aot::cpu

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tensors of Metal 4: our code against listings of Apple's compiler, products against exact ones, and what is refused."""
+
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import npy
+from smelt_cli import CliTest, smelt
+
+HEAD = """
+#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal;
+using namespace mpp::tensor_ops;
+"""
+
+# The programs that the listings were made of, in our words: a product of 64 x 32 tiles by four SIMD-groups.
+TILE = "constexpr auto d = matmul2d_descriptor(64, 32, int(dynamic_extent)); matmul2d<d, execution_simdgroups<4>> op;"
+PARTS = "auto a = A.slice(0, g.y * 64); auto b = B.slice(g.x * 32, 0); auto c = C.slice(g.x * 32, g.y * 64);"
+BOUND = """(tensor<device half, dextents<int32_t, 2>> A, tensor<device half, dextents<int32_t, 2>> B,
+  tensor<device float, dextents<int32_t, 2>> C, uint2 tgid [[threadgroup_position_in_grid]]) { uint2 g = tgid; """
+TWICE = """auto t = op.get_destination_cooperative_tensor<decltype(a), decltype(b), float>();
+  for (ushort i = 0; i < t.get_capacity(); ++i) if (t.is_valid_element(i)) t[i] = 0;
+  op.run(a, b, t);
+  for (ushort i = 0; i < t.get_capacity(); ++i) if (t.is_valid_element(i)) t[i] *= 2.0f;
+  t.store(c);"""
+MADE = """(device half* Abuf, device half* Bbuf, device float* Cbuf, constant uint& M, constant uint& N, constant uint& K,
+  uint2 tgid [[threadgroup_position_in_grid]]) { uint2 g = tgid;
+  auto A = tensor<device half, dextents<int32_t, 2>, tensor_inline>(Abuf, dextents<int32_t, 2>{int32_t(K), int32_t(M)});
+  auto B = tensor<device half, dextents<int32_t, 2>, tensor_inline>(Bbuf, dextents<int32_t, 2>{int32_t(N), int32_t(K)});
+  auto C = tensor(Cbuf, dextents<int32_t, 2>(N, M), array<int, 2>({1, int(N)})); """
+SIMPLE = f"kernel void simple_matmul{BOUND}{TILE}{PARTS} op.run(a, b, c); }}"
+COOPERATIVE = f"kernel void coop_matmul{BOUND}{TILE}{PARTS}{TWICE} }}"
+INLINE = f"kernel void inline_matmul{MADE}{TILE}{PARTS} op.run(a, b, c); }}"
+INLINE_COOPERATIVE = f"kernel void twice{MADE}{TILE}{PARTS}{TWICE} }}"
+
+OPERATION = re.compile(r"@(__tensorops_impl_\w+|air\.[\w.]*(?:tensor|simdgroup_size)[\w.]*)\(")
+
+
+def plain(text):
+    """Opaque pointers, no numbers of attribute groups and no numbers of values."""
+    text = re.sub(r'(?:%"[^"]*"|%[\w.]+|\bi8|\bhalf|\bfloat)( addrspace\(\d\))?\*', lambda m: "ptr" + (m[1] or ""), text)
+    return re.sub(r"#\d+| align \d+", "", text)
+
+
+def operands(text):
+    """What stands between the parentheses that the text begins with."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return [sorted(one.split()) for one in re.split(r",\s*", text[1:at]) if one], text[at + 1 :]
+    raise AssertionError(text)
+
+
+def facts(listing):
+    """Declarations with types, attributes and section; constant operands of calls; the list of arguments."""
+    found = {"declared": {}, "called": set(), "arguments": set()}
+    for line in plain(listing).splitlines():
+        match = OPERATION.search(line)
+        if match and line.startswith("declare "):
+            parameters, rest = operands(line[match.end() - 1 :])
+            result = [word for word in line[: match.start()].split() if word != "declare"]
+            section = re.search(r'section "[^"]*"', rest)
+            found["declared"][match[1]] = (result, parameters, section and section[0])
+        elif match and " call " in f" {line}":
+            parameters, _ = operands(line[match.end() - 1 :])
+            numbers = tuple(word for one in parameters for word in one if re.fullmatch(r"-?\d+", word))
+            found["called"].add((match[1], numbers))
+        elif '!"air.location_index"' in line or '!"air.threadgroup_position_in_grid"' in line:
+            found["arguments"].add(line.split("=", 1)[1].strip())
+    return found
+
+
+class TensorTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        os.environ["SMELT_STORE"] = str(self.folder / "store")
+
+    def source(self, text, name="k"):
+        path = self.folder / f"{name}.metal"
+        path.write_text(HEAD + text)
+        return path
+
+    def compile(self, text, *options, name="k", suffix=".smelt", target="macos26.2"):
+        out = self.folder / f"{name}{suffix}"
+        self.succeed("compile", self.source(text, name), "--target", target, *options, "-o", out)
+        return out
+
+    # ---- Against Apple's compiler
+
+    def check_listing(self, text, name):
+        theirs = facts((self.shared("data/tensors") / f"{name}.ll").read_text())
+        library = self.compile(text, "--no-cpu", name=name, suffix=".metallib")
+        ours = facts(self.succeed("disasm", library, name).decode())
+        self.assertEqual(ours["declared"], theirs["declared"])
+        self.assertEqual(ours["called"], theirs["called"])
+        self.assertEqual(ours["arguments"], theirs["arguments"])
+        self.succeed("verify", library)
+
+    def test_tensors_that_are_bound(self):
+        self.check_listing(SIMPLE, "simple_matmul")
+
+    def test_cooperative_destination(self):
+        self.check_listing(COOPERATIVE, "coop_matmul")
+
+    def test_tensors_that_are_made(self):
+        self.check_listing(INLINE, "inline_matmul")
+
+    def apple_library(self, name):
+        listing = self.shared("data/tensors") / f"{name}.ll"
+        assembler = shutil.which("llvm-as-14")
+        if assembler is None:
+            self.skipTest("there is no llvm-as-14")
+        module = self.folder / f"{name}.air"
+        subprocess.run([assembler, listing, "-o", module], check=True)
+        return module
+
+    def test_apples_modules(self):
+        for name in ("simple_matmul", "coop_matmul", "inline_matmul"):
+            module = self.apple_library(name)
+            report = smelt("verify", module)
+            self.assertEqual((report.returncode, report.stderr), (0, b""), report.stdout)
+            once, again = self.folder / f"{name}.metallib", self.folder / f"{name}-again.metallib"
+            self.succeed("compile", module, "--target", "macos26", "--no-cpu", "-o", once)
+            self.succeed("verify", once)
+            self.succeed("compile", once, "--target", "macos26", "--no-cpu", "-o", again)
+            self.assertEqual(once.read_bytes(), again.read_bytes())
+            theirs = facts((self.shared("data/tensors") / f"{name}.ll").read_text())
+            self.assertEqual(facts(self.succeed("disasm", once, name).decode()), theirs)
+
+    # ---- Products
+
+    def product(self, package, function, m, n, k, factor=1):
+        """Halves that are small whole numbers: every sum is exact."""
+        left = [float((i * 7 + i // k) % 11 - 5) for i in range(m * k)]
+        right = [float((i * 5 + i // n) % 9 - 4) for i in range(k * n)]
+        a = npy.write(self.folder / "a.npy", left, "<f2", (m, k))
+        b = npy.write(self.folder / "b.npy", right, "<f2", (k, n))
+        out = self.folder / "c.npy"
+        threads = (-(-n // 32) * 128, -(-m // 64))
+        self.succeed("run", package, function, "--threads", f"{threads[0]},{threads[1]}", "--group", "128,1", a, b,
+                     f"f32[{m},{n}]={out}", f"u32:{m}", f"u32:{n}", f"u32:{k}")
+        wanted = [factor * sum(left[i * k + l] * right[l * n + j] for l in range(k)) for i in range(m) for j in range(n)]
+        self.assertEqual(npy.read(out)[0], wanted)
+
+    def test_products(self):
+        package = self.compile(INLINE)
+        self.product(package, "inline_matmul", 64, 32, 48)
+        self.product(package, "inline_matmul", 100, 70, 37)
+
+    def test_cooperative_products(self):
+        package = self.compile(INLINE_COOPERATIVE)
+        self.product(package, "twice", 64, 32, 48, factor=2)
+        self.product(package, "twice", 100, 70, 37, factor=2)
+
+    def test_apples_module_runs(self):
+        module = self.apple_library("inline_matmul")
+        package = self.folder / "apple.smelt"
+        self.succeed("compile", module, "--target", "macos26", "-o", package)
+        self.product(package, "inline_matmul", 100, 70, 37)
+
+    def test_layout_of_one_tile(self):
+        """Of 16 x 32 elements, as it was measured on M5: element i of a lane is column, row."""
+        package = self.compile("""kernel void where(device half* a, device int2* out,
+          ushort lane [[thread_index_in_simdgroup]]) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a, dextents<int, 2>(16, 16)); auto B = tensor(a, dextents<int, 2>(32, 16));
+          auto t = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          for (ushort i = 0; i < t.get_capacity(); ++i) {
+            auto at = t.get_multidimensional_index(i);
+            out[lane * 16 + i] = int2(at[0], at[1]);
+          } }""")
+        a = npy.write(self.folder / "a.npy", [0.0] * 512, "<f2")
+        out = self.folder / "out.npy"
+        self.succeed("run", package, "where", "--threads", 32, "--group", 32, a, f"i32[1024]={out}")
+        wanted = []
+        for lane in range(32):
+            q = lane >> 2
+            fm, fn = (q & 4) | ((lane >> 1) & 3), ((q & 2) | (lane & 1)) * 4
+            for i in range(16):
+                wanted += [fn + (i & 3) + (i >> 3) * 16, fm + ((i >> 2) & 1) * 8]
+        self.assertEqual(npy.read(out)[0], wanted)
+
+    def test_sums_in_threadgroup_memory(self):
+        """multiply_accumulate, with a transposed right operand, one SIMD-group and tensors of threadgroup memory."""
+        package = self.compile("""kernel void sum(device float* x, device float* out,
+          ushort lane [[thread_index_in_simdgroup]]) {
+          threadgroup float s[16 * 8];
+          for (int i = lane; i < 128; i += 32) s[i] = x[i];
+          threadgroup_barrier(mem_flags::mem_threadgroup);
+          constexpr auto d = matmul2d_descriptor(16, 16, 8, false, true, false,
+                                                 matmul2d_descriptor::mode::multiply_accumulate);
+          matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(s, dextents<int, 2>(8, 16)); auto C = tensor(out, dextents<int, 2>(16, 16));
+          op.run(A, A, C); op.run(A, A, C); }""")
+        x = [float(i % 7 - 3) for i in range(128)]
+        a = npy.write(self.folder / "x.npy", x)
+        out = self.folder / "out.npy"
+        self.succeed("run", package, "sum", "--threads", 32, "--group", 32, a, f"f32[256]={out}")
+        wanted = [2 * sum(x[i * 8 + k] * x[j * 8 + k] for k in range(8)) for i in range(16) for j in range(16)]
+        self.assertEqual(npy.read(out)[0], wanted)
+
+    # ---- What is refused
+
+    def test_older_targets(self):
+        for target in ("macos14", "macos26", "ios26.1"):
+            said = self.fail_with(1, "compile", self.source(INLINE), "--target", target, "-o", self.folder / "k.smelt")
+            self.assertIn("tensors need Metal 4.0 and a target from macos26.2", said)
+            self.assertEqual(said.count("error:"), 1, said)
+
+    def test_header_is_there_where_it_works(self):
+        text = """#include <metal_stdlib>
+          #if __has_include(<MetalPerformancePrimitives/MetalPerformancePrimitives.h>)
+          kernel void with() {}
+          #else
+          kernel void without() {}
+          #endif
+          """
+        path = self.folder / "guard.metal"
+        path.write_text(text)
+        for target, name in (("macos26.2", "with"), ("macos26.1", "without"), ("macos15", "without")):
+            out = self.folder / "guard.metallib"
+            self.succeed("compile", path, "--target", target, "--no-cpu", "-o", out)
+            self.assertIn(f" {name}", self.succeed("inspect", out).decode())
+
+    def test_bound_tensors_have_no_cpu_code(self):
+        result = smelt("compile", self.source(SIMPLE), "--target", "macos26.2", "-o", self.folder / "k.smelt")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"simple_matmul", result.stderr)
+        self.assertIn(b"tensor", result.stderr)
+
+    def test_names_of_a_source_stay_its_own(self):
+        path = self.folder / "own.metal"
+        path.write_text("""#include <metal_stdlib>
+          using namespace metal;
+          template <class T> struct tensor { T x; };
+          struct extents { int n; };
+          kernel void own(device float* a) { tensor<float> t{a[0]}; extents e{1}; a[0] = t.x + e.n; }""")
+        self.succeed("compile", path, "--target", "macos26.2", "-o", self.folder / "own.smelt")
+
+
+if __name__ == "__main__":
+    unittest.main()
