@@ -62,6 +62,9 @@ TEST_CASE("functions: every one that the headers declare was called") {
       {"dfdy", "likewise"},
       {"fwidth", "likewise"},
       {"os_log_default", "an object"},
+      {"mpp::tensor_ops::matmul2d::get_destination_cooperative_tensor",
+       "for targets from 26.2: tests/cli/test_tensors.py"},
+      {"mpp::tensor_ops::matmul2d::run", "likewise"},
   };
   std::istringstream names(std::string(as_text(must_read(SMELT_LIBRARY_FUNCTIONS))));
   size_t called = 0;
