@@ -26,6 +26,15 @@ class Verify(CliTest):
             self.skipTest("build/corpus is absent; scripts/fetch-corpus makes it")
         self.assertEqual(self.succeed("verify", path), b"")
 
+    def test_a_library_for_another_version_of_the_same_system(self):
+        library, other = self.folder / "k.metallib", self.folder / "other.metallib"
+        source = self.folder / "k.metal"
+        source.write_text("kernel void k(device float* x) { x[0] = 1; }")
+        for made, wanted in [("macos14", "macos14.2"), ("macos26", "macos26.2"), ("macos14.2", "macos14"), ("ios17", "ios17.4"), ("macos14", "macos15.1")]:
+            self.succeed("compile", source, "--target", made, "-o", library)
+            self.succeed("compile", library, "--target", wanted, "-o", other)
+            self.assertEqual(self.findings(other), [], (made, wanted))
+
     def test_a_wrong_hash_and_a_wrong_version_are_two_lines(self):
         library = bytearray((self.shared("data/metallibs") / "kernel.14.metallib").read_bytes())
         library[library.find(b"HASH") + 6] ^= 1

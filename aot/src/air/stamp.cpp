@@ -73,7 +73,7 @@ std::optional<TripleParts> parse_triple(std::string_view triple) {
 bool serves(std::string_view triple, const Target& target) {
   const std::optional<TripleParts> parts = parse_triple(triple);
   return parts && parts->platform == target.platform && parts->simulator == is_simulator(target) &&
-         parts->os.major == target.os.major;
+         parts->os.major == target.os.major && parts->os.minor == target.os.minor;
 }
 
 }  // namespace smelt::aot::air
