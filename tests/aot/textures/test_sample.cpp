@@ -238,6 +238,49 @@ kernel void k(texturecube<float> t [[texture(0)]], sampler s [[sampler(0)]], dev
   }
 }
 
+TEST_CASE("a border is a texel of the format") {
+  const auto sample = [](PixelFormat format, const std::string& states) {
+    const Msl source(
+        metal("kernel void k(texture2d<float> t [[texture(0)]], device float4* o) {\n  constexpr sampler s(" + states +
+              ");\n  o[0] = t.sample(s, float2(-1, 0.5f)); }"));
+    const auto texture = make_texture({.format = format, .width = 2, .height = 2});
+    std::vector<std::array<float, 4>> out(1);
+    Launch launch;
+    launch.bind(0, out);
+    launch.textures = {{0, &texture->cpu()}};
+    source.run("k", launch);
+    return out[0];
+  };
+  using Texel = std::array<float, 4>;
+  const std::string white = "address::clamp_to_border, border_color::opaque_white";
+  CHECK(sample(PixelFormat::r8unorm, white) == Texel{1, 0, 0, 1});
+  CHECK(sample(PixelFormat::rg16float, white) == Texel{1, 1, 0, 1});
+  CHECK(sample(PixelFormat::bgra8unorm, white) == Texel{1, 1, 1, 1});
+  CHECK(sample(PixelFormat::a8unorm, white) == Texel{0, 0, 0, 1});
+  const std::string black = "address::clamp_to_border, border_color::transparent_black";
+  CHECK(sample(PixelFormat::rg11b10float, black) == Texel{0, 0, 0, 1});
+  CHECK(sample(PixelFormat::rgba8unorm, black) == Texel{0, 0, 0, 0});
+  CHECK(sample(PixelFormat::a8unorm, black) == Texel{0, 0, 0, 0});
+  CHECK(sample(PixelFormat::r32float, "address::clamp_to_zero") == Texel{0, 0, 0, 1});
+  CHECK(sample(PixelFormat::rgba32float, "address::clamp_to_zero") == Texel{0, 0, 0, 0});
+}
+
+TEST_CASE("at a cube's corner a filter blends three faces") {
+  const Msl source(
+      metal("kernel void k(texturecube<float> t [[texture(0)]], device float4* o) {\n"
+            "  constexpr sampler s(filter::linear);\n"
+            "  o[0] = t.sample(s, float3(1, 1, 1));\n  o[1] = t.sample(s, float3(-1, -1, -1)); }"));
+  const auto texture = texture_of<float>({.type = TextureType::cube, .format = PixelFormat::r32float},
+                                         {1, 2, 4, 8, 16, 32});  // a texel a face
+  std::vector<std::array<float, 4>> out(2);
+  Launch launch;
+  launch.bind(0, out);
+  launch.textures = {{0, &texture->cpu()}};
+  source.run("k", launch);
+  CHECK(out[0][0] == doctest::Approx(7));
+  CHECK(out[1][0] == doctest::Approx(14));
+}
+
 TEST_CASE("gathers and comparisons") {
   const Msl source(metal(R"(
 kernel void k(texture2d<float> t [[texture(0)]], depth2d<float> d [[texture(1)]], device float4* o [[buffer(0)]]) {

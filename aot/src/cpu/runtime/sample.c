@@ -56,14 +56,12 @@ RT_INLINE i32 wrap(i32 i, i32 size, u32 mode) {
   return i < 0 || i >= size ? -1 : i;
 }
 
+/// A border is a texel of the format: components that it does not have are 0 and alpha 1, whatever the colour says.
 RT_INLINE Word4 border_of(const Texture* t, const Sampler* s, u32 mode) {
   const u32 one = holds_integers(t) ? 1 : bits(1.0f);
-  // Zero is transparent where there is an alpha and opaque where there is none.
-  if (mode != kClampToBorder || s->border == 0) {
-    const int has_alpha = t->channels == 4 || t->order == SMELT_CPU_ALPHA;
-    return (Word4){0, 0, 0, mode != kClampToBorder && !has_alpha ? one : 0};
-  }
-  return s->border == 1 ? (Word4){0, 0, 0, one} : (Word4){one, one, one, one};
+  const u32 colour = mode == kClampToBorder ? s->border : 0;
+  const u32 part = colour == 2 ? one : 0, alpha = colour == 0 ? 0 : one;
+  return arrange(t, t->order == SMELT_CPU_ALPHA ? (Word4)alpha : (Word4){part, part, part, alpha}, one);
 }
 
 RT_INLINE Word4 fetch(const Texture* t, const Sampler* s, i32 x, i32 y, i32 z, u32 layer, u32 level) {
@@ -163,7 +161,7 @@ RT_INLINE u32 face_of(float x, float y, float z, float* s, float* t) {
   return x < 0 ? 1 : 0;
 }
 
-/// Of a cube: beyond an edge lies the next face. At a corner, where there is none, the nearest texel of the edge.
+/// Of a cube: beyond an edge lies the next face. Beyond a corner, where there is none, the nearest texel of an edge.
 static __attribute__((noinline)) Word4 fetch_cube(const Texture* t, i32 x, i32 y, u32 layer, u32 level) {
   const i32 size = (i32)at_level(t->width, level);
   const int out_x = x < 0 || x >= size, out_y = y < 0 || y >= size;
@@ -182,6 +180,17 @@ static __attribute__((noinline)) Word4 fetch_cube(const Texture* t, i32 x, i32 y
 RT_INLINE Word4 fetch_at(const Texture* t, const Sampler* s, const Place* p, int is_cube, i32 x, i32 y, i32 z,
                          u32 level) {
   return is_cube ? fetch_cube(t, x, y, p->layer, level) : fetch(t, s, x, y, z, p->layer, level);
+}
+
+/// What a linear filter blends. Three faces meet at a cube's corner: for the fourth texel their mean stands.
+RT_INLINE Float4 blended_texel(const Texture* t, const Sampler* s, const Test* test, const Place* p, int is_cube, i32 x,
+                               i32 y, i32 z, u32 level) {
+  const i32 size = (i32)at_level(t->width, level);
+  const i32 inner_x = wrap(x, size, kClampToEdge), inner_y = wrap(y, size, kClampToEdge);
+  if (!is_cube || inner_x == x || inner_y == y) return tested(s, test, fetch_at(t, s, p, is_cube, x, y, z, level));
+  const Float4 own = tested(s, test, fetch_cube(t, inner_x, inner_y, p->layer, level));
+  const Float4 beside = tested(s, test, fetch_cube(t, x, inner_y, p->layer, level));
+  return (own + beside + tested(s, test, fetch_cube(t, inner_x, y, p->layer, level))) * (1.0f / 3.0f);
 }
 
 /// One level, filtered or not.
@@ -206,8 +215,8 @@ static __attribute__((noinline)) Float4 sample_level(const Texture* t, const Sam
     Float4 rows[2];
     for (int j = 0; j < (p->axes > 1 ? 2 : 1); ++j) {
       const i32 yy = p->axes > 1 ? y + j + p->dy : 0, zz = p->axes > 2 ? z + k + p->dz : 0;
-      rows[j] = blend4(tested(s, test, fetch_at(t, s, p, is_cube, x + p->dx, yy, zz, level)),
-                       tested(s, test, fetch_at(t, s, p, is_cube, x + 1 + p->dx, yy, zz, level)), wx);
+      rows[j] = blend4(blended_texel(t, s, test, p, is_cube, x + p->dx, yy, zz, level),
+                       blended_texel(t, s, test, p, is_cube, x + 1 + p->dx, yy, zz, level), wx);
     }
     slices[k] = p->axes > 1 ? blend4(rows[0], rows[1], wy) : rows[0];
   }
