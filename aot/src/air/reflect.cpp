@@ -144,7 +144,8 @@ Result<std::vector<ArgumentInfo>> read_arguments(const llvm::MDNode& entry, cons
 }
 
 StageValueInfo stage_value_of(const EntryArgument& value) {
-  return {value.index, value.kind, detail_of(value), value.type_name, value.name, value.is_conditional};
+  return {value.index, value.kind,           detail_of(value), value.type_name,
+          value.name,  value.is_conditional, value.is_unused};
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ struct TripleParts {
 };
 std::optional<TripleParts> parse_triple(std::string_view triple);
 
-/// Whether a module of this triple is already one for `target`: same platform or simulator, same OS version but for the patch.
+/// Whether a module of this triple is already one for `target`: same platform or simulator, same OS version but for the
+/// patch.
 bool serves(std::string_view triple, const Target& target);
 
 }  // namespace smelt::aot::air

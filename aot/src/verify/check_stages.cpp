@@ -252,7 +252,7 @@ void check_hand_over(std::span<const StageInfo> functions, Findings& findings) {
     if (function.stage != "fragment") continue;
     Names taken;
     for (const StageValueInfo& argument : function.inputs)
-      if (argument.air_kind == "air.fragment_input" && !argument.conditional)
+      if (argument.air_kind == "air.fragment_input" && !argument.conditional && !argument.unused)
         taken.emplace(handed_name(argument.detail), argument.type_name);
     // Of the vertex functions that share a name with it, the nearest: those of other libraries nobody knows here.
     const Names* nearest = nullptr;

@@ -12,13 +12,13 @@ _SCALARS = {"float": ("floating", 4), "half": ("floating", 2), "double": ("float
 
 
 class Member(NamedTuple):
-    """A value in a structure, with all that leads to it in its name: "lights[1].colour". count: elements of an array, 0 for none."""
+    """A value in a structure, with all that leads to it in its name: "lights[1].colour". elements: of an array, 0 for none."""
 
     name: str
     type_name: str
     offset: int
     size: int
-    count: int
+    elements: int
 
 
 class Parameter(NamedTuple):

@@ -140,7 +140,7 @@ def _compile_for_cpu(
     from . import compiler, cpu
 
     assert on._cpu is not None
-    asked = {"definition": (LOGGING_MACRO,), "target": (os.environ.get("SMELT_TARGET") or "macos15",)} if logging else {}
+    asked: dict[str, Any] = {"definition": (LOGGING_MACRO,), "target": (os.environ.get("SMELT_TARGET") or "macos15",)} if logging else {}
     try:
         made = compiler.compile(text, *folder_of(store), **asked, fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
     except CompileError as error:

@@ -22,7 +22,7 @@ def is_structured(value: object) -> bool:
 
 
 def pack(place: str, type_name: str, size: int, members: Sequence[Any], value: Any) -> bytes:
-    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, count), in order. What is between members is zero."""
+    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, elements), in order. What is between members is zero."""
     tree = _tree([Member(*member) for member in members])
     several = isinstance(value, list) and isinstance(value[0], (Mapping, tuple))
     data = bytearray()
@@ -85,13 +85,13 @@ def _items(value: Any) -> list[Any] | None:
 
 def _put_member(record: bytearray, place: str, member: Member, value: Any) -> None:
     elements = [value]
-    if member.count:
+    if member.elements:
         listed = _items(value)
-        if listed is None or len(listed) != member.count:
-            fail("argument_mismatch", f"{place}: want {member.count} values of {member.type_name}; got {type(value).__name__}" + ("" if listed is None else f" of {len(listed)}"))
+        if listed is None or len(listed) != member.elements:
+            fail("argument_mismatch", f"{place}: want {member.elements} values of {member.type_name}; got {type(value).__name__}" + ("" if listed is None else f" of {len(listed)}"))
         elements = listed
     for i, one in enumerate(elements):
-        data = _element(f"{place}[{i}]" if member.count else place, member, one)
+        data = _element(f"{place}[{i}]" if member.elements else place, member, one)
         at = member.offset + i * member.size
         record[at : at + len(data)] = data
 

@@ -20,6 +20,7 @@ struct StageValueInfo {
   std::string type_name;
   std::string name;  ///< empty: a result that is no member of a structure
   bool conditional = false;
+  bool unused = false;  ///< no code reads it
   bool operator==(const StageValueInfo&) const = default;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // Tensors and their products, from Metal 4.0 on: what <metal_tensor>, <metal_cooperative_tensor> and
-// <MetalPerformancePrimitives/MetalPerformancePrimitives.h> bring (docs/formats/air.md 3.14). Precompiled with the rest,
-// as those headers' classes are arguments of templates, which needs C++20. So that no source meets these names unasked,
-// they stand in metal::__tensors until <metal_tensor> opens it.
+// <MetalPerformancePrimitives/MetalPerformancePrimitives.h> bring (docs/formats/air.md 3.14). Precompiled with the
+// rest, as those headers' classes are arguments of templates, which needs C++20. So that no source meets these names
+// unasked, they stand in metal::__tensors until <metal_tensor> opens it.
 //
 // The legaliser (air/passes/tensors.cpp) makes Apple's operations of the functions `smelt.tensor.*`: their names hold
 // types, and the size of their memory is known to the GPU's compiler alone.
@@ -36,14 +36,13 @@ struct extents {
   __SMELT_INLINE constexpr extents() : __at{(Extents == dynamic_extent ? Index(0) : Index(Extents))...} {}
   /// All of them, or the dynamic ones alone.
   template <class... I>
-    requires(sizeof...(I) != 0 && (sizeof...(I) == sizeof...(Extents) ||
-                                   sizeof...(I) == (size_t(Extents == dynamic_extent) + ... + 0)))
+    requires(sizeof...(I) != 0 &&
+             (sizeof...(I) == sizeof...(Extents) || sizeof...(I) == (size_t(Extents == dynamic_extent) + ... + 0)))
   __SMELT_INLINE constexpr extents(I... given) : extents() {
     const Index values[] = {Index(given)...};
     size_t next = 0;
     for (size_t i = 0; i < rank(); ++i)
-      if (static_extent(i) == dynamic_extent)
-        __at[i] = values[sizeof...(I) == rank() ? i : next++];
+      if (static_extent(i) == dynamic_extent) __at[i] = values[sizeof...(I) == rank() ? i : next++];
   }
   __SMELT_INLINE constexpr Index extent(size_t dimension) const { return __at[dimension]; }
 };
@@ -112,14 +111,14 @@ namespace __air {
 /// The memory of an object becomes what a tensor of this rank, of 4 bytes an index, takes.
 void tensor_memory(void* object, short rank, short index_bytes) __asm("smelt.tensor.memory") __attribute__((nothrow));
 short descriptor_bytes(short rank, short index_bytes) __asm("air.get_descriptor_size_tensor") __SMELT_PURE;
-void init(void* object, short rank, SMELT_DEVICE char* data, const void* extents, const void* strides, char element)
-    __asm("air.init_strided_private_tensor.i32.global") __attribute__((nothrow));
-void init(void* object, short rank, SMELT_THREADGROUP char* data, const void* extents, const void* strides, char element)
-    __asm("air.init_strided_private_tensor.i32.local") __attribute__((nothrow));
+void init(void* object, short rank, SMELT_DEVICE char* data, const void* extents, const void* strides,
+          char element) __asm("air.init_strided_private_tensor.i32.global") __attribute__((nothrow));
+void init(void* object, short rank, SMELT_THREADGROUP char* data, const void* extents, const void* strides,
+          char element) __asm("air.init_strided_private_tensor.i32.local") __attribute__((nothrow));
 int get_extent(const void* object, short rank, short dimension) __asm("air.get_extent_private_tensor.i32")
     __attribute__((nothrow));
-void slice(void* object, const void* of, short rank, const void* origin, const void* extents)
-    __asm("air.slice_private_tensor_private_tensor.s.i32") __attribute__((nothrow));
+void slice(void* object, const void* of, short rank, const void* origin,
+           const void* extents) __asm("air.slice_private_tensor_private_tensor.s.i32") __attribute__((nothrow));
 }  // namespace __air
 
 // More than the operations' memory ever is matters to nobody: the legaliser replaces it.
@@ -316,7 +315,9 @@ struct cooperative_tensor {
     }
     __SMELT_INLINE bool operator==(const iterator& other) const { return __index == other.__index; }
     __SMELT_INLINE bool operator!=(const iterator& other) const { return __index != other.__index; }
-    __SMELT_INLINE array<int, 2> get_multidimensional_index() const { return __of->get_multidimensional_index(__index); }
+    __SMELT_INLINE array<int, 2> get_multidimensional_index() const {
+      return __of->get_multidimensional_index(__index);
+    }
     __SMELT_INLINE bool is_valid_element() const { return __of->is_valid_element(__index); }
   };
   __SMELT_INLINE iterator begin() { return {this, 0}; }
@@ -343,8 +344,7 @@ struct matmul2d_descriptor {
   bool transpose_left, transpose_right, relaxed_precision;
   mode matmul_mode;
 
-  __SMELT_INLINE constexpr matmul2d_descriptor(int rows, int columns,
-                                               int depth = int(metal::__tensors::dynamic_extent),
+  __SMELT_INLINE constexpr matmul2d_descriptor(int rows, int columns, int depth = int(metal::__tensors::dynamic_extent),
                                                bool is_left_transposed = false, bool is_right_transposed = false,
                                                bool is_relaxed = false, mode how = mode::multiply)
       : m(rows),
@@ -359,29 +359,29 @@ struct matmul2d_descriptor {
 namespace __air {
 #define __SMELT_MATMUL int, int, int, char, char, char, int
 /// Behind the descriptor: address and kind of left, right and destination; threads; space and type of the three.
-void run(__SMELT_MATMUL, const void*, int, const void*, int, const void*, int, int, int, int, int, int, int, int)
-    __SMELT_LANES __asm("smelt.tensor.run");
+void run(__SMELT_MATMUL, const void*, int, const void*, int, const void*, int, int, int, int, int, int, int,
+         int) __SMELT_LANES __asm("smelt.tensor.run");
 /// The same with the elements of a cooperative destination, which has no kind and no space.
-void run_cooperative(__SMELT_MATMUL, const void*, int, const void*, int, void*, int, int, int, int, int, int)
-    __SMELT_LANES __asm("smelt.tensor.run_cooperative");
+void run_cooperative(__SMELT_MATMUL, const void*, int, const void*, int, void*, int, int, int, int, int,
+                     int) __SMELT_LANES __asm("smelt.tensor.run_cooperative");
 /// Cooperative tensors: which operand, the descriptor, memory, types of the three, threads.
-void cooperative_memory(int, __SMELT_MATMUL, void*, int, int, int, int)
-    __SMELT_LANES __asm("smelt.tensor.cooperative_memory");
-long cooperative_bytes(int, __SMELT_MATMUL, int, int, int, int)
-    __SMELT_LANES __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_data_size");
-void cooperative_init(int, __SMELT_MATMUL, void*, int, int, int, int)
-    __SMELT_LANES __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_init");
-ushort cooperative_count(int, __SMELT_MATMUL, const void*, int, int, int)
-    __SMELT_LANES __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_num_elements");
-bool cooperative_is_valid(int, __SMELT_MATMUL, const void*, ushort, int, int, int, int)
-    __SMELT_LANES __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_is_valid_element");
-void* cooperative_element(int, __SMELT_MATMUL, const void*, ushort, int, int, int)
-    __SMELT_LANES __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_get_element_pointer");
-void cooperative_coordinates(int, __SMELT_MATMUL, const void*, ushort, void*, int, int, int, int)
-    __SMELT_LANES __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_get_multidimensional_index");
+void cooperative_memory(int, __SMELT_MATMUL, void*, int, int, int, int) __SMELT_LANES
+    __asm("smelt.tensor.cooperative_memory");
+long cooperative_bytes(int, __SMELT_MATMUL, int, int, int, int) __SMELT_LANES
+    __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_data_size");
+void cooperative_init(int, __SMELT_MATMUL, void*, int, int, int, int) __SMELT_LANES
+    __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_init");
+ushort cooperative_count(int, __SMELT_MATMUL, const void*, int, int, int) __SMELT_LANES
+    __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_num_elements");
+bool cooperative_is_valid(int, __SMELT_MATMUL, const void*, ushort, int, int, int, int) __SMELT_LANES
+    __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_is_valid_element");
+void* cooperative_element(int, __SMELT_MATMUL, const void*, ushort, int, int, int) __SMELT_LANES
+    __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_get_element_pointer");
+void cooperative_coordinates(int, __SMELT_MATMUL, const void*, ushort, void*, int, int, int, int) __SMELT_LANES
+    __asm("__tensorops_impl_matmul2d_op_cooperative_tensor_get_multidimensional_index");
 /// Behind the memory: address and kind of the tensor, types, threads, space and type of the tensor.
-void cooperative_store(int, __SMELT_MATMUL, const void*, const void*, int, int, int, int, int, int, int)
-    __SMELT_LANES __asm("smelt.tensor.cooperative_store");
+void cooperative_store(int, __SMELT_MATMUL, const void*, const void*, int, int, int, int, int, int, int) __SMELT_LANES
+    __asm("smelt.tensor.cooperative_store");
 uint simdgroup_size() __asm("air.get_simdgroup_size.i32") __SMELT_PURE;
 #undef __SMELT_MATMUL
 }  // namespace __air
@@ -400,7 +400,7 @@ struct __scope<metal::__tensors::execution_thread> {
 template <class T>
 inline constexpr int __code = metal::__tensors::__element_code<T>::as_operand;
 
-#define __SMELT_MATMUL(D)                                                                             \
+#define __SMELT_MATMUL(D)                                                                                \
   (D).m, (D).n, (D).k, char((D).transpose_left), char((D).transpose_right), char((D).relaxed_precision), \
       int((D).matmul_mode)
 
@@ -466,11 +466,12 @@ struct matmul2d {
   template <class Left, class Right, class T, class X, class Layout>
   __SMELT_INLINE void run(const Left& left, const Right& right,
                           metal::__tensors::cooperative_tensor<T, X, Layout>& destination) const {
-    static_assert(__is_same(Layout, __operand_layout<Descriptor, 2, Scope, typename Left::value_type,
-                                                     typename Right::value_type, T>),
-                  "the cooperative tensor is another product's destination");
-    __air::run_cooperative(__SMELT_MATMUL(Descriptor), left.__operand(), Left::__kind, right.__operand(),
-                           Right::__kind, Layout::__element(destination.__memory, ushort(0xffff)), __scope<Scope>::threads(),
+    static_assert(
+        __is_same(Layout,
+                  __operand_layout<Descriptor, 2, Scope, typename Left::value_type, typename Right::value_type, T>),
+        "the cooperative tensor is another product's destination");
+    __air::run_cooperative(__SMELT_MATMUL(Descriptor), left.__operand(), Left::__kind, right.__operand(), Right::__kind,
+                           Layout::__element(destination.__memory, ushort(0xffff)), __scope<Scope>::threads(),
                            Left::__space, __code<typename Left::value_type>, Right::__space,
                            __code<typename Right::value_type>, __code<T>);
   }
