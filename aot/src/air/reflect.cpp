@@ -188,8 +188,12 @@ std::vector<StageInfo> stages_of(const llvm::Module& module) {
       if (const llvm::MDNode* inputs = inputs_of(node))
         for (const llvm::MDOperand& operand : inputs->operands())
           if (const auto* input = llvm::dyn_cast_or_null<llvm::MDNode>(operand))
-            if (const auto argument = read_argument(*input); argument && !class_of_kind(argument->kind))
+            if (auto argument = read_argument(*input); argument && !class_of_kind(argument->kind)) {
+              // Apple's compiler does not mark all that no code reads.
+              argument->is_unused |=
+                  argument->index < function->arg_size() && function->getArg(argument->index)->use_empty();
               info.inputs.push_back(stage_value_of(*argument));
+            }
       if (const llvm::MDNode* outputs = outputs_of(node))
         for (const llvm::MDOperand& operand : outputs->operands())
           if (const auto* output = llvm::dyn_cast_or_null<llvm::MDNode>(operand))
