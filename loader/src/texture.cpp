@@ -39,6 +39,10 @@ uint32_t at_level(uint32_t size, uint32_t level) {
   return std::max(size >> level, 1u);
 }
 
+tl::unexpected<Error> too_large() {
+  return fail(Errc::invalid_argument, "a texture of more than {} bytes", kMostBytes);
+}
+
 /// What a type has no more than one of.
 Result<void> check_extents(const TextureDescriptor& d) {
   const bool is_flat = d.type == TextureType::d1 || d.type == TextureType::d1_array || d.type == TextureType::buffer;
@@ -133,11 +137,13 @@ Result<TextureRef> Texture::make(const TextureDescriptor& descriptor, uint64_t r
                   cpu.texel_bytes);
     cpu.level[level].offset = at;
     cpu.level[level].row_bytes = row_bytes != 0 ? row_bytes : packed;
+    const uint64_t rows = uint64_t{at_level(cpu.height, level)} * at_level(cpu.depth, level);
+    if (cpu.level[level].row_bytes > kMostBytes / rows) return too_large();
     cpu.level[level].slice_bytes = cpu.level[level].row_bytes * at_level(cpu.height, level);
     at += cpu.level[level].slice_bytes * at_level(cpu.depth, level);
   }
   cpu.layer_bytes = at;
-  if (at > kMostBytes / cpu.layers) return fail(Errc::invalid_argument, "a texture of more than {} bytes", kMostBytes);
+  if (at > kMostBytes / cpu.layers) return too_large();
   // Of the last row only the texels are there.
   const smelt_cpu_level& first = cpu.level[0];
   made->bytes_ = cpu.layer_bytes * cpu.layers;

@@ -211,14 +211,6 @@ def load_metallib(
     )  # fmt: skip
 
 
-LOGGING_MACRO = "SMELT_METAL_LOGGING"  # as aot's kLoggingMacro
-
-
-def _logging_target() -> str:
-    """Messages of kernels are of Metal 3.2, the default target is older."""
-    return os.environ.get("SMELT_TARGET") or "macos15"
-
-
 def compile_shader(
     source: str,
     *,
@@ -235,6 +227,8 @@ def compile_shader(
     """A library from Metal Shading Language text, at once. A mistake in the text is a SyntaxError. timeout: seconds
     that compiling may take, and CPU code of each kernel; then it is a CancelledError. filename: what messages call the text. cpu_effort: as for
     load_metallib. logging: messages of kernels (os_log) are kept, and written to standard error; the language is then Metal 3.2 at least."""
+    from . import _logging
+
     if not isinstance(source, str):
         raise smelt.SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
@@ -242,7 +236,7 @@ def compile_shader(
     checks = _checks.bits(checked)
     options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": _checks.watches(checks)}
     if logging:
-        options.update(definitions=[LOGGING_MACRO], targets=[_logging_target()])
+        options.update(definitions=[_logging.MACRO], targets=[_logging.target()])
     on_cpu = on.kind == "cpu"
     effort = _effort(cpu_effort)
     if not on_cpu:
@@ -252,8 +246,7 @@ def compile_shader(
     except smelt.SourceTypeError as error:
         raise smelt.SourceTypeError(f"compile_shader: {filename} is no Metal Shading Language text ({error.message})") from None
     except smelt.CompileError as error:
-        hint = "" if logging or "'os_log" not in error.message else "\nMessages of kernels need logging=True."
-        raise smelt.ShaderSyntaxError(error.message + hint, error.code, error.subject) from None
+        raise smelt.ShaderSyntaxError(_logging.advice(error.message, logging), error.code, error.subject) from None
     if not on_cpu:
         options = {"checked": checks, "trust": "any", "allow_empty": True}
         return _loader.load(made.view(), on, options, _as_upstream)

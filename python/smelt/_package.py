@@ -333,9 +333,9 @@ def compile(
         language = _metal_version(language)
     defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else _several(definitions)
     if logging:
-        from ._load import LOGGING_MACRO
+        from ._logging import MACRO
 
-        defined = [*defined, LOGGING_MACRO]
+        defined = [*defined, MACRO]
     options = {
         "targets": [targets] if isinstance(targets, str) else list(targets),
         "cpu": bool(cpu) or bool(levels),

@@ -178,6 +178,9 @@ static void run(smelt_device* device, const void* data, size_t size) {
   CHECK(failed_with(smelt_encoder_dispatch_threads(encoder, threads, 2, NULL), SMELT_E_ARGUMENT_MISMATCH, "'image'"));
   options.pixel_format = format_named("r8unorm");
   CHECK(smelt_texture_wrap(&options, image, 4, 3, NULL, NULL, &texture) == SMELT_E_INVALID_ARGUMENT);
+  /* Rows whose bytes wrap around to few. */
+  CHECK(failed_with(smelt_texture_wrap(&options, image, sizeof(image), UINT64_MAX / 2 + 4, NULL, NULL, &texture),
+                    SMELT_E_INVALID_ARGUMENT, "more than"));
   CHECK(smelt_texture_wrap(&options, image, sizeof(image), 3, mark, &released, &texture) == SMELT_OK);
   options.pixel_format = format_named("r8uint");
   CHECK(smelt_texture_create(&options, &wrong) == SMELT_OK);

@@ -2,6 +2,7 @@
 // Names of tensors and their products (docs/formats/air.md 3.14), which several parts of the compiler must know.
 #pragma once
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -23,6 +24,29 @@ inline constexpr llvm::StringLiteral kDeferredSize = "deferred-static-alloca-siz
 
 /// What the front end calls, until the legaliser makes Apple's operations of it (air/passes/tensors.cpp).
 inline constexpr llvm::StringLiteral kNeutralTensor = "smelt.tensor.";
+
+/// A type of elements: in the names of products, as a code in their operands, in a tensor's descriptor, and its size.
+struct TensorElement {
+  llvm::StringLiteral name;
+  uint32_t code;
+  uint32_t number;
+  uint32_t bytes;
+  bool is_float;
+};
+inline constexpr TensorElement kTensorElements[] = {
+    {"f32", 0x10000020, 0, 4, true}, {"f16", 0x10000010, 1, 2, true},  {"b16", 0x90000010, 2, 2, true},
+    {"i8", 0x20000008, 3, 1, false}, {"ui8", 0x00000008, 4, 1, false}, {"i32", 0x20000020, 7, 4, false},
+};
+/// Null for what is none of them.
+inline const TensorElement* tensor_element(llvm::StringRef name) {
+  const auto* const found = llvm::find_if(kTensorElements, [&](const TensorElement& one) { return one.name == name; });
+  return found != std::end(kTensorElements) ? found : nullptr;
+}
+inline const TensorElement* tensor_element(uint64_t code) {
+  const auto* const found =
+      llvm::find_if(kTensorElements, [&](const TensorElement& one) { return one.code == static_cast<uint32_t>(code); });
+  return found != std::end(kTensorElements) ? found : nullptr;
+}
 
 inline bool is_tensor_operation(llvm::StringRef function_name) {
   return function_name.starts_with(kTensorOperation);

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import keys, misses
+from .. import _logging
 from .._checks import bits as checks_of
 from ..errors import Error
 from .device import Device, left
@@ -103,9 +104,6 @@ def own_target(on: Device) -> str:
     return max(known, key=lambda row: tuple(row["os"]))["name"]  # type: ignore[no-any-return]
 
 
-LOGGING_MACRO = "SMELT_METAL_LOGGING"  # as aot's kLoggingMacro
-
-
 def compile_shader(
     source: str, *, device: DeviceLike = None, fast_math: bool = False, checked: bool | str = False, store: StoreLike = None,
     timeout: float | None = None, filename: str = "source.metal", cpu_effort: str | None = None, logging: bool = False,
@@ -125,7 +123,7 @@ def compile_shader(
     if checks:
         left("code that bounds every access")
     # For this system alone: of another's, __METAL_VERSION__ has another value.
-    options = keys.Options(targets=(own_target(on),), fast_math=fast_math, definitions=(LOGGING_MACRO,) if logging else ())
+    options = keys.Options(targets=(own_target(on),), fast_math=fast_math, definitions=(_logging.MACRO,) if logging else ())
     found = _look(text, options, store)
     if found is None:
         _miss("compile_shader", text, options, store)
@@ -140,12 +138,11 @@ def _compile_for_cpu(
     from . import compiler, cpu
 
     assert on._cpu is not None
-    asked: dict[str, Any] = {"definition": (LOGGING_MACRO,), "target": (os.environ.get("SMELT_TARGET") or "macos15",)} if logging else {}
+    asked: dict[str, Any] = {"definition": (_logging.MACRO,), "target": (_logging.target(),)} if logging else {}
     try:
         made = compiler.compile(text, *folder_of(store), **asked, fast_math=fast_math, checked=checked, timeout=timeout, cpu_effort=effort, cpu_level=[on._cpu.level])
     except CompileError as error:
-        hint = "" if logging or "'os_log" not in error.message else "\nMessages of kernels need logging=True."
-        raise ShaderSyntaxError(error.message + hint, error.code, error.subject) from None
+        raise ShaderSyntaxError(_logging.advice(error.message, logging), error.code, error.subject) from None
     return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
 
 
@@ -207,7 +204,7 @@ def compile(
         targets = [os.environ["SMELT_TARGET"]] if os.environ.get("SMELT_TARGET") else []
     defined = tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions)
     if logging:
-        defined += (LOGGING_MACRO,)
+        defined += (_logging.MACRO,)
     if native:
         from . import compiler
 

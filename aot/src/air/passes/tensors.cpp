@@ -29,26 +29,6 @@ using llvm::Value;
 constexpr unsigned kDescriptorFields = 7;
 constexpr unsigned kDescriptorBytes = 20;
 
-/// "dv_f16": where a tensor's elements are, and of which type. Codes: docs/formats/air.md 3.14.
-std::optional<std::string> type_name(uint64_t code) {
-  switch (code) {
-    case 0x10000020:
-      return "f32";
-    case 0x10000010:
-      return "f16";
-    case 0x90000010:
-      return "b16";
-    case 0x20000008:
-      return "i8";
-    case 0x00000008:
-      return "ui8";
-    case 0x20000020:
-      return "i32";
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Itanium's name of a template argument that is a descriptor: zeros at its end are left out.
 std::string descriptor_name(llvm::ArrayRef<int64_t> fields) {
   constexpr const char* kTypes[kDescriptorFields] = {"i", "i", "i", "b", "b", "b", "NS1_4modeE"};
@@ -185,7 +165,11 @@ class TensorWriter {
     for (unsigned i = 0; i < kThreads; ++i) {
       if (i == kObject) continue;
       SMELT_TRY(const int64_t value, number(call, i));
-      name += i < kTypes ? fmt::format(".{}", value) : fmt::format(".{}", type_name(uint32_t(value)).value_or("none"));
+      const kernel_ir::TensorElement* const element =
+          i < kTypes ? nullptr : kernel_ir::tensor_element(static_cast<uint64_t>(value));
+      name += i < kTypes           ? fmt::format(".{}", value)
+              : element != nullptr ? fmt::format(".{}", element->name.str())
+                                   : ".none";
       operands.push_back(call.getArgOperand(i));
     }
     name += fmt::format(".{}.MTL_SIZEAS", count);
@@ -223,9 +207,10 @@ class TensorWriter {
 
   Result<std::string> typed(const CallInst& call, unsigned type) {
     SMELT_TRY(const int64_t code, number(call, type));
-    if (const auto name = type_name(static_cast<uint32_t>(code))) return *name;
+    if (const auto* element = kernel_ir::tensor_element(static_cast<uint64_t>(code))) return element->name.str();
     return refuse(call, "a product of elements that it does not know");
   }
+  /// "dv_f16": where a tensor's elements are, and of which type.
   Result<std::string> placed(const CallInst& call, unsigned space) {
     SMELT_TRY(const int64_t number_of_space, number(call, space));
     SMELT_TRY(const std::string type, typed(call, space + 1));

@@ -10,7 +10,6 @@
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -21,6 +20,8 @@
 namespace smelt::aot::cpu {
 namespace {
 
+using kernel_ir::tensor_element;
+using kernel_ir::TensorElement;
 using llvm::CallInst;
 using llvm::StringRef;
 using llvm::Value;
@@ -36,42 +37,6 @@ constexpr uint64_t kInline = 2;
 constexpr unsigned kBehindDescriptor = 8;
 
 constexpr StringRef kCooperative = "__tensorops_impl_matmul2d_op_cooperative_tensor_";
-
-/// Of an operand, as the runtime knows it; nothing for what it does not.
-std::optional<uint32_t> element_of_name(StringRef name) {
-  return llvm::StringSwitch<std::optional<uint32_t>>(name)
-      .Case("f32", 0)
-      .Case("f16", 1)
-      .Case("b16", 2)
-      .Case("i8", 3)
-      .Case("ui8", 4)
-      .Case("i32", 7)
-      .Default(std::nullopt);
-}
-std::optional<uint32_t> element_of_code(uint64_t code) {
-  switch (static_cast<uint32_t>(code)) {
-    case 0x10000020:
-      return 0;
-    case 0x10000010:
-      return 1;
-    case 0x90000010:
-      return 2;
-    case 0x20000008:
-      return 3;
-    case 0x00000008:
-      return 4;
-    case 0x20000020:
-      return 7;
-    default:
-      return std::nullopt;
-  }
-}
-uint64_t bytes_of_element(uint32_t element) {
-  return element == 0 || element == 7 ? 4 : element == 1 || element == 2 ? 2 : 1;
-}
-bool is_float_element(uint32_t element) {
-  return element <= 2;
-}
 
 bool is_tensor_name(StringRef name) {
   return kernel_ir::is_tensor_operation(name) || (name.starts_with("air.") && name.contains("_tensor"));
@@ -114,11 +79,14 @@ class TensorLowering {
 
   // ---- Numbers that follow from the code alone
 
-  std::optional<uint64_t> evaluate(const Value* value) const {
+  /// `depth`: of operations and calls around it; code that never ends has no bound of its own.
+  std::optional<uint64_t> evaluate(const Value* value, unsigned depth = 0) const {
+    constexpr unsigned kMostDepth = 8;
+    if (depth > kMostDepth) return std::nullopt;
     if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value)) return constant->getZExtValue();
-    if (const auto* cast = llvm::dyn_cast<llvm::ZExtInst>(value)) return evaluate(cast->getOperand(0));
+    if (const auto* cast = llvm::dyn_cast<llvm::ZExtInst>(value)) return evaluate(cast->getOperand(0), depth + 1);
     if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value)) {
-      const auto a = evaluate(operation->getOperand(0)), b = evaluate(operation->getOperand(1));
+      const auto a = evaluate(operation->getOperand(0), depth + 1), b = evaluate(operation->getOperand(1), depth + 1);
       if (!a || !b) return std::nullopt;
       if (operation->getOpcode() == llvm::Instruction::Shl && *b < 32) return uint32_t(*a << *b);
       if (operation->getOpcode() == llvm::Instruction::Mul) return uint32_t(*a * *b);
@@ -129,14 +97,15 @@ class TensorLowering {
     if (callee == nullptr) return std::nullopt;
     if (callee->getName().starts_with("air.get_simdgroup_size.")) return kSimdWidth;
     if (callee->getName() == "air.get_descriptor_size_tensor") return kTensorBytes;
-    if (callee->getName() == (kCooperative + "data_size").str()) return bytes_of_cooperative(*call);
+    if (callee->getName() == (kCooperative + "data_size").str()) return bytes_of_cooperative(*call, depth + 1);
     if (callee->isDeclaration() || callee->size() != 1) return std::nullopt;
     const auto* back = llvm::dyn_cast<llvm::ReturnInst>(callee->getEntryBlock().getTerminator());
-    return back != nullptr && back->getReturnValue() != nullptr ? evaluate(back->getReturnValue()) : std::nullopt;
+    return back != nullptr && back->getReturnValue() != nullptr ? evaluate(back->getReturnValue(), depth + 1)
+                                                                : std::nullopt;
   }
 
-  std::optional<uint64_t> operand(const CallInst& call, unsigned index) const {
-    return index < call.arg_size() ? evaluate(call.getArgOperand(index)) : std::nullopt;
+  std::optional<uint64_t> operand(const CallInst& call, unsigned index, unsigned depth = 0) const {
+    return index < call.arg_size() ? evaluate(call.getArgOperand(index), depth) : std::nullopt;
   }
 
   /// Elements of a thread: as in runtime/tensor.c.
@@ -146,13 +115,14 @@ class TensorLowering {
     return (blocks + groups - 1) / groups * 8;
   }
   /// data_size(operand, descriptor, types, threads) of a destination.
-  std::optional<uint64_t> bytes_of_cooperative(const CallInst& call) const {
-    const auto m = operand(call, 1), n = operand(call, 2), type = operand(call, kBehindDescriptor + 2),
-               threads = operand(call, kBehindDescriptor + 3);
+  std::optional<uint64_t> bytes_of_cooperative(const CallInst& call, unsigned depth = 0) const {
+    const auto m = operand(call, 1, depth), n = operand(call, 2, depth),
+               type = operand(call, kBehindDescriptor + 2, depth),
+               threads = operand(call, kBehindDescriptor + 3, depth);
     if (!m || !n || !type || !threads || *m > 4096 || *n > 4096) return std::nullopt;
-    const auto element = element_of_code(*type);
-    if (!element) return std::nullopt;
-    return capacity(*m, *n, *threads) * bytes_of_element(*element);
+    const TensorElement* const element = tensor_element(*type);
+    if (element == nullptr) return std::nullopt;
+    return capacity(*m, *n, *threads) * element->bytes;
   }
 
   Result<void> give_sizes() {
@@ -238,10 +208,11 @@ class TensorLowering {
     types.split(parts, '_');
     if (parts.size() != (is_cooperative ? 5 : 6) || call.arg_size() != (is_cooperative ? 7 : 8))
       return refuse(call, "this form of a product is not on the CPU");
-    const auto left = element_of_name(parts[1]), right = element_of_name(parts[3]), to = element_of_name(parts.back());
-    if (!left || !right || !to) return refuse(call, "a product of these elements is not on the CPU");
-    const bool is_float = is_float_element(*to);
-    if (is_float != is_float_element(*left) || is_float != is_float_element(*right) || (!is_float && *to != 7))
+    const TensorElement *const left = tensor_element(parts[1]), *const right = tensor_element(parts[3]),
+                               *const to = tensor_element(parts.back());
+    // Whole numbers are added up in i32.
+    if (left == nullptr || right == nullptr || to == nullptr || left->is_float != to->is_float ||
+        right->is_float != to->is_float || (!to->is_float && to->bytes != 4))
       return refuse(call, "a product of these elements is not on the CPU");
     for (const unsigned kind : {2u, 4u, 6u}) {
       if (kind == 6 && is_cooperative) continue;
@@ -258,7 +229,7 @@ class TensorLowering {
     if (is_cooperative) {
       SMELT_TRY_VOID(run(builder, "tensor_multiply_own",
                          {descriptor, call.getArgOperand(1), call.getArgOperand(3), call.getArgOperand(5),
-                          builder.getInt32(*to), self, count}));
+                          builder.getInt32(to->number), self, count}));
     } else {
       SMELT_TRY_VOID(
           run(builder, "tensor_multiply",
@@ -284,12 +255,12 @@ class TensorLowering {
     const auto has = [&](unsigned operands) { return call.arg_size() == kBehindDescriptor + operands; };
     if (what == "get_element_pointer" && has(5)) {
       const auto type = operand(call, call.arg_size() - 1);
-      const auto element = type ? element_of_code(*type) : std::nullopt;
-      if (!element) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
+      const TensorElement* const element = type ? tensor_element(*type) : nullptr;
+      if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
       Value* const index = call.getArgOperand(kBehindDescriptor + 1);
       if (const auto known = evaluate(index); known && *known == 0xffff) return memory;
-      Value* const at = builder.CreateMul(builder.CreateZExt(index, builder.getInt64Ty()),
-                                          builder.getInt64(bytes_of_element(*element)));
+      Value* const at =
+          builder.CreateMul(builder.CreateZExt(index, builder.getInt64Ty()), builder.getInt64(element->bytes));
       return builder.CreateGEP(builder.getInt8Ty(), memory, at);
     }
     const auto threads = operand(call, call.arg_size() - 1);
@@ -297,9 +268,9 @@ class TensorLowering {
     Value* const count = builder.getInt32(static_cast<uint32_t>(*threads));
     if (what == "init" && has(5)) {
       const auto type = operand(call, kBehindDescriptor + 3);
-      const auto element = type ? element_of_code(*type) : std::nullopt;
-      if (!element) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
-      const uint64_t bytes = capacity(*m, *n, *threads) * bytes_of_element(*element);
+      const TensorElement* const element = type ? tensor_element(*type) : nullptr;
+      if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
+      const uint64_t bytes = capacity(*m, *n, *threads) * element->bytes;
       SMELT_TRY_VOID(run(builder, "tensor_clear", {memory, builder.getInt32(static_cast<uint32_t>(bytes))}));
       return nullptr;
     }
@@ -325,7 +296,8 @@ class TensorLowering {
   Result<Value*> store(llvm::IRBuilder<>& builder, CallInst& call, StringRef what, Value* rows, Value* columns,
                        Value* threads) {
     const auto type = operand(call, kBehindDescriptor + 5);
-    if (!type || element_of_code(*type) != element_of_name(what.rsplit('_').second))
+    const TensorElement* const element = type ? tensor_element(*type) : nullptr;
+    if (element == nullptr || element != tensor_element(what.rsplit('_').second))
       return refuse(call, "a store that converts elements is not on the CPU");
     if (operand(call, kBehindDescriptor + 2) != kInline)
       return refuse(call, "tensors that Metal's interface binds are not on the CPU");

@@ -414,10 +414,9 @@ bool StageReader::add_interpolation(const Place& place, bool is_whole, std::stri
                     one.attribute.str());
     chosen = &one;
   }
-  for (const Interpolation& one : kInterpolations)
-    if (chosen == nullptr &&
-        one.attribute == llvm::StringRef(is_whole ? "flat" : otherwise.data(), is_whole ? 4 : otherwise.size()))
-      chosen = &one;
+  if (chosen == nullptr)
+    chosen = std::ranges::find(kInterpolations, is_whole ? "flat" : otherwise,
+                               [](const Interpolation& one) -> std::string_view { return one.attribute; });
   words.emplace_back(chosen->where);
   if (!chosen->how.empty()) words.emplace_back(chosen->how);
   return true;
