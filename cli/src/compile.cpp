@@ -237,12 +237,27 @@ Result<std::string> read_text(std::string_view file) {
   return std::string(as_text(bytes));
 }
 
-// Headings of the help. The first, "Options", holds the common ones.
+// Headings of the help. The first, which CLI11 gives by itself, holds the common ones.
+constexpr const char* kCommonGroup = "";
 constexpr const char* kSourceGroup = "Source";
 constexpr const char* kCpuGroup = "CPU code";
 constexpr const char* kOutputGroup = "Output";
 constexpr const char* kStoreGroup = "Store";
 constexpr const char* kLimitsGroup = "Limits";
+
+/// A row of options.def; without words the command has none.
+void add_plain(CLI::App& verb, std::string_view words, std::string_view group, auto& member, const char* help) {
+  if (words.empty()) return;
+  CLI::Option* option = nullptr;
+  if constexpr (std::is_same_v<decltype(member), bool&>)
+    option = verb.add_flag(std::string(words), member, help);
+  else if constexpr (std::is_same_v<decltype(member), std::vector<std::string>&>)
+    option =
+        verb.add_option(std::string(words), member, std::string(help) + "; may be repeated")->allow_extra_args(false);
+  else
+    option = verb.add_option(std::string(words), member, help)->check(CLI::NonNegativeNumber);
+  if (!group.empty()) option->group(std::string(group));
+}
 
 /// What shapes the result: bound straight to the request.
 void add_request_options(CLI::App& verb, service::Request& request) {
@@ -267,32 +282,12 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       verb, "--metadata", read_text, [&with](std::string json) { with.metadata_json = std::move(json); },
       "File with Triton's JSON of the kernel")
       ->group(kSourceGroup);
-  verb.add_option("--kernel", with.kernels, "Function of LLVM IR to treat as a kernel; may be repeated")
-      ->allow_extra_args(false)
-      ->group(kSourceGroup);
-  verb.add_option("--function", with.functions, "Kernel to build (default: all); may be repeated")
-      ->allow_extra_args(false);
-  verb.add_option("-I,--include", with.include_folders, "Folder with included files; may be repeated")
-      ->allow_extra_args(false);
-  verb.add_option("-D,--define", with.definitions, "Macro to define, NAME or NAME=VALUE; may be repeated")
-      ->allow_extra_args(false);
-  verb.add_option("--threadgroup-memory", with.threadgroup_memory, "Bytes of the unsized threadgroup array")
-      ->check(CLI::NonNegativeNumber)
-      ->group(kSourceGroup);
-  verb.add_option("--threads-per-threadgroup", with.threads_per_threadgroup, "Threads of the largest threadgroup")
-      ->check(CLI::NonNegativeNumber)
-      ->group(kSourceGroup);
+#define SMELT_FLAG(member, name, words, group, help) add_plain(verb, words, group, with.member, help);
+#define SMELT_NUMBER(member, type, name, words, group, help) add_plain(verb, words, group, with.member, help);
+#define SMELT_TEXTS(member, name, words, group, help) add_plain(verb, words, group, with.member, help);
+#include "smelt/aot/options.def"
   verb.add_option("--stop-after", with.stop_after, "With --emit ll: stop after this pass (a wrong name lists them)")
       ->group(kOutputGroup);
-  verb.add_flag("-g,--debug-lines", with.debug_lines, "Keep line tables");
-  verb.add_flag("--pack-scalars", with.pack_scalars, "Put all scalar arguments into one buffer")->group(kSourceGroup);
-  verb.add_flag("--no-overlap", with.buffers_do_not_overlap, "Promise that no two buffers of a launch overlap")
-      ->group(kSourceGroup);
-  verb.add_flag("--relaxed-atomics", with.relaxed_atomics, "Use relaxed atomics where the target has no stronger order")
-      ->group(kSourceGroup);
-  verb.add_flag("--cpu-only", with.cpu_only,
-                "Allow in LLVM IR what only a CPU has: double, 64-bit atomics, more threadgroup memory")
-      ->group(kCpuGroup);
   verb.add_flag_callback("--no-cpu", [&request] { request.cpu = false; }, "Add no CPU code")->group(kCpuGroup);
   add_checked(verb, request.checked,
               "Add CPU code with checks: all, or =memory,races,init,sync (see docs/guide/races.md)");

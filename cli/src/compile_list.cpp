@@ -86,24 +86,22 @@ Take into(std::string service::Request::* member) {
 /// By the names of smelt.compile's parameters. There is no CPU code among what such machines ask for.
 const std::map<std::string_view, Take>& options_by_name() {
   using Options = aot::CompileOptions;
-  static const std::map<std::string_view, Take> table = {
-      {"targets", take_targets},
-      {"language", take_language},
-      {"fast_math", take_fast_math},
-      {"kernels", into(&Options::kernels)},
-      {"functions", into(&Options::functions)},
-      {"include_folders", into(&Options::include_folders)},
-      {"definitions", into(&Options::definitions)},
-      {"metadata", into(&Options::metadata_json)},
-      {"threadgroup_memory", into(&Options::threadgroup_memory)},
-      {"threads_per_threadgroup", into(&Options::threads_per_threadgroup)},
-      {"debug_lines", into(&Options::debug_lines)},
-      {"pack_scalars", into(&Options::pack_scalars)},
-      {"no_overlap", into(&Options::buffers_do_not_overlap)},
-      {"relaxed_atomics", into(&Options::relaxed_atomics)},
-      {"name", into(&service::Request::name)},
-      {"version", into(&service::Request::version)},
-  };
+  static const auto table = [] {
+    std::map<std::string_view, Take> rows = {
+        {"targets", take_targets},
+        {"language", take_language},
+        {"fast_math", take_fast_math},
+        {"metadata", into(&Options::metadata_json)},
+#define SMELT_FLAG(member, name, ...) {name, into(&Options::member)},
+#define SMELT_NUMBER(member, type, name, ...) {name, into(&Options::member)},
+#define SMELT_TEXTS(member, name, ...) {name, into(&Options::member)},
+#include "smelt/aot/options.def"
+        {"name", into(&service::Request::name)},
+        {"version", into(&service::Request::version)},
+    };
+    rows.erase("");  // rows without a name are the command's alone
+    return rows;
+  }();
   return table;
 }
 

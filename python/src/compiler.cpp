@@ -95,21 +95,13 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   for (const std::string& target :
        optional_from<std::vector<std::string>>(options, "targets").value_or(std::vector<std::string>()))
     with.targets.push_back(unwrap(aot::parse_target(target)));
-  with.kernels = optional_from<std::vector<std::string>>(options, "kernels").value_or(std::vector<std::string>());
-  with.functions = optional_from<std::vector<std::string>>(options, "functions").value_or(std::vector<std::string>());
-  with.include_folders =
-      optional_from<std::vector<std::string>>(options, "include_folders").value_or(std::vector<std::string>());
-  with.definitions =
-      optional_from<std::vector<std::string>>(options, "definitions").value_or(std::vector<std::string>());
-  with.threadgroup_memory = optional_from<uint64_t>(options, "threadgroup_memory");
-  with.threads_per_threadgroup = optional_from<uint32_t>(options, "threads_per_threadgroup");
+#define SMELT_FLAG(member, name, ...) with.member = flag(options, name);
+#define SMELT_NUMBER(member, type, name, ...) with.member = optional_from<type>(options, name);
+#define SMELT_TEXTS(member, name, ...) \
+  with.member = optional_from<std::vector<std::string>>(options, name).value_or(std::vector<std::string>());
+#include "smelt/aot/options.def"
   with.metadata_json = optional_from<std::string>(options, "metadata").value_or("");
   if (flag(options, "fast_math")) with.math = aot::kFastMath;
-  with.debug_lines = flag(options, "debug_lines");
-  with.pack_scalars = flag(options, "pack_scalars");
-  with.buffers_do_not_overlap = flag(options, "no_overlap");
-  with.relaxed_atomics = flag(options, "relaxed_atomics");
-  with.cpu_only = flag(options, "cpu_only");
   if (const auto language = optional_from<std::pair<uint16_t, uint16_t>>(options, "language"))
     with.language = aot::Version{language->first, language->second, 0};
   request.cpu = flag(options, "cpu", true);

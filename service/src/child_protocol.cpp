@@ -108,26 +108,26 @@ aot::Target read_target(Reader& in) {
 void write_request(Writer& out, const Request& request) {
   // All of both, so that a new member is not forgotten here.
   [[maybe_unused]] const auto& [sources, options, cpu, levels, checked, effort, name, version, sandbox] = request;
-  [[maybe_unused]] const auto& [targets, kernels, threadgroup_memory, threads_per_threadgroup, metadata, math,
-                                debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, language,
-                                include_folders, definitions, quote_folders, system_folders, undefinitions,
-                                forced_includes, warning_flags, object, functions, cache_folder, stop_after, threads,
-                                progress] = options;
+  [[maybe_unused]] const auto& [targets,
+#define SMELT_FLAG(member, ...) member,
+#define SMELT_NUMBER(member, ...) member,
+#define SMELT_TEXTS(member, ...) member,
+#include "smelt/aot/options.def"
+                                metadata, math, language, object, cache_folder, stop_after, threads, progress] =
+      options;
   out.list(sources, [&](const aot::Source& source) {
     out.text(source.name);
     out.blob(source.bytes);
   });
   out.list(targets, [&](const aot::Target& target) { write_target(out, target); });
-  for (const auto* texts : {&kernels, &functions, &include_folders, &definitions, &quote_folders, &system_folders,
-                            &undefinitions, &forced_includes, &warning_flags})
-    out.texts(*texts);
+#define SMELT_FLAG(member, ...) out.number(member);
+#define SMELT_NUMBER(member, ...) out.maybe(member, [&](uint64_t value) { out.number(value); });
+#define SMELT_TEXTS(member, ...) out.texts(member);
+#include "smelt/aot/options.def"
   out.text(cache_folder);
-  out.maybe(threadgroup_memory, [&](uint64_t value) { out.number(value); });
-  out.maybe(threads_per_threadgroup, [&](uint32_t value) { out.number(value); });
   out.text(metadata);
   out.number(static_cast<uint64_t>(math.mode));
-  for (const bool flag : {math.fast_functions, debug_lines, pack_scalars, no_overlap, relaxed_atomics, cpu_only, cpu})
-    out.number(flag);
+  for (const bool flag : {math.fast_functions, cpu}) out.number(flag);
   out.number(checked.bits());
   out.maybe(language, [&](const aot::Version& value) { write_version(out, value); });
   out.list(levels, [&](aot::CpuLevel level) { out.text(aot::to_string(level)); });
@@ -145,19 +145,14 @@ Result<Request> read_request(Reader& in) {
   });
   in.list([&] { request.options.targets.push_back(read_target(in)); });
   aot::CompileOptions& options = request.options;
-  for (auto* texts :
-       {&options.kernels, &options.functions, &options.include_folders, &options.definitions, &options.quote_folders,
-        &options.system_folders, &options.undefinitions, &options.forced_includes, &options.warning_flags})
-    *texts = in.texts();
+#define SMELT_FLAG(member, ...) options.member = in.number() != 0;
+#define SMELT_NUMBER(member, type, ...) in.maybe([&] { options.member = static_cast<type>(in.number()); });
+#define SMELT_TEXTS(member, ...) options.member = in.texts();
+#include "smelt/aot/options.def"
   options.cache_folder = in.text();
-  in.maybe([&] { request.options.threadgroup_memory = in.number(); });
-  in.maybe([&] { request.options.threads_per_threadgroup = static_cast<uint32_t>(in.number()); });
   request.options.metadata_json = in.text();
   request.options.math.mode = static_cast<aot::MathMode>(std::min<uint64_t>(in.number(), 2));
-  for (bool* flag : {&request.options.math.fast_functions, &request.options.debug_lines, &request.options.pack_scalars,
-                     &request.options.buffers_do_not_overlap, &request.options.relaxed_atomics,
-                     &request.options.cpu_only, &request.cpu})
-    *flag = in.number() != 0;
+  for (bool* flag : {&request.options.math.fast_functions, &request.cpu}) *flag = in.number() != 0;
   request.checked = Checks::from_bits(static_cast<uint32_t>(in.number()));
   in.maybe([&] { request.options.language = read_version(in); });
   in.list([&] {

@@ -18,7 +18,7 @@ namespace smelt::aot {
 namespace {
 
 /// Changes when the fields below change their meaning.
-constexpr std::string_view kKeyFormat = "smelt key 5";
+constexpr std::string_view kKeyFormat = "smelt key 6";
 
 void add_version(Hasher& hasher, const Version& version) {
   hasher.field(uint64_t{version.major});
@@ -154,11 +154,9 @@ void add_code_options(Hasher& hasher, const CompileOptions& options) {
   hasher.field("math");
   hasher.field(static_cast<uint64_t>(options.math.mode));
   add_flag(hasher, "fast_functions", options.math.fast_functions);
-  add_flag(hasher, "debug_lines", options.debug_lines);
-  add_flag(hasher, "pack_scalars", options.pack_scalars);
-  add_flag(hasher, "buffers_do_not_overlap", options.buffers_do_not_overlap);
-  add_flag(hasher, "relaxed_atomics", options.relaxed_atomics);
-  if (options.cpu_only) add_flag(hasher, "cpu_only", true);
+#define SMELT_FLAG(member, ...) \
+  if (options.member) hasher.field(#member);
+#include "smelt/aot/options.def"
   add_flag(hasher, "language", options.language.has_value());
   add_version(hasher, options.language.value_or(Version{}));
 }

@@ -366,10 +366,9 @@ def _add_options(hasher: Hasher, options: Options) -> None:
     hasher.field("math")
     hasher.field(2 if options.fast_math else 0)  # fast or safe
     hasher.flag("fast_functions", options.fast_math)
-    hasher.flag("debug_lines", options.debug_lines)
-    hasher.flag("pack_scalars", options.pack_scalars)
-    hasher.flag("buffers_do_not_overlap", options.no_overlap)
-    hasher.flag("relaxed_atomics", options.relaxed_atomics)
+    for name in ("debug_lines", "pack_scalars", "no_overlap", "relaxed_atomics"):
+        if getattr(options, name):
+            hasher.field("buffers_do_not_overlap" if name == "no_overlap" else name)
     hasher.flag("language", options.language is not None)
     hasher.version(options.language or (0, 0))
     rows = [target(name) for name in sorted(set(options.targets))]

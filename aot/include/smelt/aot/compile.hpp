@@ -40,34 +40,18 @@ struct CompileOptions {
   /// What to build for. Empty: the target that the inputs were built for when all are Metal libraries of one target,
   /// else default_target().
   std::vector<Target> targets;
-  /// Functions that are kernels besides those that the inputs mark as such.
-  std::vector<std::string> kernels;
-  /// Bytes of the unsized threadgroup array, and threads per threadgroup; else what the metadata says.
-  std::optional<uint64_t> threadgroup_memory;
-  std::optional<uint32_t> threads_per_threadgroup;
+  // The plain ones, which options.def describes.
+#define SMELT_FLAG(member, ...) bool member = false;
+#define SMELT_NUMBER(member, type, ...) std::optional<type> member;
+#define SMELT_TEXTS(member, ...) std::vector<std::string> member;
+#include "smelt/aot/options.def"
   /// Triton's JSON beside a kernel (`shared`, `num_warps`, `warp_size`), or the like. Empty: none.
   std::string metadata_json;
   /// Of LLVM IR: what is stamped, and which functions are meant; its operations say themselves what they allow.
   MathOptions math;
-  bool debug_lines = false;             ///< keep line tables
-  bool pack_scalars = false;            ///< all scalar arguments in one buffer: one slot instead of one each
-  bool buffers_do_not_overlap = false;  ///< the caller's promise
-  bool relaxed_atomics = false;         ///< instead of an error where the target has no stronger order
-  /// Of LLVM IR: double precision, all atomics of 64 bits and up to 64 MiB of threadgroup memory, which no Apple GPU
-  /// has. A kernel that uses them is in no Metal library of the result, and has CPU code.
-  bool cpu_only = false;
   std::optional<Version> language;  ///< Metal language version of source, and to stamp; the target's when empty
-  /// Of Metal source: -I, -D ("NAME" or "NAME=VALUE").
-  std::vector<std::string> include_folders, definitions;
-  /// Likewise: -iquote (looked in for "..." alone, before the folders above).
-  std::vector<std::string> quote_folders;
-  /// Likewise: -isystem (looked in last; what is there gives no warnings), -U, -include, and Clang's flags for warnings
-  /// in their order ("-Wall", "-Wno-sign-compare", "-Werror", "-w").
-  std::vector<std::string> system_folders, undefinitions, forced_includes, warning_flags;
   /// A translation unit for make_object (object.hpp): Metal source without a kernel is no error.
   bool object = false;
-  /// Entry points to make; empty: all. A name that no input has is an error.
-  std::vector<std::string> functions;
   /// Where the precompiled Metal headers are kept between processes; empty: made once in each process.
   std::string cache_folder;
   /// Of emit_ll(): the last pass of the legaliser to run, one of pass_names(); empty: all of them.
