@@ -3,7 +3,7 @@
 """Compiles kernels.py with stock Triton (3.6) for AMD targets; needs no GPU. usage: generate.py OUT [NAME...]
 
 Writes OUT/hip-ARCH/NAME.llir and .json for each of ARCHS, and OUT/prints/NAME for the kernels that print. What Triton's
-passes refuse is reported and skipped.
+passes refuse is reported and skipped. thin.py OUT then removes what repeats.
 """
 
 import json

@@ -2,6 +2,7 @@
 """Triton kernels that cover what ../shared/data/triton-3.6.0 does not; generate.py compiles them with stock Triton.
 
 Their IR lies in hip-gfx1030/, hip-gfx1100/ and hip-gfx1200/ beside this file, and references.py says what they compute.
+thin.py has left out what the architectures share.
 """
 
 import triton
