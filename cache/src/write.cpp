@@ -20,7 +20,7 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
   std::lock_guard lock(mutex);
   bool recovered = false;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const auto done = [&]() -> Result<void> {
+    auto done = [&]() -> Result<void> {
       SMELT_TRY_VOID(open_database());
       // A queue before BEGIN IMMEDIATE: SQLite's own busy loop lets some writers starve.
       ByteLock writer(lock_fd, kWriterByte, true);

@@ -22,7 +22,7 @@ Package::~Package() = default;
 
 Result<PackageRef> Package::open(OwnedBytes bytes) {
   SMELT_TRY(schema::Package package, schema::Package::open(bytes.bytes));
-  auto data = std::make_unique<Data>(Data{std::move(bytes), std::move(package), {}});
+  auto data = std::make_unique<Data>(Data{std::move(bytes), package, {}});
   for (uint32_t i = 0; i < data->package.library_count(); ++i) data->names.push_back(data->package.library(i).name);
   return PackageRef(new Package(std::move(data)));
 }

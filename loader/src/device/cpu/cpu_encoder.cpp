@@ -175,7 +175,8 @@ bool can_privatise(const CpuCode& code, const smelt_cpu_dispatch& dispatch, doub
     const auto low = reinterpret_cast<uintptr_t>(dispatch.buffers[buffer.buffer]);
     const uint64_t bytes = dispatch.buffer_bytes[buffer.buffer];
     if (low == 0 || low % sizeof(uint32_t) != 0 || bytes > kMostPrivateBytes) return false;
-    if (static_cast<double>(bytes / sizeof(uint32_t)) > threads) return false;
+    const uint64_t words = bytes / sizeof(uint32_t);
+    if (static_cast<double>(words) > threads) return false;
     for (uint32_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
       const auto other = reinterpret_cast<uintptr_t>(dispatch.buffers[i]);
       if (i != buffer.buffer && other < low + bytes && low < other + dispatch.buffer_bytes[i]) return false;
