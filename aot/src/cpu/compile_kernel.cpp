@@ -9,6 +9,7 @@
 #include "cpu/drivers/drivers.hpp"
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
+#include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/private_buffers.hpp"
 #include "cpu/work_item/sure_reach.hpp"
 #include "gate/gate.hpp"
@@ -89,6 +90,13 @@ bool binds_handles(const KernelEntry& info) {
 bool has_atomics(const llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function),
                       [](const llvm::Instruction& instruction) { return instruction.isAtomic(); });
+}
+
+bool calls_runtime(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call != nullptr && call->getCalledFunction() != nullptr && stays_called(*call->getCalledFunction());
+  });
 }
 
 class KernelCompiler {
@@ -216,6 +224,8 @@ class KernelCompiler {
 
   bool is_straight(const WorkItem& item) const {
     if (!item.threads_are_alone() || has_loop(*item.function)) return false;
+    // A vectoriser of loops leaves calls alone.
+    if (calls_runtime(*item.function)) return false;
     // Lanes add up what they give one address, a threadgroup's own for example.
     if (!item.grid_only && has_atomics(*item.function)) return false;
     return options_.effort == CpuEffort::fast || !converts_halves(*item.function);
@@ -230,6 +240,7 @@ class KernelCompiler {
     if (lanes.one_layout) lanes.one_function_from = 0;
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
     SMELT_TRY_VOID(check("vectorising"));
+    SMELT_TRY_VOID(link_runtime(*module_));  // what texels of all lanes at once are
     const bool in_step = barriers_are_uniform(item, Uniformity(item), true);
     item.function->eraseFromParent();
     return drive_gangs(context, std::move(variants), in_step);

@@ -53,6 +53,9 @@ struct LaneLayout {
 };
 LaneLayout layout_of(llvm::Type* type, const llvm::DataLayout& layout);
 
+/// A call of what the runtime has for one thread's texels.
+bool is_texture_call(const llvm::Function& callee);
+
 /// llvm.vector.reduce.* of a thread's own vector.
 bool is_component_reduction(unsigned intrinsic);
 
@@ -219,6 +222,11 @@ class Emitter {
   llvm::AllocaInst* in_memory(llvm::Value* matrix);
   llvm::AllocaInst* floats_in_memory(llvm::Value* matrix);
   void set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made);
+
+  // texture_calls.cpp
+  void emit_texture_call(llvm::CallInst& call);
+  void texture_call_by_lane(llvm::CallInst& call);
+  llvm::Value* texture_row(llvm::Value* operand);
 
   // functions.cpp
   void emit_lane_call(llvm::CallInst& call);

@@ -71,6 +71,7 @@ void Emitter::emit(llvm::Instruction& instruction) {
       return;
     }
     if (is_lane_function(*call->getCalledFunction())) return emit_lane_call(*call);
+    if (is_texture_call(*call->getCalledFunction())) return emit_texture_call(*call);
     return emit_collective(*call, *parse_collective(std::string_view(name)));
   }
   if (auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return emit_atomic(*atomic);

@@ -160,6 +160,11 @@ std::string LegalityCheck::check_call(llvm::CallInst& call) const {
   const auto collective = parse_collective(std::string_view(callee->getName()));
   if (is_lane_function(*callee))
     return lanes_ == kSimdWidth ? "" : "a simdgroup operation in a gang that is no simdgroup";
+  if (is_texture_call(*callee)) {
+    for (const llvm::Use& argument : call.args())
+      if (std::string reason = check_value(argument->getType()); !reason.empty()) return reason;
+    return call.getType()->isVoidTy() ? "" : check_value(call.getType());
+  }
   if (!collective) return "a call to '" + callee->getName().str() + "'";
   if (collective->kind == CollectiveKind::threadgroup_barrier) return {};
   if (lanes_ != kSimdWidth) return "a simdgroup operation in a gang that is no simdgroup";

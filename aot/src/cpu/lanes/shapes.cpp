@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cpu/lanes/shapes.hpp"
 
+#include "cpu/lanes/emit.hpp"
 #include "cpu/lanes/prepare.hpp"
 #include "cpu/lower/collectives.hpp"
 
@@ -244,6 +245,10 @@ Shape Shapes::of_call(const llvm::Instruction& instruction) const {
   const auto& call = llvm::cast<llvm::CallInst>(instruction);
   const llvm::Function* callee = call.getCalledFunction();
   if (callee && callee->getName() == kAllLanes) return Shape::uniform();
+  // Lanes in step that look at one texel see one texel.
+  if (callee && is_texture_call(*callee) && callee->onlyReadsMemory() && !call.getType()->isVoidTy() &&
+      llvm::all_of(call.args(), [&](const llvm::Use& argument) { return of(argument).is_uniform(); }))
+    return Shape::uniform();
   const auto collective = callee ? parse_collective(std::string_view(callee->getName())) : std::nullopt;
   if (!collective) return Shape::varying();
   if (is_matrix_type(call.getType())) return Shape::matrix();

@@ -18,5 +18,7 @@
 #include "texture.c"
 // It reads texels through texture.c.
 #include "sample.c"
+// It does for many lanes what both do for one.
+#include "texture_lanes.c"
 // It loads and stores elements as texels.
 #include "tensor.c"
