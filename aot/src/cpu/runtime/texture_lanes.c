@@ -13,6 +13,7 @@ typedef float Float8 __attribute__((ext_vector_type(8)));
 
 // Written out, since a lane of a vector is reached by a constant alone without going through memory.
 #define EACH_OF_8(k) _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 8; ++k)
+#define EACH_OF_4(k) _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 4; ++k)
 
 typedef enum { kOther, kRgba8, kR8, kRgba16Float, kRgba32Float, kR32Float } Common;
 
@@ -89,8 +90,7 @@ RT_INLINE Texels of_one(Word8 v) {
 RT_INLINE Texels of_words(const Word4* v) {
   Texels r;
   Word8 pairs[4];  // (0, 4) (1, 5) (2, 6) (3, 7)
-  _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 4; ++k) pairs[k] =
-      __builtin_shufflevector(v[k], v[k + 4], 0, 1, 2, 3, 4, 5, 6, 7);
+  EACH_OF_4(k) pairs[k] = __builtin_shufflevector(v[k], v[k + 4], 0, 1, 2, 3, 4, 5, 6, 7);
   const Word8 low = __builtin_shufflevector(pairs[0], pairs[1], 0, 8, 1, 9, 4, 12, 5, 13);
   const Word8 high = __builtin_shufflevector(pairs[2], pairs[3], 0, 8, 1, 9, 4, 12, 5, 13);
   const Word8 low2 = __builtin_shufflevector(pairs[0], pairs[1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -159,6 +159,16 @@ RT_INLINE Int8 inside8(const Texture* t, Word8 x, Word8 y) {
 RT_INLINE int is_run(Word8 x, Word8 y) {
   return all8((Int8)(x == x[0] + iota8()) & (Int8)(y == y[0]));
 }
+/// Whether all lanes take part and look at texels side by side in one row.
+RT_INLINE int all_in_a_row(const Texture* t, const u32* x, const u32* y, u32 on, u32 lanes) {
+  if (!x || on != (lanes == 32 ? 0xffffffffu : (1u << lanes) - 1)) return 0;
+  const u32 x0 = x[0], y0 = of_row(y, 0);
+  if (x0 >= t->width || lanes > t->width - x0 || y0 >= t->height) return 0;
+  Int8 same = (Int8)-1;
+  for (u32 first = 0; first < lanes; first += 8)
+    same &= (Int8)(load8(x + first) == x0 + first + iota8()) & (Int8)(row8(y, first) == y0);
+  return all8(same);
+}
 /// The slice and the layer that all lanes look at. False where they differ, or lie outside.
 RT_INLINE int same_slice(const Texture* t, const u32* z, const u32* layer, u32 on, u32 first, unsigned char** base) {
   const u32 lane = first + (u32)__builtin_ctz(on);
@@ -173,6 +183,14 @@ RT_INLINE int same_slice(const Texture* t, const u32* z, const u32* layer, u32 o
 void smelt_rt_texture_read_lanes(const Texture* t, const u32* x, const u32* y, const u32* z, const u32* layer,
                                  const u32* level, const u32* sample, u32 on, u32 lanes, u32* out) {
   const Common common = level || sample ? kOther : common_of(t);
+  if (common != kOther && !z && !layer && all_in_a_row(t, x, y, on, lanes)) {
+    const unsigned char* texel = t->data + t->level[0].offset + of_row(y, 0) * t->level[0].row_bytes;
+    for (u32 first = 0; first < lanes; first += 8) {
+      const Texels texels = load_run(t, common, texel + (u64)x[first] * t->texel_bytes);
+      EACH_OF_4(i) store8(out + i * lanes + first, texels.c[i]);
+    }
+    return;
+  }
   for (u32 first = 0; first < lanes; first += 8) {
     const u32 here = on >> first & 255;
     if (here == 0) continue;
@@ -191,16 +209,16 @@ void smelt_rt_texture_read_lanes(const Texture* t, const u32* x, const u32* y, c
     const Texels texels = all8(inside) && is_run(xs, ys)
                               ? load_run(t, common, base + ys[0] * t->level[0].row_bytes + (u64)xs[0] * t->texel_bytes)
                               : load_each(t, common, base, offsets8(t, xs & (Word8)inside, ys & (Word8)inside));
-    for (u32 i = 0; i < 4; ++i) store8(out + i * lanes + first, texels.c[i] & (Word8)inside);
+    EACH_OF_4(i) store8(out + i * lanes + first, texels.c[i] & (Word8)inside);
   }
 }
 
+/// NaN is 0.
 RT_INLINE Word8 to_unorm8(Word8 word) {
   const Float8 x = (Float8)word;
-  const Float8 most = choose8((Int8)(x == x), (Float8)1.0f, (Float8)0.0f);
-  const Float8 clamped = choose8((Int8)(x < 1.0f), x, most) * 255.0f;
-  const Float8 positive = choose8((Int8)(clamped > 0.0f), clamped, (Float8)0.0f);
-  return (Word8)(positive + 0x1p23f) & 0x7fffff;
+  const Float8 positive = choose8((Int8)(x > 0.0f), x, (Float8)0.0f);
+  const Float8 clamped = choose8((Int8)(positive < 1.0f), positive, (Float8)1.0f);
+  return (Word8)(clamped * 255.0f + 0x1p23f) & 0x7fffff;
 }
 
 enum { kMostTexelBytes = 16 };
@@ -222,10 +240,9 @@ RT_INLINE void encode8(const Texture* t, Common common, const u32* rows, u32 lan
     }
     case kRgba16Float:
       EACH_OF_8(k) {
-        store16(raw + 8 * k, float_to_half(from_bits(r[k])));
-        store16(raw + 8 * k + 2, float_to_half(from_bits(g[k])));
-        store16(raw + 8 * k + 4, float_to_half(from_bits(b[k])));
-        store16(raw + 8 * k + 6, float_to_half(from_bits(a[k])));
+        typedef _Float16 Half4 __attribute__((ext_vector_type(4)));
+        const Half4 h = __builtin_convertvector((Float4)(Word4){r[k], g[k], b[k], a[k]}, Half4);
+        __builtin_memcpy(raw + 8 * k, &h, sizeof h);
       }
       return;
     case kRgba32Float:
@@ -243,6 +260,12 @@ RT_INLINE void encode8(const Texture* t, Common common, const u32* rows, u32 lan
 void smelt_rt_texture_write_lanes(const Texture* t, const u32* x, const u32* y, const u32* z, const u32* layer,
                                   const u32* level, const u32* rows, u32 on, u32 lanes) {
   const Common common = level ? kOther : common_of(t);
+  if (common != kOther && !z && !layer && all_in_a_row(t, x, y, on, lanes)) {
+    unsigned char* texel = t->data + t->level[0].offset + of_row(y, 0) * t->level[0].row_bytes;
+    for (u32 first = 0; first < lanes; first += 8)
+      encode8(t, common, rows + first, lanes, texel + (u64)x[first] * t->texel_bytes);
+    return;
+  }
   for (u32 first = 0; first < lanes; first += 8) {
     const u32 here = on >> first & 255;
     if (here == 0) continue;
@@ -330,13 +353,13 @@ RT_INLINE int sample8(const Texture* t, const Sampler* s, Common common, Float8 
     const Texels b = load_each(t, common, base, upper_bytes + right_bytes);
     const Texels c = load_each(t, common, base, lower_bytes + left_bytes);
     const Texels d = load_each(t, common, base, lower_bytes + right_bytes);
-    for (u32 i = 0; i < 4; ++i) {
+    EACH_OF_4(i) {
       const Float8 p = (Float8)result.c[i], q = (Float8)b.c[i], r = (Float8)c.c[i], w = (Float8)d.c[i];
       const Float8 upper = p + (q - p) * wx, lower = r + (w - r) * wx;
       result.c[i] = (Word8)(upper + (lower - upper) * wy);
     }
   }
-  for (u32 i = 0; i < 4; ++i) store8(out + i * lanes, result.c[i]);
+  EACH_OF_4(i) store8(out + i * lanes, result.c[i]);
   return 1;
 }
 
