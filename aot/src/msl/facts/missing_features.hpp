@@ -45,6 +45,6 @@ const StageRow* missing_stage(const clang::Decl& function);
 
 /// The message about such a function: its name, then `function` and `feature` of its stage.
 inline constexpr char kStageMessage[] =
-    "%q0 is %1; %2 are not supported, only kernel, vertex and fragment functions are";
+    "%q0 is %1; %2 are not supported, only kernel, vertex, fragment, mesh, object and visible functions are";
 
 }  // namespace smelt::aot::msl
