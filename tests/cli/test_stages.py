@@ -44,6 +44,20 @@ class StagesTest(CliTest):
         self.succeed("compile", self.source, "-o", self.folder / "s.metallib")
         self.check(self.folder / "s.metallib")
 
+    def test_what_inspect_says_of_a_patch(self):
+        self.succeed("compile", self.source, "-o", self.folder / "s.metallib")
+        lines = self.succeed("inspect", self.folder / "s.metallib").decode().splitlines()
+        at = lines.index(next(line for line in lines if line.startswith("vertex v: ")))
+        self.assertEqual(
+            [line.rstrip() for line in lines[at + 1 : at + 5]],
+            [
+                "  0  patch_control_point_input",
+                "  -> position         float4",
+                "  attribute 0         p: float4, of control points",
+                "  patch of a quad, 4 control points",
+            ],
+        )
+
     def test_through_an_object(self):
         self.succeed("toolchain-tool", "metal", "-c", self.source, "-o", self.folder / "s.air")
         self.succeed("toolchain-tool", "metallib", self.folder / "s.air", "-o", self.folder / "s.metallib")
