@@ -145,10 +145,10 @@ struct P { ushort layer [[render_target_array_index]]; uint view [[viewport_arra
 }
 
 TEST_CASE("verify: a mesh is a mesh function's, a payload is in object_data") {
-  const std::string ir =
-      ir_of("[[object]] void o(uint i [[thread_position_in_grid]], mesh_grid_properties grid) {\n"
-            "  grid.set_threadgroups_per_grid(uint3(i)); }\n",
-            "o");
+  const std::string ir = ir_of(
+      "[[object]] void o(uint i [[thread_position_in_grid]], mesh_grid_properties grid) {\n"
+      "  grid.set_threadgroups_per_grid(uint3(i)); }\n",
+      "o");
   const auto finds = [&](const std::string& from, const std::string& to, const std::string& finding) {
     const std::string found = findings_with(ir, from, to);
     CHECK_MESSAGE(found.find(finding) != std::string::npos, found);

@@ -37,8 +37,8 @@ std::optional<Version> version_of_name(llvm::StringRef name);
 /// Functions that Metal's API finds in a library and that are not compiled.
 struct StageRow {
   const char* attribute;
-  const char* function;  ///< "a mesh function"
-  const char* feature;   ///< "mesh stages"
+  const char* function;  ///< "an intersection function"
+  const char* feature;   ///< "ray tracing functions"
 };
 /// The stage of such a function; null for every other one.
 const StageRow* missing_stage(const clang::Decl& function);
