@@ -80,6 +80,10 @@ Json metallib_function_json(const metallib::Library& library, const metallib::Fu
                                          {"type_name", metallib::data_type_name(attribute.type)},
                                          {"use", attribute.use},
                                          {"active", attribute.active}});
+  // Bits 0 and 1 are the patch, the others how many control points.
+  if (const unsigned patch = function.tessellation.value_or(0) & 3; patch != 0)
+    json["patch"] = {{"domain", patch == 1 ? "triangle" : "quad"},
+                     {"control_points", unsigned{*function.tessellation} >> 2}};
   if (!facts.source_path.empty()) json["source"] = {{"path", facts.source_path}, {"line", facts.source_line}};
   if (!facts.air_path.empty()) json["air_path"] = facts.air_path;
   if (facts.source_archive) json["source_archive"] = *facts.source_archive;

@@ -125,11 +125,19 @@ class Printer {
     if (const uint64_t bytes = number(function, "threadgroup_bytes")) line("  {} bytes of threadgroup memory", bytes);
     if (function.contains("vertex_attributes"))
       for (const Json& attribute : function["vertex_attributes"])
-        line("  attribute {:<9} {}: {}", number(attribute, "index"), word(attribute, "name"),
-             word(attribute, "type_name"));
+        line("  attribute {:<9} {}: {}{}", number(attribute, "index"), word(attribute, "name"),
+             word(attribute, "type_name"), of_patch(number(attribute, "use")));
+    if (function.contains("patch"))
+      line("  patch of a {}, {} control points", word(function["patch"], "domain"),
+           number(function["patch"], "control_points"));
     if (function.contains("source"))
       line("  from {}:{}", word(function["source"], "path"), number(function["source"], "line"));
     if (function.contains("problem")) line("  problem: {}", word(function, "problem"));
+  }
+
+  /// A plain attribute is a vertex's.
+  static const char* of_patch(uint64_t use) {
+    return use == 1 ? ", of the patch" : use == 2 ? ", of control points" : "";
   }
 
   void print_argument(const Json& argument) {
@@ -139,9 +147,9 @@ class Printer {
     const std::string type = word(argument, "type_name");
     const std::string access = word(argument, "access");
     if (kind == "other" && word(argument, "air_kind").starts_with("air."))
-      return line("  {:<2} {:<16} {}: {}{}{}{}", number(argument, "index"), stage_kind(argument),
-                  word(argument, "name"), type, with_detail(argument), flag(argument, "unused") ? ", unused" : "",
-                  flag(argument, "conditional") ? ", conditional" : "");
+      return line("  {:<2} {:<16} {}{}{}{}{}{}", number(argument, "index"), stage_kind(argument),
+                  word(argument, "name"), type.empty() ? "" : ": ", type, with_detail(argument),
+                  flag(argument, "unused") ? ", unused" : "", flag(argument, "conditional") ? ", conditional" : "");
     line("  {:<2} {:<16} {}: {}{}{}{}", number(argument, "index"),
          fmt::format("{} {}", kind, number(argument, "location")), word(argument, "name"), type.empty() ? "void" : type,
          access == "none" ? "" : ", " + access, flag(argument, "unused") ? ", unused" : "",
@@ -151,7 +159,8 @@ class Printer {
   /// "vertex_input 2", "position", "render_target": what AIR calls it.
   static std::string stage_kind(const Json& value) {
     const std::string kind = word(value, "air_kind").substr(4);
-    return kind == "vertex_input" ? fmt::format("{} {}", kind, number(value, "location")) : kind;
+    return kind == "vertex_input" || kind == "patch_input" ? fmt::format("{} {}", kind, number(value, "location"))
+                                                           : kind;
   }
 
   static std::string with_detail(const Json& value) {

@@ -5,6 +5,7 @@
 #include "llvm_support/analyses.hpp"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <fmt/format.h>
 
@@ -193,7 +194,36 @@ void keep_entries(llvm::Module& module, const std::vector<EntryPoint>& all,
   }
 }
 
+namespace {
+
+/// Functions that the entries name in their nodes.
+void add_named(const llvm::Metadata* data, std::set<const llvm::Metadata*>& seen,
+               std::set<const llvm::Function*>& functions) {
+  if (data == nullptr || !seen.insert(data).second) return;
+  if (const auto* value = llvm::dyn_cast<llvm::ConstantAsMetadata>(data))
+    if (const auto* function = llvm::dyn_cast<llvm::Function>(value->getValue()->stripPointerCasts()))
+      functions.insert(function);
+  if (const auto* node = llvm::dyn_cast<llvm::MDNode>(data))
+    for (const llvm::Metadata* operand : node->operands()) add_named(operand, seen, functions);
+}
+
+/// llvm.compiler.used keeps what a stitchable function brings along; that of other entries goes with them.
+void let_go_of_others(llvm::Module& module) {
+  std::set<const llvm::Metadata*> seen;
+  std::set<const llvm::Function*> named;
+  for (const std::string_view stage : kStages)
+    if (const llvm::NamedMDNode* list = entry_list(module, stage))
+      for (const llvm::MDNode* entry : list->operands()) add_named(entry, seen, named);
+  llvm::removeFromUsedLists(module, [&](llvm::Constant* used) {
+    const auto* function = llvm::dyn_cast<llvm::Function>(used->stripPointerCasts());
+    return function != nullptr && named.count(function) == 0;
+  });
+}
+
+}  // namespace
+
 void drop_unreached(llvm::Module& module) {
+  let_go_of_others(module);
   drop_unused(module);
   llvm::NamedMDNode* constants = module.getNamedMetadata(kConstantList);
   if (!constants) return;
@@ -341,19 +371,47 @@ llvm::MDNode* with_early_fragment_tests(const llvm::MDNode& entry) {
   return llvm::MDNode::get(context, operands);
 }
 
-llvm::MDNode* write_stage_value(llvm::LLVMContext& context, std::optional<uint32_t> index,
+namespace {
+
+/// From `at` on, up to the ")" that closes the node, or the end.
+void add_words(const llvm::Module& module, NodeBuilder& node, const std::vector<std::string>& words, size_t& at) {
+  for (; at < words.size() && words[at] != ")"; ++at) {
+    const std::string& word = words[at];
+    uint64_t number = 0;
+    if (word == "(") {
+      NodeBuilder inside(module.getContext());
+      add_words(module, inside, words, ++at);
+      node.metadata(inside.finish());
+    } else if (word.starts_with('@')) {
+      llvm::Function* function = module.getFunction(llvm::StringRef(word).drop_front());
+      node.metadata(function != nullptr ? llvm::ValueAsMetadata::get(function) : nullptr);
+    } else if (word.starts_with('#') && !llvm::StringRef(word).drop_front().getAsInteger(10, number)) {
+      node.number(number);
+    } else {
+      node.text(word);
+    }
+  }
+}
+
+}  // namespace
+
+llvm::MDNode* with_extra(const llvm::Module& module, const llvm::MDNode& entry, const std::vector<std::string>& words) {
+  llvm::SmallVector<llvm::Metadata*, 8> operands(entry.op_begin(), entry.op_end());
+  NodeBuilder node(module.getContext());
+  size_t at = 0;
+  add_words(module, node, words, at);
+  operands.push_back(node.finish());
+  return llvm::MDNode::get(module.getContext(), operands);
+}
+
+llvm::MDNode* write_stage_value(const llvm::Module& module, std::optional<uint32_t> index,
                                 const kernel_ir::StageValue& value, llvm::MDNode* condition, bool is_unused) {
-  NodeBuilder node(context);
+  NodeBuilder node(module.getContext());
   if (index) node.number(*index);
   if (condition) node.text("air.function_constant").metadata(condition);
-  for (const std::string& word : value.words) {
-    uint64_t number = 0;
-    if (word.starts_with('#') && !llvm::StringRef(word).drop_front().getAsInteger(10, number))
-      node.number(number);
-    else
-      node.text(word);
-  }
-  node.text("air.arg_type_name").text(value.type_name);
+  size_t at = 0;
+  add_words(module, node, value.words, at);
+  if (!value.type_name.empty()) node.text("air.arg_type_name").text(value.type_name);
   if (!value.name.empty()) node.text("air.arg_name").text(value.name);
   if (is_unused) node.text("air.arg_unused");
   return node.finish();

@@ -126,8 +126,11 @@ llvm::MDNode* write_entry(llvm::Function& function, llvm::ArrayRef<llvm::Metadat
 /// The same entry with "early_fragment_tests" behind it.
 llvm::MDNode* with_early_fragment_tests(const llvm::MDNode& entry);
 
+/// The same entry with a node of these words behind it (kernel_ir/stage_values.hpp).
+llvm::MDNode* with_extra(const llvm::Module& module, const llvm::MDNode& entry, const std::vector<std::string>& words);
+
 /// What a stage gets (`index` is the parameter's) or gives; `condition` is a row of !air.function_constants, or null.
-llvm::MDNode* write_stage_value(llvm::LLVMContext& context, std::optional<uint32_t> index,
+llvm::MDNode* write_stage_value(const llvm::Module& module, std::optional<uint32_t> index,
                                 const kernel_ir::StageValue& value, llvm::MDNode* condition, bool is_unused);
 
 /// Builds a node operand by operand.

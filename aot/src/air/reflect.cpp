@@ -143,6 +143,46 @@ Result<std::vector<ArgumentInfo>> read_arguments(const llvm::MDNode& entry, cons
   return arguments;
 }
 
+/// { "air.patch", "quad", "air.patch_control_point", n } behind the inputs of a vertex function.
+void read_patch(const llvm::MDNode& entry, StageInfo& info) {
+  for (unsigned i = 3; i < entry.getNumOperands(); ++i) {
+    const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(entry.getOperand(i));
+    if (node == nullptr) continue;
+    NodeReader reader(*node);
+    if (reader.text() != "air.patch") continue;
+    info.patch = reader.text().value_or("");
+    if (reader.text() == "air.patch_control_point")
+      info.control_points = static_cast<uint32_t>(reader.number().value_or(0));
+  }
+}
+
+/// { index, "air.patch_control_point_input", { function }, attributes... }
+void read_control_points(const llvm::MDNode& input, StageInfo& info) {
+  NodeReader reader(input);
+  if (!reader.number() || reader.text() != "air.patch_control_point_input") return;
+  reader.skip();
+  while (const llvm::MDNode* node = reader.node()) {
+    NodeReader attribute(*node);
+    StageAttributeInfo read;
+    while (!attribute.at_end()) {
+      const auto key = attribute.text();
+      if (key == "air.location_index") {
+        read.index = static_cast<uint32_t>(attribute.number().value_or(0));
+        attribute.skip();
+      } else if (key == "air.arg_type_name") {
+        read.type_name = attribute.text().value_or("");
+      } else if (key == "air.arg_name") {
+        read.name = attribute.text().value_or("");
+      } else if (key == "air.arg_unused") {
+        read.unused = true;
+      } else if (!key) {
+        attribute.skip();
+      }
+    }
+    info.control_point_attributes.push_back(std::move(read));
+  }
+}
+
 StageValueInfo stage_value_of(const EntryArgument& value) {
   return {value.index, value.kind,           detail_of(value), value.type_name,
           value.name,  value.is_conditional, value.is_unused};
@@ -184,16 +224,19 @@ std::vector<StageInfo> stages_of(const llvm::Module& module) {
       const llvm::MDNode& node = *list->getOperand(i);
       const llvm::Function* function = function_of(node);
       if (!function || function->getName() != entry.name) continue;
-      StageInfo info{entry.name, entry.stage, {}, {}};
+      StageInfo info{entry.name, entry.stage};
+      read_patch(node, info);
       if (const llvm::MDNode* inputs = inputs_of(node))
         for (const llvm::MDOperand& operand : inputs->operands())
-          if (const auto* input = llvm::dyn_cast_or_null<llvm::MDNode>(operand))
+          if (const auto* input = llvm::dyn_cast_or_null<llvm::MDNode>(operand)) {
+            read_control_points(*input, info);
             if (auto argument = read_argument(*input); argument && !class_of_kind(argument->kind)) {
               // Apple's compiler does not mark all that no code reads.
               argument->is_unused |=
                   argument->index < function->arg_size() && function->getArg(argument->index)->use_empty();
               info.inputs.push_back(stage_value_of(*argument));
             }
+          }
       if (const llvm::MDNode* outputs = outputs_of(node))
         for (const llvm::MDOperand& operand : outputs->operands())
           if (const auto* output = llvm::dyn_cast_or_null<llvm::MDNode>(operand))

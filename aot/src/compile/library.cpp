@@ -24,13 +24,17 @@ uint8_t data_type_of(std::string_view name) {
 }
 
 /// Of the render target's index that a vertex function returns.
-Result<std::optional<uint8_t>> layer_type_of(const CompiledFunction& function) {
-  if (function.info.stage != "vertex") return std::nullopt;
-  SMELT_TRY(const std::vector<StageInfo> stages, describe_stages(function.bitcode, function.info.name));
-  for (const StageInfo& stage : stages)
-    for (const StageValueInfo& result : stage.results)
-      if (result.air_kind == "air.render_target_array_index") return data_type_of(result.type_name);
+std::optional<uint8_t> layer_type_of(const StageInfo& stage) {
+  for (const StageValueInfo& result : stage.results)
+    if (result.air_kind == "air.render_target_array_index") return data_type_of(result.type_name);
   return std::nullopt;
+}
+
+/// Of a vertex function of a patch: what it is, and how many control points it has.
+std::optional<uint8_t> tessellation_of(const StageInfo& stage) {
+  if (stage.patch.empty()) return std::nullopt;
+  const unsigned shape = stage.patch == "triangle" ? 1 : 2;
+  return static_cast<uint8_t>(shape | (std::min(stage.control_points, 63u) << 2));
 }
 
 metallib::Platform container_platform(const Target& target) {
@@ -92,12 +96,25 @@ Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
                                    .type = data_type_of(constant.type_name),
                                    .index = static_cast<uint16_t>(constant.index)});
       for (const ArgumentInfo& argument : function.info.arguments)
-        if (argument.air_kind == "air.vertex_input")
+        if (argument.air_kind == "air.vertex_input" || argument.air_kind == "air.patch_input")
           added.vertex_attributes.push_back({.name = argument.name,
                                              .index = static_cast<uint16_t>(argument.location),
+                                             .use = static_cast<uint8_t>(argument.air_kind == "air.patch_input"),
                                              .active = !argument.unused,
                                              .type = data_type_of(argument.type_name)});
-      SMELT_TRY(added.layer_type, layer_type_of(function));
+      if (function.info.stage == "vertex") {
+        SMELT_TRY(const std::vector<StageInfo> stages, describe_stages(function.bitcode, function.info.name));
+        for (const StageInfo& stage : stages) {
+          added.layer_type = layer_type_of(stage);
+          added.tessellation = tessellation_of(stage);
+          for (const StageAttributeInfo& attribute : stage.control_point_attributes)
+            added.vertex_attributes.push_back({.name = attribute.name,
+                                               .index = static_cast<uint16_t>(attribute.index),
+                                               .use = 2,
+                                               .active = !attribute.unused,
+                                               .type = data_type_of(attribute.type_name)});
+        }
+      }
     }
     functions.push_back(std::move(added));
   }

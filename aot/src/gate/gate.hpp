@@ -32,7 +32,7 @@ struct Breach {
 /// Which address spaces pointers may be in.
 enum class Spaces : uint8_t {
   of_kernels,
-  with_mesh,  ///< and the one of a mesh function's mesh, which nothing here makes code for
+  with_mesh,  ///< and those of a mesh and of what an object hands on, which nothing here makes code for
 };
 
 /// The first `most` things in the module, in its own order, that AIR does not have. The module is valid for LLVM's

@@ -229,7 +229,9 @@ std::optional<std::string> Inspector::judge(llvm::Type* type) {
   if (type->isIntegerTy() && has_integer_of(type->getIntegerBitWidth())) return std::nullopt;
   if (const auto* pointer = llvm::dyn_cast<llvm::PointerType>(type)) {
     if (pointer->getAddressSpace() < kAddressSpaces) return std::nullopt;
-    if (spaces_ == Spaces::with_mesh && pointer->getAddressSpace() == kMeshSpace) return std::nullopt;
+    if (spaces_ == Spaces::with_mesh &&
+        (pointer->getAddressSpace() == kMeshSpace || pointer->getAddressSpace() == kObjectSpace))
+      return std::nullopt;
     return "a pointer in address space " + std::to_string(pointer->getAddressSpace());
   }
   if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {

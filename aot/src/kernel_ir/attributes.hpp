@@ -13,9 +13,11 @@ namespace smelt::aot::kernel_ir {
 inline constexpr const char* kPrefix = "smelt.";
 
 // Of a function.
-inline constexpr const char* kKernel = "smelt.kernel";    ///< an entry point
-inline constexpr const char* kStage = "smelt.stage";      ///< "vertex" or "fragment"; without it a kernel
-inline constexpr const char* kResults = "smelt.results";  ///< what it returns (stage_values.hpp)
+inline constexpr const char* kKernel = "smelt.kernel";           ///< an entry point
+inline constexpr const char* kStage = "smelt.stage";             ///< "vertex", "fragment", ...; without it a kernel
+inline constexpr const char* kResults = "smelt.results";         ///< what it returns (stage_values.hpp)
+inline constexpr const char* kEntryExtra = "smelt.entry_extra";  ///< words of a node behind its inputs
+inline constexpr const char* kStitching = "smelt.stitching";     ///< of a stitchable function (stitching.hpp)
 inline constexpr const char* kEarlyTests = "smelt.early_fragment_tests";
 inline constexpr const char* kMaxThreads = "smelt.max_threads_per_threadgroup";  ///< "N"
 inline constexpr const char* kThreadgroupMemory = "smelt.threadgroup_memory";    ///< "BYTES" of the unsized array
@@ -51,15 +53,15 @@ inline constexpr const char* kPointees = "smelt.pointees";
 inline constexpr const char* kParameterAttributes[] = {
     kBuiltin,      kHandle,        kLocationIndex, kAccess,           kArgName,    kArgTypeName, kArgTypeSize,
     kArgTypeAlign, kArgStructType, kArgUnused,     kFunctionConstant, kStageInput, kRasterOrder};
-inline constexpr const char* kFunctionAttributes[] = {kKernel,     kStage,      kResults,          kEarlyTests,
-                                                      kMaxThreads, kSimplified, kThreadgroupMemory};
+inline constexpr const char* kFunctionAttributes[] = {
+    kKernel, kStage, kResults, kEarlyTests, kMaxThreads, kSimplified, kThreadgroupMemory, kStitching, kEntryExtra};
 
 /// Whether the function is marked as an entry point, and there.
 inline bool is_kernel(const llvm::Function& function) {
   return function.hasFnAttribute(kKernel) && !function.isDeclaration();
 }
 
-/// Of an entry point: "kernel", "vertex", "fragment".
+/// Of an entry point: "kernel", "vertex", "fragment", ...
 inline std::string stage_of(const llvm::Function& function) {
   const llvm::Attribute stage = function.getFnAttribute(kStage);
   return stage.isValid() ? stage.getValueAsString().str() : "kernel";

@@ -57,7 +57,7 @@ bool is_operation(llvm::StringRef function_name) {
   return function_name.starts_with("air.") || function_name.starts_with("llvm.") ||
          function_name.starts_with("___metal_") || function_name.starts_with("smelt.air.") ||
          is_tensor_operation(function_name) || function_name.starts_with(kNeutralTensor) ||
-         parse_builtin_call(function_name);
+         function_name.ends_with(kControlPointSuffix) || parse_builtin_call(function_name);
 }
 
 llvm::CallInst* call_builtin(llvm::IRBuilderBase& builder, std::string_view attribute, char component) {

@@ -12,9 +12,9 @@ namespace smelt::aot::kernel_ir {
 
 struct StageValue {
   /// AIR's, in the order of its node, the kind first: "air.fragment_input", "user(uv)", "air.center", ...; "#3" is the
-  /// number 3.
+  /// number 3, what stands between "(" and ")" a node inside, "@f" the function f, "@" none.
   std::vector<std::string> words;
-  std::string type_name;                ///< "float4"
+  std::string type_name;                ///< "float4"; empty: the words say all
   std::string name;                     ///< empty: a result that is no member of a structure
   std::optional<unsigned> condition{};  ///< it exists when the function constant of this index is true
   bool operator==(const StageValue&) const = default;

@@ -17,6 +17,7 @@
 #include "msl/syntax/token_filter.hpp"
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/GlobalDecl.h"
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -146,6 +147,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     check_object_spaces(sema);
     if (compiler.getDiagnostics().hasErrorOccurred() || must_be_read_again()) return;
     keep_wanted(facts);
+    keep_unused(facts, sema.getASTContext());
     drop_annotations(sema.getASTContext());
     compiler.getLangOpts().SYCLIsDevice = 0;
     consumer_->release(sema.getASTContext());
@@ -197,8 +199,16 @@ class TranslateAction final : public clang::ASTFrontendAction {
              options_.functions.end();
     };
     for (const KernelSource& kernel : facts.kernels)
-      if (!is_wanted(kernel)) consumer_->skip(kernel.function);
+      if (!is_wanted(kernel) && kernel.fact.stage != Stage::visible)  // which others may call
+        consumer_->skip(kernel.function);
     std::erase_if(facts.kernels, [&](const KernelSource& kernel) { return !is_wanted(kernel); });
+  }
+
+  /// Clang makes no code of an inline or static function that nobody calls; the API calls these.
+  static void keep_unused(const Facts& facts, clang::ASTContext& context) {
+    for (const KernelSource& kernel : facts.kernels)
+      if (kernel.function->isInlined() || !kernel.function->isExternallyVisible())
+        const_cast<clang::FunctionDecl*>(kernel.function)->addAttr(clang::UsedAttr::CreateImplicit(context));
   }
 
   /// LLVM's types for what the parameters point to: its own pointers do not tell.
@@ -207,7 +217,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     for (size_t i = 0; i < kernel.fact.parameters.size(); ++i) {
       const ParameterFact& fact = kernel.fact.parameters[i];
       llvm::Metadata* pointee = nullptr;
-      if (fact.binding && fact.size != 0) {
+      if ((fact.binding || fact.value.space) && fact.size != 0) {
         const clang::QualType type = kernel.function->getParamDecl(fact.source)->getType();
         llvm::Type* memory = clang::CodeGen::convertTypeForMemory(generator_->CGM(), type->getPointeeType());
         pointee = llvm::ConstantAsMetadata::get(llvm::PoisonValue::get(memory));

@@ -133,8 +133,29 @@ class ArgumentChecker {
       check_builtin(*row, read, type, place);
     else if (read.kind.empty())
       findings_.error(Check::argument, place, "no kind");
-    else if (entry_.stage == "kernel" && !is_other_kind(read.kind))
-      findings_.error(Check::argument, place, "'air.{}' is no argument of a kernel", read.kind);
+    else if (is_of_mesh(read.kind))
+      check_of_mesh(read.kind, type, place);
+    else if (has_threadgroups() && !is_other_kind(read.kind))
+      findings_.error(Check::argument, place, "'air.{}' is no argument of a {} function", read.kind, entry_.stage);
+  }
+
+  bool has_threadgroups() const {
+    return entry_.stage == "kernel" || entry_.stage == "mesh" || entry_.stage == "object";
+  }
+  static bool is_of_mesh(const std::string& kind) {
+    return kind == "mesh" || kind == "payload" || kind == "mesh_grid_properties";
+  }
+  void check_of_mesh(const std::string& kind, const llvm::Type& type, const std::string& place) {
+    const unsigned space = kind == "mesh" ? 7 : kind == "payload" ? 6 : 3;
+    const bool is_here = kind == "mesh"      ? entry_.stage == "mesh"
+                         : kind == "payload" ? entry_.stage == "mesh" || entry_.stage == "object"
+                                             : entry_.stage == "object";
+    // Intersection functions have payloads of their own.
+    if (kind == "payload" && entry_.stage == "intersection") return;
+    if (!is_here)
+      findings_.error(Check::argument, place, "'air.{}' is no argument of a {} function", kind, entry_.stage);
+    else if (!type.isPointerTy() || type.getPointerAddressSpace() != space)
+      findings_.error(Check::argument, place, "a {}, but the parameter is no pointer to space {}", kind, space);
   }
 
   static bool is_other_kind(const std::string& kind) {

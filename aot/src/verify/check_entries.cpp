@@ -12,14 +12,15 @@ void check_kernel(const EntryNode& entry, Findings& findings) {
   const std::string place = fmt::format("!air.{}", entry.stage);
   const llvm::Function& function = *entry.function;
   if (!function.getReturnType()->isVoidTy())
-    findings.error(Check::entry, place, "the kernel returns a value; want void");
-  if (function.hasLocalLinkage()) findings.error(Check::entry, place, "the kernel is internal; want external linkage");
+    findings.error(Check::entry, place, "the {} returns a value; want void", entry.stage);
+  if (function.hasLocalLinkage())
+    findings.error(Check::entry, place, "the {} is internal; want external linkage", entry.stage);
   if (function.getCallingConv() != llvm::CallingConv::C)
-    findings.error(Check::entry, place, "the kernel has calling convention {}; want the default",
+    findings.error(Check::entry, place, "the {} has calling convention {}; want the default", entry.stage,
                    function.getCallingConv());
   const auto* outputs = llvm::dyn_cast_or_null<llvm::MDNode>(entry.node->getOperand(1));
   if (!outputs || outputs->getNumOperands() != 0)
-    findings.error(Check::entry, place, "the outputs of a kernel are the empty node");
+    findings.error(Check::entry, place, "the outputs of a {} are the empty node", entry.stage);
 }
 
 void check_shape(const EntryNode& entry, Version air, Findings& findings) {
@@ -34,8 +35,8 @@ void check_shape(const EntryNode& entry, Version air, Findings& findings) {
     findings.error(Check::entry, place, "{} operands; want function, outputs, inputs", entry.node->getNumOperands());
     return;
   }
-  if (entry.stage == "kernel") check_kernel(entry, findings);
-  if (entry.stage == "vertex" || entry.stage == "fragment") check_stage(entry, findings);
+  if (entry.stage == "kernel" || entry.stage == "mesh" || entry.stage == "object") check_kernel(entry, findings);
+  if (entry.stage == "vertex" || entry.stage == "fragment" || entry.stage == "visible") check_stage(entry, findings);
   check_arguments(entry, air, findings);
 }
 

@@ -13,7 +13,9 @@ constexpr size_t kMostBreaches = 32;
 }  // namespace
 
 void check_foreign(const llvm::Module& module, Findings& findings) {
-  const auto spaces = module.getNamedMetadata("air.mesh") ? gate::Spaces::with_mesh : gate::Spaces::of_kernels;
+  const auto spaces = module.getNamedMetadata("air.mesh") || module.getNamedMetadata("air.object")
+                          ? gate::Spaces::with_mesh
+                          : gate::Spaces::of_kernels;
   for (const gate::Breach& breach : gate::find_breaches(module, kMostBreaches, spaces))
     if (!breach.verify_knows) findings.error(Check::foreign, breach.place, "{}", breach.message);
 }

@@ -2,6 +2,7 @@
 // Names and typed signatures of air.* against the table. The types are those of the bits: LLVM 19 cannot see a wrong
 // pointee.
 #include "air/intrinsics.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "kernel_ir/cpu_only.hpp"
 #include "kernel_ir/tensor_names.hpp"
 #include "verify/checks.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 /// Generic intrinsics that Apple's own modules contain, and Apple's runtime library.
 bool is_known_external(std::string_view name) {
-  return name.starts_with("llvm.") || name.starts_with("___metal_") || kernel_ir::is_tensor_operation(name);
+  return name.starts_with("llvm.") || name.starts_with("___metal_") || kernel_ir::is_tensor_operation(name) ||
+         name.ends_with(std::string_view(kernel_ir::kControlPointSuffix));
 }
 
 void check_one(const RawFunction& function, Version version, bool made_by_apple, Findings& findings) {

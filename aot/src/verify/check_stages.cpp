@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Vertex and fragment functions: what they return and what they are given, against their signature (docs/formats/air.md
-// 1.11); and fragments whose inputs no vertex function of the library has.
+// Vertex, fragment and visible functions: what they return and what they are given, against their signature
+// (docs/formats/air.md 1.11, 1.12); and fragments whose inputs no vertex function of the library has.
 #include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
@@ -30,6 +30,7 @@ constexpr ValueRule kResults[] = {
     {"fragment", "stencil", Shape::whole},
     {"fragment", "sample_mask", Shape::whole},
     {"fragment", "imageblock_data"},
+    {"visible", "visible_output"},
 };
 constexpr ValueRule kInputs[] = {
     {"vertex", "vertex_id", Shape::whole},
@@ -37,6 +38,10 @@ constexpr ValueRule kInputs[] = {
     {"vertex", "base_vertex", Shape::whole},
     {"vertex", "base_instance", Shape::whole},
     {"vertex", "vertex_input"},
+    {"vertex", "patch_input"},
+    {"vertex", "patch_id", Shape::whole},
+    {"vertex", "position_in_patch"},
+    {"vertex", "patch_control_point_input"},
     {"fragment", "position", Shape::float4},
     {"fragment", "fragment_input"},
     {"fragment", "front_facing", Shape::truth},
@@ -46,6 +51,7 @@ constexpr ValueRule kInputs[] = {
     {"fragment", "primitive_id", Shape::whole},
     {"fragment", "render_target"},
     {"fragment", "barycentric_coord"},
+    {"visible", "visible_input"},
 };
 
 constexpr uint64_t kMostColours = 8;
@@ -120,6 +126,8 @@ bool agrees_with_name(const llvm::Type& type, llvm::StringRef name) {
                                                      {"char", lane.isIntegerTy(8)},
                                                      {"uchar", lane.isIntegerTy(8)},
                                                      {"bool", lane.isIntegerTy(1) || lane.isIntegerTy(8)}};
+  // A pointer is called what it points to, a structure of a handle what the handle is.
+  if (lane.isPointerTy() || lane.isStructTy()) return true;
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(of);
   for (const auto& [known, fits] : kNames)
     if (name == known) return fits && (vector != nullptr ? vector->getNumElements() : 1) == lanes;
@@ -140,9 +148,60 @@ class StageChecker {
     for (unsigned i = 0; inputs != nullptr && i < inputs->getNumOperands() && i < function.arg_size(); ++i)
       if (const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(inputs->getOperand(i)))
         check_input(*node, *function.getArg(i)->getType(), fmt::format("argument {}", i));
+    if (entry_.stage == "visible") check_visible(inputs);
   }
 
  private:
+  void check_visible(const llvm::MDNode* inputs) {
+    const std::string place = fmt::format("!air.{}", entry_.stage);
+    for (unsigned i = 0; inputs != nullptr && i < inputs->getNumOperands(); ++i) {
+      const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(inputs->getOperand(i));
+      if (node != nullptr && read_value_node(*node, 1).kind != "visible_input")
+        findings_.error(Check::argument, fmt::format("argument {}", i),
+                        "'air.{}' is nothing that a visible function gets", read_value_node(*node, 1).kind);
+    }
+    for (unsigned i = 3; i < entry_.node->getNumOperands(); ++i)
+      if (const auto* extra = llvm::dyn_cast_or_null<llvm::MDNode>(entry_.node->getOperand(i)))
+        if (word_of(*extra) == "air.stitching_info") check_stitching(*extra, place);
+  }
+
+  static llvm::StringRef word_of(const llvm::MDNode& node) {
+    const auto* word =
+        node.getNumOperands() != 0 ? llvm::dyn_cast_or_null<llvm::MDString>(node.getOperand(0)) : nullptr;
+    return word != nullptr ? word->getString() : llvm::StringRef();
+  }
+
+  /// { "air.stitching_info", type of the result, arguments... }
+  void check_stitching(const llvm::MDNode& info, const std::string& place) {
+    const auto* result = info.getNumOperands() > 1 ? llvm::dyn_cast_or_null<llvm::MDNode>(info.getOperand(1)) : nullptr;
+    if (result == nullptr)
+      return findings_.error(Check::entry, place, "air.stitching_info does not say what the function returns");
+    check_stitching_type(*result, place);
+    for (unsigned i = 2; i < info.getNumOperands(); ++i) {
+      const auto* argument = llvm::dyn_cast_or_null<llvm::MDNode>(info.getOperand(i));
+      const auto* type =
+          argument != nullptr && argument->getNumOperands() > 2 && word_of(*argument) == "air.stitching_argument"
+              ? llvm::dyn_cast_or_null<llvm::MDNode>(argument->getOperand(1))
+              : nullptr;
+      if (type == nullptr)
+        findings_.error(Check::entry, place, "stitching argument {} has no type and name", i - 2);
+      else
+        check_stitching_type(*type, place);
+    }
+  }
+
+  /// { "air.stitching_type", type, load, store, destroy, copy }
+  void check_stitching_type(const llvm::MDNode& type, const std::string& place) {
+    constexpr unsigned kFunctions = 4;
+    if (word_of(type) != "air.stitching_type" || type.getNumOperands() != 2 + kFunctions)
+      return findings_.error(Check::entry, place, "a stitching type is a type and {} functions", kFunctions);
+    for (unsigned i = 2; i < type.getNumOperands(); ++i) {
+      const auto* function = llvm::mdconst::dyn_extract_or_null<llvm::Function>(type.getOperand(i));
+      if (function == nullptr || function->isDeclaration())
+        findings_.error(Check::entry, place, "function {} of a stitching type is not there", i - 2);
+    }
+  }
+
   const ValueRule* rule(std::span<const ValueRule> rules, std::string_view kind) const {
     for (const ValueRule& one : rules)
       if (one.stage == entry_.stage && one.kind == kind) return &one;

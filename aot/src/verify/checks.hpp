@@ -33,7 +33,7 @@ void note_unknown_operations(Version air, Findings& findings);
 void check_operations(const RawModule& raw, Version air, bool made_by_apple, Findings& findings);
 void check_entries(const llvm::Module& module, const ModuleContext& context, Version air, Findings& findings);
 void check_arguments(const EntryNode& entry, Version air, Findings& findings);
-/// Results and inputs of a vertex or fragment function.
+/// Results and inputs of a vertex, fragment or visible function.
 void check_stage(const EntryNode& entry, Findings& findings);
 /// Fragments of a library whose inputs its vertex functions do not give: notes, since others may.
 void check_hand_over(std::span<const StageInfo> functions, Findings& findings);

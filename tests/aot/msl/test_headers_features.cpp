@@ -43,34 +43,23 @@ TEST_CASE("each function that is no kernel is named, alone and beside a kernel")
   struct Row {
     std::string function, message;
   };
-  const std::string only = " are not supported, only kernel, vertex and fragment functions are";
-  const std::string graphics = "mesh stages" + only;
+  const std::string only = " are not supported, only kernel, vertex, fragment, mesh, object and visible functions are";
+  const std::string rays = "'f' is an intersection function; ray tracing functions" + only;
   const Row rows[] = {
-      {"[[visible]] float f(float x) { return x; }\n", "'f' is a visible function; visible functions" + only},
-      {"[[stitchable]] half4 f(float2 p, half4 c) { return c; }\n",
-       "'f' is a stitchable function; stitchable functions" + only},
-      {"[[maybe_unused, visible]] float f(float x) { return x; }\n",
-       "'f' is a visible function; visible functions" + only},
-      {"[[visible, maybe_unused]] float f(float x) { return x; }\n",
-       "'f' is a visible function; visible functions" + only},
-      {"[[gnu::noinline, visible]] float f(float x) { return x; }\n",
-       "'f' is a visible function; visible functions" + only},
-      {"[[visible]] [[maybe_unused]] static float f(float x) { return x; }\n",
-       "'f' is a visible function; visible functions" + only},
-      {"[[maybe_unused]] [[visible]] float f(float x) { return x; }\n",
-       "'f' is a visible function; visible functions" + only},
-      {"[[visible]] float f(float x);\nfloat f(float x) { return x; }\n",
-       "'f' is a visible function; visible functions" + only},
-      {"namespace n { [[visible]] float f(float x) { return x; } }\n",
-       "'n::f' is a visible function; visible functions" + only},
-      {"struct S { [[visible]] static float f(float x) { return x; } };\n",
-       "'S::f' is a visible function; visible functions" + only},
-      {"template <class T> [[visible]] T f(T x) { return x; }\ntemplate [[visible]] float f<float>(float);\n",
-       "'f<float>' is a visible function; visible functions" + only},
-      {"[[intersection(triangle, triangle_data)]] bool f() { return true; }\n",
-       "'f' is an intersection function; ray tracing functions" + only},
-      {"[[object]] void f() {}\n", "'f' is an object function; " + graphics},
-      {"[[mesh]] void f() {}\n", "'f' is a mesh function; " + graphics},
+      {"[[intersection(triangle, triangle_data)]] bool f() { return true; }\n", rays},
+      {"[[maybe_unused, intersection(bounding_box)]] bool f() { return true; }\n", rays},
+      {"[[intersection(bounding_box), maybe_unused]] bool f() { return true; }\n", rays},
+      {"[[gnu::noinline, intersection(bounding_box)]] bool f() { return true; }\n", rays},
+      {"[[intersection(bounding_box)]] [[maybe_unused]] static bool f() { return true; }\n", rays},
+      {"[[maybe_unused]] [[intersection(bounding_box)]] bool f() { return true; }\n", rays},
+      {"[[intersection(bounding_box)]] bool f();\nbool f() { return true; }\n", rays},
+      {"namespace n { [[intersection(bounding_box)]] bool f() { return true; } }\n",
+       "'n::f' is an intersection function; ray tracing functions" + only},
+      {"struct S { [[intersection(bounding_box)]] static bool f() { return true; } };\n",
+       "'S::f' is an intersection function; ray tracing functions" + only},
+      {"template <class T> [[intersection(bounding_box)]] T f() { return {}; }\n"
+       "template [[intersection(bounding_box)]] bool f<bool>();\n",
+       "'f<bool>' is an intersection function; ray tracing functions" + only},
   };
   for (const Row& row : rows) {
     for (const std::string& text : {row.function, row.function + kKernel, kKernel + row.function}) {
@@ -98,11 +87,13 @@ kernel void k(device float* x [[buffer(0)]]) {
 }
 
 TEST_CASE("several functions that are no kernels: all are named") {
-  CHECK(errors_of("[[visible]] float a(float x) { return x; }\n[[object]] void b() {}\n" + kKernel) ==
-        Errors{"3:19: 'a' is a visible function; visible functions are not supported, only kernel, vertex and fragment "
-               "functions are",
-               "4:17: 'b' is an object function; mesh stages are not supported, only kernel, vertex and fragment "
-               "functions are"});
+  CHECK(errors_of("[[intersection(bounding_box)]] bool a() { return true; }\n"
+                  "[[intersection(bounding_box)]] bool b() { return true; }\n" +
+                  kKernel) ==
+        Errors{"3:37: 'a' is an intersection function; ray tracing functions are not supported, only kernel, vertex, "
+               "fragment, mesh, object and visible functions are",
+               "4:37: 'b' is an intersection function; ray tracing functions are not supported, only kernel, vertex, "
+               "fragment, mesh, object and visible functions are"});
 }
 
 TEST_CASE("a feature that is missing is one error, about the feature") {
@@ -121,21 +112,6 @@ TEST_CASE("a feature that is missing is one error, about the feature") {
       Errors{"3:17: 'raytracing': ray tracing functions are not supported"});
 }
 
-TEST_CASE("mesh and tessellation: each function and each feature, and nothing of what follows from them") {
-  CHECK(
-      errors_of("struct V { float4 p [[position]]; };\nstruct P { uint id [[primitive_id]]; };\n"
-                "using M = metal::mesh<V, P, 3, 1, topology::triangle>;\n"
-                "[[mesh]] void m(M out, uint t [[thread_index_in_threadgroup]]) { out.set_vertex(t, {float4(0)}); }") ==
-      Errors{"5:18: 'mesh': mesh stages are not supported",
-             "6:15: 'm' is a mesh function; mesh stages are not supported, only kernel, vertex and fragment "
-             "functions are"});
-  CHECK(errors_of("struct P { float3 v [[attribute(0)]]; };\nstruct In { patch_control_point<P> p; };\n"
-                  "struct Out { float4 pos [[position]]; };\n"
-                  "[[patch(triangle, 3)]] vertex Out v(In in [[stage_in]], float3 c [[position_in_patch]]) {\n"
-                  "  return {float4(in.p[0].v * c.x, 1)}; }") ==
-        Errors{"4:13: 'patch_control_point': tessellation stages are not supported"});
-}
-
 TEST_CASE("what is wrong in front of a missing feature is told too") {
   const Errors errors =
       errors_of("float f() { return undeclared; }\nkernel void k(imageblock<int> s, device float* x) { x = y; }");
@@ -151,7 +127,7 @@ struct sampler { float x; };
 kernel void k(device float* x [[buffer(0)]]) {
   ::sampler s = {1};
   ray r = {2};
-  mesh<float> m = {3}, imageblock = {4};
+  ::mesh<float> m = {3}, imageblock = {4};
   x[0] = s.x + r.x + m.x + imageblock.x;
 }
 )");

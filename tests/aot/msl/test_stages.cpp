@@ -3,82 +3,13 @@
 #include "smelt/metallib/metadata.hpp"
 #include "smelt/metallib/reader.hpp"
 
-#include "msl.hpp"
+#include "entry_text.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <map>
 #include <regex>
 
 namespace smelt::test {
-namespace {
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
-
-std::string ir_of(const std::string& text, std::string_view function) {
-  const std::string whole = kHead + text;
-  const aot::Source source{"test.metal", as_bytes(whole)};
-  const auto made = aot::emit_ll(std::span(&source, 1), msl_options(), function);
-  REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
-  return *made;
-}
-
-/// Nodes of metadata by number, as they are written: "!{i32 0, !\"air.position\", ...}".
-std::map<std::string, std::string> nodes_of(const std::string& ir) {
-  std::map<std::string, std::string> nodes;
-  const std::regex node(R"(\n!(\w[\w.]*) = (?:distinct )?(!\{[^\n]*\}))");
-  for (auto at = std::sregex_iterator(ir.begin(), ir.end(), node); at != std::sregex_iterator(); ++at)
-    nodes[(*at)[1]] = (*at)[2];
-  return nodes;
-}
-
-std::vector<std::string> operands_of(const std::string& node) {
-  std::vector<std::string> operands;
-  const std::regex reference(R"(!(\d+))");
-  for (auto at = std::sregex_iterator(node.begin(), node.end(), reference); at != std::sregex_iterator(); ++at)
-    operands.push_back((*at)[1]);
-  return operands;
-}
-
-struct EntryText {
-  std::vector<std::string> results, inputs;  ///< without the exclamation marks and the quotes
-  std::string signature;
-  std::string entry;
-};
-
-EntryText entry_of(const std::string& text, const std::string& function, const std::string& stage) {
-  const std::string ir = ir_of(text, function);
-  const auto nodes = nodes_of(ir);
-  REQUIRE_MESSAGE(nodes.count("air." + stage) == 1, ir);
-  EntryText made;
-  made.entry = nodes.at(operands_of(nodes.at("air." + stage)).at(0));
-  const auto plain = [&](const std::string& number) {
-    std::string node = nodes.at(number);
-    node = std::regex_replace(node, std::regex("!\""), "");
-    node = std::regex_replace(node, std::regex("[\"{}!]|i32 |air\\."), "");
-    return node;
-  };
-  const auto lists = operands_of(made.entry);
-  REQUIRE(lists.size() == 2);
-  for (const std::string& one : operands_of(nodes.at(lists[0]))) made.results.push_back(plain(one));
-  for (const std::string& one : operands_of(nodes.at(lists[1]))) made.inputs.push_back(plain(one));
-  const std::regex define("\ndefine ([^\n]*)@" + function + R"(\(([^\n]*)\) )");
-  std::smatch found;
-  if (std::regex_search(ir, found, define)) made.signature = found[1].str() + "(" + found[2].str() + ")";
-  return made;
-}
-
-using Lines = std::vector<std::string>;
-
-/// The messages of a source that must not compile, "line:column: text" from the first line behind kHead on.
-std::string error_of(const std::string& text) {
-  const std::string whole = msl_error(kHead + text);
-  const size_t at = whole.find("error: ");
-  return at == std::string::npos ? whole : whole.substr(at + 7, whole.find('\n', at) - at - 7);
-}
-
-}  // namespace
 
 TEST_CASE("a vertex function: attributes of a structure, ids, a packed structure as the result") {
   const EntryText made = entry_of(R"(
@@ -310,10 +241,6 @@ TEST_CASE("what Metal does not allow is an error in its words") {
       {"fragment void f(device float* x, uint i [[thread_position_in_grid]]) {}",
        "'thread_position_in_grid' attribute does not go on a parameter of a fragment function"},
       {"vertex void v(threadgroup float* x) {}", "parameter 'x': a vertex function takes no threadgroup memory"},
-      {"fragment void f(uint i [[patch_id]]) {}",
-       "'patch_id' attribute is of tessellation stages, which are not supported"},
-      {"[[patch(quad, 4)]] vertex float4 v() { return 0; }",
-       "'patch' attribute is of tessellation stages, which are not supported"},
       {"struct S { vertex float4 v() { return 0; } };", "vertex function 'v' cannot be a member function"},
   };
   for (const Row& row : rows) {

@@ -24,9 +24,20 @@ struct StageValueInfo {
   bool operator==(const StageValueInfo&) const = default;
 };
 
+/// Of a control point of a patch.
+struct StageAttributeInfo {
+  uint32_t index = 0;  ///< [[attribute(n)]]
+  std::string name, type_name;
+  bool unused = false;
+  bool operator==(const StageAttributeInfo&) const = default;
+};
+
 struct StageInfo {
   std::string name, stage;
   std::vector<StageValueInfo> inputs, results;
+  std::string patch;            ///< of a vertex function of tessellation: "quad" or "triangle"
+  uint32_t control_points = 0;  ///< of the patch, as the source says; 0: it does not
+  std::vector<StageAttributeInfo> control_point_attributes;
   bool operator==(const StageInfo&) const = default;
 };
 

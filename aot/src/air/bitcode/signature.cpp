@@ -4,6 +4,7 @@
 #include "air/entry.hpp"
 #include "air/types.hpp"
 #include "kernel_ir/attributes.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/ADT/StringExtras.h"
@@ -46,8 +47,13 @@ std::string handle_struct(const air::EntryArgument& argument) {
   if (argument.kind == "air.sampler") return "struct._sampler_t";
   if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
   if (argument.kind == "air.tensor") return "struct._tensor_t";
-  if (argument.kind != "air.texture") return {};
+  if (argument.kind == "air.mesh") return "struct._mesh_t";
+  if (argument.kind == "air.mesh_grid_properties") return "struct._mesh_grid_properties_t";
+  if (argument.kind == "air.patch_control_point_input") return "struct._patch_control_point_t";
   const StringRef type_name = argument.type_name;
+  const bool is_visible = argument.kind == "air.visible_input";
+  if (is_visible && type_name == "sampler") return "struct._sampler_t";
+  if (argument.kind != "air.texture" && !(is_visible && type_name.contains('<'))) return {};
   StringRef head = type_name.take_until([](char c) { return c == '<' || c == ' '; });
   for (StringRef family : {"texture", "depth"}) {
     if (StringRef rest = head; rest.consume_front(family) && !rest.empty()) {
@@ -116,6 +122,8 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
 
   if (operation.contains("private_tensor") && space == 0 && index < (operation.starts_with("slice_") ? 2 : 1))
     return types.opaque("struct._tensor_t");
+  if (operation.ends_with("_mesh") && space == 7) return types.opaque("struct._mesh_t");
+  if (operation.ends_with("_mesh_properties") && space == 3) return types.opaque("struct._mesh_grid_properties_t");
   if (operation == "wait_simdgroup_events") return types.pointer(event(types), 0);
   if (operation == "get_function_pointer_visible_function_table") {
     return space == 1 ? types.opaque("struct._visible_function_table_t") : byte;
@@ -194,7 +202,12 @@ HandleParameters entry_handles(TypeTable& types, const llvm::Module& module) {
       }
     }
   }
-  for (const llvm::Function& function : module) add_pointees(types, function, handles);
+  for (const llvm::Function& function : module) {
+    add_pointees(types, function, handles);
+    if (function.getName().ends_with(kernel_ir::kControlPointSuffix) && function.arg_size() == 2 &&
+        function.getArg(1)->getType()->isPointerTy())
+      handles[{&function, 1}] = types.pointer(types.opaque("struct._patch_control_point_t"), 0);
+  }
   return handles;
 }
 

@@ -4,6 +4,7 @@
 // front end left on the parameters; these attributes go. An entry that came with its metadata keeps it.
 #include "air/entry.hpp"
 #include "air/limits.hpp"
+#include "air/passes/stitching.hpp"
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "kernel_ir/stage_values.hpp"
@@ -236,8 +237,8 @@ Result<llvm::MDNode*> argument_node(const PassContext& context, const llvm::Argu
   if (const std::string words = attribute_text(argument, kernel_ir::kStageInput, ""); !words.empty()) {
     const kernel_ir::StageValue value{kernel_ir::parse_words(words),
                                       attribute_text(argument, kernel_ir::kArgTypeName, ""),
-                                      attribute_text(argument, kernel_ir::kArgName, argument.getName())};
-    return write_stage_value(context.module.getContext(), argument.getArgNo(), value, condition_of(context, argument),
+                                      attribute_text(argument, kernel_ir::kArgName, "")};
+    return write_stage_value(context.module, argument.getArgNo(), value, condition_of(context, argument),
                              is_unused(argument));
   }
   if (!argument.getType()->isPointerTy())
@@ -252,7 +253,8 @@ void clean_attributes(const PassContext& context) {
   for (const char* key : kernel_ir::kFunctionAttributes) entry.removeFnAttr(key);
   for (llvm::Argument& argument : entry.args()) {
     const unsigned index = argument.getArgNo();
-    const bool is_buffer = argument.getType()->isPointerTy() && !is_handle(argument);
+    const bool is_given = entry.getAttributes().hasParamAttr(index, kernel_ir::kStageInput);
+    const bool is_buffer = argument.getType()->isPointerTy() && !is_handle(argument) && !is_given;
     if (is_handle(argument))
       entry.removeParamAttrs(index, llvm::AttributeMask(entry.getAttributes().getParamAttrs(index)));
     for (const char* key : kernel_ir::kParameterAttributes) entry.removeParamAttr(index, key);
@@ -335,7 +337,7 @@ std::vector<llvm::Metadata*> result_nodes(const PassContext& context) {
   const llvm::StringRef text = results.getValueAsString();
   for (const kernel_ir::StageValue& value : kernel_ir::parse_stage_values({text.data(), text.size()})) {
     llvm::MDNode* condition = value.condition ? constant_row(context, std::to_string(*value.condition)) : nullptr;
-    nodes.push_back(write_stage_value(context.module.getContext(), std::nullopt, value, condition, false));
+    nodes.push_back(write_stage_value(context.module, std::nullopt, value, condition, false));
   }
   return nodes;
 }
@@ -371,6 +373,13 @@ Result<void> entry_metadata(PassContext& context) {
     }
   llvm::MDNode* entry = write_entry(*context.entry, result_nodes(context), inputs, threads);
   if (context.entry->hasFnAttribute(kernel_ir::kEarlyTests)) entry = with_early_fragment_tests(*entry);
+  if (const llvm::Attribute extra = context.entry->getFnAttribute(kernel_ir::kEntryExtra); extra.isValid()) {
+    const llvm::StringRef words = extra.getValueAsString();
+    entry = with_extra(context.module, *entry, kernel_ir::parse_words({words.data(), words.size()}));
+  }
+  if (context.entry->hasFnAttribute(kernel_ir::kStitching)) {
+    SMELT_TRY(entry, with_stitching(*context.entry, *entry));
+  }
   context.module.getOrInsertNamedMetadata(fmt::format("air.{}", context.stage))->addOperand(entry);
   move_behind_entries(context.module);
   clean_attributes(context);

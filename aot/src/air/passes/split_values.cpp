@@ -154,7 +154,7 @@ Splitter::Pieces Splitter::pieces(llvm::Value* value) {
   if (!must_split(value->getType())) return {value};
   if (const auto found = pieces_.find(value); found != pieces_.end()) return found->second;
   if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) return constant_pieces(constant);
-  return {};  // an argument: inline_helpers leaves none of such a type
+  return {};
 }
 
 Instruction* Splitter::same_operation(Instruction& instruction, llvm::ArrayRef<llvm::Value*> operands,
@@ -279,7 +279,7 @@ void Splitter::give_back(Builder& builder, llvm::ReturnInst& instruction) {
   builder.CreateRet(joined(builder, value->getType(), pieces(value), next));
 }
 
-/// The members of what a call answers, taken out one by one.
+/// The members of what a call answers, or of an argument, taken out one by one.
 Splitter::Pieces Splitter::members(Builder& builder, llvm::Value* aggregate) {
   llvm::Type* const type = aggregate->getType();
   if (!must_split(type)) return {aggregate};
@@ -362,6 +362,12 @@ Result<void> Splitter::run() {
   for (llvm::BasicBlock* block : order)
     for (Instruction& instruction : *block)
       if (involves_split(instruction)) old.push_back(&instruction);
+  // Those of a visible function, which its callers pass; inline_helpers leaves no other function with such a one.
+  for (llvm::Argument& argument : function_.args()) {
+    if (!must_split(argument.getType()) || argument.use_empty()) continue;
+    Builder builder(&function_.getEntryBlock(), after_allocas(function_));
+    pieces_[&argument] = members(builder, &argument);
+  }
   std::vector<Instruction*> gone;
   for (Instruction* instruction : old) {
     Builder builder(instruction);

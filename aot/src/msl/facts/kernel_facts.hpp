@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel_ir/stage_values.hpp"
+#include "kernel_ir/stitching.hpp"
 #include "kernel_ir/struct_fields.hpp"
 #include "msl/facts/stages.hpp"
 
@@ -19,7 +20,19 @@ struct ValueShape {
   unsigned lanes = 1;
   unsigned bits = 32;  ///< of a lane
   bool is_float = false;
-  unsigned count = 0;  ///< of an array; 0: none
+  unsigned count = 0;             ///< of an array; 0: none
+  std::optional<unsigned> space;  ///< a pointer to this space, or the handle of a texture or sampler
+  bool is_wrapped = false;        ///< that handle, in a structure of its own
+};
+
+/// What a vertex or fragment function returns: a member of its structure, or the value itself.
+struct ResultFact {
+  std::vector<std::string> words;  ///< as above
+  std::string name;                ///< of the member
+  std::string type_name;
+  std::string condition;  ///< as of a parameter
+  ValueShape value;
+  std::optional<uint64_t> offset;  ///< of the member
 };
 
 /// One parameter of AIR's. A structure that is [[stage_in]] is several of them.
@@ -43,16 +56,8 @@ struct ParameterFact {
   std::optional<uint64_t> offset;   ///< of a member of that parameter, in bytes
   std::vector<std::string> words;   ///< of what a stage gets: AIR's (kernel_ir/stage_values.hpp)
   std::optional<unsigned> raster_order_group;
-};
-
-/// What a vertex or fragment function returns: a member of its structure, or the value itself.
-struct ResultFact {
-  std::vector<std::string> words;  ///< as above
-  std::string name;                ///< of the member
-  std::string type_name;
-  std::string condition;  ///< as of a parameter
-  ValueShape value;
-  std::optional<uint64_t> offset;  ///< of the member
+  std::vector<ResultFact> members;               ///< of the control points of a patch
+  std::vector<ResultFact> vertices, primitives;  ///< members of what a mesh consists of
 };
 
 /// Not memory, but what stands for a texture, a sampler or a tensor.
@@ -70,7 +75,9 @@ struct KernelFact {
   Stage stage = Stage::kernel;
   std::vector<ResultFact> results;
   bool early_fragment_tests = false;
-  bool is_external = false;  ///< no kernel: a function that other objects may call, by its symbol
+  std::vector<std::string> extra;                 ///< AIR's words behind its inputs
+  std::vector<kernel_ir::StitchValue> stitching;  ///< of a [[stitchable]] function
+  bool is_external = false;                       ///< no kernel: a function that other objects may call, by its symbol
 };
 
 /// constant T name [[function_constant(index)]];

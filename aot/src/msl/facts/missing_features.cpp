@@ -12,18 +12,15 @@ struct NameRow {
   bool is_template = false;  ///< with arguments only
 };
 
-constexpr std::string_view kImageblocks = "imageblocks", kMesh = "mesh stages", kRays = "ray tracing functions",
-                           kTables = "function tables", kTensors = "tensors without <metal_tensor>",
-                           kInterpolants = "interpolants", kCommands = "indirect command buffers";
+constexpr std::string_view kImageblocks = "imageblocks", kRays = "ray tracing functions", kTables = "function tables",
+                           kTensors = "tensors without <metal_tensor>", kInterpolants = "interpolants",
+                           kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
     {"imageblock", kImageblocks},
     {"imageblock_layout_explicit", kImageblocks},
     {"imageblock_layout_implicit", kImageblocks},
     {"threadgroup_imageblock", kImageblocks},
-    {"mesh", kMesh, true},
-    {"mesh_grid_properties", kMesh},
-    {"object_data", kMesh},
     {"raytracing", kRays},
     {"primitive_acceleration_structure", kRays},
     {"instance_acceleration_structure", kRays},
@@ -35,7 +32,6 @@ constexpr NameRow kNames[] = {
     {"intersection_function_table", kRays, true},
     {"ray_data", kRays},
     {"visible_function_table", kTables},
-    {"patch_control_point", "tessellation stages", true},
     {"interpolant", kInterpolants, true},
     {"get_num_samples", "sample counts and positions"},
     {"get_sample_position", "sample counts and positions"},
@@ -53,11 +49,7 @@ constexpr NameRow kNames[] = {
 };
 
 constexpr StageRow kStages[] = {
-    {"mesh", "a mesh function", "mesh stages"},
-    {"object", "an object function", "mesh stages"},
     {"intersection", "an intersection function", "ray tracing functions"},
-    {"visible", "a visible function", "visible functions"},
-    {"stitchable", "a stitchable function", "stitchable functions"},
 };
 
 }  // namespace
@@ -78,6 +70,8 @@ std::optional<Version> version_of_name(llvm::StringRef name) {
       {"atomic_bool", {2, 4, 0}},
       {"atomic_ulong", {2, 4, 0}},
       {"atomic_float", {3, 0, 0}},
+      {"mesh", {3, 0, 0}},
+      {"mesh_grid_properties", {3, 0, 0}},
       {"nextafter", {3, 1, 0}},
       {"atomic_thread_fence", {3, 2, 0}},
       {"os_log", {3, 2, 0}},
@@ -103,11 +97,8 @@ std::string_view feature_of_header(llvm::StringRef name) {
     llvm::StringRef header;
     std::string_view feature;
   };
-  const Row rows[] = {{"metal_raytracing", kRays},
-                      {"metal_mesh", kMesh},
-                      {"metal_imageblocks", kImageblocks},
-                      {"metal_command_buffer", kCommands},
-                      {"metal_tessellation", "tessellation stages"}};
+  const Row rows[] = {
+      {"metal_raytracing", kRays}, {"metal_imageblocks", kImageblocks}, {"metal_command_buffer", kCommands}};
   for (const Row& row : rows)
     if (name.starts_with(row.header)) return row.feature;
   return {};

@@ -37,14 +37,14 @@ std::optional<Version> version_of_name(llvm::StringRef name);
 /// Functions that Metal's API finds in a library and that are not compiled.
 struct StageRow {
   const char* attribute;
-  const char* function;  ///< "a mesh function"
-  const char* feature;   ///< "mesh stages"
+  const char* function;  ///< "an intersection function"
+  const char* feature;   ///< "ray tracing functions"
 };
 /// The stage of such a function; null for every other one.
 const StageRow* missing_stage(const clang::Decl& function);
 
 /// The message about such a function: its name, then `function` and `feature` of its stage.
 inline constexpr char kStageMessage[] =
-    "%q0 is %1; %2 are not supported, only kernel, vertex and fragment functions are";
+    "%q0 is %1; %2 are not supported, only kernel, vertex, fragment, mesh, object and visible functions are";
 
 }  // namespace smelt::aot::msl

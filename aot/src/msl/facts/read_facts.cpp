@@ -5,9 +5,11 @@
 #include "air/limits.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/handles.hpp"
+#include "msl/facts/mesh_reader.hpp"
 #include "msl/facts/missing_features.hpp"
 #include "msl/facts/stage_reader.hpp"
 #include "msl/facts/struct_members.hpp"
+#include "msl/facts/visible_reader.hpp"
 #include "msl/syntax/attributes.hpp"
 
 #include "clang/AST/ASTContext.h"
@@ -156,13 +158,13 @@ class Reader {
         error(host_name->getLocation(), "'host_name' attribute requires a string that is not empty");
     }
     source.fact.stage = stage_of(function).value_or(Stage::kernel);
-    const bool is_kernel = source.fact.stage == Stage::kernel;
-    const std::string noun = is_kernel ? "kernel" : stage_function(source.fact.stage);
+    const bool is_kernel = has_threadgroups(source.fact.stage);
+    const std::string noun = source.fact.stage == Stage::kernel ? "kernel" : stage_function(source.fact.stage);
     source.fact.early_fragment_tests =
         source.fact.stage == Stage::fragment && find_annotation(function, "early_fragment_tests") != nullptr;
     if (is_kernel && !function.getReturnType()->isVoidType())
       error(function.getReturnTypeSourceRange().isValid() ? function.getReturnTypeSourceRange().getBegin() : at,
-            "kernel must have void return type");
+            "{} must have void return type", noun);
     if (function.isVariadic()) error(at, "{} '{}' cannot take variable arguments", noun, function.getNameAsString());
     if (llvm::isa<clang::CXXMethodDecl>(function))
       error(at, "{} '{}' cannot be a member function", noun, function.getNameAsString());
@@ -185,9 +187,16 @@ class Reader {
         source.fact.max_threads = static_cast<unsigned>(threads);
     }
     source.fact.source_parameters = function.getNumParams();
+    if (source.fact.stage == Stage::visible) {
+      VisibleReader(sema_, source.fact).read(function);
+      facts.kernels.push_back(std::move(source));
+      return;
+    }
     StageReader stages(sema_, source.fact);
+    stages.read_patch(function);
     for (unsigned i = 0; i < function.getNumParams(); ++i) {
       const clang::ParmVarDecl& parameter = *function.getParamDecl(i);
+      if (MeshReader(sema_, source.fact).read(parameter, i)) continue;
       if (is_kernel || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
     }
     if (!is_kernel) stages.read_results(function);
@@ -253,7 +262,7 @@ class Reader {
     const std::string name = metal_attribute(attribute).str();
     // Fragments run in simdgroups and quads; there is no grid of them.
     const bool is_of_stage =
-        kernel.stage == Stage::kernel ||
+        has_threadgroups(kernel.stage) ||
         (kernel.stage == Stage::fragment && (name == "thread_index_in_simdgroup" || name == "threads_per_simdgroup" ||
                                              name == "thread_index_in_quadgroup" || name == "thread_execution_width"));
     if (!is_of_stage)
@@ -334,7 +343,7 @@ class Reader {
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
-    if (fact.space == 3 && kernel.stage != Stage::kernel)
+    if (fact.space == 3 && !has_threadgroups(kernel.stage))
       return error(at, "parameter '{}': a {} takes no threadgroup memory", fact.name, stage_function(kernel.stage));
     if (kind == "texture" || kind == "sampler")
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'", kind,

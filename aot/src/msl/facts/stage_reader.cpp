@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/facts/stage_reader.hpp"
 
+#include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/read_facts.hpp"
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecordLayout.h"
 #include "clang/Sema/Sema.h"
 
@@ -18,7 +20,7 @@ namespace smelt::aot::msl {
 namespace {
 
 /// What a value with an attribute may be.
-enum class Types : uint8_t { whole, truth, one_float, two_floats, three_floats, four_floats, floats, any };
+enum class Types : uint8_t { whole, truth, one_float, two_floats, three_floats, four_floats, floats, place, any };
 
 std::string_view words_for(Types types) {
   switch (types) {
@@ -36,6 +38,8 @@ std::string_view words_for(Types types) {
       return "float4";
     case Types::floats:
       return "float or an array of it";
+    case Types::place:
+      return "float2 in a quad, float3 in a triangle";
     case Types::any:
       return "a scalar or a vector of numbers";
   }
@@ -58,11 +62,17 @@ constexpr AttributeUse kUses[] = {
     {"amplification_id", Stage::vertex, false, Types::whole, "air.amplification_id"},
     {"amplification_count", Stage::vertex, false, Types::whole, "air.amplification_count"},
     {"attribute", Stage::vertex, false, Types::any, "air.vertex_input"},
+    {"patch_id", Stage::vertex, false, Types::whole, "air.patch_id"},
+    {"position_in_patch", Stage::vertex, false, Types::place, "air.position_in_patch"},
     {"position", Stage::vertex, true, Types::four_floats, "air.position"},
     {"point_size", Stage::vertex, true, Types::one_float, "air.point_size"},
     {"clip_distance", Stage::vertex, true, Types::floats, "air.clip_distance"},
     {"render_target_array_index", Stage::vertex, true, Types::whole, "air.render_target_array_index"},
     {"viewport_array_index", Stage::vertex, true, Types::whole, "air.viewport_array_index"},
+    {"primitive_id", Stage::mesh, true, Types::whole, "air.primitive_id"},
+    {"render_target_array_index", Stage::mesh, true, Types::whole, "air.render_target_array_index"},
+    {"viewport_array_index", Stage::mesh, true, Types::whole, "air.viewport_array_index"},
+    {"primitive_culled", Stage::mesh, true, Types::truth, "air.primitive_culled"},
     {"position", Stage::fragment, false, Types::four_floats, "air.position"},
     {"front_facing", Stage::fragment, false, Types::truth, "air.front_facing"},
     {"point_coord", Stage::fragment, false, Types::two_floats, "air.point_coord"},
@@ -94,14 +104,51 @@ constexpr Interpolation kInterpolations[] = {
     {"sample_no_perspective", "air.sample", "air.no_perspective"},
 };
 
-/// Attributes of tessellation, on a function or a parameter.
-constexpr llvm::StringLiteral kTessellation[] = {"patch", "patch_id", "position_in_patch"};
+/// What is of a patch alone.
+constexpr llvm::StringLiteral kOfPatch[] = {"patch_id", "position_in_patch"};
+constexpr int64_t kMostControlPoints = 32;
 
 constexpr int64_t kMostColours = 8;
 constexpr int64_t kMostAttributes = 31;
 constexpr unsigned kMostClipDistances = 8;
 
-/// Of a scalar or a vector of numbers; nothing for any other type.
+bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
+  const bool is_float = shape.is_float && shape.bits == 32 && shape.count == 0;
+  switch (types) {
+    case Types::whole:
+      return shape.lanes == 1 && shape.count == 0 && (type_name == "uint" || type_name == "ushort");
+    case Types::truth:
+      return shape.bits == 1 && shape.lanes == 1 && shape.count == 0;
+    case Types::one_float:
+      return is_float && shape.lanes == 1;
+    case Types::two_floats:
+      return is_float && shape.lanes == 2;
+    case Types::three_floats:
+      return is_float && shape.lanes <= 3;
+    case Types::four_floats:
+      return is_float && shape.lanes == 4;
+    case Types::floats:
+      return shape.is_float && shape.bits == 32 && shape.lanes == 1;
+    case Types::place:
+      return is_float && (shape.lanes == 2 || shape.lanes == 3);
+    case Types::any:
+      return shape.bits != 1 && shape.count == 0;
+  }
+  return false;
+}
+
+/// What of a value's words must be its own.
+std::string identity(const std::vector<std::string>& words) {
+  const size_t count = words[0] == "air.render_target"                                       ? 3
+                       : words[0] == "air.vertex_input" || words[0] == "air.patch_input"     ? 4
+                       : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" ? 2
+                                                                                             : 1;
+  return fmt::format(
+      "{}", fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(count, words.size())), " "));
+}
+
+}  // namespace
+
 std::optional<ValueShape> shape_of(clang::QualType type) {
   ValueShape shape;
   clang::QualType element = type.getCanonicalType();
@@ -141,30 +188,6 @@ std::optional<ValueShape> shape_of(clang::QualType type) {
   }
 }
 
-bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
-  const bool is_float = shape.is_float && shape.bits == 32 && shape.count == 0;
-  switch (types) {
-    case Types::whole:
-      return shape.lanes == 1 && shape.count == 0 && (type_name == "uint" || type_name == "ushort");
-    case Types::truth:
-      return shape.bits == 1 && shape.lanes == 1 && shape.count == 0;
-    case Types::one_float:
-      return is_float && shape.lanes == 1;
-    case Types::two_floats:
-      return is_float && shape.lanes == 2;
-    case Types::three_floats:
-      return is_float && shape.lanes <= 3;
-    case Types::four_floats:
-      return is_float && shape.lanes == 4;
-    case Types::floats:
-      return shape.is_float && shape.bits == 32 && shape.lanes == 1;
-    case Types::any:
-      return shape.bits != 1 && shape.count == 0;
-  }
-  return false;
-}
-
-/// The type as C++ mangles it: "Dv4_f".
 std::string mangled(std::string_view type_name, const ValueShape& shape) {
   constexpr std::pair<std::string_view, std::string_view> kLetters[] = {
       {"bool", "b"}, {"char", "c"}, {"uchar", "h"}, {"short", "s"}, {"ushort", "t"},
@@ -181,23 +204,13 @@ const clang::CXXRecordDecl* structure_of(clang::QualType type) {
   return record != nullptr && !is_library(*record) && !record->isUnion() ? record : nullptr;
 }
 
-/// What of a value's words must be its own.
-std::string identity(const std::vector<std::string>& words) {
-  const size_t count = words[0] == "air.render_target"                                       ? 3
-                       : words[0] == "air.vertex_input"                                      ? 4
-                       : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" ? 2
-                                                                                             : 1;
-  return fmt::format(
-      "{}", fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(count, words.size())), " "));
-}
-
-}  // namespace
-
 std::optional<Stage> stage_of(const clang::FunctionDecl& function) {
-  for (const Stage stage : {Stage::vertex, Stage::fragment, Stage::kernel}) {
+  for (const Stage stage :
+       {Stage::vertex, Stage::fragment, Stage::kernel, Stage::mesh, Stage::object, Stage::visible}) {
     const std::string_view word = stage_word(stage);
     if (find_annotation(function, {word.data(), word.size()}) != nullptr) return stage;
   }
+  if (find_annotation(function, kStitchable) != nullptr) return Stage::visible;
   return std::nullopt;
 }
 
@@ -210,9 +223,9 @@ bool StageReader::refuse(clang::SourceLocation at, std::string_view format, cons
 }
 
 bool StageReader::read_input(const clang::ParmVarDecl& parameter, unsigned source) {
-  for (const llvm::StringRef word : kTessellation)
-    if (find_annotation(parameter, word) != nullptr) {
-      refuse(parameter.getLocation(), "'{}' attribute is of tessellation stages, which are not supported", word.str());
+  for (const llvm::StringRef word : kOfPatch)
+    if (find_annotation(parameter, word) != nullptr && fact_.extra.empty()) {
+      refuse(parameter.getLocation(), "'{}' attribute is of vertex functions with [[patch(...)]]", word.str());
       return true;
     }
   const bool is_stage_in = find_annotation(parameter, "stage_in") != nullptr;
@@ -222,6 +235,10 @@ bool StageReader::read_input(const clang::ParmVarDecl& parameter, unsigned sourc
     return false;
   const clang::QualType type = parameter.getType();
   const clang::CXXRecordDecl* const record = structure_of(type);
+  if (const auto point = control_point(type)) {
+    read_control_points(*point, {&parameter, type, parameter.getNameAsString(), std::nullopt, source, false});
+    return true;
+  }
   if (record == nullptr || !is_stage_in) {
     read_value({&parameter, type, parameter.getNameAsString(), std::nullopt, source, false}, Direction::input);
     return true;
@@ -230,16 +247,93 @@ bool StageReader::read_input(const clang::ParmVarDecl& parameter, unsigned sourc
   return true;
 }
 
+/// [[patch(quad, 16)]]: what SPIRV-Cross writes when it does not know how many there are is 0.
+void StageReader::read_patch(const clang::FunctionDecl& function) {
+  const clang::AnnotateAttr* patch = find_annotation(function, "patch");
+  if (patch == nullptr) return;
+  const std::string domain = text_of(*patch);
+  if (fact_.stage != Stage::vertex) {
+    refuse(patch->getLocation(), "'patch' attribute only goes on a vertex function");
+    return;
+  }
+  if (domain != "quad" && domain != "triangle") {
+    refuse(patch->getLocation(), "'patch' attribute requires 'quad' or 'triangle'");
+    return;
+  }
+  fact_.extra = {"air.patch", domain};
+  if (patch->args_size() < 2) return;
+  clang::Expr::EvalResult count;
+  const clang::Expr* value = *(patch->args_begin() + 1);
+  if (value->isValueDependent() || !value->EvaluateAsInt(count, sema_.getASTContext()) ||
+      count.Val.getInt().isNegative() || count.Val.getInt() > kMostControlPoints) {
+    refuse(patch->getLocation(), "'patch' attribute requires 0 to {} control points", kMostControlPoints);
+    return;
+  }
+  fact_.extra.insert(fact_.extra.end(),
+                     {"air.patch_control_point", fmt::format("#{}", count.Val.getInt().getLimitedValue())});
+}
+
+std::optional<clang::QualType> StageReader::control_point(clang::QualType type) const {
+  const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+  if (special == nullptr || !is_library(*special) || special->getName() != "patch_control_point") return std::nullopt;
+  return special->getTemplateArgs()[0].getAsType();
+}
+
+/// One parameter: AIR's object, of which a function reads a point by its number.
+void StageReader::read_control_points(clang::QualType point, const Place& place) {
+  const clang::SourceLocation at = place.decl->getLocation();
+  const clang::CXXRecordDecl* const record = structure_of(point);
+  if (fact_.extra.empty()) {
+    refuse(at, "'{}': control points are of vertex functions with [[patch(...)]]", place.name);
+    return;
+  }
+  if (record == nullptr || !sema_.isCompleteType(at, point)) {
+    refuse(at, "'{}': a control point must be a structure", place.name);
+    return;
+  }
+  for (const ParameterFact& other : fact_.parameters)
+    if (!other.members.empty()) {
+      refuse(at, "'{}': '{}' has the control points already", place.name, other.name);
+      return;
+    }
+  // The attributes are read as those of a vertex, and become members of one parameter.
+  KernelFact inside;
+  inside.stage = Stage::vertex;
+  StageReader(sema_, inside).read_members(*record, 0, Direction::input, 0);
+  std::string symbol;
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  const std::string qualified = record->getQualifiedNameAsString();
+  llvm::StringRef(qualified).split(parts, "::");
+  for (const llvm::StringRef part : parts) symbol += fmt::format("{}{}", part.size(), part.str());
+  if (parts.size() > 1) symbol = fmt::format("N{}E", symbol);
+  ParameterFact fact;
+  fact.binding = std::nullopt;
+  fact.name = place.name;
+  fact.source = place.source;
+  fact.offset = place.offset;
+  fact.value.space = 0;
+  fact.words = {"air.patch_control_point_input", "(", "air.patch_control_point_function",
+                fmt::format("@_Z{}{}", symbol, std::string_view(kernel_ir::kControlPointSuffix)), ")"};
+  for (ParameterFact& member : inside.parameters)
+    fact.members.push_back({{member.words.begin() + 1, member.words.end()},
+                            member.name,
+                            member.type_name,
+                            member.condition,
+                            member.value,
+                            member.offset});
+  fact_.parameters.push_back(std::move(fact));
+}
+
 void StageReader::read_results(const clang::FunctionDecl& function) {
-  for (const llvm::StringRef word : kTessellation)
-    if (find_annotation(function, word) != nullptr)
-      refuse(function.getLocation(), "'{}' attribute is of tessellation stages, which are not supported", word.str());
-  const clang::QualType type = function.getReturnType();
+  read_given(function.getReturnType(), function);
+  check_twice(function);
+}
+
+void StageReader::read_given(clang::QualType type, const clang::Decl& at) {
   if (const clang::CXXRecordDecl* const record = structure_of(type))
     read_members(*record, 0, Direction::result, 0);
   else if (!type->isVoidType())
-    read_value({&function, type, "", std::nullopt, 0, false}, Direction::result);
-  check_twice(function);
+    read_value({&at, type, "", std::nullopt, 0, false}, Direction::result);
 }
 
 void StageReader::read_members(const clang::CXXRecordDecl& record, uint64_t offset, Direction direction,
@@ -255,6 +349,8 @@ void StageReader::read_members(const clang::CXXRecordDecl& record, uint64_t offs
     const uint64_t at = offset + layout.getFieldOffset(field->getFieldIndex()) / 8;
     if (const clang::CXXRecordDecl* const inner = structure_of(field->getType()))
       read_members(*inner, at, direction, source);
+    else if (const auto point = control_point(field->getType()); point && direction == Direction::input)
+      read_control_points(*point, {field, field->getType(), field->getNameAsString(), at, source, true});
     else
       read_value({field, field->getType(), field->getNameAsString(), at, source, true}, direction);
   }
@@ -316,7 +412,9 @@ bool StageReader::read_words(const Place& place, Direction direction, const Valu
   if (!fits(use->types, shape, type_name))
     return refuse(decl.getLocation(), "type '{}' is not valid for attribute '{}': it must be {}", type_name,
                   use->attribute.str(), words_for(use->types));
-  words.emplace_back(use->kind);
+  // What a patch brings along is read from where its control points are not.
+  const bool is_of_patch = use->attribute == "attribute" && !fact_.extra.empty();
+  words.emplace_back(is_of_patch ? "air.patch_input" : use->kind);
   const auto index = [&](const clang::AnnotateAttr& of, int64_t most) -> bool {
     const auto number = number_of(of, context);
     if (!number || *number < 0 || *number >= most)
@@ -326,6 +424,9 @@ bool StageReader::read_words(const Place& place, Direction direction, const Valu
     return true;
   };
   const std::string name = use->attribute.str();
+  if (name == "position_in_patch" && (shape.lanes == 3) != (fact_.extra.size() > 1 && fact_.extra[1] == "triangle"))
+    return refuse(decl.getLocation(), "type '{}' is not valid for attribute 'position_in_patch' of a {}", type_name,
+                  fact_.extra.size() > 1 ? fact_.extra[1] : "vertex");
   if (name == "attribute") {
     words.emplace_back("air.location_index");
     if (!index(*attribute, kMostAttributes)) return false;

@@ -16,18 +16,30 @@ class Sema;
 
 namespace smelt::aot::msl {
 
-/// The stage that a function is marked with: kernel, vertex or fragment; nothing for another function, also for one of
-/// a stage that is not compiled (missing_features.hpp).
+/// The stage that a function is marked with: kernel, vertex, fragment or visible, which a stitchable function is too;
+/// nothing for another function, also for one of a stage that is not compiled (missing_features.hpp).
 std::optional<Stage> stage_of(const clang::FunctionDecl& function);
+inline constexpr llvm::StringLiteral kStitchable = "stitchable";
+
+/// Of a scalar or a vector of numbers; nothing for any other type.
+std::optional<ValueShape> shape_of(clang::QualType type);
+/// The same type as C++ mangles it: "Dv4_f".
+std::string mangled(std::string_view type_name, const ValueShape& shape);
+/// A structure of the user's; null for every other type.
+const clang::CXXRecordDecl* structure_of(clang::QualType type);
 
 /// Adds to one function's facts. What Metal does not allow is an error at the user's line.
 class StageReader {
  public:
   StageReader(clang::Sema& sema, KernelFact& fact) : sema_(sema), fact_(fact) {}
 
+  /// Before the parameters: what they may be depends on it.
+  void read_patch(const clang::FunctionDecl& function);
   /// Whether the parameter is [[stage_in]] or has an attribute of stages; then it is read. `source` is its number.
   bool read_input(const clang::ParmVarDecl& parameter, unsigned source);
   void read_results(const clang::FunctionDecl& function);
+  /// The same of a type alone; `at` is where it stands. What is given twice is not looked for.
+  void read_given(clang::QualType type, const clang::Decl& at);
 
  private:
   enum class Direction : bool { input, result };
@@ -40,6 +52,9 @@ class StageReader {
     bool is_member = false;
   };
 
+  /// T of patch_control_point<T>; nothing for another type.
+  std::optional<clang::QualType> control_point(clang::QualType type) const;
+  void read_control_points(clang::QualType point, const Place& place);
   void read_members(const clang::CXXRecordDecl& record, uint64_t offset, Direction direction, unsigned source);
   void read_value(const Place& place, Direction direction);
   bool read_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);

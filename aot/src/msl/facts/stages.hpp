@@ -8,9 +8,19 @@
 
 namespace smelt::aot::msl {
 
-/// "kernel", "vertex", "fragment"; no other stage comes this far.
+/// Kernels and their like: threads in threadgroups, which share memory.
+constexpr bool has_threadgroups(Stage stage) {
+  return stage == Stage::kernel || stage == Stage::mesh || stage == Stage::object;
+}
+
+/// "kernel", "vertex", "fragment", "mesh", "object", "visible"; no other stage comes this far.
 constexpr std::string_view stage_word(Stage stage) {
-  return stage == Stage::vertex ? "vertex" : stage == Stage::fragment ? "fragment" : "kernel";
+  return stage == Stage::vertex     ? "vertex"
+         : stage == Stage::fragment ? "fragment"
+         : stage == Stage::mesh     ? "mesh"
+         : stage == Stage::object   ? "object"
+         : stage == Stage::visible  ? "visible"
+                                    : "kernel";
 }
 
 }  // namespace smelt::aot::msl

@@ -6,9 +6,11 @@
 #include "kernel_ir/stage_values.hpp"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
 #include <algorithm>
+#include <set>
 
 namespace smelt::aot::msl {
 namespace {
@@ -67,11 +69,34 @@ void describe_handle(llvm::Function& entry, unsigned index, const ParameterFact&
   if (fact.access != Access::none) set(kernel_ir::kAccess, to_string(fact.access));
 }
 
+/// Of control points: each member's node, marked when no code reads it; without the function when none is read.
+std::vector<std::string> control_point_words(const llvm::Argument& argument, const ParameterFact& fact) {
+  std::vector<std::string> words = fact.words;
+  const std::string symbol = words[3].substr(1);
+  std::set<unsigned> read;
+  if (const llvm::Function* function = argument.getParent()->getParent()->getFunction(symbol))
+    for (const llvm::User* call : function->users())
+      for (const llvm::User* user : call->users())
+        if (const auto* member = llvm::dyn_cast<llvm::ExtractValueInst>(user)) read.insert(member->getIndices()[0]);
+  if (read.empty()) words[3] = "@";
+  for (unsigned i = 0; i < fact.members.size(); ++i) {
+    const ResultFact& member = fact.members[i];
+    words.emplace_back("(");
+    words.insert(words.end(), member.words.begin(), member.words.end());
+    words.insert(words.end(), {"air.arg_type_name", member.type_name, "air.arg_name", member.name});
+    if (read.count(i) == 0) words.emplace_back("air.arg_unused");
+    words.emplace_back(")");
+  }
+  return words;
+}
+
 void describe_stage_input(llvm::Function& entry, unsigned index, const ParameterFact& fact,
                           const std::vector<ConstantFact>& constants) {
   if (const ConstantFact* condition = condition_of(fact, constants))
     kernel_ir::set_parameter(entry, index, kernel_ir::kFunctionConstant, std::to_string(condition->index));
-  kernel_ir::set_parameter(entry, index, kernel_ir::kStageInput, kernel_ir::words_to_text(fact.words));
+  kernel_ir::set_parameter(
+      entry, index, kernel_ir::kStageInput,
+      kernel_ir::words_to_text(fact.members.empty() ? fact.words : control_point_words(*entry.getArg(index), fact)));
 }
 
 void describe_stage(llvm::Function& entry, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
@@ -86,6 +111,8 @@ void describe_stage(llvm::Function& entry, const KernelFact& kernel, const std::
                       condition != nullptr ? std::optional(condition->index) : std::nullopt});
   }
   if (!values.empty()) entry.addFnAttr(kernel_ir::kResults, kernel_ir::to_text(values));
+  if (!kernel.extra.empty()) entry.addFnAttr(kernel_ir::kEntryExtra, kernel_ir::words_to_text(kernel.extra));
+  if (!kernel.stitching.empty()) entry.addFnAttr(kernel_ir::kStitching, kernel_ir::to_text(kernel.stitching));
 }
 
 }  // namespace
@@ -106,7 +133,8 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
     if (fact.raster_order_group)
       kernel_ir::set_parameter(entry, index, kernel_ir::kRasterOrder, std::to_string(*fact.raster_order_group));
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgTypeName, fact.type_name);
-    kernel_ir::set_parameter(entry, index, kernel_ir::kArgName, fact.name);
+    // AIR says no more of control points than of each member.
+    kernel_ir::set_parameter(entry, index, kernel_ir::kArgName, fact.members.empty() ? fact.name : std::string());
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgUnused, argument.use_empty() ? "true" : "false");
   }
 }

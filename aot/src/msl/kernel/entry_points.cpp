@@ -8,8 +8,10 @@
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
+#include "msl/kernel/mesh_outputs.hpp"
 #include "msl/kernel/optimise.hpp"
 #include "msl/kernel/thread_variables.hpp"
+#include "msl/kernel/value_type.hpp"
 #include "msl/safely.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -29,6 +31,7 @@ namespace {
 /// Clang takes every function for one that lanes must call together. Of AIR's operations those are few, and what is
 /// none of them may be moved and joined like other arithmetic.
 bool is_convergent(llvm::StringRef operation) {
+  if (operation.contains("_mesh")) return false;  // what it writes is its thread's
   const std::vector<air::Signature> forms = air::forms(operation);
   return forms.empty() || std::any_of(forms.begin(), forms.end(), [](const air::Signature& form) {
            switch (form.effect) {
@@ -65,28 +68,24 @@ void clean_declarations(llvm::Module& module) {
   }
 }
 
-llvm::Type* value_type(llvm::LLVMContext& context, const ValueShape& shape) {
-  llvm::Type* type = !shape.is_float    ? static_cast<llvm::Type*>(llvm::Type::getIntNTy(context, shape.bits))
-                     : shape.bits == 16 ? llvm::Type::getHalfTy(context)
-                                        : llvm::Type::getFloatTy(context);
-  if (shape.lanes != 1) type = llvm::FixedVectorType::get(type, shape.lanes);
-  return shape.count == 0 ? type : llvm::ArrayType::get(type, shape.count);
-}
-
 bool is_vector(std::string_view builtin) {
   const kernel_ir::BuiltinRow* row = kernel_ir::find_builtin(builtin);
   return row && row->is_vector;
 }
 
 /// Hardware values that helpers of the library read by call, which the kernel does not have as parameters: they become
-/// parameters behind its own, of no parameter of the source (UINT_MAX).
-void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
+/// parameters behind its own, of no parameter of the source (UINT_MAX). A visible function has the parameters that its
+/// callers know.
+Result<void> add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
   std::set<std::string> attributes;
   for (const llvm::Function& function : module)
     if (const auto call = kernel_ir::parse_builtin_call(function.getName())) attributes.insert(call->attribute.str());
   for (const std::string& attribute : attributes) {
     const auto same = [&](const ParameterFact& one) { return one.builtin == attribute; };
     if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), same)) continue;
+    if (kernel.stage == Stage::visible)
+      return fail(Errc::compile_failed, "visible function '{}' calls what needs '{}', which only its callers are given",
+                  kernel.name, attribute);
     ParameterFact fact;
     fact.binding = std::nullopt;
     fact.name = fact.builtin = attribute;
@@ -98,6 +97,7 @@ void add_called_builtins(const llvm::Module& module, KernelFact& kernel) {
     fact.type_name = fact.value.lanes == 1 ? "uint" : fmt::format("uint{}", fact.value.lanes);
     kernel.parameters.push_back(std::move(fact));
   }
+  return {};
 }
 
 /// Of all results, packed, as Apple's compiler returns them; of a value that is no structure, that value.
@@ -125,13 +125,18 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->addFnAttr(llvm::Attribute::MustProgress);
   entry->setMetadata(kernel_ir::kPointees, body.getMetadata(kernel_ir::kPointees));
+  // Its pointers may be to one object: nobody promises for callers.
+  if (kernel.stage == Stage::visible) entry->addFnAttr(kernel_ir::kStage, "visible");
   if (kernel.max_threads) kernel_ir::set_max_threads(*entry, *kernel.max_threads);
   for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
     const ParameterFact& parameter = kernel.parameters[i];
     entry->getArg(i)->setName(parameter.name);
+    // Not a buffer, whatever it is; described when the code is finished.
+    if (!parameter.words.empty()) kernel_ir::set_parameter(*entry, i, kernel_ir::kStageInput, "");
     // Apple's compiler does not say that values of the stage before are there.
-    if (!is_handle(parameter) && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
-    if (parameter.binding && parameter.is_reference && parameter.size != 0) {
+    const bool is_object = is_handle(parameter) || (parameter.value.space && parameter.size == 0);
+    if (!is_object && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
+    if ((parameter.binding || parameter.value.space == 6) && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
       entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
     }
@@ -199,11 +204,24 @@ class EntryBody {
       return true;
     }
     // Behind a sampler's handle is its state, which an argument's is not known by.
-    if (is_handle(parameter)) builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
-    llvm::Value* stored = &argument;
-    if (stored->getType()->isIntegerTy(1)) stored = builder_.CreateZExt(stored, builder_.getInt8Ty());
-    builder_.CreateStore(stored, member(value, parameter.offset.value_or(0)));
+    if (is_handle(parameter) || (parameter.value.space && !parameter.offset && parameter.members.empty()))
+      builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
+    store(&argument, value, parameter.offset.value_or(0));
     return true;
+  }
+
+  /// An array element by element; of a handle's structure the handle.
+  void store(llvm::Value* value, llvm::Value* copy, uint64_t offset) {
+    llvm::Type* const type = value->getType();
+    if (type->isStructTy()) return store(builder_.CreateExtractValue(value, 0), copy, offset);
+    if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) {
+      const uint64_t size = entry_.getDataLayout().getTypeAllocSize(array->getElementType()).getFixedValue();
+      for (unsigned i = 0; i < array->getNumElements(); ++i)
+        store(builder_.CreateExtractValue(value, i), copy, offset + i * size);
+      return;
+    }
+    if (type->isIntegerTy(1)) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+    builder_.CreateStore(value, member(copy, offset));
   }
 
   Result<void> give_back(llvm::CallInst& call) {
@@ -252,9 +270,9 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
-/// What only fragments have: neighbours to compare with, and a place in the picture.
+/// What only fragments have: neighbours to compare with, and a place in the picture. They may call visible functions.
 Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
-  if (kernel.stage == Stage::fragment) return {};
+  if (kernel.stage == Stage::fragment || kernel.stage == Stage::visible) return {};
   for (const llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
     if (function.use_empty() || !name.starts_with("air.")) continue;
@@ -351,6 +369,46 @@ Result<void> build_external(llvm::Module& module, const MslKernel& source) {
   return {};
 }
 
+/// smelt.air.control_point(to, index, points) becomes a call of the function that the API makes, and each member goes
+/// where the source's structure has it.
+Result<void> read_control_points(llvm::Module& module, const KernelFact& kernel) {
+  llvm::Function* neutral = module.getFunction("smelt.air.control_point");
+  if (neutral == nullptr) return {};
+  const auto points = std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
+                                   [](const ParameterFact& one) { return !one.members.empty(); });
+  llvm::LLVMContext& context = module.getContext();
+  for (llvm::User* user : llvm::make_early_inc_range(neutral->users())) {
+    auto* call = llvm::cast<llvm::CallInst>(user);
+    if (points == kernel.parameters.end())
+      return fail(Errc::compile_failed, "{} function '{}' reads control points, which it is not given",
+                  stage_word(kernel.stage), kernel.name);
+    std::vector<llvm::Type*> types;
+    for (const ResultFact& member : points->members) types.push_back(value_type(context, member.value));
+    llvm::IRBuilder<> builder(call);
+    llvm::FunctionCallee callee = module.getOrInsertFunction(
+        points->words[3].substr(1),
+        llvm::FunctionType::get(llvm::StructType::get(context, types),
+                                {builder.getInt32Ty(), llvm::PointerType::get(context, 0)}, false));
+    auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+    function->setSection("air.externally_defined");
+    function->setOnlyReadsMemory();
+    for (const auto kind : {llvm::Attribute::Convergent, llvm::Attribute::MustProgress, llvm::Attribute::NoFree,
+                            llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn})
+      function->addFnAttr(kind);
+    llvm::CallInst* all = builder.CreateCall(callee, {call->getArgOperand(1), call->getArgOperand(2)});
+    for (const auto kind : {llvm::Attribute::Convergent, llvm::Attribute::NoUnwind}) all->addFnAttr(kind);
+    for (unsigned i = 0; i < types.size(); ++i) {
+      llvm::Value* value = builder.CreateExtractValue(all, i);
+      llvm::Value* to = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), call->getArgOperand(0),
+                                                           points->members[i].offset.value_or(0));
+      builder.CreateStore(value, to);
+    }
+    call->eraseFromParent();
+  }
+  neutral->eraseFromParent();
+  return {};
+}
+
 Result<KernelModule> build_kernel(const MslKernel& source) {
   KernelModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
@@ -368,12 +426,14 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
     return result;
   }
   KernelFact fact = source.fact;
-  add_called_builtins(module, fact);
+  SMELT_TRY_VOID(add_called_builtins(module, fact));
   SMELT_TRY(llvm::Function * entry, make_entry(module, fact));
   make_internal(module, *entry);
   clean_externals(module, nullptr);
   for (llvm::Function& function : module) prepare_operations(function);
   inline_all(module);
+  SMELT_TRY_VOID(read_control_points(module, fact));
+  SMELT_TRY_VOID(write_mesh_outputs(module, fact));
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   SMELT_TRY_VOID(own_address_tables(module));

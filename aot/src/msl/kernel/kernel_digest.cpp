@@ -25,6 +25,15 @@ void add(Hasher& hasher, const ConstantFact& fact) {
   hasher.field(uint64_t{index});
 }
 
+void add(Hasher& hasher, const ValueShape& shape) {
+  const auto& [lanes, bits, is_float, count, space, is_wrapped] = shape;
+  for (const uint64_t number : {uint64_t{lanes}, uint64_t{bits}, uint64_t{is_float}, uint64_t{count}})
+    hasher.field(number);
+  if (!space) return;
+  hasher.field(uint64_t{*space});
+  hasher.field(uint64_t{is_wrapped});
+}
+
 void add(Hasher& hasher, const ParameterFact& fact);
 void add(Hasher& hasher, const ResultFact& fact);
 
@@ -36,11 +45,11 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 
 void add(Hasher& hasher, const ParameterFact& fact) {
   const auto& [binding, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
-               is_argument_buffer, builtin, value, access, source, offset, words, raster_order_group] = fact;
-  const auto& [lanes, bits, is_float, count] = value;
+               is_argument_buffer, builtin, value, access, source, offset, words, raster_order_group, members, vertices,
+               primitives] = fact;
   for (const uint64_t number :
        {binding ? static_cast<uint64_t>(*binding) : kBindingClasses, uint64_t{space}, uint64_t{is_reference},
-        uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{lanes}, uint64_t{bits}})
+        uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{value.lanes}, uint64_t{value.bits}})
     hasher.field(number);
   for (const std::string& text : {name, type_name, condition, builtin}) hasher.field(text);
   if (access != Access::none) hasher.field(static_cast<uint64_t>(access));
@@ -48,25 +57,24 @@ void add(Hasher& hasher, const ParameterFact& fact) {
   add(hasher, fields);
   // Those of kernels stay what they were: a kernel has none of this, and its parameters are in order.
   if (words.empty() && !raster_order_group) return;
-  for (const uint64_t number : {uint64_t{is_float}, uint64_t{count}, uint64_t{source}, offset.value_or(~uint64_t{0})})
-    hasher.field(number);
+  add(hasher, value);
+  for (const uint64_t number : {uint64_t{source}, offset.value_or(~uint64_t{0})}) hasher.field(number);
   for (const std::string& word : words) hasher.field(word);
   add(hasher, raster_order_group);
+  for (const auto* values : {&members, &vertices, &primitives}) add(hasher, *values);
 }
 
 void add(Hasher& hasher, const ResultFact& fact) {
   const auto& [words, name, type_name, condition, value, offset] = fact;
-  const auto& [lanes, bits, is_float, count] = value;
   for (const std::string& word : words) hasher.field(word);
   for (const std::string& text : {name, type_name, condition}) hasher.field(text);
-  for (const uint64_t number :
-       {uint64_t{lanes}, uint64_t{bits}, uint64_t{is_float}, uint64_t{count}, offset.value_or(~uint64_t{0})})
-    hasher.field(number);
+  add(hasher, value);
+  hasher.field(offset.value_or(~uint64_t{0}));
 }
 
 void add(Hasher& hasher, const KernelFact& fact) {
-  const auto& [name, symbol, max_threads, source_parameters, parameters, stage, results, early_fragment_tests,
-               is_external] = fact;
+  const auto& [name, symbol, max_threads, source_parameters, parameters, stage, results, early_fragment_tests, extra,
+               stitching, is_external] = fact;
   hasher.field(uint64_t{is_external});
   for (const std::string& text : {name, symbol}) hasher.field(text);
   add(hasher, max_threads);
@@ -77,6 +85,8 @@ void add(Hasher& hasher, const KernelFact& fact) {
   hasher.field(static_cast<uint64_t>(stage));
   hasher.field(uint64_t{early_fragment_tests});
   add(hasher, results);
+  hasher.field(kernel_ir::words_to_text(extra));
+  hasher.field(kernel_ir::to_text(stitching));
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ namespace {
 using Parameters = std::set<unsigned>;
 
 bool is_buffer(const llvm::Argument& argument) {
-  return argument.getType()->isPointerTy() && argument.getType()->getPointerAddressSpace() != kThread;
+  return argument.getType()->isPointerTy() && argument.getType()->getPointerAddressSpace() != kThread &&
+         !argument.getParent()->getAttributes().hasParamAttr(argument.getArgNo(), kernel_ir::kStageInput);
 }
 
 /// The parameters that an access may touch; none when it may touch anything else.
@@ -71,7 +72,7 @@ void add_scopes(llvm::Function& entry) {
 
 llvm::PreservedAnalyses NoAliasPass::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
   for (llvm::Function& function : module) {
-    if (!kernel_ir::is_kernel(function)) continue;
+    if (!kernel_ir::is_kernel(function) || kernel_ir::stage_of(function) == "visible") continue;
     for (llvm::Argument& argument : function.args())
       if (is_buffer(argument))
         function.addParamAttr(argument.getArgNo(),

@@ -60,7 +60,7 @@ constexpr AttributeRow kRows[] = {
     {"render_target_array_index", graphics},
     {"viewport_array_index", graphics},
     {"early_fragment_tests", graphics},
-    {"patch", graphics, AttributeArguments::ignored},
+    {"patch", graphics, AttributeArguments::word_first},
     {"payload", graphics},
     {"flat", graphics},
     {"center_perspective", graphics},

@@ -19,10 +19,11 @@ enum class AttributeKind {
 };
 
 enum class AttributeArguments {
-  values,     ///< expressions
-  condition,  ///< an expression, or the name of a function constant
-  word,       ///< one word, kept as it is
-  ignored,    ///< words that mean nothing as an expression
+  values,      ///< expressions
+  condition,   ///< an expression, or the name of a function constant
+  word,        ///< one word, kept as it is
+  word_first,  ///< one word, kept as it is, then perhaps expressions
+  ignored,     ///< words that mean nothing as an expression
 };
 
 struct AttributeRow {

@@ -88,6 +88,7 @@ class TokenFilter {
 
   // Spaces of methods: token_filter_methods.cpp.
   bool is_space_word(size_t at) const;
+  bool is_object_data(size_t at) const;
   bool is_method_qualifier() const;
   size_t last_parameter_list() const;
   void method_space();

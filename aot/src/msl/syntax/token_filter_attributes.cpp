@@ -72,6 +72,8 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
   if (open < close) {
     put(",", at);
     const bool is_one_word = close == open + 3 && in_[open + 1].is(tok::identifier);
+    const bool is_word_first = row != nullptr && row->arguments == AttributeArguments::word_first && !is_one_word &&
+                               in_[open + 1].is(tok::identifier);
     if (row == nullptr || row->arguments == AttributeArguments::ignored) {
       put("0", at);
     } else if (is_one_word && row->arguments != AttributeArguments::values) {
@@ -79,6 +81,8 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
       put(fmt::format("\"{}\"", std::string(in_[open + 1].getIdentifierInfo()->getName())),
           in_[open + 1].getLocation());
     } else {
+      if (is_word_first)
+        put(fmt::format("\"{}\"", std::string(in_[++open].getIdentifierInfo()->getName())), in_[open].getLocation());
       out_.insert(out_.end(), in_.begin() + static_cast<std::ptrdiff_t>(open) + 1,
                   in_.begin() + static_cast<std::ptrdiff_t>(close) - 1);
     }

@@ -69,6 +69,11 @@ bool TokenFilter::word(std::string_view name) {
     ++at_;
     return true;
   }
+  if (name == "object_data" && is_object_data(at_)) {
+    put("__attribute__((address_space(6)))", at);
+    ++at_;
+    return true;
+  }
   if (name == "device" || name == "constant" || name == "threadgroup") {
     space(name);
     return true;

@@ -21,7 +21,22 @@ bool is_trailing_qualifier(const clang::Token& token) {
 }  // namespace
 
 bool TokenFilter::is_space_word(size_t at) const {
-  return is_word(at, "device") || is_word(at, "constant") || is_word(at, "threadgroup") || is_word(at, "thread");
+  return is_word(at, "device") || is_word(at, "constant") || is_word(at, "threadgroup") || is_word(at, "thread") ||
+         is_object_data(at);
+}
+
+/// A space of Metal 3; in front of a type or behind one, or of a method. Anywhere else it is a name of the user's.
+bool TokenFilter::is_object_data(size_t at) const {
+  if (!is_word(at, "object_data")) return false;
+  const Token& next = in_[at + 1];
+  const bool is_type =
+      next.is(tok::identifier) || next.is(tok::kw_const) || next.isSimpleTypeSpecifier(preprocessor_.getLangOpts());
+  const bool is_behind_type = next.isOneOf(tok::amp, tok::star) && at > 0 &&
+                              in_[at - 1].isOneOf(tok::identifier, tok::greater, tok::kw_const) &&
+                              in_[at + 2].is(tok::identifier);
+  const bool is_of_method = next.isOneOf(tok::l_brace, tok::semi) && at > 0 &&
+                            (in_[at - 1].is(tok::r_paren) || in_[at - 1].is(tok::kw_const));
+  return is_type || is_behind_type || is_of_method;
 }
 
 /// Behind the parameter list of a method: ") const device {".
