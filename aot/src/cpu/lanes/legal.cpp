@@ -161,6 +161,7 @@ std::string LegalityCheck::check_call(llvm::CallInst& call) const {
   if (is_lane_function(*callee))
     return lanes_ == kSimdWidth ? "" : "a simdgroup operation in a gang that is no simdgroup";
   if (!collective) return "a call to '" + callee->getName().str() + "'";
+  if (tensor_function(collective->kind)) return "a product of tensors";
   if (collective->kind == CollectiveKind::threadgroup_barrier) return {};
   if (lanes_ != kSimdWidth) return "a simdgroup operation in a gang that is no simdgroup";
   for (const llvm::Use& argument : call.args()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors and their products -> calls of the runtime (runtime/tensor.c). Internal to lower/ and work_item/.
+// Tensors and their products -> calls of the runtime (runtime/tensor.c). Internal to cpu/.
 #pragma once
 
 #include "smelt/base/result.hpp"
@@ -12,12 +12,15 @@ namespace smelt::aot::cpu {
 
 /// i32 (): which thread of the threadgroup runs; make_work_item replaces its calls.
 inline constexpr char kTensorThread[] = "smelt.tensor.thread";
+/// i32 (): smelt_cpu_dispatch::tensor_layout; likewise.
+inline constexpr char kTensorLayout[] = "smelt.tensor.layout";
 
 /// Whether the module works on tensors.
 bool has_tensors(const llvm::Module& module);
 
 /// Part of lower_air_operations. Thread memory of tensors gets a size that is known. Errors: unsupported for what of
-/// tensors is not on the CPU, by name: tensors that the API binds, cooperative inputs.
-Result<void> lower_tensors(llvm::Module& module);
+/// tensors is not on the CPU, by name: tensors that the API binds, for example.
+/// `wide_vectors`: the processor has vectors of 64 bytes.
+Result<void> lower_tensors(llvm::Module& module, bool wide_vectors);
 
 }  // namespace smelt::aot::cpu

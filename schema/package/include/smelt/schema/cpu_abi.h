@@ -142,6 +142,10 @@ struct smelt_cpu_services {
   const struct smelt_cpu_watch* watch;  ///< for code that watches; such code is given one always
 };
 
+/// smelt_cpu_dispatch::tensor_layout: which elements of a product's operands a thread holds ($SMELT_MPP_LAYOUT).
+#define SMELT_CPU_TENSORS_M5 0u        /* as measured on M5 */
+#define SMELT_CPU_TENSORS_SCRAMBLED 1u /* as no device does */
+
 /// One launch, as one worker sees it (workers may differ in `buffers` when a buffer is privatised).
 struct smelt_cpu_dispatch {
   void* const* buffers;                       ///< +0   address of each [[buffer(i)]]; null where nothing is bound
@@ -156,6 +160,7 @@ struct smelt_cpu_dispatch {
   uint32_t groups[3];                         ///< +80  threadgroups per grid, edge groups included
   uint32_t nominal_threads;                   ///< +92  product of `group`, rounded up to 32
   uint32_t private_buffers;                   ///< +96  bit i: buffers[i] is this worker's own copy (format 2)
+  uint32_t tensor_layout;                     ///< +100 SMELT_CPU_TENSORS_* (format 4)
   const struct smelt_cpu_texture* const*
       textures;  ///< +104 each [[texture(i)]]; null where nothing is bound (format 3)
   const struct smelt_cpu_sampler* const* samplers;  ///< +112 each [[sampler(i)]]; likewise (format 3)
