@@ -136,6 +136,8 @@ class TensorTest(CliTest):
 
     # ---- Products
 
+    checked_option = ()
+
     def product(self, package, function, m, n, k, factor=1):
         """Halves that are small whole numbers: every sum is exact."""
         left = [float((i * 7 + i // k) % 11 - 5) for i in range(m * k)]
@@ -144,7 +146,8 @@ class TensorTest(CliTest):
         b = npy.write(self.folder / "b.npy", right, "<f2", (k, n))
         out = self.folder / "c.npy"
         threads = (-(-n // 32) * 128, -(-m // 64))
-        self.succeed("run", package, function, "--threads", f"{threads[0]},{threads[1]}", "--group", "128,1", a, b,
+        self.succeed("run", *self.checked_option, package, function, "--threads", f"{threads[0]},{threads[1]}", "--group",
+                     "128,1", a, b,
                      f"f32[{m},{n}]={out}", f"u32:{m}", f"u32:{n}", f"u32:{k}")
         wanted = [factor * sum(left[i * k + l] * right[l * n + j] for l in range(k)) for i in range(m) for j in range(n)]
         self.assertEqual(npy.read(out)[0], wanted)
@@ -245,7 +248,7 @@ class TensorTest(CliTest):
         package = self.compile(INLINE)
         result = smelt("run", package, "inline_matmul", "--threads", "128", *["f32[1]"] * 3, *["u32:1"] * 3,
                        environment={**os.environ, "SMELT_MPP_LAYOUT": "m4"})  # fmt: skip
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn(b"SMELT_MPP_LAYOUT is 'm4'; want m5 or scrambled", result.stderr)
 
     def test_products_under_both_layouts(self):
@@ -404,6 +407,59 @@ class TensorTest(CliTest):
             self.assertEqual(npy.read(out)[0], wanted)
             agree[layout] = npy.read(same)[0]
         self.assertEqual(agree, {"m5": [1], "scrambled": [0]})
+
+    # ---- Checked
+
+    def checked(self, text, function, *arguments):
+        package = self.compile(text, "--checked=memory")
+        return smelt("run", "--checked=memory", package, function, *arguments)
+
+    def test_checked_products_are_right(self):
+        package = self.compile(INLINE_COOPERATIVE, "--checked=memory")
+        self.checked_option = ("--checked=memory",)
+        self.product(package, "twice", 100, 70, 37, factor=2)
+
+    def test_checked_extents(self):
+        """The right operand says more rows than its buffer has."""
+        result = self.checked(INLINE, "inline_matmul", "--threads", 128, "--group", 128, "f16[64,48]", "f16[47,32]",
+                              "f32[64,32]", "u32:64", "u32:32", "u32:48")  # fmt: skip
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), r"reads 1 bytes at offset 3070 .* of buffer 1 .* which has 3008 bytes")
+
+    def test_checked_store(self):
+        result = self.checked(INLINE, "inline_matmul", "--threads", 128, "--group", 128, "f16[64,48]", "f16[48,32]",
+                              "f32[63,32]", "u32:64", "u32:32", "u32:48")  # fmt: skip
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), r"writes 1 bytes at offset 8188 .* of buffer 2 .* which has 8064 bytes")
+
+    def test_checked_static_depth(self):
+        """A depth that is known when it is compiled is read whole: llama.cpp#27064."""
+        text = """kernel void deep(device half* a, device half* b, device float* c) {
+          constexpr auto d = matmul2d_descriptor(16, 16, %s); matmul2d<d, execution_simdgroup> op;
+          op.run(tensor(a, dextents<int, 2>(24, 16)), tensor(b, dextents<int, 2>(16, 24)),
+                 tensor(c, dextents<int, 2>(16, 16))); }"""
+        sizes = ("--threads", 32, "--group", 32, "f16[384]", "f16[384]", "f32[256]")
+        self.assertEqual(self.checked(text % "int(dynamic_extent)", "deep", *sizes).returncode, 0)
+        result = self.checked(text % "32", "deep", *sizes)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"reads 1 bytes at offset 782", result.stderr)
+
+    def test_checked_capacity(self):
+        """16 x 16 elements of one SIMD-group are 8 a thread: what writes 16 of them, writes past the operand."""
+        text = """kernel void past(device half* a) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16); matmul2d<d, execution_simdgroup> op;
+          auto l = op.get_left_input_cooperative_tensor<half, half, float>();
+          for (ushort i = 0; i < 8; ++i) { l[i] = a[i]; l[%d + i] = a[i]; }
+          a[0] = l[3]; }"""
+        self.assertEqual(self.checked(text % 0, "past", "--threads", 32, "--group", 32, "f16[8]").returncode, 0)
+        result = self.checked(text % 8, "past", "--threads", 32, "--group", 32, "f16[8]")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"writes 2 bytes at offset 16 of an array of its own, outside of it", result.stderr)
+
+    def test_watched_code_has_no_tensors(self):
+        result = smelt("compile", self.source(INLINE), "--target", "macos26.2", "--checked=races",
+                       "-o", self.folder / "k.smelt")  # fmt: skip
+        self.assertIn(b"works on tensors, of which only memory is checked (--checked=memory)", result.stderr)
 
     # ---- What is refused
 

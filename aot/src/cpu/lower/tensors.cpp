@@ -28,7 +28,7 @@ using llvm::StringRef;
 using llvm::Value;
 
 /// Of a Tensor in runtime/tensor.c.
-constexpr uint64_t kTensorBytes = 80;
+constexpr uint64_t kTensorBytes = 112;
 constexpr uint64_t kMostRank = 8;
 /// Operands of a product.
 enum : uint64_t { kLeft = 0, kRight = 1, kDestination = 2 };
@@ -47,7 +47,8 @@ bool is_tensor_name(StringRef name) {
 
 class TensorLowering {
  public:
-  TensorLowering(llvm::Module& module, bool wide_vectors) : module_(module), wide_vectors_(wide_vectors) {}
+  TensorLowering(llvm::Module& module, bool wide_vectors, bool checked)
+      : module_(module), wide_vectors_(wide_vectors), checked_(checked) {}
 
   Result<void> lower() {
     // Code reads them from where it lies itself.
@@ -229,9 +230,10 @@ class TensorLowering {
       if (!rank || *rank > kMostRank)
         return refuse(call, "tensors of more than {} dimensions are not on the CPU", kMostRank);
       SMELT_TRY_VOID(
-          run(builder, "tensor_init",
+          run(builder, kTensorInit,
               {call.getArgOperand(0), whole(builder, call.getArgOperand(1)), flat(builder, call.getArgOperand(2)),
-               call.getArgOperand(3), call.getArgOperand(4), whole(builder, call.getArgOperand(5))}));
+               call.getArgOperand(3), call.getArgOperand(4), whole(builder, call.getArgOperand(5)), builder.getInt64(0),
+               builder.getInt64(INT64_MAX), builder.getInt32(0)}));
       return nullptr;
     }
     if (name == "air.get_extent_private_tensor.i32")
@@ -280,6 +282,9 @@ class TensorLowering {
       return refuse(call, "a product of these elements is not on the CPU");
     const auto threads = operand(call, at);
     if (!threads) return refuse(call, "a product of a number of threads that varies is not on the CPU");
+    if (checked_)
+      for (unsigned i = 0; i < 3; ++i)
+        if ((form & (kOwnLeft << i)) == 0) SMELT_TRY_VOID(bound_operand(builder, call, i, objects[i]));
     llvm::SmallVector<Value*, 8> operands{call.getArgOperand(0), objects[0], objects[1], objects[2],
                                           builder.getInt32(form)};
     if (*threads < kSimdWidth) {
@@ -290,6 +295,32 @@ class TensorLowering {
     operands.append({thread(builder), constant(builder, *threads), layout(builder)});
     together(builder, CollectiveKind::tensor_product, operands);
     return nullptr;
+  }
+
+  /// For checked code: what a product touches of a tensor, by what its descriptor says.
+  Result<void> bound_operand(llvm::IRBuilder<>& builder, CallInst& call, unsigned which, Value* tensor) {
+    const auto field = [&](unsigned at, llvm::Type* type) {
+      return builder.CreateLoad(type,
+                                builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), call.getArgOperand(0), at));
+    };
+    llvm::Type* const i32 = builder.getInt32Ty();
+    Value *const m = field(0, i32), *const n = field(4, i32), *const k = field(8, i32);
+    const auto is_turned = [&](unsigned at) { return builder.CreateIsNotNull(field(at, builder.getInt8Ty())); };
+    Value *rows = m, *columns = n, *deep = builder.getInt32(0);
+    if (which != kDestination) {
+      Value* const is_static = builder.CreateICmpSGE(k, builder.getInt32(0));
+      Value* const depth = builder.CreateSelect(is_static, k, builder.getInt32(INT32_MAX));
+      Value* const turned = is_turned(which == kLeft ? 12 : 13);
+      Value* const along = which == kLeft ? turned : builder.CreateNot(turned);  // depth runs along rows
+      Value* const across = which == kLeft ? m : n;
+      rows = builder.CreateSelect(along, depth, across);
+      columns = builder.CreateSelect(along, across, depth);
+      deep =
+          builder.CreateSelect(is_static, builder.CreateSelect(along, builder.getInt32(1), builder.getInt32(2)), deep);
+    }
+    SMELT_TRY_VOID(
+        run(builder, kTensorLeaves, {tensor, rows, columns, deep, builder.getInt32(which == kDestination ? 1 : 0)}));
+    return {};
   }
 
   /// <what>(operand, descriptor, memory, ..., types, threads).
@@ -370,13 +401,18 @@ class TensorLowering {
       return refuse(call, "tensors that Metal's interface binds are not on the CPU");
     llvm::SmallVector<Value*, 9> operands = places(builder, call, shape, threads, kBehindDescriptor + 3);
     operands.append({call.getArgOperand(kBehindDescriptor), call.getArgOperand(kBehindDescriptor + 1)});
+    if (checked_)
+      SMELT_TRY_VOID(
+          run(builder, kTensorLeaves,
+              {call.getArgOperand(kBehindDescriptor + 1), constant(builder, shape.rows),
+               constant(builder, shape.columns), builder.getInt32(0), builder.getInt32(what == "store" ? 1 : 0)}));
     SMELT_TRY_VOID(run(builder, "tensor_" + what.str(), operands));
     if (what == "store") meet(builder, threads);
     return nullptr;
   }
 
   llvm::Module& module_;
-  const bool wide_vectors_;
+  const bool wide_vectors_, checked_;
 };
 
 }  // namespace
@@ -387,8 +423,8 @@ bool has_tensors(const llvm::Module& module) {
   });
 }
 
-Result<void> lower_tensors(llvm::Module& module, bool wide_vectors) {
-  return TensorLowering(module, wide_vectors).lower();
+Result<void> lower_tensors(llvm::Module& module, bool wide_vectors, bool checked) {
+  return TensorLowering(module, wide_vectors, checked).lower();
 }
 
 }  // namespace smelt::aot::cpu

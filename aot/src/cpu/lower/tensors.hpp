@@ -4,6 +4,8 @@
 
 #include "smelt/base/result.hpp"
 
+#include <cstdint>
+
 namespace llvm {
 class Module;
 }
@@ -15,12 +17,18 @@ inline constexpr char kTensorThread[] = "smelt.tensor.thread";
 /// i32 (): smelt_cpu_dispatch::tensor_layout; likewise.
 inline constexpr char kTensorLayout[] = "smelt.tensor.layout";
 
+/// Runtime functions that checked code gives what it knows (work_item/checked.cpp): (tensor, rank, data, extents,
+/// strides, type, i64 offset in the data's object, i64 its bytes, i32 object), and i32 (tensor, rows, columns, deep,
+/// is_write), after which the fault lies in the tensor, whose other bytes are the runtime's.
+inline constexpr char kTensorInit[] = "tensor_init", kTensorLeaves[] = "tensor_leaves";
+inline constexpr uint64_t kTensorStrayAt = 96, kTensorObjectAt = 104;
+
 /// Whether the module works on tensors.
 bool has_tensors(const llvm::Module& module);
 
 /// Part of lower_air_operations. Thread memory of tensors gets a size that is known. Errors: unsupported for what of
 /// tensors is not on the CPU, by name: tensors that the API binds, for example.
-/// `wide_vectors`: the processor has vectors of 64 bytes.
-Result<void> lower_tensors(llvm::Module& module, bool wide_vectors);
+/// `wide_vectors`: the processor has vectors of 64 bytes. `checked`: what products touch is looked at before.
+Result<void> lower_tensors(llvm::Module& module, bool wide_vectors, bool checked);
 
 }  // namespace smelt::aot::cpu

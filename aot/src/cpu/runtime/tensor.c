@@ -21,6 +21,10 @@ typedef struct {
   i32 type;  ///< as in a descriptor: 0 f32, 1 f16, 2 bf16, 3 i8, 4 u8, 7 i32
   i32 extent[TENSOR_RANK];
   i32 stride[TENSOR_RANK];  ///< in elements
+  // Of checked code: what `data` lies in, and where. Else an object without end.
+  i64 offset, bytes;
+  i64 stray;  ///< where a product would have left it
+  i32 object;
 } Tensor;
 
 /// {m, n, k, transpose left, transpose right, relaxed precision, mode}.
@@ -42,7 +46,12 @@ RT_INLINE i32 least(i32 a, i32 b) {
   return a < b ? a : b;
 }
 
-void smelt_rt_tensor_init(Tensor* t, i32 rank, unsigned char* data, const i32* extents, const i32* strides, i32 type) {
+void smelt_rt_tensor_init(Tensor* t, i32 rank, unsigned char* data, const i32* extents, const i32* strides, i32 type,
+                          i64 offset, i64 bytes, i32 object) {
+  t->offset = offset;
+  t->bytes = bytes;
+  t->stray = 0;
+  t->object = object;
   t->data = data;
   t->rank = rank;
   t->type = type;
@@ -67,7 +76,32 @@ void smelt_rt_tensor_slice(Tensor* t, const Tensor* of, i32 rank, const i32* ori
     t->stride[i] = of->stride[i];
     at += (i64)origin[i] * of->stride[i];
   }
-  t->data = of->data + at * bytes_of(of->type);
+  at *= bytes_of(of->type);
+  t->data = of->data + at;
+  t->offset = of->offset + at;
+  t->bytes = of->bytes;
+  t->stray = 0;
+  t->object = of->object;
+}
+
+/// Whether an operation on so many rows and columns touches what is not in the tensor's object; the tensor has nothing
+/// then, so that nobody does. What is outside of its extents is not touched, but in the dimension `deep` (1 rows, 2
+/// columns, 0 none): a product whose depth is known when it is compiled asks for all of it (llama.cpp#27064).
+i32 smelt_rt_tensor_leaves(Tensor* t, i32 rows, i32 columns, i32 deep, i32 is_write) {
+  (void)is_write;
+  if (deep != 1) rows = least(rows, t->extent[1]);
+  if (deep != 2) columns = least(columns, t->extent[0]);
+  if (rows <= 0 || columns <= 0 || t->extent[0] <= 0 || t->extent[1] <= 0) return 0;
+  const i64 bytes = bytes_of(t->type);
+  for (i32 corner = 3; corner >= 0; --corner) {
+    const i64 row = (corner & 1) != 0 ? rows - 1 : 0, column = (corner & 2) != 0 ? columns - 1 : 0;
+    const i64 at = t->offset + (row * t->stride[1] + column * t->stride[0]) * bytes;
+    if (at >= 0 && at <= t->bytes - bytes) continue;
+    t->stray = at;
+    t->extent[0] = t->extent[1] = 0;
+    return 1;
+  }
+  return 0;
 }
 
 // ---- Which elements a thread holds

@@ -361,10 +361,11 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
   SMELT_TRY_VOID(keep_recursion(module));
-  if (options.checked && has_tensors(module))
-    return fail(Errc::unsupported, "kernel '{}' works on tensors, whose accesses are not checked yet; run it unchecked",
+  if (options.checked.watches() && has_tensors(module))
+    return fail(Errc::unsupported, "kernel '{}' works on tensors, of which only memory is checked (--checked=memory)",
                 info.function->getName().str());
   LowerOptions lower;
+  lower.check_tensors = bool(options.checked);
   lower.wide_vectors = options.level == CpuLevel::x86_64_v4;
   lower.expand_memory = !bool(options.checked);  // one check for the whole of it
   lower.name_texels = bool(options.checked);
