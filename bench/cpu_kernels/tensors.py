@@ -81,7 +81,7 @@ def measure(folder: pathlib.Path, seconds: float) -> int:
     if sgemm is None:
         print("libopenblas.so.0 is not there")
         return SKIPPED
-    library = smelt.load_package(folder / "tensors.smelt", device=smelt.Device("cpu", threads=1))
+    library = smelt.load_metallib(folder / "tensors.smelt", device=smelt.Device("cpu", threads=1))
     random = np.random.default_rng(1)
     wide = [random.standard_normal((SIZE, SIZE), dtype=np.float32).astype(np.float16).astype(np.float32) for _ in range(2)]
     ours, theirs = np.zeros((SIZE, SIZE), np.float32), np.zeros((SIZE, SIZE), np.float32)

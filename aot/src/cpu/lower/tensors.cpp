@@ -10,6 +10,7 @@
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -34,8 +35,8 @@ constexpr uint64_t kMostRank = 8;
 enum : uint64_t { kLeft = 0, kRight = 1, kDestination = 2 };
 /// Bits of a product's form, as in runtime/tensor.c: float in full precision; operands that threads hold; wide vectors.
 enum : uint32_t { kFullFloat = 1, kOwnLeft = 2, kWideVectors = 16, kTypesFrom = 8 };
-/// A tensor that a kernel made.
-constexpr uint64_t kInline = 2;
+/// Tensors that the API binds, parts of those, and tensors that a kernel made.
+enum : uint64_t { kHandle = 0, kPart = 1, kInline = 2 };
 /// The seven numbers of a descriptor follow the number of the operand.
 constexpr unsigned kBehindDescriptor = 8;
 
@@ -269,10 +270,11 @@ class TensorLowering {
       if (elements[i] == nullptr) return refuse(call, "a product of these elements is not on the CPU");
       objects[i] = call.getArgOperand(at++);
       form |= elements[i]->number << (kTypesFrom + 4 * i);
-      if (!is_placed)
+      if (!is_placed) {
         form |= kOwnLeft << i;
-      else if (operand(call, at++) != kInline)
-        return refuse(call, "tensors that Metal's interface binds are not on the CPU");
+      } else {
+        SMELT_TRY(objects[i], tensor_of(builder, call, objects[i], at++));
+      }
     }
     if (part != parts.size() || at + 1 != call.arg_size())
       return refuse(call, "this form of a product is not on the CPU");
@@ -295,6 +297,30 @@ class TensorLowering {
     operands.append({thread(builder), constant(builder, *threads), layout(builder)});
     together(builder, CollectiveKind::tensor_product, operands);
     return nullptr;
+  }
+
+  /// A Tensor, whatever kind the operand is of: its kind is the call's operand `kind`.
+  Result<Value*> tensor_of(llvm::IRBuilder<>& builder, CallInst& call, Value* object, unsigned kind) {
+    const auto known = operand(call, kind);
+    if (known == kInline) return object;
+    if (checked_) return refuse(call, "tensors that Metal's interface binds are not checked");
+    // The address of {i32 origin[rank], handle}, or of {handle}.
+    const auto* place = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(object));
+    const auto bytes = place != nullptr ? place->getAllocationSize(module_.getDataLayout()) : std::nullopt;
+    constexpr uint64_t kHandleBytes = 8;
+    if (!known || *known > kPart || !bytes || bytes->isScalable() || bytes->getFixedValue() < kHandleBytes ||
+        bytes->getFixedValue() > kHandleBytes + sizeof(int32_t) * kMostRank ||
+        (*known == kHandle && bytes->getFixedValue() != kHandleBytes))
+      return refuse(call, "a tensor of this form is not on the CPU");
+    const uint64_t at = bytes->getFixedValue() - kHandleBytes;
+    llvm::IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt());
+    llvm::AllocaInst* made = entry.CreateAlloca(llvm::ArrayType::get(entry.getInt8Ty(), kTensorBytes));
+    made->setAlignment(llvm::Align(8));
+    Value* const handle = builder.CreateLoad(llvm::PointerType::get(module_.getContext(), 1),
+                                             builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), object, at));
+    SMELT_TRY_VOID(
+        run(builder, "tensor_bound", {made, flat(builder, handle), object, constant(builder, at / sizeof(int32_t))}));
+    return made;
   }
 
   /// For checked code: what a product touches of a tensor, by what its descriptor says.
@@ -397,10 +423,10 @@ class TensorLowering {
     const TensorElement* const element = element_of(call, kBehindDescriptor + 3);
     if (element == nullptr || element != tensor_element(tensor.rsplit('_').second))
       return refuse(call, "a {} that converts elements is not on the CPU", what.str());
-    if (operand(call, kBehindDescriptor + 2) != kInline)
-      return refuse(call, "tensors that Metal's interface binds are not on the CPU");
+    SMELT_TRY(Value * object,
+              tensor_of(builder, call, call.getArgOperand(kBehindDescriptor + 1), kBehindDescriptor + 2));
     llvm::SmallVector<Value*, 9> operands = places(builder, call, shape, threads, kBehindDescriptor + 3);
-    operands.append({call.getArgOperand(kBehindDescriptor), call.getArgOperand(kBehindDescriptor + 1)});
+    operands.append({call.getArgOperand(kBehindDescriptor), object});
     if (checked_)
       SMELT_TRY_VOID(
           run(builder, kTensorLeaves,

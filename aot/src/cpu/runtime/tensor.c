@@ -14,7 +14,7 @@
 #include "rt.h"
 
 #define TENSOR_RANK 8
-/// cpu/lower/tensors.cpp knows its size.
+/// smelt_cpu_tensor of schema/cpu_abi.h; cpu/lower/tensors.cpp knows its size.
 typedef struct {
   unsigned char* data;
   i32 rank;
@@ -82,6 +82,19 @@ void smelt_rt_tensor_slice(Tensor* t, const Tensor* of, i32 rank, const i32* ori
   t->bytes = of->bytes;
   t->stray = 0;
   t->object = of->object;
+}
+
+/// What the API binds, from an origin on where there is one.
+void smelt_rt_tensor_bound(Tensor* t, const Tensor* of, const i32* origin, i32 count) {
+  i64 at = 0;
+  *t = *of;
+  for (i32 i = 0; i < t->rank && i < TENSOR_RANK && i < count; ++i) {
+    t->extent[i] -= origin[i];
+    at += (i64)origin[i] * t->stride[i];
+  }
+  at *= bytes_of(t->type);
+  t->data += at;
+  t->offset += at;
 }
 
 /// Whether an operation on so many rows and columns touches what is not in the tensor's object; the tensor has nothing
@@ -290,20 +303,21 @@ RT_INLINE Words8 eight_words(const unsigned char* at, i32 type) {
   return words;
 }
 
+/// -fno-unroll-loops would leave arrays of registers in memory.
+#define UNROLL _Pragma("clang loop unroll(full)")
 #define UNPACK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 /// Rows of eight become columns, `width` words apart.
 RT_INLINE void turn_eight(u32* to, i32 width, Words8* r) {
   Words8 s[8], t[8];
-  for (i32 i = 0; i < 4; ++i) {
+  UNROLL for (i32 i = 0; i < 4; ++i) {
     s[2 * i] = UNPACK(r[2 * i], r[2 * i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
     s[2 * i + 1] = UNPACK(r[2 * i], r[2 * i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
   }
-  for (i32 i = 0; i < 2; ++i)
-    for (i32 j = 0; j < 2; ++j) {
-      t[4 * i + 2 * j] = UNPACK(s[4 * i + j], s[4 * i + 2 + j], 0, 1, 8, 9, 4, 5, 12, 13);
-      t[4 * i + 2 * j + 1] = UNPACK(s[4 * i + j], s[4 * i + 2 + j], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  for (i32 i = 0; i < 4; ++i) {
+  UNROLL for (i32 i = 0; i < 2; ++i) UNROLL for (i32 j = 0; j < 2; ++j) {
+    t[4 * i + 2 * j] = UNPACK(s[4 * i + j], s[4 * i + 2 + j], 0, 1, 8, 9, 4, 5, 12, 13);
+    t[4 * i + 2 * j + 1] = UNPACK(s[4 * i + j], s[4 * i + 2 + j], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  UNROLL for (i32 i = 0; i < 4; ++i) {
     const Words8 low = UNPACK(t[i], t[4 + i], 0, 1, 2, 3, 8, 9, 10, 11);
     const Words8 high = UNPACK(t[i], t[4 + i], 4, 5, 6, 7, 12, 13, 14, 15);
     __builtin_memcpy(to + i * width, &low, 32);
@@ -335,7 +349,7 @@ RT_INLINE void pack_lines(u32* to, i32 width, const unsigned char* from, i32 typ
       i32 d = 0;
       for (; d + 8 <= depth; d += 8) {
         Words8 rows[8];
-        for (i32 i = 0; i < 8; ++i) rows[i] = eight_words(from + (a + i) * step_across + d * bytes, type);
+        UNROLL for (i32 i = 0; i < 8; ++i) rows[i] = eight_words(from + (a + i) * step_across + d * bytes, type);
         turn_eight(to + d * width + a, width, rows);
       }
       for (; d < depth; ++d)
@@ -405,6 +419,40 @@ typedef struct {
     }                                                                                                                \
   } while (0)
 
+/// Words of whole blocks that lie in the part: two or four neighbours at once. 0: not a case of that. `to` or `from` is
+/// the part, of `width` words a row.
+RT_INLINE i32 move_blocks(const Operand* o, Part part, u32* to, const u32* from, i32 width) {
+  const Shared* const s = &o->shape;
+  if (s->layout == kScrambled || o->mask != ~0u || bytes_of(o->type) != 4 || ((part.row | part.column) & 15) != 0 ||
+      ((part.rows | part.columns) & 15) != 0)
+    return 0;
+  const i32 quarters = s->layout == kQuarters, edge = quarters ? 8 : 16;
+  const i32 wide = blocks_in(s->columns, edge), places = blocks_each(s, edge), all = blocks_of(s, edge);
+  const i32 first = o->thread % s->threads / 32 * places;
+  for (i32 place = 0; place < places && first + place < all; ++place) {
+    const i32 row = (first + place) / wide * edge - part.row, column = (first + place) % wide * edge - part.column;
+    if (row < 0 || row >= part.rows || column < 0 || column >= part.columns) continue;
+    const i64 corner = (i64)row * width + column;
+    for (i32 lane = 0; lane < 32; ++lane) {
+      const i32 inside = quarters ? in_quarter(lane, 0) : in_block(kDestination, kBlocks, lane, 0);
+      const i64 at = corner + inside / 16 * width + inside % 16;
+      unsigned char* const own = o->own[lane] + place * (quarters ? 8 : 32);
+      if (quarters && to) {
+        __builtin_memcpy(to + at, own, 8);
+      } else if (quarters) {
+        __builtin_memcpy(own, from + at, 8);
+      } else if (to) {
+        __builtin_memcpy(to + at, own, 16);
+        __builtin_memcpy(to + at + 8 * width, own + 16, 16);
+      } else {
+        __builtin_memcpy(own, from + at, 16);
+        __builtin_memcpy(own + 16, from + at + 8 * width, 16);
+      }
+    }
+  }
+  return 1;
+}
+
 /// As words at to[r * row_step + c * column_step]. The part is inside of the operand.
 RT_INLINE void take_of_type(const Operand* o, Part part, u32* to, i32 row_step, i32 column_step, i32 type) {
   const i64 bytes = bytes_of(type);
@@ -415,6 +463,7 @@ RT_INLINE void give_of_type(const Operand* o, Part part, const u32* from, i32 wi
   EACH_HELD(o, part, put_word(o->own[lane] + index * bytes, type, from[r * width + c]));
 }
 static void __attribute__((noinline)) take_held(const Operand* o, Part part, u32* to, i32 row_step, i32 column_step) {
+  if (column_step == 1 && move_blocks(o, part, to, 0, row_step)) return;
   if (bytes_of(o->type) == 4)
     take_of_type(o, part, to, row_step, column_step, kI32);
   else if (o->type == kF16)
@@ -423,6 +472,7 @@ static void __attribute__((noinline)) take_held(const Operand* o, Part part, u32
     take_of_type(o, part, to, row_step, column_step, o->type);
 }
 static void __attribute__((noinline)) give_held(const Operand* o, Part part, const u32* from, i32 width) {
+  if (move_blocks(o, part, 0, from, width)) return;
   if (bytes_of(o->type) == 4)
     give_of_type(o, part, from, width, kI32);
   else
@@ -452,19 +502,20 @@ static void __attribute__((noinline)) pack_operand(const Operand* o, u32* to, i3
 // ---- Products
 
 /// sums[rows][TILE_COLUMNS] += left[depth][TILE_ROWS] * right[depth][TILE_COLUMNS], `STEP` rows and 16 columns at once.
-#define MULTIPLY(name, Scalar, Vector, ADD, STEP)                                                                 \
-  RT_INLINE void name(u32* sums, const u32* left, const u32* right, i32 rows, i32 columns, i32 depth) {           \
-    for (i32 c = 0; c < columns; c += 16)                                                                         \
-      for (i32 r = 0; r < rows; r += STEP) {                                                                      \
-        Vector sum[STEP];                                                                                         \
-        for (i32 i = 0; i < STEP; ++i) sum[i] = *(const Vector*)(const void*)(sums + (r + i) * TILE_COLUMNS + c); \
-        for (i32 d = 0; d < depth; ++d) {                                                                         \
-          const Vector b = *(const Vector*)(const void*)(right + d * TILE_COLUMNS + c);                           \
-          const Scalar* const a = (const Scalar*)(const void*)(left + d * TILE_ROWS + r);                         \
-          for (i32 i = 0; i < STEP; ++i) ADD(sum[i], a[i], b);                                                    \
-        }                                                                                                         \
-        for (i32 i = 0; i < STEP; ++i) *(Vector*)(void*)(sums + (r + i) * TILE_COLUMNS + c) = sum[i];             \
-      }                                                                                                           \
+#define MULTIPLY(name, Scalar, Vector, ADD, STEP)                                                             \
+  RT_INLINE void name(u32* sums, const u32* left, const u32* right, i32 rows, i32 columns, i32 depth) {       \
+    for (i32 c = 0; c < columns; c += 16)                                                                     \
+      for (i32 r = 0; r < rows; r += STEP) {                                                                  \
+        Vector sum[STEP];                                                                                     \
+        UNROLL for (i32 i = 0; i < STEP; ++i) sum[i] =                                                        \
+            *(const Vector*)(const void*)(sums + (r + i) * TILE_COLUMNS + c);                                 \
+        for (i32 d = 0; d < depth; ++d) {                                                                     \
+          const Vector b = *(const Vector*)(const void*)(right + d * TILE_COLUMNS + c);                       \
+          const Scalar* const a = (const Scalar*)(const void*)(left + d * TILE_ROWS + r);                     \
+          UNROLL for (i32 i = 0; i < STEP; ++i) ADD(sum[i], a[i], b);                                         \
+        }                                                                                                     \
+        UNROLL for (i32 i = 0; i < STEP; ++i) * (Vector*)(void*)(sums + (r + i) * TILE_COLUMNS + c) = sum[i]; \
+      }                                                                                                       \
   }
 #define ADD_FLOATS(sum, a, b) sum = __builtin_elementwise_fma(a - (Floats16){}, b, sum)
 #define ADD_WORDS(sum, a, b) sum += a * b

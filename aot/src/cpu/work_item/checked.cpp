@@ -202,9 +202,9 @@ class AccessGuard {
 
   void report_tensor(llvm::CallInst& call) {
     constexpr unsigned kIsWrite = 4;
-    llvm::IRBuilder<> builder(call.getNextNode());
-    llvm::Instruction* then =
-        llvm::SplitBlockAndInsertIfThen(builder.CreateIsNotNull(&call), call.getNextNode()->getNextNode(), false);
+    llvm::Instruction* const next = call.getNextNode();
+    llvm::Value* const leaves = llvm::IRBuilder<>(next).CreateIsNotNull(&call);
+    llvm::Instruction* const then = llvm::SplitBlockAndInsertIfThen(leaves, next, false);
     llvm::IRBuilder<> report(then);
     const auto field = [&](llvm::Type* type, uint64_t at) {
       return report.CreateLoad(type, report.CreateConstInBoundsGEP1_64(report.getInt8Ty(), call.getArgOperand(0), at));

@@ -17,6 +17,10 @@
 #include <metal_types>
 
 namespace metal {
+/// Types that sources name; no tensor has such elements here, as what AIR calls them is not known.
+struct int4b_format;
+struct uint4b_format;
+
 namespace __tensors {
 
 inline constexpr size_t dynamic_extent = size_t(-1);
@@ -138,6 +142,8 @@ struct __tensor_types {
   using extents_type = Extents;
   using index_type = typename Extents::index_type;
   static_assert(!__is_const(value_type), "elements of a tensor are not const");
+  static_assert(!__is_same(value_type, int4b_format) && !__is_same(value_type, uint4b_format),
+                "4-bit elements of tensors are not supported");
   static_assert(__element<Element>::space == 1 || __element<Element>::space == 3,
                 "elements of a tensor are in device or threadgroup memory");
   static_assert(sizeof(index_type) == 4, "indices of tensors are int here");

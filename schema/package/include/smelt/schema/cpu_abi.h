@@ -72,6 +72,21 @@ struct smelt_cpu_sampler {
   uint64_t state[2];
 };
 
+enum { SMELT_CPU_TENSOR_RANK = 8 };
+
+/// What the [[buffer(i)]] of an argument tensor<T, ...> points to. Element (i0, i1, ...) lies at
+/// data + (i0 * stride[0] + i1 * stride[1] + ...) * the type's size.
+struct smelt_cpu_tensor {
+  unsigned char* data;
+  int32_t rank;                           ///< 1 to SMELT_CPU_TENSOR_RANK
+  int32_t type;                           ///< 0 float, 1 half, 2 bfloat, 3 char, 4 uchar, 7 int
+  int32_t extent[SMELT_CPU_TENSOR_RANK];  ///< in elements, dimension 0 first
+  int32_t stride[SMELT_CPU_TENSOR_RANK];  ///< likewise
+  int64_t offset, bytes;                  ///< of `data` in its buffer, and bytes of that: checked code looks
+  int64_t stray;                          ///< for the code
+  int32_t object;                         ///< smelt_cpu_fault::buffer
+};
+
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
 #define SMELT_CPU_FAULT_TEXTURE 0xFFFFFFF9u   /* outside of the smelt_cpu_texture at `offset`; `bytes`: x, y << 32 */
