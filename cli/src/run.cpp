@@ -201,13 +201,29 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
   return service::Session::open()->load_bytes({file->bytes(), file}, options.file, device, with);
 }
 
-Result<void> bind_argument(Encoder& encoder, uint32_t index, const RunArgument& argument,
+/// The array of an argument that is a tensor: its last dimension is dimension 0.
+std::optional<TensorShape> tensor_shape(const Function& function, uint32_t index, const RunArgument& argument) {
+  for (const ArgInfo& one : function.args()) {
+    std::string_view type = one.type_name;
+    constexpr std::string_view kTensor = "tensor<";
+    if (one.kind != ArgumentKind::other || one.index != index || !type.starts_with(kTensor)) continue;
+    type.remove_prefix(kTensor.size());
+    TensorShape shape{std::string(type.substr(0, type.find(','))), {}, {}};
+    shape.extents.assign(argument.array.shape.rbegin(), argument.array.shape.rend());
+    return shape;
+  }
+  return std::nullopt;
+}
+
+Result<void> bind_argument(Encoder& encoder, const Function& function, uint32_t index, const RunArgument& argument,
                            std::vector<BufferRef>& buffers) {
   buffers.emplace_back();
   if (argument.is_scalar) return encoder.set_bytes(index, argument.array.data);
   SMELT_TRY(buffers.back(), encoder.device()->make_buffer(argument.array.data.size()));
   const auto contents = buffers.back()->contents();
   std::copy(argument.array.data.begin(), argument.array.data.end(), contents.begin());
+  if (const auto shape = tensor_shape(function, index, argument))
+    return encoder.set_tensor(index, buffers.back(), 0, *shape);
   return encoder.set_buffer(index, buffers.back());
 }
 
@@ -234,7 +250,8 @@ void warn_of_mismatches(const Function& function, const RunOptions& options, con
   const auto args = function.args();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
-      return class_of(one.kind) == BindingClass::buffer && one.index <= i &&
+      const bool is_tensor = one.kind == ArgumentKind::other && one.type_name.starts_with("tensor<");
+      return (class_of(one.kind) == BindingClass::buffer || is_tensor) && one.index <= i &&
              i < one.index + std::max<size_t>(one.array_size, 1);
     });
     const std::string& type = arguments[i].array.type;
@@ -287,11 +304,11 @@ Result<Bound> bind(const RunOptions& options, const Launch& launch, Context& con
   SMELT_TRY(bound.encoder, Encoder::create(device));
   Encoder& encoder = *bound.encoder;
   SMELT_TRY_VOID(encoder.set_pipeline(pipeline));
+  SMELT_TRY(const FunctionRef described, function->with_code());
   for (size_t i = 0; i < launch.arguments.size(); ++i)
-    SMELT_TRY_VOID(bind_argument(encoder, static_cast<uint32_t>(i), launch.arguments[i], bound.buffers));
+    SMELT_TRY_VOID(bind_argument(encoder, *described, static_cast<uint32_t>(i), launch.arguments[i], bound.buffers));
   for (const ThreadgroupMemory& memory : launch.threadgroup_memory)
     SMELT_TRY_VOID(encoder.set_threadgroup_memory(memory.index, memory.bytes));
-  SMELT_TRY(const FunctionRef described, function->with_code());
   for (const RunTexture& texture : launch.textures) bound.texels.push_back(texture.argument.array.data);
   for (size_t i = 0; i < launch.textures.size(); ++i)
     SMELT_TRY_VOID(bind_texture(encoder, *described, launch.textures[i], bound.texels[i]));

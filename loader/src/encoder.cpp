@@ -40,6 +40,7 @@ Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offs
                 offset, size);
   addresses_[index] = buffer ? buffer->contents().data() + offset : nullptr;
   lengths_[index] = size - offset;
+  tensors_ &= ~slot_mask(index);
   bound_[BindingClass::buffer] |= slot_mask(index);
   Slot& slot = slots_[index];
   slot.is_inline = false;
@@ -59,6 +60,7 @@ Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
   slot.is_null = false;
   addresses_[index] = slot.inlined.data();
   lengths_[index] = bytes.size();
+  tensors_ &= ~slot_mask(index);
   bound_[BindingClass::buffer] |= slot_mask(index);
   return {};
 }
@@ -73,6 +75,7 @@ Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {
   slots_[index].is_null = false;
   addresses_[index] = memory.data();
   lengths_[index] = memory.size();
+  tensors_ &= ~slot_mask(index);
   bound_[BindingClass::buffer] |= slot_mask(index);
   return {};
 }
@@ -149,6 +152,7 @@ void Encoder::clear_bindings() {
     threadgroup_lengths_[i] = 0;
   }
   bound_ = {};
+  tensors_ = 0;
 }
 
 void Encoder::reset() {
@@ -221,6 +225,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
 
   if (const auto missing = first_missing(pipeline.facts().needed, bound_)) return not_bound(pipeline, *missing);
   SMELT_TRY_VOID(check_textures(pipeline));
+  SMELT_TRY_VOID(check_tensors(pipeline));
   if (threads.x == 0 || threads.y == 0 || threads.z == 0) {
     ++empty_dispatches_;
     return {};

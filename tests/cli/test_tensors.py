@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -135,6 +136,8 @@ class TensorTest(CliTest):
 
     # ---- Products
 
+    checked_option = ()
+
     def product(self, package, function, m, n, k, factor=1):
         """Halves that are small whole numbers: every sum is exact."""
         left = [float((i * 7 + i // k) % 11 - 5) for i in range(m * k)]
@@ -143,8 +146,10 @@ class TensorTest(CliTest):
         b = npy.write(self.folder / "b.npy", right, "<f2", (k, n))
         out = self.folder / "c.npy"
         threads = (-(-n // 32) * 128, -(-m // 64))
-        self.succeed("run", package, function, "--threads", f"{threads[0]},{threads[1]}", "--group", "128,1", a, b,
-                     f"f32[{m},{n}]={out}", f"u32:{m}", f"u32:{n}", f"u32:{k}")
+        self.succeed("run", *self.checked_option, package, function, "--threads", f"{threads[0]},{threads[1]}", "--group",
+                     "128,1", a, b,
+                     f"f32[{m},{n}]={out}", *([] if "inline" not in function and function != "twice" else
+                                              [f"u32:{m}", f"u32:{n}", f"u32:{k}"]))  # fmt: skip
         wanted = [factor * sum(left[i * k + l] * right[l * n + j] for l in range(k)) for i in range(m) for j in range(n)]
         self.assertEqual(npy.read(out)[0], wanted)
 
@@ -158,11 +163,53 @@ class TensorTest(CliTest):
         self.product(package, "twice", 64, 32, 48, factor=2)
         self.product(package, "twice", 100, 70, 37, factor=2)
 
-    def test_apples_module_runs(self):
-        module = self.apple_library("inline_matmul")
-        package = self.folder / "apple.smelt"
-        self.succeed("compile", module, "--target", "macos26", "-o", package)
-        self.product(package, "inline_matmul", 100, 70, 37)
+    def test_apples_modules_run(self):
+        for name, factor in (("inline_matmul", 1), ("simple_matmul", 1), ("coop_matmul", 2)):
+            module = self.apple_library(name)
+            package = self.folder / f"{name}-apple.smelt"
+            self.succeed("compile", module, "--target", "macos26", "-o", package)
+            self.product(package, name, 100, 70, 37, factor=factor)
+
+    def test_bound_tensors(self):
+        package = self.compile(SIMPLE + COOPERATIVE)
+        self.product(package, "simple_matmul", 100, 70, 37)
+        self.product(package, "coop_matmul", 100, 70, 37, factor=2)
+        sizes = ["f16[100,37]", "f16[37,70]", "f32[100,70]"]
+        launch = ["--threads", "384,2", "--group", "128,1"]
+        said = self.fail_with(1, "run", package, "simple_matmul", *launch, *sizes[:2])
+        self.assertIn("takes a tensor as buffer 2 'C', which is not bound", said)
+
+    def test_bound_tensors_are_not_checked(self):
+        result = smelt("compile", self.source(SIMPLE), "--target", "macos26.2", "--checked=memory",
+                       "-o", self.folder / "k.smelt")  # fmt: skip
+        self.assertIn(b"tensors that Metal's interface binds are not checked", result.stderr)
+
+    def test_tensors_share_the_indices_of_buffers(self):
+        listing = self.folder / "k.ll"
+        self.succeed("compile", self.source("""kernel void k(device float* c, tensor<device half, dextents<int, 2>> A,
+          tensor<device half, dextents<int, 2>> B [[buffer(1)]], device float* d) { c[0] = d[0]; }"""),
+                     "--target", "macos26.2", "--no-cpu", "--emit", "ll", "-o", listing)  # fmt: skip
+        indices = re.findall(r'"air.location_index", i32 (\d+)', listing.read_text())
+        self.assertEqual(indices, ["0", "2", "1", "3"])
+
+    def test_ggmls_probe(self):
+        """What it asks before it turns its tensor kernels on: bound inputs, a slice of a slice, a store to what is made."""
+        package = self.compile("""kernel void dummy(tensor<device half, dextents<int32_t, 2>> A [[buffer(0)]],
+          tensor<device half, dextents<int32_t, 2>> B [[buffer(1)]], device float* C [[buffer(2)]],
+          uint2 tgid [[threadgroup_position_in_grid]]) {
+          auto tA = A.slice(0, (int)tgid.y); auto tB = B.slice((int)tgid.x, 0);
+          matmul2d<matmul2d_descriptor(16, 16, dynamic_extent), execution_simdgroups<4>> mm;
+          auto cT = mm.get_destination_cooperative_tensor<decltype(tA), decltype(tB), float>();
+          auto sA = tA.slice(0, 0); auto sB = tB.slice(0, 0);
+          mm.run(sB, sA, cT);
+          auto tC = tensor<device float, dextents<int32_t, 2>, tensor_inline>(C, dextents<int32_t, 2>(16, 16));
+          cT.store(tC); }""")
+        left, right = [float(i % 7 - 3) for i in range(256)], [float(i % 5 - 2) for i in range(256)]
+        a, b = npy.write(self.folder / "a.npy", left, "<f2", (16, 16)), npy.write(self.folder / "b.npy", right, "<f2", (16, 16))
+        out = self.folder / "c.npy"
+        self.succeed("run", package, "dummy", "--threads", "128,1", "--group", "128,1", a, b, f"f32[256]={out}")
+        wanted = [sum(right[m * 16 + k] * left[k * 16 + n] for k in range(16)) for m in range(16) for n in range(16)]
+        self.assertEqual(npy.read(out)[0], wanted)
 
     def test_layout_of_one_tile(self):
         """Of 16 x 32 elements, as it was measured on M5: element i of a lane is column, row."""
@@ -205,7 +252,283 @@ class TensorTest(CliTest):
         wanted = [2 * sum(x[i * 8 + k] * x[j * 8 + k] for k in range(8)) for i in range(16) for j in range(16)]
         self.assertEqual(npy.read(out)[0], wanted)
 
+    # ---- Layouts
+
+    # Sets each element of a 16 x 32 tile to where it is: by asking, or by what was measured on M5.
+    PLACES = """kernel void %s(device half* a, device float* c, ushort lane [[thread_index_in_simdgroup]]) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a, dextents<int, 2>(16, 16)); auto B = tensor(a, dextents<int, 2>(32, 16));
+          auto C = tensor(c, dextents<int, 2>(32, 16));
+          auto t = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          ushort q = lane >> 2, fm = (q & 4) | ((lane >> 1) & 3), fn = ((q & 2) | (lane & 1)) * 4;
+          (void)fm; (void)fn;
+          for (ushort i = 0; i < t.get_capacity(); ++i) { auto at = t.get_multidimensional_index(i); (void)at;
+            t[i] = %s; }
+          t.store(C); }"""
+
+    def under(self, layout, *arguments):
+        environment = {**os.environ, "SMELT_MPP_LAYOUT": layout}
+        result = smelt(*arguments, environment=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def test_second_layout_finds_kernels_that_count_on_the_first(self):
+        asks = "at[0] + 32 * at[1]"
+        counts = "(fn + (i & 3) + (i >> 3) * 16) + 32 * (fm + ((i >> 2) & 1) * 8)"
+        package = self.compile(self.PLACES % ("asks", asks) + self.PLACES % ("counts", counts))
+        a = npy.write(self.folder / "a.npy", [0.0] * 512, "<f2")
+        out = self.folder / "out.npy"
+        right = [float(i) for i in range(512)]
+        found = {}
+        for function in ("asks", "counts"):
+            for layout in ("m5", "scrambled"):
+                self.under(layout, "run", package, function, "--threads", 32, "--group", 32, a, f"f32[512]={out}")
+                found[function, layout] = npy.read(out)[0] == right
+        self.assertEqual(found, {("asks", "m5"): True, ("asks", "scrambled"): True, ("counts", "m5"): True,
+                                 ("counts", "scrambled"): False})  # fmt: skip
+
+    def test_layouts_have_names(self):
+        package = self.compile(INLINE)
+        result = smelt("run", package, "inline_matmul", "--threads", "128", *["f32[1]"] * 3, *["u32:1"] * 3,
+                       environment={**os.environ, "SMELT_MPP_LAYOUT": "m4"})  # fmt: skip
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"SMELT_MPP_LAYOUT is 'm4'; want m5 or scrambled", result.stderr)
+
+    def test_products_under_both_layouts(self):
+        package = self.compile(INLINE_COOPERATIVE)
+        for layout in ("m5", "scrambled"):
+            with self.subTest(layout):
+                os.environ["SMELT_MPP_LAYOUT"] = layout
+                try:
+                    self.product(package, "twice", 100, 70, 37, factor=2)
+                finally:
+                    del os.environ["SMELT_MPP_LAYOUT"]
+
+    # ---- Operands that threads hold
+
+    HELD = """template <bool TA, bool TB, class L, class R, class T> void held(device L* a, device R* b, device T* c) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16, TA, TB, %s,
+                                                 matmul2d_descriptor::mode::multiply_accumulate);
+          matmul2d<d, execution_simdgroup> op;
+          auto l = op.template get_left_input_cooperative_tensor<L, R, T>();
+          auto r = op.template get_right_input_cooperative_tensor<L, R, T>();
+          auto t = op.template get_destination_cooperative_tensor<metal::remove_addrspace_t<decltype(l)>,
+                                                                  metal::remove_addrspace_t<decltype(r)>, T>();
+          for (ushort i = 0; i < l.get_capacity(); ++i)
+            if (l.is_valid_element(i)) { auto at = l.get_multidimensional_index(i); l[i] = a[at[1] * 16 + at[0]]; }
+          for (auto it = r.begin(); it != r.end(); ++it)
+            if (it.is_valid_element()) {
+              auto at = it.get_multidimensional_index(); *it = b[at[1] * (TB ? 16 : 32) + at[0]]; }
+          op.run(l, r, t);
+          op.run(l, r, t);
+          auto C = tensor(c, dextents<int, 2>(32, 16));
+          t.store(C); }
+        #define HELD(name, TA, TB, L, R, T) \\
+          kernel void name(device L* a, device R* b, device T* c) { held<TA, TB>(a, b, c); }
+        HELD(nn, false, false, half, half, float) HELD(nt, false, true, half, half, float)
+        HELD(tn, true, false, half, half, float) HELD(tt, true, true, half, half, float)
+        HELD(floats, false, true, float, float, float) HELD(mixed, false, false, bfloat, float, float)
+        HELD(bytes, false, true, char, uchar, int)"""
+
+    def held(self, package, function, layout):
+        turned = {"nn": (0, 0), "nt": (0, 1), "tn": (1, 0), "tt": (1, 1), "floats": (0, 1), "mixed": (0, 0),
+                  "bytes": (0, 1)}[function]  # fmt: skip
+        types = {"floats": "<f4 <f4 f32", "mixed": "bfloat <f4 f32", "bytes": "|i1 |u1 i32"}.get(function, "<f2 <f2 f32")
+        left_type, right_type, result = types.split()
+        left = [(i * 7) % 11 - 5 for i in range(256)]
+        right = [(i * 5) % 9 - (0 if right_type == "|u1" else 4) for i in range(512)]
+        number = int if result == "i32" else float
+        if left_type == "bfloat":
+            words = [struct.unpack("<I", struct.pack("<f", x))[0] >> 16 for x in left]
+            a = npy.write(self.folder / "a.npy", words, "<u2")
+        else:
+            a = npy.write(self.folder / "a.npy", [number(x) for x in left], left_type)
+        b = npy.write(self.folder / "b.npy", [number(x) for x in right], right_type)
+        out = self.folder / "c.npy"
+        self.under(layout, "run", package, function, "--threads", 32, "--group", 32, a, b, f"{result}[512]={out}")
+        at = lambda m, k: left[k * 16 + m] if turned[0] else left[m * 16 + k]  # noqa: E731
+        bt = lambda k, n: right[n * 16 + k] if turned[1] else right[k * 32 + n]  # noqa: E731
+        wanted = [2 * sum(at(m, k) * bt(k, n) for k in range(16)) for m in range(16) for n in range(32)]
+        self.assertEqual([int(x) for x in npy.read(out)[0]], wanted, (function, layout))
+
+    def test_operands_that_threads_hold(self):
+        for relaxed in ("true", "false"):
+            package = self.compile(self.HELD % relaxed)
+            for function in ("nn", "nt", "tn", "tt", "floats", "mixed", "bytes"):
+                for layout in ("m5", "scrambled"):
+                    self.held(package, function, layout)
+
+    def test_loads_of_operands_that_threads_hold(self):
+        package = self.compile("""kernel void loads(device half* a, device half* b, device float* c) {
+          constexpr auto d = matmul2d_descriptor(16, 16, 32); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a, dextents<int, 2>(32, 15)); auto B = tensor(b, dextents<int, 2>(16, 32));
+          auto l = op.get_left_input_cooperative_tensor<half, half, float>();
+          auto t = op.get_destination_cooperative_tensor<decltype(l), decltype(B), float>();
+          l.load(A); op.run(l, B, t);
+          auto C = tensor(c, dextents<int, 2>(16, 16)); t.store(C); }""")
+        left, right = [float(i % 7 - 3) for i in range(512)], [float(i % 5 - 2) for i in range(512)]
+        a, b = npy.write(self.folder / "a.npy", left, "<f2"), npy.write(self.folder / "b.npy", right, "<f2")
+        out = self.folder / "c.npy"
+        wanted = [sum(left[m * 32 + k] * right[k * 16 + n] for k in range(32)) if m < 15 else 0.0
+                  for m in range(16) for n in range(16)]  # fmt: skip
+        for layout in ("m5", "scrambled"):
+            self.under(layout, "run", package, "loads", "--threads", 32, "--group", 32, a, b, f"f32[256]={out}")
+            self.assertEqual(npy.read(out)[0], wanted)
+
+    def test_one_thread(self):
+        package = self.compile("""kernel void one(device float* a, device float* b, device float* c,
+          uint i [[thread_position_in_grid]]) {
+          constexpr auto d = matmul2d_descriptor(4, 1, 8); matmul2d<d, execution_thread> op;
+          auto A = tensor(a, dextents<int, 2>(8, 4)); auto B = tensor(b + 8 * i, dextents<int, 2>(1, 8));
+          auto t = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          op.run(A, B, t);
+          for (ushort j = 0; j < t.get_capacity(); ++j) c[4 * i + t.get_multidimensional_index(j)[1]] = t[j]; }""")
+        left, right = [float(i % 7 - 3) for i in range(32)], [float(i % 5 - 2) for i in range(24)]
+        a, b = npy.write(self.folder / "a.npy", left), npy.write(self.folder / "b.npy", right)
+        out = self.folder / "c.npy"
+        wanted = [sum(left[m * 8 + k] * right[8 * i + k] for k in range(8)) for i in range(3) for m in range(4)]
+        for layout in ("m5", "scrambled"):
+            self.under(layout, "run", package, "one", "--threads", 3, "--group", 3, a, b, f"f32[12]={out}")
+            self.assertEqual(npy.read(out)[0], wanted)
+
+    def test_reductions(self):
+        """Softmax of rows through map_iterator; and sums of columns."""
+        package = self.compile("""kernel void rows(device half* a, device half* b, device float* c, device float* s) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a, dextents<int, 2>(16, 16)); auto B = tensor(b, dextents<int, 2>(32, 16));
+          auto t = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          auto most = op.get_row_reduction_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          auto sums = op.get_column_reduction_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          op.run(A, B, t);
+          reduce_rows(t, most, reduction_operation::max, reduction_operation_identity<float>::max_identity);
+          if (is_iterator_compatible(t, most))
+            for (ushort i = 0; i < t.get_capacity(); ++i)
+              if (t.is_valid_element(i)) t[i] -= *most.map_iterator(t.get_iterator(i));
+          reduce_columns(t, sums);
+          for (ushort i = 0; i < sums.get_capacity(); ++i)
+            if (sums.is_valid_element(i)) s[sums.get_multidimensional_index(i)[0]] = sums[i];
+          auto C = tensor(c, dextents<int, 2>(32, 16)); t.store(C); }""")
+        left, right = [float(i * 7 % 11 - 5) for i in range(256)], [float(i * 5 % 9 - 4) for i in range(512)]
+        a, b = npy.write(self.folder / "a.npy", left, "<f2"), npy.write(self.folder / "b.npy", right, "<f2")
+        out, sums = self.folder / "c.npy", self.folder / "s.npy"
+        product = [[sum(left[m * 16 + k] * right[k * 32 + n] for k in range(16)) for n in range(32)] for m in range(16)]
+        wanted = [x - max(row) for row in product for x in row]
+        for layout in ("m5", "scrambled"):
+            self.under(layout, "run", package, "rows", "--threads", 32, "--group", 32, a, b, f"f32[512]={out}",
+                       f"f32[32]={sums}")  # fmt: skip
+            self.assertEqual(npy.read(out)[0], wanted)
+            self.assertEqual(npy.read(sums)[0], [sum(wanted[m * 32 + n] for m in range(16)) for n in range(32)])
+
+    def test_a_destination_as_operand(self):
+        """As in attention: what one product gives is the next one's left operand, where their layouts agree."""
+        package = self.compile("""kernel void chain(device half* a, device half* b, device float* c, device int* same) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 32); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a, dextents<int, 2>(32, 16)); auto B = tensor(b, dextents<int, 2>(32, 32));
+          auto s = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          op.run(A, B, s);
+          auto C = tensor(c, dextents<int, 2>(32, 16));
+          same[0] = op.is_compatible_as_left_input<half, half, float>(s);
+          if (same[0]) {
+            auto p = op.get_left_input_cooperative_tensor<half, half, float>(s);
+            auto o = op.get_destination_cooperative_tensor<decltype(p), decltype(B), float>();
+            op.run(p, B, o); o.store(C);
+          } else {
+            threadgroup half through[16 * 32];
+            for (ushort i = 0; i < s.get_capacity(); ++i) {
+              auto at = s.get_multidimensional_index(i); through[at[1] * 32 + at[0]] = half(s[i]); }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            op.run(tensor(through, dextents<int, 2>(32, 16)), B, C); } }""")
+        left, right = [float(i * 7 % 3 - 1) for i in range(512)], [float(i * 5 % 3 - 1) for i in range(1024)]
+        a, b = npy.write(self.folder / "a.npy", left, "<f2"), npy.write(self.folder / "b.npy", right, "<f2")
+        out, same = self.folder / "c.npy", self.folder / "same.npy"
+        once = [sum(left[m * 32 + k] * right[k * 32 + n] for k in range(32)) for m in range(16) for n in range(32)]
+        wanted = [sum(once[m * 32 + k] * right[k * 32 + n] for k in range(32)) for m in range(16) for n in range(32)]
+        agree = {}
+        for layout in ("m5", "scrambled"):
+            self.under(layout, "run", package, "chain", "--threads", 32, "--group", 32, a, b, f"f32[512]={out}",
+                       f"i32[1]={same}")  # fmt: skip
+            self.assertEqual(npy.read(out)[0], wanted)
+            agree[layout] = npy.read(same)[0]
+        self.assertEqual(agree, {"m5": [1], "scrambled": [0]})
+
+    # ---- Checked
+
+    def checked(self, text, function, *arguments):
+        package = self.compile(text, "--checked=memory")
+        return smelt("run", "--checked=memory", package, function, *arguments)
+
+    def test_checked_products_are_right(self):
+        package = self.compile(INLINE_COOPERATIVE, "--checked=memory")
+        self.checked_option = ("--checked=memory",)
+        self.product(package, "twice", 100, 70, 37, factor=2)
+
+    def test_checked_extents(self):
+        """The right operand says more rows than its buffer has."""
+        result = self.checked(INLINE, "inline_matmul", "--threads", 128, "--group", 128, "f16[64,48]", "f16[47,32]",
+                              "f32[64,32]", "u32:64", "u32:32", "u32:48")  # fmt: skip
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), r"reads 1 bytes at offset 3070 .* of buffer 1 .* which has 3008 bytes")
+
+    def test_checked_store(self):
+        result = self.checked(INLINE, "inline_matmul", "--threads", 128, "--group", 128, "f16[64,48]", "f16[48,32]",
+                              "f32[63,32]", "u32:64", "u32:32", "u32:48")  # fmt: skip
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), r"writes 1 bytes at offset 8188 .* of buffer 2 .* which has 8064 bytes")
+
+    def test_checked_static_depth(self):
+        """A depth that is known when it is compiled is read whole: llama.cpp#27064."""
+        text = """kernel void deep(device half* a, device half* b, device float* c) {
+          constexpr auto d = matmul2d_descriptor(16, 16, %s); matmul2d<d, execution_simdgroup> op;
+          op.run(tensor(a, dextents<int, 2>(24, 16)), tensor(b, dextents<int, 2>(16, 24)),
+                 tensor(c, dextents<int, 2>(16, 16))); }"""
+        sizes = ("--threads", 32, "--group", 32, "f16[384]", "f16[384]", "f32[256]")
+        self.assertEqual(self.checked(text % "int(dynamic_extent)", "deep", *sizes).returncode, 0)
+        result = self.checked(text % "32", "deep", *sizes)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"reads 1 bytes at offset 782", result.stderr)
+
+    def test_checked_capacity(self):
+        """16 x 16 elements of one SIMD-group are 8 a thread: what writes 16 of them, writes past the operand."""
+        text = """kernel void past(device half* a) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16); matmul2d<d, execution_simdgroup> op;
+          auto l = op.get_left_input_cooperative_tensor<half, half, float>();
+          for (ushort i = 0; i < 8; ++i) { l[i] = a[i]; l[%d + i] = a[i]; }
+          a[0] = l[3]; }"""
+        self.assertEqual(self.checked(text % 0, "past", "--threads", 32, "--group", 32, "f16[8]").returncode, 0)
+        result = self.checked(text % 8, "past", "--threads", 32, "--group", 32, "f16[8]")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"writes 2 bytes at offset 16 of an array of its own, outside of it", result.stderr)
+
+    def test_watched_code_has_no_tensors(self):
+        result = smelt("compile", self.source(INLINE), "--target", "macos26.2", "--checked=races",
+                       "-o", self.folder / "k.smelt")  # fmt: skip
+        self.assertIn(b"works on tensors, of which only memory is checked (--checked=memory)", result.stderr)
+
     # ---- What is refused
+
+    def refused(self, text):
+        return self.fail_with(1, "compile", self.source(text), "--target", "macos26.2", "-o", self.folder / "k.smelt")
+
+    def test_features_that_are_missing(self):
+        said = self.refused("""kernel void k(device uchar* a) { tensor<device metal::int4b_format, dextents<int, 2>, tensor_inline> t(
+          (device metal::int4b_format*)a, dextents<int, 2>(2, 2)); }""")
+        self.assertIn("4-bit elements of tensors", said)
+        said = self.refused("kernel void k(device half* a) { constexpr auto d = convolution2d_descriptor(int4(1)); }")
+        self.assertIn("convolutions of tensors", said)
+
+    def test_assertions_in_the_words_of_public_logs(self):
+        operands = "auto A = tensor(a, dextents<int, 2>(16, 16)); auto B = tensor(b, dextents<int, 2>(16, 16));"
+        head = "kernel void k(device half* a, device bfloat* b, device half* h, device float* c) {" + operands
+        said = self.refused(head + """auto C = tensor(c, dextents<int, 2>(8, 8));
+          constexpr auto d = matmul2d_descriptor(8, 8); matmul2d<d, execution_simdgroups<4>> op; op.run(A, A, C); }""")
+        self.assertIn("At least one of M or N must be a multiple of 16", said)
+        said = self.refused(head + """constexpr auto d = matmul2d_descriptor(16, 16);
+          matmul2d<d, execution_simdgroups<4>> op;
+          auto t = op.get_destination_cooperative_tensor<decltype(B), decltype(A), float>(); op.run(A, B, t); }""")
+        self.assertIn("Input types must match cooperative tensor types", said)
+        said = self.refused(head + """constexpr auto d = matmul2d_descriptor(16, 16, 16);
+          matmul2d<d, execution_simdgroups<4>> op; auto l = op.get_left_input_cooperative_tensor<half, half, float>(); }""")
+        self.assertIn("Input cooperative tensors require a single SIMD group", said)
 
     def test_older_targets(self):
         for target in ("macos14", "macos26", "ios26.1"):
@@ -227,12 +550,6 @@ class TensorTest(CliTest):
             out = self.folder / "guard.metallib"
             self.succeed("compile", path, "--target", target, "--no-cpu", "-o", out)
             self.assertIn(f" {name}", self.succeed("inspect", out).decode())
-
-    def test_bound_tensors_have_no_cpu_code(self):
-        result = smelt("compile", self.source(SIMPLE), "--target", "macos26.2", "-o", self.folder / "k.smelt")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn(b"simple_matmul", result.stderr)
-        self.assertIn(b"tensor", result.stderr)
 
     def test_names_of_a_source_stay_its_own(self):
         path = self.folder / "own.metal"

@@ -7,6 +7,7 @@
 #include "cpu/codegen/private_memory.hpp"
 #include "cpu/codegen/unreachable.hpp"
 #include "cpu/drivers/drivers.hpp"
+#include "cpu/lower/tensors.hpp"
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
 #include "cpu/runtime/runtime.hpp"
@@ -165,6 +166,7 @@ class KernelCompiler {
     result.row.constants = prepared.constants;
     result.row.method = driven.method;
     if (binds_handles(info)) result.row.oldest = schema::kCpuSliceWithTextures;
+    if (tensors_) result.row.oldest = schema::kCpuSliceWithTensors;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;
@@ -175,6 +177,7 @@ class KernelCompiler {
     SMELT_TRY(kernel_module_, input::parse_module(view_.bitcode, view_.name));
     module_ = kernel_module_.module.get();
     install_diagnostics(*kernel_module_.context, first_error_);
+    tensors_ = has_tensors(*module_);
     logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
     SMELT_TRY_VOID(gate::admit(*module_));
     const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
@@ -254,6 +257,7 @@ class KernelCompiler {
   KernelModule kernel_module_;
   llvm::Module* module_ = nullptr;  ///< of kernel_module_
   bool logs_ = false;
+  bool tensors_ = false;
 };
 
 Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options, bool list) {

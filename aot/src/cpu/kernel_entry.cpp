@@ -14,7 +14,8 @@ namespace {
 
 /// What the CPU's code is handed: one address in the dispatch block.
 Result<void> check_binding(const Binding& binding, const air::EntryArgument& argument, const llvm::Type& type) {
-  const BindingClassRow& row = row_of(binding.kind);
+  // What stands for a tensor is bound as a buffer: smelt_cpu_tensor.
+  const BindingClassRow& row = row_of(binding.kind == BindingClass::tensor ? BindingClass::buffer : binding.kind);
   if (row.support == BindingSupport::refused) {
     if (row.noun.empty())
       return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);

@@ -4,8 +4,7 @@
 //   smelt.tensor.memory(object, rank, index bytes)
 //   smelt.tensor.cooperative_memory(operand, descriptor, object, 3 types, threads)
 //   smelt.tensor.run(descriptor, left, kind, right, kind, destination, kind, threads, 3 times: space, type)
-//   smelt.tensor.run_cooperative(descriptor, left, kind, right, kind, elements, threads, 2 times: space, type; type)
-//   smelt.tensor.cooperative_store(operand, descriptor, object, tensor, kind, 3 types, threads, space, type)
+//   smelt.tensor.cooperative_{store, load}(operand, descriptor, object, tensor, kind, 3 types, threads, space, type)
 //
 // with a descriptor as seven numbers. The first two give an object the memory that the GPU's compiler says. A product's
 // name holds spaces and types; it reads its descriptor from a copy of a constant in space 0. This runs late, so that no
@@ -48,8 +47,8 @@ class TensorWriter {
     SMELT_TRY_VOID(each("smelt.tensor.memory", &TensorWriter::give_memory));
     SMELT_TRY_VOID(each("smelt.tensor.cooperative_memory", &TensorWriter::give_cooperative_memory));
     SMELT_TRY_VOID(each("smelt.tensor.run", &TensorWriter::run));
-    SMELT_TRY_VOID(each("smelt.tensor.run_cooperative", &TensorWriter::run_cooperative));
     SMELT_TRY_VOID(each("smelt.tensor.cooperative_store", &TensorWriter::store));
+    SMELT_TRY_VOID(each("smelt.tensor.cooperative_load", &TensorWriter::load));
     for (llvm::Function& function : module_)
       if (function.isDeclaration() && kernel_ir::is_tensor_operation(function.getName())) dress(function);
     return {};
@@ -248,39 +247,40 @@ class TensorWriter {
     return copy;
   }
 
+  /// An operand that threads hold is its elements' address and has a type alone.
   Result<void> run(CallInst& call) {
-    constexpr unsigned kLeft = 7, kThreads = 13, kSpaces = 14;
-    SMELT_TRY(const std::string left, placed(call, kSpaces));
-    SMELT_TRY(const std::string right, placed(call, kSpaces + 2));
-    SMELT_TRY(const std::string destination, placed(call, kSpaces + 4));
-    return run_named(call, fmt::format("{}_{}_{}", left, right, destination), kLeft, kThreads);
-  }
-
-  Result<void> run_cooperative(CallInst& call) {
-    constexpr unsigned kLeft = 7, kThreads = 12, kSpaces = 13;
-    SMELT_TRY(const std::string left, placed(call, kSpaces));
-    SMELT_TRY(const std::string right, placed(call, kSpaces + 2));
-    SMELT_TRY(const std::string destination, typed(call, kSpaces + 4));
-    return run_named(call, fmt::format("cooperative_{}_{}_{}", left, right, destination), kLeft, kThreads);
-  }
-
-  Result<void> run_named(CallInst& call, const std::string& name, unsigned first, unsigned last) {
+    constexpr unsigned kObjects = 7, kThreads = 13, kSpaces = 14;
+    constexpr int64_t kHeld = 3;
     llvm::IRBuilder<> builder(&call);
     SMELT_TRY(Value * told, descriptor(builder, call));
     llvm::SmallVector<Value*, 8> operands{told};
-    for (unsigned i = first; i <= last; ++i) operands.push_back(call.getArgOperand(i));
-    CallInst* made = emit(builder, kernel_ir::kTensorRun.str() + name, builder.getVoidTy(), operands);
+    bool is_cooperative = false;
+    std::string name;
+    for (unsigned i = 0; i < 3; ++i) {
+      SMELT_TRY(const int64_t kind, number(call, kObjects + 2 * i + 1));
+      SMELT_TRY(const std::string operand,
+                kind == kHeld ? typed(call, kSpaces + 2 * i + 1) : placed(call, kSpaces + 2 * i));
+      name += (i == 0 ? "" : "_") + operand;
+      operands.push_back(call.getArgOperand(kObjects + 2 * i));
+      if (kind != kHeld) operands.push_back(call.getArgOperand(kObjects + 2 * i + 1));
+      is_cooperative |= kind == kHeld;
+    }
+    operands.push_back(call.getArgOperand(kThreads));
+    CallInst* made = emit(builder, kernel_ir::kTensorRun.str() + (is_cooperative ? "cooperative_" : "") + name,
+                          builder.getVoidTy(), operands);
     made->setDebugLoc(call.getDebugLoc());
     return {};
   }
 
-  Result<void> store(CallInst& call) {
+  Result<void> store(CallInst& call) { return move_elements(call, "store"); }
+  Result<void> load(CallInst& call) { return move_elements(call, "load"); }
+  Result<void> move_elements(CallInst& call, const std::string& what) {
     constexpr unsigned kThreads = 14, kSpace = 15;
-    SMELT_TRY(const std::string to, placed(call, kSpace));
+    SMELT_TRY(const std::string tensor, placed(call, kSpace));
     llvm::IRBuilder<> builder(&call);
     llvm::SmallVector<Value*, 16> operands(call.arg_begin(), call.arg_begin() + kThreads + 1);
-    CallInst* made =
-        emit(builder, "__tensorops_impl_matmul2d_op_cooperative_tensor_store_" + to, builder.getVoidTy(), operands);
+    CallInst* made = emit(builder, "__tensorops_impl_matmul2d_op_cooperative_tensor_" + what + "_" + tensor,
+                          builder.getVoidTy(), operands);
     made->setDebugLoc(call.getDebugLoc());
     return {};
   }

@@ -2,6 +2,7 @@
 #include "cpu/drivers/collective_code.hpp"
 
 #include "cpu/regions/live_values.hpp"
+#include "cpu/runtime/runtime.hpp"
 
 #include <numeric>
 
@@ -39,6 +40,9 @@ class CollectiveEmitter {
         return emit_copy();
       case CollectiveKind::async_wait:
         return {};
+      case CollectiveKind::tensor_product:
+      case CollectiveKind::tensor_reduce:
+        return emit_tensor();
       default:
         return fail(Errc::unsupported, "a collective operation that regions do not know");
     }
@@ -303,6 +307,19 @@ class CollectiveEmitter {
     for (const LaneArray& operand : operands_) values.push_back(load_first(operand));
     llvm::Value* event = emit_async_copy(builder_, collective_, values);
     store_lanes(result_, {splat(event)});
+    return {};
+  }
+
+  Result<void> emit_tensor() {
+    llvm::Module& module = *builder_.GetInsertBlock()->getModule();
+    const std::string_view name = *tensor_function(collective_.kind);
+    llvm::Function* callee = declare_runtime(module, name);
+    if (callee == nullptr || callee->arg_size() != operands_.size() + 1)
+      return fail(Errc::compile_failed, "the CPU runtime inside this build of smelt has no '{}'", name);
+    llvm::SmallVector<llvm::Value*> values{mask_};
+    for (const LaneArray& operand : operands_)
+      values.push_back(operand.type->isPointerTy() ? operand.address : load_first(operand));
+    builder_.CreateCall(callee, values);
     return {};
   }
 

@@ -199,6 +199,7 @@ void make_entry(const DriverContext& context, const WorkItem& item, const Frame&
     if (parameter.kind != WorkParameter::Kind::bound) continue;
     switch (parameter.binding) {
       case BindingClass::buffer:
+      case BindingClass::tensor:
         operands.push_back(load_constant(builder, bound_type, buffers, parameter.index * sizeof(void*)));
         break;
       case BindingClass::threadgroup: {
@@ -223,7 +224,6 @@ void make_entry(const DriverContext& context, const WorkItem& item, const Frame&
         break;
       case BindingClass::table:
       case BindingClass::acceleration_structure:
-      case BindingClass::tensor:
         llvm_unreachable("read_kernel_entry refuses the class");
     }
   }

@@ -166,6 +166,7 @@ std::string LegalityCheck::check_call(llvm::CallInst& call) const {
     return call.getType()->isVoidTy() ? "" : check_value(call.getType());
   }
   if (!collective) return "a call to '" + callee->getName().str() + "'";
+  if (tensor_function(collective->kind)) return "a product of tensors";
   if (collective->kind == CollectiveKind::threadgroup_barrier) return {};
   if (lanes_ != kSimdWidth) return "a simdgroup operation in a gang that is no simdgroup";
   for (const llvm::Use& argument : call.args()) {

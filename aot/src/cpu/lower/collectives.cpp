@@ -106,6 +106,9 @@ Collective of_kind(Kind kind) {
 
 std::optional<Collective> parse_collective(std::string_view text) {
   llvm::StringRef trimmed(text.data(), text.size());
+  for (const Kind kind : {Kind::tensor_product, Kind::tensor_reduce})
+    if (llvm::StringRef rest = trimmed; rest.consume_front("smelt.") && rest == llvm::StringRef(*tensor_function(kind)))
+      return of_kind(kind);
   trimmed.consume_back(".lane");  // narrowed matrices, see cpu/work_item.hpp
   const auto name = parse_air_name(trimmed);
   if (!name || name->fast) return std::nullopt;
@@ -118,6 +121,12 @@ std::optional<Collective> parse_collective(std::string_view text) {
   if (operation.consume_front("simdgroup_matrix_8x8_")) return parse_matrix(*name, operation);
   if (operation.consume_front("simd_")) return parse_group_operation(*name, operation, kSimdWidth);
   if (operation.consume_front("quad_")) return parse_group_operation(*name, operation, kQuadWidth);
+  return std::nullopt;
+}
+
+std::optional<std::string_view> tensor_function(Kind kind) {
+  if (kind == Kind::tensor_product) return "tensor_product";
+  if (kind == Kind::tensor_reduce) return "tensor_reduce";
   return std::nullopt;
 }
 

@@ -81,6 +81,9 @@ enum class CollectiveKind : uint8_t {
   async_copy_1d,
   async_copy_2d,
   async_wait,  // void (i32 count, event**): copies are done at once, so nothing is left to wait for
+  // Of tensors (lower/tensors.hpp), by the whole simdgroup: pointers are each lane's own, numbers are the same in all.
+  tensor_product,  // void (descriptor, left, right, destination, i32 form, i32 thread, i32 threads, i32 layout)
+  tensor_reduce,   // void (elements, results, i32 operation, rows, columns, form, thread, threads, layout; identity)
 };
 
 enum class ElementKind : uint8_t { none, signed_integer, unsigned_integer, half, bfloat, single };
@@ -101,6 +104,10 @@ struct Collective {
 
 /// The description of a collective `air.*` function, or nothing when it is not one.
 std::optional<Collective> parse_collective(std::string_view name);
+
+/// Runtime functions of the whole simdgroup, without prefix: what tensor_product and tensor_reduce call. The callee's
+/// name is "smelt." and this.
+std::optional<std::string_view> tensor_function(CollectiveKind kind);
 
 /// T (T) operations with combine(): sum to bit_xor.
 bool is_reduction(CollectiveKind kind);

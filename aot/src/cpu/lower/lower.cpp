@@ -166,7 +166,7 @@ SupportAnswer support_of(std::string_view function) {
 }
 
 Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& options) {
-  if (has_tensors(module)) SMELT_TRY_VOID(lower_tensors(module));
+  if (has_tensors(module)) SMELT_TRY_VOID(lower_tensors(module, options.wide_vectors, options.check_tensors));
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     relax_float_assumptions(function);

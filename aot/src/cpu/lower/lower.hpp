@@ -29,8 +29,10 @@ enum class SmallFloatRounding : uint8_t {
 
 struct LowerOptions {
   SmallFloatRounding small_floats = SmallFloatRounding::per_operation;
-  bool expand_memory = true;  ///< memory intrinsics of unknown length become loops
-  bool name_texels = false;   ///< a texel that is read or written has its address first, null outside of the texture
+  bool expand_memory = true;   ///< memory intrinsics of unknown length become loops
+  bool check_tensors = false;  ///< what products of tensors touch is looked at before
+  bool wide_vectors = false;   ///< the processor has vectors of 64 bytes
+  bool name_texels = false;    ///< a texel that is read or written has its address first, null outside of the texture
 };
 
 /// Who deals with a function of this name.

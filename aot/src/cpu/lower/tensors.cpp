@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names and operands: docs/formats/air.md 3.14. All threads of a product come together before and after it, as it reads
-// and writes what others do: within a SIMD-group here, as far as a product of one alone asks for it; a kernel whose
-// SIMD-groups depend on each other has barriers of its own.
+// Names and operands: docs/formats/air.md 3.14. A product is a collective of a SIMD-group: all its lanes have come to
+// it before, and it computes the elements that they hold. A kernel whose SIMD-groups depend on each other has barriers
+// of its own.
 
 #include "cpu/lower/tensors.hpp"
 
@@ -10,10 +10,12 @@
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -27,12 +29,14 @@ using llvm::StringRef;
 using llvm::Value;
 
 /// Of a Tensor in runtime/tensor.c.
-constexpr uint64_t kTensorBytes = 80;
+constexpr uint64_t kTensorBytes = 112;
 constexpr uint64_t kMostRank = 8;
-/// Operand of a product: left, right, destination.
-constexpr uint64_t kDestination = 2;
-/// A tensor that a kernel made.
-constexpr uint64_t kInline = 2;
+/// Operands of a product.
+enum : uint64_t { kLeft = 0, kRight = 1, kDestination = 2 };
+/// Bits of a product's form, as in runtime/tensor.c: float in full precision; operands that threads hold; wide vectors.
+enum : uint32_t { kFullFloat = 1, kOwnLeft = 2, kWideVectors = 16, kTypesFrom = 8 };
+/// Tensors that the API binds, parts of those, and tensors that a kernel made.
+enum : uint64_t { kHandle = 0, kPart = 1, kInline = 2 };
 /// The seven numbers of a descriptor follow the number of the operand.
 constexpr unsigned kBehindDescriptor = 8;
 
@@ -44,7 +48,8 @@ bool is_tensor_name(StringRef name) {
 
 class TensorLowering {
  public:
-  explicit TensorLowering(llvm::Module& module) : module_(module) {}
+  TensorLowering(llvm::Module& module, bool wide_vectors, bool checked)
+      : module_(module), wide_vectors_(wide_vectors), checked_(checked) {}
 
   Result<void> lower() {
     // Code reads them from where it lies itself.
@@ -108,21 +113,47 @@ class TensorLowering {
     return index < call.arg_size() ? evaluate(call.getArgOperand(index), depth) : std::nullopt;
   }
 
+  /// An operand as its tensor has it: rows by dimension 1, columns by dimension 0.
+  struct Shape {
+    uint64_t rows, columns;
+  };
+  /// Of (operand, descriptor, ...).
+  std::optional<Shape> shape_of(const CallInst& call, unsigned depth = 0) const {
+    constexpr uint64_t kMost = 4096;
+    std::array<uint64_t, 6> numbers{};  // operand, m, n, k, is left transposed, is right transposed
+    for (unsigned i = 0; i < numbers.size(); ++i) {
+      const auto number = operand(call, i, depth);
+      if (!number) return std::nullopt;
+      numbers[i] = *number;
+    }
+    const auto [which, m, n, k, turn_left, turn_right] = numbers;
+    const Shape shape = which == kDestination ? Shape{m, n}
+                        : which == kLeft      ? (turn_left != 0 ? Shape{k, m} : Shape{m, k})
+                                              : (turn_right != 0 ? Shape{n, k} : Shape{k, n});
+    if (which > kDestination || shape.rows > kMost || shape.columns > kMost) return std::nullopt;
+    return shape;
+  }
+
   /// Elements of a thread: as in runtime/tensor.c.
-  static uint64_t capacity(uint64_t m, uint64_t n, uint64_t threads) {
-    if (threads < kSimdWidth) return m * n;
-    const uint64_t groups = threads / kSimdWidth, blocks = (m + 15) / 16 * ((n + 15) / 16);
+  static uint64_t capacity(const Shape& shape, uint64_t threads) {
+    if (threads < kSimdWidth) return shape.rows * shape.columns;
+    const uint64_t groups = threads / kSimdWidth, blocks = (shape.rows + 15) / 16 * ((shape.columns + 15) / 16);
     return (blocks + groups - 1) / groups * 8;
   }
-  /// data_size(operand, descriptor, types, threads) of a destination.
+  /// The type of the call's operand, of three types from `first` on.
+  const TensorElement* element_of(const CallInst& call, unsigned first, unsigned depth = 0) const {
+    const auto which = operand(call, 0, depth);
+    const auto code =
+        which && *which <= kDestination ? operand(call, first + static_cast<unsigned>(*which), depth) : std::nullopt;
+    return code ? tensor_element(*code) : nullptr;
+  }
+  /// data_size(operand, descriptor, types, threads).
   std::optional<uint64_t> bytes_of_cooperative(const CallInst& call, unsigned depth = 0) const {
-    const auto m = operand(call, 1, depth), n = operand(call, 2, depth),
-               type = operand(call, kBehindDescriptor + 2, depth),
-               threads = operand(call, kBehindDescriptor + 3, depth);
-    if (!m || !n || !type || !threads || *m > 4096 || *n > 4096) return std::nullopt;
-    const TensorElement* const element = tensor_element(*type);
-    if (element == nullptr) return std::nullopt;
-    return capacity(*m, *n, *threads) * element->bytes;
+    const auto shape = shape_of(call, depth);
+    const auto threads = operand(call, kBehindDescriptor + 3, depth);
+    const TensorElement* const element = element_of(call, kBehindDescriptor, depth);
+    if (!shape || !threads || element == nullptr) return std::nullopt;
+    return capacity(*shape, *threads) * element->bytes;
   }
 
   Result<void> give_sizes() {
@@ -161,6 +192,24 @@ class TensorLowering {
   Value* thread(llvm::IRBuilder<>& builder) {
     return builder.CreateCall(module_.getOrInsertFunction(kTensorThread, builder.getInt32Ty()));
   }
+  Value* layout(llvm::IRBuilder<>& builder) {
+    return builder.CreateCall(module_.getOrInsertFunction(kTensorLayout, builder.getInt32Ty()));
+  }
+  static Value* constant(llvm::IRBuilder<>& builder, uint64_t number) {
+    return builder.getInt32(static_cast<uint32_t>(number));
+  }
+  /// By all lanes of a SIMD-group at once.
+  void together(llvm::IRBuilder<>& builder, CollectiveKind kind, llvm::ArrayRef<Value*> operands) {
+    llvm::SmallVector<llvm::Type*, 10> types;
+    for (const Value* one : operands) types.push_back(one->getType());
+    const std::string name = "smelt." + std::string(*tensor_function(kind));
+    llvm::FunctionCallee callee =
+        module_.getOrInsertFunction(name, llvm::FunctionType::get(builder.getVoidTy(), types, false));
+    auto* const function = llvm::cast<llvm::Function>(callee.getCallee());
+    function->setConvergent();
+    function->addFnAttr(llvm::Attribute::NoMerge);
+    builder.CreateCall(callee, operands)->setConvergent();
+  }
   void meet(llvm::IRBuilder<>& builder, uint64_t threads) {
     if (threads < kSimdWidth) return;
     auto* const type =
@@ -182,9 +231,10 @@ class TensorLowering {
       if (!rank || *rank > kMostRank)
         return refuse(call, "tensors of more than {} dimensions are not on the CPU", kMostRank);
       SMELT_TRY_VOID(
-          run(builder, "tensor_init",
+          run(builder, kTensorInit,
               {call.getArgOperand(0), whole(builder, call.getArgOperand(1)), flat(builder, call.getArgOperand(2)),
-               call.getArgOperand(3), call.getArgOperand(4), whole(builder, call.getArgOperand(5))}));
+               call.getArgOperand(3), call.getArgOperand(4), whole(builder, call.getArgOperand(5)), builder.getInt64(0),
+               builder.getInt64(INT64_MAX), builder.getInt32(0)}));
       return nullptr;
     }
     if (name == "air.get_extent_private_tensor.i32")
@@ -200,62 +250,118 @@ class TensorLowering {
     return refuse(call, "this operation on tensors is not on the CPU");
   }
 
-  /// run_<left>_<right>_<destination>(descriptor, left, kind, right, kind, destination, kind, threads), or
-  /// run_cooperative_<left>_<right>_<type>(descriptor, left, kind, right, kind, elements, threads).
+  /// run_<left>_<right>_<destination>(descriptor, left, kind, right, kind, destination, kind, threads); where threads
+  /// hold an operand, run_cooperative_..., and that operand has a type without a space, and no kind.
   Result<Value*> lower_run(llvm::IRBuilder<>& builder, CallInst& call, StringRef types) {
     const bool is_cooperative = types.consume_front("cooperative_");
     llvm::SmallVector<StringRef, 6> parts;
     types.split(parts, '_');
-    if (parts.size() != (is_cooperative ? 5 : 6) || call.arg_size() != (is_cooperative ? 7 : 8))
+    std::array<const TensorElement*, 3> elements{};
+    std::array<Value*, 3> objects{};
+    uint32_t form = wide_vectors_ ? kWideVectors : 0;
+    unsigned at = 1;
+    size_t part = 0;
+    for (unsigned i = 0; i < 3; ++i) {
+      const bool is_placed = part < parts.size() && (parts[part] == "dv" || parts[part] == "tg");
+      if (is_placed) ++part;
+      if (part >= parts.size() || at >= call.arg_size() || (!is_placed && !is_cooperative))
+        return refuse(call, "this form of a product is not on the CPU");
+      elements[i] = tensor_element(parts[part++]);
+      if (elements[i] == nullptr) return refuse(call, "a product of these elements is not on the CPU");
+      objects[i] = call.getArgOperand(at++);
+      form |= elements[i]->number << (kTypesFrom + 4 * i);
+      if (!is_placed) {
+        form |= kOwnLeft << i;
+      } else {
+        SMELT_TRY(objects[i], tensor_of(builder, call, objects[i], at++));
+      }
+    }
+    if (part != parts.size() || at + 1 != call.arg_size())
       return refuse(call, "this form of a product is not on the CPU");
-    const TensorElement *const left = tensor_element(parts[1]), *const right = tensor_element(parts[3]),
-                               *const to = tensor_element(parts.back());
     // Whole numbers are added up in i32.
-    if (left == nullptr || right == nullptr || to == nullptr || left->is_float != to->is_float ||
-        right->is_float != to->is_float || (!to->is_float && to->bytes != 4))
+    const auto [left, right, to] = elements;
+    if (left->is_float != to->is_float || right->is_float != to->is_float || (!to->is_float && to->bytes != 4))
       return refuse(call, "a product of these elements is not on the CPU");
-    for (const unsigned kind : {2u, 4u, 6u}) {
-      if (kind == 6 && is_cooperative) continue;
-      if (operand(call, kind) != kInline)
-        return refuse(call, "tensors that Metal's interface binds are not on the CPU");
-    }
-    const unsigned last = call.arg_size() - 1;
-    const auto threads = operand(call, last);
+    const auto threads = operand(call, at);
     if (!threads) return refuse(call, "a product of a number of threads that varies is not on the CPU");
-    meet(builder, *threads);
-    Value* const descriptor = call.getArgOperand(0);
-    Value* const count = builder.getInt32(static_cast<uint32_t>(*threads));
-    Value* const self = thread(builder);
-    if (is_cooperative) {
-      SMELT_TRY_VOID(run(builder, "tensor_multiply_own",
-                         {descriptor, call.getArgOperand(1), call.getArgOperand(3), call.getArgOperand(5),
-                          builder.getInt32(to->number), self, count}));
-    } else {
-      SMELT_TRY_VOID(
-          run(builder, "tensor_multiply",
-              {descriptor, call.getArgOperand(1), call.getArgOperand(3), call.getArgOperand(5), self, count}));
+    if (checked_)
+      for (unsigned i = 0; i < 3; ++i)
+        if ((form & (kOwnLeft << i)) == 0) SMELT_TRY_VOID(bound_operand(builder, call, i, objects[i]));
+    llvm::SmallVector<Value*, 8> operands{call.getArgOperand(0), objects[0], objects[1], objects[2],
+                                          builder.getInt32(form)};
+    if (*threads < kSimdWidth) {
+      operands.push_back(layout(builder));
+      SMELT_TRY_VOID(run(builder, "tensor_product_alone", operands));
+      return nullptr;
     }
-    meet(builder, *threads);
+    operands.append({thread(builder), constant(builder, *threads), layout(builder)});
+    together(builder, CollectiveKind::tensor_product, operands);
     return nullptr;
+  }
+
+  /// A Tensor, whatever kind the operand is of: its kind is the call's operand `kind`.
+  Result<Value*> tensor_of(llvm::IRBuilder<>& builder, CallInst& call, Value* object, unsigned kind) {
+    const auto known = operand(call, kind);
+    if (known == kInline) return object;
+    if (checked_) return refuse(call, "tensors that Metal's interface binds are not checked");
+    // The address of {i32 origin[rank], handle}, or of {handle}.
+    const auto* place = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(object));
+    const auto bytes = place != nullptr ? place->getAllocationSize(module_.getDataLayout()) : std::nullopt;
+    constexpr uint64_t kHandleBytes = 8;
+    if (!known || *known > kPart || !bytes || bytes->isScalable() || bytes->getFixedValue() < kHandleBytes ||
+        bytes->getFixedValue() > kHandleBytes + sizeof(int32_t) * kMostRank ||
+        (*known == kHandle && bytes->getFixedValue() != kHandleBytes))
+      return refuse(call, "a tensor of this form is not on the CPU");
+    const uint64_t at = bytes->getFixedValue() - kHandleBytes;
+    llvm::IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt());
+    llvm::AllocaInst* made = entry.CreateAlloca(llvm::ArrayType::get(entry.getInt8Ty(), kTensorBytes));
+    made->setAlignment(llvm::Align(8));
+    Value* const handle = builder.CreateLoad(llvm::PointerType::get(module_.getContext(), 1),
+                                             builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), object, at));
+    SMELT_TRY_VOID(
+        run(builder, "tensor_bound", {made, flat(builder, handle), object, constant(builder, at / sizeof(int32_t))}));
+    return made;
+  }
+
+  /// For checked code: what a product touches of a tensor, by what its descriptor says.
+  Result<void> bound_operand(llvm::IRBuilder<>& builder, CallInst& call, unsigned which, Value* tensor) {
+    const auto field = [&](unsigned at, llvm::Type* type) {
+      return builder.CreateLoad(type,
+                                builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), call.getArgOperand(0), at));
+    };
+    llvm::Type* const i32 = builder.getInt32Ty();
+    Value *const m = field(0, i32), *const n = field(4, i32), *const k = field(8, i32);
+    const auto is_turned = [&](unsigned at) { return builder.CreateIsNotNull(field(at, builder.getInt8Ty())); };
+    Value *rows = m, *columns = n, *deep = builder.getInt32(0);
+    if (which != kDestination) {
+      Value* const is_static = builder.CreateICmpSGE(k, builder.getInt32(0));
+      Value* const depth = builder.CreateSelect(is_static, k, builder.getInt32(INT32_MAX));
+      Value* const turned = is_turned(which == kLeft ? 12 : 13);
+      Value* const along = which == kLeft ? turned : builder.CreateNot(turned);  // depth runs along rows
+      Value* const across = which == kLeft ? m : n;
+      rows = builder.CreateSelect(along, depth, across);
+      columns = builder.CreateSelect(along, across, depth);
+      deep =
+          builder.CreateSelect(is_static, builder.CreateSelect(along, builder.getInt32(1), builder.getInt32(2)), deep);
+    }
+    SMELT_TRY_VOID(
+        run(builder, kTensorLeaves, {tensor, rows, columns, deep, builder.getInt32(which == kDestination ? 1 : 0)}));
+    return {};
   }
 
   /// <what>(operand, descriptor, memory, ..., types, threads).
   Result<Value*> lower_cooperative(llvm::IRBuilder<>& builder, CallInst& call, StringRef what) {
-    if (operand(call, 0) != kDestination) return refuse(call, "cooperative inputs of a product are not on the CPU");
     if (what == "data_size") {
       const auto bytes = bytes_of_cooperative(call);
       if (!bytes) return refuse(call, "this cooperative tensor is not on the CPU");
       return builder.getInt64(*bytes);
     }
-    const auto m = operand(call, 1), n = operand(call, 2);
-    if (!m || !n) return refuse(call, "a product of a shape that varies is not on the CPU");
-    Value* const rows = builder.getInt32(static_cast<uint32_t>(*m));
-    Value* const columns = builder.getInt32(static_cast<uint32_t>(*n));
+    const auto shape = shape_of(call);
+    if (!shape) return refuse(call, "a cooperative tensor of a shape that varies is not on the CPU");
     Value* const memory = call.getArgOperand(kBehindDescriptor);
     const auto has = [&](unsigned operands) { return call.arg_size() == kBehindDescriptor + operands; };
     if (what == "get_element_pointer" && has(5)) {
-      const auto type = operand(call, call.arg_size() - 1);
-      const TensorElement* const element = type ? tensor_element(*type) : nullptr;
+      const TensorElement* const element = element_of(call, kBehindDescriptor + 2);
       if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
       Value* const index = call.getArgOperand(kBehindDescriptor + 1);
       if (const auto known = evaluate(index); known && *known == 0xffff) return memory;
@@ -265,50 +371,74 @@ class TensorLowering {
     }
     const auto threads = operand(call, call.arg_size() - 1);
     if (!threads) return refuse(call, "a product of a number of threads that varies is not on the CPU");
-    Value* const count = builder.getInt32(static_cast<uint32_t>(*threads));
     if (what == "init" && has(5)) {
-      const auto type = operand(call, kBehindDescriptor + 3);
-      const TensorElement* const element = type ? tensor_element(*type) : nullptr;
+      const TensorElement* const element = element_of(call, kBehindDescriptor + 1);
       if (element == nullptr) return refuse(call, "a cooperative tensor of these elements is not on the CPU");
-      const uint64_t bytes = capacity(*m, *n, *threads) * element->bytes;
-      SMELT_TRY_VOID(run(builder, "tensor_clear", {memory, builder.getInt32(static_cast<uint32_t>(bytes))}));
+      SMELT_TRY_VOID(
+          run(builder, "tensor_clear", {memory, constant(builder, capacity(*shape, *threads) * element->bytes)}));
       return nullptr;
     }
-    if (what == "num_elements" && has(4)) return llvm::ConstantInt::get(call.getType(), capacity(*m, *n, *threads));
+    if (what == "num_elements" && has(4)) return llvm::ConstantInt::get(call.getType(), capacity(*shape, *threads));
     if (what == "is_valid_element" && has(6)) {
-      SMELT_TRY(Value * valid, run(builder, "tensor_is_valid",
-                                   {rows, columns, count, thread(builder),
-                                    whole(builder, call.getArgOperand(kBehindDescriptor + 1))}));
+      llvm::SmallVector<Value*, 9> operands = places(builder, call, *shape, *threads, kBehindDescriptor + 2);
+      operands.push_back(whole(builder, call.getArgOperand(kBehindDescriptor + 1)));
+      SMELT_TRY(Value * valid, run(builder, "tensor_is_valid", operands));
       return builder.CreateIsNotNull(valid);
     }
     if (what == "get_multidimensional_index" && has(7)) {
-      SMELT_TRY_VOID(
-          run(builder, "tensor_coordinates",
-              {rows, columns, count, thread(builder), whole(builder, call.getArgOperand(kBehindDescriptor + 1)),
-               call.getArgOperand(kBehindDescriptor + 2)}));
+      llvm::SmallVector<Value*, 9> operands = places(builder, call, *shape, *threads, kBehindDescriptor + 3);
+      operands.append(
+          {whole(builder, call.getArgOperand(kBehindDescriptor + 1)), call.getArgOperand(kBehindDescriptor + 2)});
+      SMELT_TRY_VOID(run(builder, "tensor_coordinates", operands));
       return nullptr;
     }
-    if (what.starts_with("store_") && has(7)) return store(builder, call, what, rows, columns, count);
+    for (const StringRef move : {StringRef("store"), StringRef("load")})
+      if (what.consume_front((move + "_").str()) && has(7))
+        return move_elements(builder, call, move, what, *shape, *threads);
     return refuse(call, "this operation on cooperative tensors is not on the CPU");
   }
 
-  /// store_<tensor>(operand, descriptor, memory, tensor, kind, types, threads).
-  Result<Value*> store(llvm::IRBuilder<>& builder, CallInst& call, StringRef what, Value* rows, Value* columns,
-                       Value* threads) {
-    const auto type = operand(call, kBehindDescriptor + 5);
-    const TensorElement* const element = type ? tensor_element(*type) : nullptr;
-    if (element == nullptr || element != tensor_element(what.rsplit('_').second))
-      return refuse(call, "a store that converts elements is not on the CPU");
-    if (operand(call, kBehindDescriptor + 2) != kInline)
-      return refuse(call, "tensors that Metal's interface binds are not on the CPU");
-    SMELT_TRY_VOID(run(builder, "tensor_store",
-                       {rows, columns, call.getArgOperand(kBehindDescriptor), call.getArgOperand(kBehindDescriptor + 1),
-                        thread(builder), threads}));
-    meet(builder, llvm::cast<llvm::ConstantInt>(threads)->getZExtValue());
+  /// What the runtime asks of where elements are: operand, rows, columns, threads, form, layout, thread. `types`: where
+  /// the call names three.
+  llvm::SmallVector<Value*, 9> places(llvm::IRBuilder<>& builder, const CallInst& call, const Shape& shape,
+                                      uint64_t threads, unsigned types) {
+    constexpr unsigned kRelaxed = 6;
+    const auto is_float = [&](unsigned i) {
+      const auto code = operand(call, types + i);
+      return code && tensor_element(*code) == &kernel_ir::kTensorElements[0];
+    };
+    const bool full = operand(call, kRelaxed) == 0 && (is_float(0) || is_float(1));
+    return {whole(builder, call.getArgOperand(0)),
+            constant(builder, shape.rows),
+            constant(builder, shape.columns),
+            constant(builder, threads),
+            builder.getInt32(full ? kFullFloat : 0),
+            layout(builder),
+            thread(builder)};
+  }
+
+  /// {store, load}_<tensor>(operand, descriptor, memory, tensor, kind, types, threads).
+  Result<Value*> move_elements(llvm::IRBuilder<>& builder, CallInst& call, StringRef what, StringRef tensor,
+                               const Shape& shape, uint64_t threads) {
+    const TensorElement* const element = element_of(call, kBehindDescriptor + 3);
+    if (element == nullptr || element != tensor_element(tensor.rsplit('_').second))
+      return refuse(call, "a {} that converts elements is not on the CPU", what.str());
+    SMELT_TRY(Value * object,
+              tensor_of(builder, call, call.getArgOperand(kBehindDescriptor + 1), kBehindDescriptor + 2));
+    llvm::SmallVector<Value*, 9> operands = places(builder, call, shape, threads, kBehindDescriptor + 3);
+    operands.append({call.getArgOperand(kBehindDescriptor), object});
+    if (checked_)
+      SMELT_TRY_VOID(
+          run(builder, kTensorLeaves,
+              {call.getArgOperand(kBehindDescriptor + 1), constant(builder, shape.rows),
+               constant(builder, shape.columns), builder.getInt32(0), builder.getInt32(what == "store" ? 1 : 0)}));
+    SMELT_TRY_VOID(run(builder, "tensor_" + what.str(), operands));
+    if (what == "store") meet(builder, threads);
     return nullptr;
   }
 
   llvm::Module& module_;
+  const bool wide_vectors_, checked_;
 };
 
 }  // namespace
@@ -319,8 +449,8 @@ bool has_tensors(const llvm::Module& module) {
   });
 }
 
-Result<void> lower_tensors(llvm::Module& module) {
-  return TensorLowering(module).lower();
+Result<void> lower_tensors(llvm::Module& module, bool wide_vectors, bool checked) {
+  return TensorLowering(module, wide_vectors, checked).lower();
 }
 
 }  // namespace smelt::aot::cpu

@@ -6,6 +6,8 @@
 #include "smelt/schema/cpu_abi.h"
 
 #include "cpu/lower/collectives.hpp"
+#include "cpu/lower/tensors.hpp"
+#include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/make_work_item.hpp"
@@ -153,6 +155,12 @@ class AccessGuard {
       return {};  // check_recursion: it takes no pointers
     if (const auto texel = texel_access(call)) return guard_texel(call, *texel);
     if (stays_in_textures(call)) return {};
+    if (llvm::StringRef name = callee.getName();
+        name.consume_front(llvm::StringRef(kRuntimePrefix)) && name.starts_with("tensor_")) {
+      if (name == kTensorInit) tell_tensor(call);
+      if (name == kTensorLeaves) report_tensor(call);
+      return {};  // the rest is kept to what these say, and to memory of the thread's own
+    }
     const auto collective = parse_collective(callee.getName());
     if (!collective) return unknown(callee.getName());
     switch (collective->kind) {
@@ -181,6 +189,32 @@ class AccessGuard {
                    .position = position_,
                    .is_write = access.is_write});
     return {};
+  }
+
+  void tell_tensor(llvm::CallInst& call) {
+    constexpr unsigned kData = 2, kOffset = 6;
+    const Shadow& shadow = shadows_.of(call.getArgOperand(kData));
+    if (shadow.is_ours) return;
+    call.setArgOperand(kOffset, shadow.offset);
+    call.setArgOperand(kOffset + 1, shadow.bytes);
+    call.setArgOperand(kOffset + 2, shadow.object);
+  }
+
+  void report_tensor(llvm::CallInst& call) {
+    constexpr unsigned kIsWrite = 4;
+    llvm::Instruction* const next = call.getNextNode();
+    llvm::Value* const leaves = llvm::IRBuilder<>(next).CreateIsNotNull(&call);
+    llvm::Instruction* const then = llvm::SplitBlockAndInsertIfThen(leaves, next, false);
+    llvm::IRBuilder<> report(then);
+    const auto field = [&](llvm::Type* type, uint64_t at) {
+      return report.CreateLoad(type, report.CreateConstInBoundsGEP1_64(report.getInt8Ty(), call.getArgOperand(0), at));
+    };
+    report_fault(report, dispatch_,
+                 {.object = field(report.getInt32Ty(), kTensorObjectAt),
+                  .offset = field(i64_, kTensorStrayAt),
+                  .bytes = report.getInt64(1),
+                  .position = position_,
+                  .is_write = llvm::cast<llvm::ConstantInt>(call.getArgOperand(kIsWrite))->isOne()});
   }
 
   static tl::unexpected<Error> unknown(llvm::StringRef what) {

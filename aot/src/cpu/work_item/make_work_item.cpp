@@ -47,7 +47,7 @@ class Maker {
     create_function();
     SMELT_TRY_VOID(clone_kernel());
     SMELT_TRY_VOID(inline_calls(*function_));
-    bind_tensor_thread();
+    bind_tensor_places();
     SMELT_TRY_VOID(bind_function_constants(*function_, dispatch_, info_, constants));
     SMELT_TRY_VOID(bind_threadgroup_memory());
     bind_log();
@@ -214,14 +214,21 @@ class Maker {
     return {};
   }
 
-  void bind_tensor_thread() {
-    llvm::Function* asked = module_.getFunction(kTensorThread);
-    if (asked == nullptr) return;
-    for (llvm::User* user : llvm::make_early_inc_range(asked->users()))
-      if (auto* call = llvm::dyn_cast<llvm::CallInst>(user); call != nullptr && call->getFunction() == function_) {
-        call->replaceAllUsesWith(scalar(Builtin::thread_index_in_threadgroup, 0));
-        call->eraseFromParent();
-      }
+  /// What code of tensors asks for where it runs.
+  void bind_tensor_places() {
+    llvm::IRBuilder<> builder(&*function_->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    const auto bind = [&](const char* name, auto value) {
+      llvm::Function* asked = module_.getFunction(name);
+      if (asked == nullptr) return;
+      llvm::Value* known = value();
+      for (llvm::User* user : llvm::make_early_inc_range(asked->users()))
+        if (auto* call = llvm::dyn_cast<llvm::CallInst>(user); call != nullptr && call->getFunction() == function_) {
+          call->replaceAllUsesWith(known);
+          call->eraseFromParent();
+        }
+    };
+    bind(kTensorThread, [&] { return scalar(Builtin::thread_index_in_threadgroup, 0); });
+    bind(kTensorLayout, [&] { return SMELT_DISPATCH_FIELD(builder, builder.getInt32Ty(), dispatch_, tensor_layout); });
   }
 
   /// air.os_log(subsystem, category, type, format, arguments, size) -> services->log, when there is one.
@@ -354,10 +361,12 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
   SMELT_TRY_VOID(keep_recursion(module));
-  if (options.checked && has_tensors(module))
-    return fail(Errc::unsupported, "kernel '{}' works on tensors, whose accesses are not checked yet; run it unchecked",
+  if (options.checked.watches() && has_tensors(module))
+    return fail(Errc::unsupported, "kernel '{}' works on tensors, of which only memory is checked (--checked=memory)",
                 info.function->getName().str());
   LowerOptions lower;
+  lower.check_tensors = bool(options.checked);
+  lower.wide_vectors = options.level == CpuLevel::x86_64_v4;
   lower.expand_memory = !bool(options.checked);  // one check for the whole of it
   lower.name_texels = bool(options.checked);
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;

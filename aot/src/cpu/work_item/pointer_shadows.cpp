@@ -198,10 +198,10 @@ Shadow PointerShadows::of_argument(llvm::Argument& argument) {
               builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
     case BindingClass::texture:  // no address that code makes is based on these: the runtime looks at what they are
     case BindingClass::sampler:
+    case BindingClass::tensor:
       return of_ours();
     case BindingClass::table:
     case BindingClass::acceleration_structure:
-    case BindingClass::tensor:
       break;
   }
   return fixed(0, SMELT_CPU_FAULT_STRAY);

@@ -46,6 +46,8 @@ constexpr NameRow kNames[] = {
     {"cooperative_tensor", kTensors, true},
     {"tensor_handle", kTensors},
     {"tensor_inline", kTensors},
+    {"convolution2d", "convolutions of tensors"},
+    {"convolution2d_descriptor", "convolutions of tensors"},
 };
 
 constexpr StageRow kStages[] = {

@@ -287,8 +287,13 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
+  /// Tensors share the indices of buffers.
+  static BindingClass indexed_as(BindingClass kind) {
+    return kind == BindingClass::tensor ? BindingClass::buffer : kind;
+  }
+
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {
-    const std::string_view word = to_string(handle.kind);
+    const std::string_view word = to_string(indexed_as(handle.kind));
     if (resource != nullptr && metal_attribute(*resource) != llvm::StringRef(word.data(), word.size()))
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'; it is '{}'",
                    metal_attribute(*resource).str(), handle.name, word);
@@ -375,19 +380,19 @@ class Reader {
     ByClass<std::map<unsigned, const ParameterFact*>> first;
     for (const ParameterFact& parameter : kernel.parameters) {
       if (!parameter.slot || !parameter.binding) continue;
-      used[*parameter.binding].insert(*parameter.slot);
-      const auto [other, added] = first[*parameter.binding].emplace(*parameter.slot, &parameter);
+      used[indexed_as(*parameter.binding)].insert(*parameter.slot);
+      const auto [other, added] = first[indexed_as(*parameter.binding)].emplace(*parameter.slot, &parameter);
       if (!added && (parameter.condition.empty() || other->second->condition.empty()))
         error(place_of(function, parameter.name), "cannot reserve '{}' resource location at index {}: '{}' has it",
               to_string(*parameter.binding), *parameter.slot, other->second->name);
     }
     for (ParameterFact& parameter : kernel.parameters) {
       if (parameter.slot || !parameter.binding) continue;
-      auto& taken = used[*parameter.binding];
+      auto& taken = used[indexed_as(*parameter.binding)];
       unsigned slot = 0;
       while (taken.count(slot)) ++slot;
       taken.insert(slot);
-      const BindingClassRow& row = row_of(*parameter.binding);
+      const BindingClassRow& row = row_of(indexed_as(*parameter.binding));
       if (slot >= row.slots)
         error(place_of(function, parameter.name), "no {} is left for parameter '{}': there are {}",
               *parameter.binding == BindingClass::threadgroup ? "buffer" : row.name, parameter.name, row.slots);

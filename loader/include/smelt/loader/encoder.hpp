@@ -6,8 +6,17 @@
 #include "smelt/loader/texture.hpp"
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace smelt::loader {
+
+/// How elements of a buffer are a tensor. Dimension 0 comes first, and is mostly the innermost.
+struct TensorShape {
+  std::string element;            ///< "half", "float", "bfloat", "char", "uchar" or "int"
+  std::vector<uint64_t> extents;  ///< in elements; 1 to 8 dimensions
+  std::vector<uint64_t> strides;  ///< likewise; empty: one element after the other
+};
 
 /// One stream of dispatches. Not thread-safe; different encoders may be used from different threads at once.
 ///
@@ -30,6 +39,9 @@ class Encoder {
   /// The caller's memory, borrowed until the dispatch has run. Only where the device shares it as it is (cpu):
   /// `unsupported` elsewhere.
   Result<void> set_memory(uint32_t index, std::span<std::byte> memory);
+  /// What an argument tensor<T, ...> [[buffer(index)]] is: elements in `buffer`, from byte `offset` on. Kept until
+  /// replaced. Errors: invalid_argument when the shape leaves the buffer; `unsupported` on devices other than the cpu.
+  Result<void> set_tensor(uint32_t index, BufferRef buffer, uint64_t offset, const TensorShape& shape);
   Result<void> set_threadgroup_memory(uint32_t index, uint64_t bytes);
   /// [[texture(index)]], 0 to 127, and [[sampler(index)]], 0 to 15; kept until replaced. `unsupported` on devices other
   /// than the cpu.
@@ -104,6 +116,7 @@ class Encoder {
 
  private:
   Result<void> check_textures(const PipelineState& pipeline) const;
+  Result<void> check_tensors(const PipelineState& pipeline) const;
   Result<void> check_slot(uint32_t index) const;
   static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);
   Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);
@@ -111,6 +124,7 @@ class Encoder {
   DeviceRef device_;
   PipelineRef pipeline_;
   ByClass<SlotMask> bound_;
+  SlotMask tensors_ = 0;  ///< of the buffers those that stand for tensors
   uint64_t empty_dispatches_ = 0;
   bool concurrent_ = false;
   std::string trace_label_;

@@ -5,6 +5,7 @@
 #include "smelt/loader/code_source.hpp"
 
 #include "joined.hpp"
+#include "tensor_layout.hpp"
 
 #include <unistd.h>
 
@@ -171,13 +172,15 @@ const char* other_checks(Checks has, Checks wanted) {
 
 }  // namespace
 
-CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order)
+CpuDevice::CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order,
+                     uint32_t tensor_layout)
     : DeviceImpl(DeviceKind::cpu, device_name(level, threads), Target{"cpu-" + to_string(level)}, host_limits()),
       level_(level),
       forced_(forced),
       pool_(threads),
       log_(options.log),
       order_(order),
+      tensor_layout_(tensor_layout),
       launch_limit_(options.launch_limit),
       interrupted_(options.interrupted) {}
 
@@ -300,7 +303,8 @@ Result<DeviceRef> open_cpu_device(const DeviceOptions& options) {
     SMELT_TRY(with.launch_limit, limit_from_seconds(number, "SMELT_LAUNCH_LIMIT"));
   }
   SMELT_TRY(const LaunchOrder order, LaunchOrder::of_environment());
-  return std::make_shared<CpuDevice>(level, forced, threads, with, order);
+  SMELT_TRY(const uint32_t tensor_layout, tensor_layout_of_environment());
+  return std::make_shared<CpuDevice>(level, forced, threads, with, order, tensor_layout);
 }
 
 }  // namespace smelt::loader

@@ -17,7 +17,8 @@ namespace smelt::loader {
 
 class CpuDevice final : public DeviceImpl {
  public:
-  CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order);
+  CpuDevice(CpuLevel level, bool forced, unsigned threads, const DeviceOptions& options, LaunchOrder order,
+            uint32_t tensor_layout);
 
   std::optional<Rejection> reject(const SliceFacts& slice, const LoadOptions& options) const override;
   uint64_t preference(const SliceFacts& slice) const override { return slice.level; }
@@ -33,6 +34,8 @@ class CpuDevice final : public DeviceImpl {
   std::chrono::milliseconds launch_limit() const { return launch_limit_; }
   /// $SMELT_ORDER, when the device was opened.
   const LaunchOrder& order() const { return order_; }
+  /// $SMELT_MPP_LAYOUT, likewise.
+  uint32_t tensor_layout() const { return tensor_layout_; }
   bool interrupted() const { return interrupted_ && interrupted_(); }
   /// One line of a kernel's os_log; from any worker.
   void log(std::string_view kernel, std::string_view line);
@@ -43,6 +46,7 @@ class CpuDevice final : public DeviceImpl {
   Pool pool_;
   LogSink log_;
   const LaunchOrder order_;
+  const uint32_t tensor_layout_;
   const std::chrono::milliseconds launch_limit_;  ///< 0: none
   Watchdog watchdog_{launch_limit_};
   const std::function<bool()> interrupted_;

@@ -265,6 +265,7 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
   dispatch.threadgroup_offsets = prelude.threadgroup_offsets.data();
   dispatch.constants = code.constants.data();
   dispatch.private_buffers = 0;
+  dispatch.tensor_layout = cpu_.tensor_layout();
   dispatch.textures = textures_.data();
   dispatch.samplers = samplers_.data();
 

@@ -10,10 +10,17 @@
 #define __SMELT_TENSOR_H
 
 #include <metal_array>
+#include <metal_limits>
+#include <metal_math>
+#include <metal_simdgroup>
 #include <metal_type_traits>
 #include <metal_types>
 
 namespace metal {
+/// Types that sources name; no tensor has such elements here, as what AIR calls them is not known.
+struct int4b_format;
+struct uint4b_format;
+
 namespace __tensors {
 
 inline constexpr size_t dynamic_extent = size_t(-1);
@@ -135,6 +142,8 @@ struct __tensor_types {
   using extents_type = Extents;
   using index_type = typename Extents::index_type;
   static_assert(!__is_const(value_type), "elements of a tensor are not const");
+  static_assert(!__is_same(value_type, int4b_format) && !__is_same(value_type, uint4b_format),
+                "4-bit elements of tensors are not supported");
   static_assert(__element<Element>::space == 1 || __element<Element>::space == 3,
                 "elements of a tensor are in device or threadgroup memory");
   static_assert(sizeof(index_type) == 4, "indices of tensors are int here");
@@ -247,6 +256,17 @@ struct tensor<Element, Extents, tensor_offset> : __tensor_types<Element, Extents
     for (size_t i = 0; i < Extents::rank(); ++i) part.__origin.__elements[i] += from.__elements[i];
     return part;
   }
+  template <size_t... Sizes, class... I>
+    requires(sizeof...(I) == Extents::rank() && sizeof...(Sizes) == Extents::rank())
+  __SMELT_INLINE tensor<Element, extents<typename Extents::index_type, Sizes...>, tensor_offset> slice(
+      I... origin) const {
+    tensor<Element, extents<typename Extents::index_type, Sizes...>, tensor_offset> part;
+    const array<int, Extents::rank()> from = {{int(origin)...}};
+    for (size_t i = 0; i < Extents::rank(); ++i)
+      part.__origin.__elements[i] = __origin.__elements[i] + from.__elements[i];
+    part.__handle = __handle;
+    return part;
+  }
   __SMELT_INLINE const void* __operand() const { return this; }
 };
 
@@ -263,10 +283,40 @@ struct tensor<Element, Extents, tensor_handle> : __tensor_types<Element, Extents
     part.__handle = __handle;
     return part;
   }
+  template <size_t... Sizes, class... I>
+    requires(sizeof...(I) == Extents::rank() && sizeof...(Sizes) == Extents::rank())
+  __SMELT_INLINE tensor<Element, extents<typename Extents::index_type, Sizes...>, tensor_offset> slice(
+      I... origin) const {
+    tensor<Element, extents<typename Extents::index_type, Sizes...>, tensor_offset> part;
+    part.__origin = array<int, Extents::rank()>{{int(origin)...}};
+    part.__handle = __handle;
+    return part;
+  }
   __SMELT_INLINE const void* __operand() const { return this; }
 };
 
 // ---- Held by the threads of a product together
+
+/// One after the other through what a thread holds.
+template <class Tensor>
+struct __cooperative_iterator {
+  Tensor* __of;
+  ushort __index;
+  __SMELT_INLINE auto& operator*() const { return (*__of)[__index]; }
+  __SMELT_INLINE __cooperative_iterator& operator++() {
+    ++__index;
+    return *this;
+  }
+  __SMELT_INLINE __cooperative_iterator operator++(int) {
+    const __cooperative_iterator before = *this;
+    ++__index;
+    return before;
+  }
+  __SMELT_INLINE bool operator==(const __cooperative_iterator& other) const { return __index == other.__index; }
+  __SMELT_INLINE bool operator!=(const __cooperative_iterator& other) const { return __index != other.__index; }
+  __SMELT_INLINE auto get_multidimensional_index() const { return __of->get_multidimensional_index(__index); }
+  __SMELT_INLINE bool is_valid_element() const { return __of->is_valid_element(__index); }
+};
 
 /// `Layout` says which operand of which product it is.
 template <class Element, class Extents, class Layout>
@@ -275,6 +325,10 @@ struct cooperative_tensor {
   using value_type = Element;
   using extents_type = Extents;
   using layout = Layout;
+  using iterator = __cooperative_iterator<cooperative_tensor>;
+  using const_iterator = __cooperative_iterator<const cooperative_tensor>;
+  static constexpr int __kind = 3;
+  static constexpr int __space = 0;
   alignas(8) unsigned char __memory[__SMELT_TENSOR_BYTES];
 
   __SMELT_INLINE cooperative_tensor() { Layout::__init(__memory); }
@@ -287,6 +341,7 @@ struct cooperative_tensor {
     return *this;
   }
 
+  static __SMELT_INLINE constexpr size_t get_rank() { return Extents::rank(); }
   __SMELT_INLINE ushort get_capacity() const { return Layout::__capacity(__memory); }
   __SMELT_INLINE bool is_valid_element(ushort index) const { return Layout::__is_valid(__memory, index); }
   __SMELT_INLINE Element& operator[](ushort index) { return *(Element*)Layout::__element(__memory, index); }
@@ -300,33 +355,62 @@ struct cooperative_tensor {
     return at;
   }
 
-  struct iterator {
-    cooperative_tensor* __of;
-    ushort __index;
-    __SMELT_INLINE Element& operator*() const { return (*__of)[__index]; }
-    __SMELT_INLINE iterator& operator++() {
-      ++__index;
-      return *this;
-    }
-    __SMELT_INLINE iterator operator++(int) {
-      const iterator before = *this;
-      ++__index;
-      return before;
-    }
-    __SMELT_INLINE bool operator==(const iterator& other) const { return __index == other.__index; }
-    __SMELT_INLINE bool operator!=(const iterator& other) const { return __index != other.__index; }
-    __SMELT_INLINE array<int, 2> get_multidimensional_index() const {
-      return __of->get_multidimensional_index(__index);
-    }
-    __SMELT_INLINE bool is_valid_element() const { return __of->is_valid_element(__index); }
-  };
   __SMELT_INLINE iterator begin() { return {this, 0}; }
   __SMELT_INLINE iterator end() { return {this, get_capacity()}; }
+  __SMELT_INLINE const_iterator begin() const { return {this, 0}; }
+  __SMELT_INLINE const_iterator end() const { return {this, get_capacity()}; }
+  __SMELT_INLINE iterator get_iterator(ushort index) { return {this, index}; }
+  __SMELT_INLINE const_iterator get_iterator(ushort index) const { return {this, index}; }
 
   template <class T>
   __SMELT_INLINE void store(const T& to) const {
     static_assert(__is_same(typename T::value_type, Element), "the tensor's elements are of another type");
     Layout::template __store<T>(__memory, to);
+  }
+  template <class T>
+  __SMELT_INLINE void load(const T& from) {
+    static_assert(__is_same(typename T::value_type, Element), "the tensor's elements are of another type");
+    Layout::template __load<T>(__memory, from);
+  }
+
+  __SMELT_INLINE const void* __operand() const { return Layout::__element(__memory, ushort(0xffff)); }
+};
+
+/// What `Rows` rows or columns of a destination were reduced to. Each thread holds all of it: which threads hold what
+/// is for the implementation to choose, and so no operation is needed that reduces or tells where an element is.
+template <class Source, bool IsOfRows, int Count>
+struct __reduced {};
+template <class Element, class Extents, class Source, bool IsOfRows, int Count>
+struct cooperative_tensor<Element, Extents, __reduced<Source, IsOfRows, Count>> {
+  using element_type = Element;
+  using value_type = Element;
+  using extents_type = Extents;
+  using layout = __reduced<Source, IsOfRows, Count>;
+  using iterator = __cooperative_iterator<cooperative_tensor>;
+  using const_iterator = __cooperative_iterator<const cooperative_tensor>;
+  Element __held[Count];
+
+  __SMELT_INLINE cooperative_tensor() : __held{} {}
+  static __SMELT_INLINE constexpr size_t get_rank() { return 1; }
+  __SMELT_INLINE ushort get_capacity() const { return Count; }
+  __SMELT_INLINE bool is_valid_element(ushort index) const { return index < Count; }
+  __SMELT_INLINE Element& operator[](ushort index) { return __held[index]; }
+  __SMELT_INLINE const Element& operator[](ushort index) const { return __held[index]; }
+  __SMELT_INLINE array<int, 1> get_multidimensional_index(ushort index) const { return {{int(index)}}; }
+  __SMELT_INLINE iterator begin() { return {this, 0}; }
+  __SMELT_INLINE iterator end() { return {this, Count}; }
+  __SMELT_INLINE const_iterator begin() const { return {this, 0}; }
+  __SMELT_INLINE const_iterator end() const { return {this, Count}; }
+  __SMELT_INLINE iterator get_iterator(ushort index) { return {this, index}; }
+  __SMELT_INLINE const_iterator get_iterator(ushort index) const { return {this, index}; }
+  /// To what the row or column of that element was reduced.
+  template <class Tensor>
+  __SMELT_INLINE iterator map_iterator(const __cooperative_iterator<Tensor>& of) {
+    return {this, ushort(of.get_multidimensional_index()[IsOfRows ? 1 : 0])};
+  }
+  template <class Tensor>
+  __SMELT_INLINE const_iterator map_iterator(const __cooperative_iterator<Tensor>& of) const {
+    return {this, ushort(of.get_multidimensional_index()[IsOfRows ? 1 : 0])};
   }
 };
 
@@ -358,12 +442,10 @@ struct matmul2d_descriptor {
 
 namespace __air {
 #define __SMELT_MATMUL int, int, int, char, char, char, int
-/// Behind the descriptor: address and kind of left, right and destination; threads; space and type of the three.
+/// Behind the descriptor: address and kind of left, right and destination; threads; space and type of the three. Where
+/// threads hold an operand, its kind is 3 and its space 0.
 void run(__SMELT_MATMUL, const void*, int, const void*, int, const void*, int, int, int, int, int, int, int,
          int) __SMELT_LANES __asm("smelt.tensor.run");
-/// The same with the elements of a cooperative destination, which has no kind and no space.
-void run_cooperative(__SMELT_MATMUL, const void*, int, const void*, int, void*, int, int, int, int, int,
-                     int) __SMELT_LANES __asm("smelt.tensor.run_cooperative");
 /// Cooperative tensors: which operand, the descriptor, memory, types of the three, threads.
 void cooperative_memory(int, __SMELT_MATMUL, void*, int, int, int, int) __SMELT_LANES
     __asm("smelt.tensor.cooperative_memory");
@@ -382,6 +464,8 @@ void cooperative_coordinates(int, __SMELT_MATMUL, const void*, ushort, void*, in
 /// Behind the memory: address and kind of the tensor, types, threads, space and type of the tensor.
 void cooperative_store(int, __SMELT_MATMUL, const void*, const void*, int, int, int, int, int, int, int) __SMELT_LANES
     __asm("smelt.tensor.cooperative_store");
+void cooperative_load(int, __SMELT_MATMUL, void*, const void*, int, int, int, int, int, int, int) __SMELT_LANES
+    __asm("smelt.tensor.cooperative_load");
 uint simdgroup_size() __asm("air.get_simdgroup_size.i32") __SMELT_PURE;
 #undef __SMELT_MATMUL
 }  // namespace __air
@@ -439,43 +523,215 @@ struct __operand_layout {
                              __code<Right>, __code<Destination>, __threads(), T::__space,
                              __code<typename T::value_type>);
   }
+  template <class T>
+  static __SMELT_INLINE void __load(void* memory, const T& from) {
+    __air::cooperative_load(Operand, __SMELT_MATMUL(Descriptor), memory, from.__operand(), T::__kind, __code<Left>,
+                            __code<Right>, __code<Destination>, __threads(), T::__space,
+                            __code<typename T::value_type>);
+  }
 };
+
+template <class T>
+inline constexpr bool __is_cooperative = false;
+template <class E, class X, class Layout>
+inline constexpr bool __is_cooperative<metal::__tensors::cooperative_tensor<E, X, Layout>> = true;
+template <class Scope>
+inline constexpr bool __is_one_simdgroup = __is_same(Scope, metal::__tensors::execution_simdgroup);
+template <class Scope>
+inline constexpr bool __is_thread = __is_same(Scope, metal::__tensors::execution_thread);
+
+/// What a destination may be reduced to, and what begins it.
+enum class reduction_operation { sum, max, min };
+template <class T>
+struct reduction_operation_identity {
+  static constexpr bool __is_float = T(0.5f) != T(0);
+  static __SMELT_INLINE constexpr T __extreme(bool least) {
+    if constexpr (__is_float)
+      return T(least ? -__builtin_inff() : __builtin_inff());
+    else
+      return least ? metal::numeric_limits<T>::lowest() : metal::numeric_limits<T>::max();
+  }
+  static constexpr T sum_identity = T(0);
+  static constexpr T max_identity = __extreme(true);
+  static constexpr T min_identity = __extreme(false);
+};
+
+template <class T>
+inline constexpr T dynamic_length_v = T(metal::__tensors::dynamic_extent);
 
 template <matmul2d_descriptor Descriptor, class Scope>
 struct matmul2d {
+  template <int Operand, class Left, class Right, class T, class Element>
+  using __held = metal::__tensors::cooperative_tensor<Element, metal::__tensors::dextents<int, 2>,
+                                                      __operand_layout<Descriptor, Operand, Scope, Left, Right, T>>;
   template <class Left, class Right, class T>
-  using __destination = metal::__tensors::cooperative_tensor<
-      T, metal::__tensors::dextents<int, 2>,
-      __operand_layout<Descriptor, 2, Scope, typename Left::value_type, typename Right::value_type, T>>;
+  using cooperative_tensor_left_input_t = __held<0, Left, Right, T, Left>;
+  template <class Left, class Right, class T>
+  using cooperative_tensor_right_input_t = __held<1, Left, Right, T, Right>;
+  /// Of types of operands, tensors or cooperative.
+  template <class Left, class Right, class T>
+  using cooperative_tensor_destination_t = __held<2, typename Left::value_type, typename Right::value_type, T, T>;
+  template <class Left, class Right, class T>
+  using cooperative_tensor_row_reduction_destination_t =
+      metal::__tensors::cooperative_tensor<T, metal::__tensors::dextents<int, 1>,
+                                           metal::__tensors::__reduced<Scope, true, Descriptor.m>>;
+  template <class Left, class Right, class T>
+  using cooperative_tensor_column_reduction_destination_t =
+      metal::__tensors::cooperative_tensor<T, metal::__tensors::dextents<int, 1>,
+                                           metal::__tensors::__reduced<Scope, false, Descriptor.n>>;
 
   template <class Left, class Right, class T>
-  __SMELT_INLINE __destination<Left, Right, T> get_destination_cooperative_tensor() const {
-    return __destination<Left, Right, T>();
+  __SMELT_INLINE cooperative_tensor_left_input_t<Left, Right, T> get_left_input_cooperative_tensor() const {
+    __check_inputs();
+    return {};
+  }
+  template <class Left, class Right, class T>
+  __SMELT_INLINE cooperative_tensor_right_input_t<Left, Right, T> get_right_input_cooperative_tensor() const {
+    __check_inputs();
+    return {};
+  }
+  template <class Left, class Right, class T>
+  __SMELT_INLINE cooperative_tensor_destination_t<Left, Right, T> get_destination_cooperative_tensor() const {
+    return {};
+  }
+  template <class Left, class Right, class T>
+  __SMELT_INLINE cooperative_tensor_row_reduction_destination_t<Left, Right, T>
+  get_row_reduction_destination_cooperative_tensor() const {
+    return {};
+  }
+  template <class Left, class Right, class T>
+  __SMELT_INLINE cooperative_tensor_column_reduction_destination_t<Left, Right, T>
+  get_column_reduction_destination_cooperative_tensor() const {
+    return {};
   }
 
-  /// Destination = left * right, or += with multiply_accumulate.
-  template <class Left, class Right, class E, class X, class K>
-  __SMELT_INLINE void run(const Left& left, const Right& right,
-                          const metal::__tensors::tensor<E, X, K>& destination) const {
-    using Destination = metal::__tensors::tensor<E, X, K>;
+  /// Another product's destination as an operand, where each thread holds the same elements of both.
+  template <class Left, class Right, class T, class E, class X, class Layout>
+  __SMELT_INLINE bool is_compatible_as_left_input(const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
+    return __agree<cooperative_tensor_left_input_t<Left, Right, T>>(of);
+  }
+  template <class Left, class Right, class T, class E, class X, class Layout>
+  __SMELT_INLINE bool is_compatible_as_right_input(const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
+    return __agree<cooperative_tensor_right_input_t<Left, Right, T>>(of);
+  }
+  template <class Left, class Right, class T, class E, class X, class Layout>
+  __SMELT_INLINE cooperative_tensor_left_input_t<Left, Right, T> get_left_input_cooperative_tensor(
+      const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
+    __check_inputs();
+    cooperative_tensor_left_input_t<Left, Right, T> input;
+    for (ushort i = 0; i < input.get_capacity() && i < of.get_capacity(); ++i) input[i] = Left(of[i]);
+    return input;
+  }
+  template <class Left, class Right, class T, class E, class X, class Layout>
+  __SMELT_INLINE cooperative_tensor_right_input_t<Left, Right, T> get_right_input_cooperative_tensor(
+      const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
+    __check_inputs();
+    cooperative_tensor_right_input_t<Left, Right, T> input;
+    for (ushort i = 0; i < input.get_capacity() && i < of.get_capacity(); ++i) input[i] = Right(of[i]);
+    return input;
+  }
+
+  /// Destination = left * right, or += with multiply_accumulate. Each of them a tensor, or held by threads.
+  template <class Left, class Right, class Destination>
+  __SMELT_INLINE void run(const Left& left, const Right& right, Destination&& destination) const {
+    using To = __plain<Destination>;
+    static_assert(__is_thread<Scope> || Descriptor.m % 16 == 0 || Descriptor.n % 16 == 0,
+                  "At least one of M or N must be a multiple of 16");
+    if constexpr (__is_cooperative<Left>) {
+      __check_inputs();
+      static_assert(
+          __is_same(typename Left::layout, __operand_layout<Descriptor, 0, Scope, typename Left::value_type,
+                                                            typename Right::value_type, typename To::value_type>),
+          "Input types must match cooperative tensor types");
+    }
+    if constexpr (__is_cooperative<Right>) {
+      __check_inputs();
+      static_assert(
+          __is_same(typename Right::layout, __operand_layout<Descriptor, 1, Scope, typename Left::value_type,
+                                                             typename Right::value_type, typename To::value_type>),
+          "Input types must match cooperative tensor types");
+    }
+    if constexpr (__is_cooperative<To>)
+      static_assert(
+          __is_same(typename To::layout, __operand_layout<Descriptor, 2, Scope, typename Left::value_type,
+                                                          typename Right::value_type, typename To::value_type>),
+          "Input types must match cooperative tensor types");
     __air::run(__SMELT_MATMUL(Descriptor), left.__operand(), Left::__kind, right.__operand(), Right::__kind,
-               destination.__operand(), Destination::__kind, __scope<Scope>::threads(), Left::__space,
-               __code<typename Left::value_type>, Right::__space, __code<typename Right::value_type>,
-               Destination::__space, __code<typename Destination::value_type>);
+               destination.__operand(), To::__kind, __scope<Scope>::threads(), Left::__space,
+               __code<typename Left::value_type>, Right::__space, __code<typename Right::value_type>, To::__space,
+               __code<typename To::value_type>);
   }
-  template <class Left, class Right, class T, class X, class Layout>
-  __SMELT_INLINE void run(const Left& left, const Right& right,
-                          metal::__tensors::cooperative_tensor<T, X, Layout>& destination) const {
-    static_assert(
-        __is_same(Layout,
-                  __operand_layout<Descriptor, 2, Scope, typename Left::value_type, typename Right::value_type, T>),
-        "the cooperative tensor is another product's destination");
-    __air::run_cooperative(__SMELT_MATMUL(Descriptor), left.__operand(), Left::__kind, right.__operand(), Right::__kind,
-                           Layout::__element(destination.__memory, ushort(0xffff)), __scope<Scope>::threads(),
-                           Left::__space, __code<typename Left::value_type>, Right::__space,
-                           __code<typename Right::value_type>, __code<T>);
+
+ private:
+  template <class T>
+  using __plain = metal::remove_cv_t<metal::remove_reference_t<T>>;
+  static __SMELT_INLINE void __check_inputs() {
+    static_assert(__is_one_simdgroup<Scope> || __is_thread<Scope>,
+                  "Input cooperative tensors require a single SIMD group");
+    static_assert(Descriptor.k > 0, "Input cooperative tensors require a K that is known when they are compiled");
+  }
+  template <class Input, class Of>
+  static __SMELT_INLINE bool __agree(const Of& of) {
+    __check_inputs();
+    const Input input;
+    bool agree = input.get_capacity() == of.get_capacity();
+    for (ushort i = 0; agree && i < input.get_capacity(); ++i) {
+      const bool valid = input.is_valid_element(i);
+      const auto a = input.get_multidimensional_index(i), b = of.get_multidimensional_index(i);
+      agree = valid == of.is_valid_element(i) && (!valid || (a[0] == b[0] && a[1] == b[1]));
+    }
+    return __is_thread<Scope> ? agree : metal::simd_all(agree);
   }
 };
+
+template <class T>
+__SMELT_INLINE T __reduce(reduction_operation how, T a, T b) {
+  return how == reduction_operation::sum   ? a + b
+         : how == reduction_operation::max ? metal::max(a, b)
+                                           : metal::min(a, b);
+}
+template <class T>
+__SMELT_INLINE T __reduce_lanes(reduction_operation how, T x) {
+  return how == reduction_operation::sum   ? metal::simd_sum(x)
+         : how == reduction_operation::max ? metal::simd_max(x)
+                                           : metal::simd_min(x);
+}
+template <int Dimension, int Count, class Scope, class Source, class T>
+__SMELT_INLINE void __reduce_dimension(const Source& source, T (&held)[Count], reduction_operation how, T identity) {
+  static_assert(__is_one_simdgroup<Scope>, "Reductions are of products of a single SIMD group here");
+  for (int i = 0; i < Count; ++i)
+    held[i] = how == reduction_operation::sum   ? T(0)
+              : how == reduction_operation::max ? reduction_operation_identity<T>::max_identity
+                                                : reduction_operation_identity<T>::min_identity;
+  for (ushort i = 0; i < source.get_capacity(); ++i)
+    if (source.is_valid_element(i)) {
+      const int at = source.get_multidimensional_index(i)[Dimension];
+      held[at] = __reduce(how, held[at], T(source[i]));
+    }
+  for (int i = 0; i < Count; ++i) held[i] = __reduce(how, __reduce_lanes(how, held[i]), identity);
+}
+/// `destination` = what each row of `source` comes to, and `identity` with it.
+template <class E, class X, class Layout, class T, class Y, class Scope, int Count>
+__SMELT_INLINE void reduce_rows(
+    const metal::__tensors::cooperative_tensor<E, X, Layout>& source,
+    metal::__tensors::cooperative_tensor<T, Y, metal::__tensors::__reduced<Scope, true, Count>>& destination,
+    reduction_operation how = reduction_operation::sum, T identity = reduction_operation_identity<T>::sum_identity) {
+  __reduce_dimension<1, Count, Scope>(source, destination.__held, how, identity);
+}
+template <class E, class X, class Layout, class T, class Y, class Scope, int Count>
+__SMELT_INLINE void reduce_columns(
+    const metal::__tensors::cooperative_tensor<E, X, Layout>& source,
+    metal::__tensors::cooperative_tensor<T, Y, metal::__tensors::__reduced<Scope, false, Count>>& destination,
+    reduction_operation how = reduction_operation::sum, T identity = reduction_operation_identity<T>::sum_identity) {
+  __reduce_dimension<0, Count, Scope>(source, destination.__held, how, identity);
+}
+/// Whether map_iterator leads from one to the other.
+template <class E, class X, class Layout, class T, class Y, class Scope, bool IsOfRows, int Count>
+__SMELT_INLINE bool is_iterator_compatible(
+    const metal::__tensors::cooperative_tensor<E, X, Layout>&,
+    const metal::__tensors::cooperative_tensor<T, Y, metal::__tensors::__reduced<Scope, IsOfRows, Count>>&) {
+  return true;
+}
 #undef __SMELT_MATMUL
 
 }  // namespace tensor_ops

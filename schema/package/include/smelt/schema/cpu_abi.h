@@ -72,6 +72,21 @@ struct smelt_cpu_sampler {
   uint64_t state[2];
 };
 
+enum { SMELT_CPU_TENSOR_RANK = 8 };
+
+/// What the [[buffer(i)]] of an argument tensor<T, ...> points to. Element (i0, i1, ...) lies at
+/// data + (i0 * stride[0] + i1 * stride[1] + ...) * the type's size.
+struct smelt_cpu_tensor {
+  unsigned char* data;
+  int32_t rank;                           ///< 1 to SMELT_CPU_TENSOR_RANK
+  int32_t type;                           ///< 0 float, 1 half, 2 bfloat, 3 char, 4 uchar, 7 int
+  int32_t extent[SMELT_CPU_TENSOR_RANK];  ///< in elements, dimension 0 first
+  int32_t stride[SMELT_CPU_TENSOR_RANK];  ///< likewise
+  int64_t offset, bytes;                  ///< of `data` in its buffer, and bytes of that: checked code looks
+  int64_t stray;                          ///< for the code
+  int32_t object;                         ///< smelt_cpu_fault::buffer
+};
+
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
 #define SMELT_CPU_FAULT_TEXTURE 0xFFFFFFF9u   /* outside of the smelt_cpu_texture at `offset`; `bytes`: x, y << 32 */
@@ -142,6 +157,10 @@ struct smelt_cpu_services {
   const struct smelt_cpu_watch* watch;  ///< for code that watches; such code is given one always
 };
 
+/// smelt_cpu_dispatch::tensor_layout: which elements of a product's operands a thread holds ($SMELT_MPP_LAYOUT).
+#define SMELT_CPU_TENSORS_M5 0u        /* as measured on M5 */
+#define SMELT_CPU_TENSORS_SCRAMBLED 1u /* as no device does */
+
 /// One launch, as one worker sees it (workers may differ in `buffers` when a buffer is privatised).
 struct smelt_cpu_dispatch {
   void* const* buffers;                       ///< +0   address of each [[buffer(i)]]; null where nothing is bound
@@ -156,6 +175,7 @@ struct smelt_cpu_dispatch {
   uint32_t groups[3];                         ///< +80  threadgroups per grid, edge groups included
   uint32_t nominal_threads;                   ///< +92  product of `group`, rounded up to 32
   uint32_t private_buffers;                   ///< +96  bit i: buffers[i] is this worker's own copy (format 2)
+  uint32_t tensor_layout;                     ///< +100 SMELT_CPU_TENSORS_* (format 4)
   const struct smelt_cpu_texture* const*
       textures;  ///< +104 each [[texture(i)]]; null where nothing is bound (format 3)
   const struct smelt_cpu_sampler* const* samplers;  ///< +112 each [[sampler(i)]]; likewise (format 3)

@@ -12,11 +12,11 @@
 
 namespace smelt::schema {
 
-// Slice, format 3. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 4. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
-//    4     2  format    2, or 3 when a kernel uses textures or samplers
+//    4     2  format    2, 3 when a kernel uses textures or samplers, 4 when one uses tensors
 //    6     2  oldest    lowest reader that may open this slice
 //    8     4  arch      CpuArch
 //   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
@@ -33,13 +33,14 @@ namespace smelt::schema {
 // are the same.
 //
 // Format 3 code may read smelt_cpu_dispatch::textures and samplers; a slice whose kernels do not is written as
-// format 2.
+// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout.
 //
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 3;
+inline constexpr uint16_t kCpuSliceFormat = 4;
 inline constexpr uint16_t kCpuSliceOldest = 2;
 inline constexpr uint16_t kCpuSliceWithTextures = 3;
+inline constexpr uint16_t kCpuSliceWithTensors = 4;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
