@@ -14,8 +14,8 @@ using loader::ArgumentKind;
 constexpr std::array<std::string_view, 13> kElementNames = {"",    "bool", "i8",  "u8",  "i16",  "u16", "i32",
                                                             "u32", "i64",  "u64", "f16", "bf16", "f32"};
 
-Result<std::pair<std::string, std::string>> split_name(const std::string& text, std::string_view option,
-                                                       std::string_view value) {
+Result<std::pair<std::string, std::string>> split_stage_words(const std::string& text, std::string_view option,
+                                                              std::string_view value) {
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0 || equals + 1 == text.size())
     return fail(Errc::invalid_argument, "{} '{}': want NAME={}", option, text, value);
@@ -42,7 +42,7 @@ std::string element_of_array(const ArgInfo& argument) {
 }  // namespace
 
 Result<StageInput> parse_stage_input(const std::string& text) {
-  SMELT_TRY(const auto words, split_name(text, "--input", "ARG"));
+  SMELT_TRY(const auto words, split_stage_words(text, "--input", "ARG"));
   StageInput input{words.first, {}};
   SMELT_TRY(input.argument, parse_argument(words.second));
   if (input.argument.write_to || input.argument.is_scalar)
@@ -51,7 +51,7 @@ Result<StageInput> parse_stage_input(const std::string& text) {
 }
 
 Result<StageOutput> parse_stage_output(const std::string& text) {
-  SMELT_TRY(auto words, split_name(text, "--output", "FILE"));
+  SMELT_TRY(auto words, split_stage_words(text, "--output", "FILE"));
   return StageOutput{std::move(words.first), std::move(words.second)};
 }
 

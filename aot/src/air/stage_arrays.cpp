@@ -28,7 +28,7 @@ constexpr UsualRow kUsual[] = {{"vertex_id", {0, true}},
                                {"front_facing", {1}},
                                {"primitive_id", {}},
                                {"sample_id", {}},
-                               {"sample_mask", {~uint64_t{0}}},
+                               {"sample_mask_in", {~uint64_t{0}}},
                                {"render_target_array_index", {}},
                                {"viewport_array_index", {}}};
 

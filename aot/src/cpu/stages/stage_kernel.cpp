@@ -51,6 +51,7 @@ class StageKernel {
     llvm::Instruction* const end = builder_.CreateRetVoid();
     SMELT_TRY_VOID(keep_recursion(module_));
     SMELT_TRY_VOID(inline_calls(*kernel_));
+    drop_inlined();
     if (discarded_ != nullptr) discard();
     builder_.SetInsertPoint(end);
     store_results();
@@ -173,6 +174,18 @@ class StageKernel {
       number = parts.scalar->isIntegerTy(1) ? builder_.CreateZExt(number, builder_.getInt8Ty())
                                             : builder_.CreateBitCast(number, in_memory(parts));
       builder_.CreateAlignedStore(number, address(pointer, parts, i), llvm::Align(parts.scalar_bytes));
+    }
+  }
+
+  /// What is in the kernel now would be refused outside of it: derivatives for one.
+  void drop_inlined() {
+    for (bool again = true; again;) {
+      again = false;
+      for (llvm::Function& function : llvm::make_early_inc_range(module_)) {
+        if (&function == kernel_ || function.isDeclaration() || !function.use_empty()) continue;
+        function.eraseFromParent();
+        again = true;
+      }
     }
   }
 
