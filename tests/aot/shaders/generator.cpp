@@ -251,13 +251,21 @@ class Generator {
   }
 
   Float vector(unsigned n, unsigned depth) {
+    // Derivatives are defined where all of a quad come by: not in one arm of a choice.
+    if (!is_choosing_ && depth > 1 && one_in(14)) {
+      is_choosing_ = true;
+      const Float x = clamped(vector(n, depth - 1)), y = clamped(vector(n, depth - 1));
+      is_choosing_ = false;
+      return {join("(", condition(), " ? ", x.text, " : ", y.text, ")"), std::max(x.bound, y.bound),
+              std::max(x.error, y.error)};
+    }
     if (depth == 0 || one_in(6)) return clamped(leaf(n));
     const Float x = clamped(vector(n, depth - 1));
     if (x.error > kWorst / 64) return x;
     if (one_in(3)) return one_of_one(x, n);
     const Float y = clamped(vector(n, depth - 1));
     const double error = x.error + y.error;
-    switch (whole(0, 13)) {
+    switch (whole(0, 12)) {
       case 0:
       case 1:
         return rounded({join("(", x.text, " + ", y.text, ")"), x.bound + y.bound, error});
@@ -291,9 +299,6 @@ class Generator {
                        n * kUlp);
       }
       case 11:
-        return {join("(", condition(), " ? ", x.text, " : ", y.text, ")"), std::max(x.bound, y.bound),
-                std::max(x.error, y.error)};
-      case 12:
         return matrix(x, n);
       default:
         return {join("helper", std::to_string(n), "(", x.text, ", ", y.text, ")"), x.bound + y.bound + 1,
@@ -311,7 +316,7 @@ class Generator {
   }
 
   Float one_of_one(const Float& x, unsigned n) {
-    switch (whole(0, stage_ == GlslStage::fragment && depth_ == 1 ? 19 : 15)) {
+    switch (whole(0, stage_ == GlslStage::fragment && depth_ == 1 && !is_choosing_ ? 19 : 15)) {
       case 0:
         return {join("abs(", x.text, ")"), x.bound, x.error};
       case 1:
@@ -348,11 +353,11 @@ class Generator {
         return n == 1 ? Float{join("normalize(vec3(", x.text, ", 1.0, 2.0)).x"), 1, x.error + 8 * kUlp}
                       : Float{join("tanh(clamp(", x.text, ", -3.0, 3.0))"), 1, x.error + 64 * kUlp};
       case 16:
-        return derivative("dFdx", x, 2);
+        return derivative("DX", x, 2);
       case 17:
-        return derivative("dFdy", x, 2);
+        return derivative("DY", x, 2);
       case 18:
-        return derivative("fwidth", x, 4);
+        return derivative("WIDTH", x, 4);
       default: {
         // One level: what a sample is, is continuous. 8 texels in a unit, of which neighbours differ by 1 at most.
         const Float at = clamped(leaf(2));
@@ -488,6 +493,11 @@ class Generator {
     std::string text = "#version 450\n";
     text += "layout(std140, binding = 0) uniform Constants { vec4 c; ivec4 k; };\n";
     if (!is_vertex) text += "layout(binding = 2) uniform sampler2D image;\n";
+    // Which of a quad's two differences a derivative is, is the implementation's choice: ours is the fine one.
+    if (!is_vertex)
+      text +=
+          "#ifdef METAL\n#define DX dFdx\n#define DY dFdy\n#define WIDTH fwidth\n#else\n#define DX dFdxFine\n"
+          "#define DY dFdyFine\n#define WIDTH fwidthFine\n#endif\n";
     text += "#ifdef METAL\n";
     const char* const flat = is_vertex ? "" : "flat ";
     text += join("layout(location = 0) in vec4 a;\nlayout(location = 1) in vec4 b;\n", "layout(location = 2) ", flat,
@@ -518,6 +528,7 @@ class Generator {
   std::string body_, helpers_;
   std::vector<Variable> variables_;
   unsigned depth_ = 1;
+  bool is_choosing_ = false;  ///< inside of a choice
   unsigned count_ = 0;
 };
 

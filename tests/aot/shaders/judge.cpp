@@ -30,7 +30,7 @@ class Judge final : public ShaderJudge {
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
     VkPhysicalDeviceFeatures features{};
-    features.vertexPipelineStoresAndAtomics = VK_TRUE;
+    features.vertexPipelineStoresAndAtomics = features.largePoints = VK_TRUE;
     auto info = described<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
@@ -206,7 +206,7 @@ class Judge final : public ShaderJudge {
     return Shader(device_, vkCreateShaderModule, info, "vkCreateShaderModule");
   }
 
-  /// A fragment's picture is one triangle that covers it; vertices are points that nothing is drawn of.
+  /// A fragment's picture is one large point; of vertices nothing is drawn.
   Pipeline make_pipeline(GlslStage stage, std::span<const uint32_t> spirv) const {
     const bool is_vertex = stage == GlslStage::vertex;
     const Shader shader = module_of(spirv), whole = module_of(whole_picture);
@@ -223,7 +223,7 @@ class Judge final : public ShaderJudge {
         described<VkPipelineVertexInputStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO);
     auto assembly =
         described<VkPipelineInputAssemblyStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO);
-    assembly.topology = is_vertex ? VK_PRIMITIVE_TOPOLOGY_POINT_LIST : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    assembly.topology = VK_PRIMITIVE_TOPOLOGY_POINT_LIST;
     const VkViewport viewport{0, 0, kWidth, kHeight, 0, 1};
     const VkRect2D scissor{{0, 0}, {kWidth, kHeight}};
     auto view = described<VkPipelineViewportStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO);
@@ -295,7 +295,7 @@ class Judge final : public ShaderJudge {
     vkCmdBeginRenderPass(commands_, &pass, VK_SUBPASS_CONTENTS_INLINE);
     vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
     vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &set_, 0, nullptr);
-    vkCmdDraw(commands_, stage == GlslStage::vertex ? kThreads : 3, 1, 0, 0);
+    vkCmdDraw(commands_, stage == GlslStage::vertex ? kThreads : 1, 1, 0, 0);
     vkCmdEndRenderPass(commands_);
     if (stage == GlslStage::fragment)
       for (uint32_t i = 0; i < kOutputs; ++i) {

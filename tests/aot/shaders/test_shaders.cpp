@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEveryDay = 120;
+constexpr uint64_t kEveryDay = 100;
 
 uint64_t number_of(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -146,7 +146,8 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
   compiled.run("main0", launch);
   std::vector<JudgedThread> results(kThreads);
   const auto discarded = arrays.find("out.discarded");
-  CHECK((discarded != arrays.end()) == shader.discards);
+  // A condition that can never hold leaves no trace.
+  if (discarded != arrays.end()) CHECK(shader.discards);
   for (uint32_t thread = 0; thread < kThreads; ++thread) {
     const uint32_t place = place_of(stage, thread);
     const bool is_out =
