@@ -59,6 +59,10 @@ def call(kernel: _loader.Kernel, args: tuple[Any, ...], named: dict[str, Any]) -
         elif name not in _OPTIONS:
             raise TypeError(f"{what} has no argument '{name}'; it takes {', '.join((*known, *_OPTIONS))}")
 
+    absent = [name for name, one in known.items() if name not in values and not one["conditional"] and not one["unused"]]
+    if absent:
+        raise TypeError(f"{what} needs {', '.join(absent)}")
+
     lengths: dict[str, int] = {}
     for name, value in values.items():
         if known[name]["kind"] != "stage_input":
