@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import smelt
 
 TYPE_CHECKING = False
@@ -44,7 +46,7 @@ def _places(arguments: list[dict[str, Any]]) -> dict[tuple[str, int], int]:
 def call(kernel: _loader.Kernel, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
     """What the function gives for each vertex or fragment: an array for each result."""
     try:
-        import numpy as np
+        np = importlib.import_module("numpy")
     except ImportError:
         raise smelt.ArgumentError(f"{kernel.kind} function '{kernel.name}' gives NumPy's arrays; install numpy") from None
     what = f"{kernel.kind} function '{kernel.name}'"

@@ -5,7 +5,7 @@ import ast
 import math
 import struct
 
-FORMATS = {"<f4": "f", "<i4": "i", "<u4": "I", "<f2": "e", "<i8": "q", "|u1": "B"}
+FORMATS = {"|b1": "?", "<f4": "f", "<i4": "i", "<u4": "I", "<f2": "e", "<i8": "q", "|u1": "B"}
 
 
 def write(path, values, dtype="<f4", shape=None):

@@ -46,7 +46,15 @@ class RunStageTest(CliTest):
                 self.succeed("compile", self.folder / "s.metal", "-o", file)
             self.succeed("run", file, "f", "--threads", 4, "--input", f"x={x}", "--output", f"color0={out}")
             self.assertEqual(npy.read(out)[0], [2.0, 2.0, 0.0, 5.0])
-        self.succeed("run", self.package, "f", "--threads", 4, "--orders", 2, "--repeat", 1, "--input", f"x={x}", "--output", f"color0={out}")
+        again = smelt("run", self.package, "f", "--threads", 4, "--orders", 2, "--repeat", 1, "--input", f"x={x}", "--output", f"color0={out}")
+        self.assertEqual(again.returncode, 0)
+        self.assertIn(b"2 orders, the same result", again.stderr)
+
+    def test_for_the_cpu_alone(self):
+        self.succeed("compile", self.folder / "s.metal", "--cpu-only", "-o", self.package)
+        x, out = npy.write(self.folder / "x.npy", [1.0, 3.0, -1.0, 4.0]), self.folder / "out.npy"
+        self.succeed("run", self.package, "f", "--threads", 4, "--input", f"x={x}", "--output", f"discarded={out}")
+        self.assertEqual(npy.read(out)[0], [False, False, True, False])
 
     def test_what_is_refused(self):
         x = npy.write(self.folder / "x.npy", [1.0, 3.0, -1.0, 4.0])
