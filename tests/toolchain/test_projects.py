@@ -108,6 +108,20 @@ class ProjectTest(ToolTest):
             self.succeed("xcrun", "-sdk", sdk, "metal-dsymutil", "--remove-source", self.folder / "result.metallib")
             self.check_library("result.metallib")
 
+    def test_angle(self):
+        # google/angle, src/libANGLE/renderer/metal/shaders/gen_mtl_internal_shaders.py as of 966a62cb (2020), when ANGLE's default shaders
+        # came compiled: gen_precompiled_shaders(), for three systems. Since then its build writes source alone.
+        (self.folder / "compiled").mkdir()
+        self.write(two_metal=FRAGMENT.replace("main0", "second"))
+        for sdk, least in (("macosx", "-mmacosx-version-min=10.13"), ("iphoneos", "-mios-version-min=11.0"), ("iphonesimulator", "")):
+            for flags in ("", "-gline-tables-only -MO"):
+                with self.subTest(sdk=sdk, flags=flags):
+                    for name in ("shader.metal", "two.metal"):
+                        self.build("sh", "-c", f"xcrun -sdk {sdk} metal {least} {flags} {name} -c -o compiled/default.{name}.air")
+                    self.build("sh", "-c", f"xcrun -sdk {sdk} metallib  compiled/default.shader.metal.air compiled/default.two.metal.air -o "
+                               "compiled/default.metallib")  # fmt: skip
+                    self.check_library("compiled/default.metallib", ("main0", "second"))
+
     def test_flutter_impeller(self):
         # flutter/flutter, engine/src/flutter/impeller/tools/metal_library.py: a library of several sources that impellerc wrote, with a
         # file of what it depends on, for three platforms; --debug adds the last words.
