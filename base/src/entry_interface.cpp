@@ -31,6 +31,8 @@ std::optional<BindingClass> class_of(ArgumentKind kind) {
   switch (kind) {
     case ArgumentKind::buffer:
     case ArgumentKind::indirect_buffer:
+    case ArgumentKind::stage_input:  // arrays are bound as buffers are
+    case ArgumentKind::stage_output:
       return BindingClass::buffer;
     case ArgumentKind::threadgroup:
       return BindingClass::threadgroup;

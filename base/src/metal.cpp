@@ -16,9 +16,17 @@ constexpr std::string_view kPlatforms[] = {"none", "macOS", "iOS", "tvOS", "watc
 constexpr std::string_view kTargetWords[] = {"none", "macos", "ios", "tvos", "watchos", "visionos"};
 constexpr std::string_view kFunctionKinds[] = {"kernel",   "vertex",       "fragment", "unqualified", "visible",
                                                "external", "intersection", "mesh",     "object"};
-constexpr std::string_view kArgumentKinds[] = {
-    "buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table", "acceleration_structure",
-    "other",  "builtin"};
+constexpr std::string_view kArgumentKinds[] = {"buffer",
+                                               "threadgroup",
+                                               "texture",
+                                               "sampler",
+                                               "indirect_buffer",
+                                               "function_table",
+                                               "acceleration_structure",
+                                               "other",
+                                               "builtin",
+                                               "stage_input",
+                                               "stage_output"};
 constexpr std::string_view kAccesses[] = {"none", "read", "write", "read_write", "sample"};
 constexpr std::string_view kMemberKinds[] = {"pointer", "constant", "other"};
 

@@ -10,6 +10,7 @@
 #include "checked_option.hpp"
 #include "png.hpp"
 #include "run_argument.hpp"
+#include "run_stage.hpp"
 #include "run_texture.hpp"
 #include "verbs.hpp"
 
@@ -35,6 +36,7 @@ struct RunOptions {
   std::vector<std::string> constants;
   std::vector<std::string> threadgroup_memory;
   std::vector<std::string> textures, samplers;
+  std::vector<std::string> inputs, outputs;
   std::string library;
   std::string device = "automatic";
   std::string cpu;
@@ -135,6 +137,8 @@ struct Launch {
   std::vector<ThreadgroupMemory> threadgroup_memory;
   std::vector<RunTexture> textures;
   std::vector<RunSampler> samplers;
+  std::vector<StageInput> inputs;
+  std::vector<StageOutput> outputs;
 };
 
 Result<Launch> read_launch(const RunOptions& options) {
@@ -158,6 +162,12 @@ Result<Launch> read_launch(const RunOptions& options) {
   }
   for (const std::string& text : options.samplers) {
     SMELT_TRY(launch.samplers.emplace_back(), parse_run_sampler(text));
+  }
+  for (const std::string& text : options.inputs) {
+    SMELT_TRY(launch.inputs.emplace_back(), parse_stage_input(text));
+  }
+  for (const std::string& text : options.outputs) {
+    SMELT_TRY(launch.outputs.emplace_back(), parse_stage_output(text));
   }
   return launch;
 }
@@ -251,7 +261,7 @@ void warn_of_mismatches(const Function& function, const RunOptions& options, con
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
       const bool is_tensor = one.kind == ArgumentKind::other && one.type_name.starts_with("tensor<");
-      return (class_of(one.kind) == BindingClass::buffer || is_tensor) && one.index <= i &&
+      return (class_of(one.kind) == BindingClass::buffer || is_tensor) && !is_stage_array(one) && one.index <= i &&
              i < one.index + std::max<size_t>(one.array_size, 1);
     });
     const std::string& type = arguments[i].array.type;
@@ -277,12 +287,14 @@ struct Bound {
   std::unique_ptr<Encoder> encoder;
   std::vector<BufferRef> buffers;  ///< null for scalars
   std::vector<Bytes> texels;       ///< of each texture
+  std::vector<NpyArray> results;   ///< of each --output
 
   /// What it may leave: buffers, then textures.
   std::vector<std::span<std::byte>> contents() {
     std::vector<std::span<std::byte>> all;
     for (const BufferRef& buffer : buffers) all.push_back(buffer ? buffer->contents() : std::span<std::byte>());
     for (Bytes& one : texels) all.emplace_back(one);
+    for (NpyArray& one : results) all.emplace_back(one.data);
     return all;
   }
 
@@ -313,6 +325,12 @@ Result<Bound> bind(const RunOptions& options, const Launch& launch, Context& con
   for (size_t i = 0; i < launch.textures.size(); ++i)
     SMELT_TRY_VOID(bind_texture(encoder, *described, launch.textures[i], bound.texels[i]));
   for (const RunSampler& sampler : launch.samplers) SMELT_TRY_VOID(bind_sampler(encoder, *described, sampler));
+  for (const StageInput& input : launch.inputs) SMELT_TRY_VOID(bind_stage_input(encoder, *described, input));
+  for (const StageOutput& output : launch.outputs) {
+    SMELT_TRY(bound.results.emplace_back(), make_stage_output(*described, output, launch.threads.size.x));
+  }
+  for (size_t i = 0; i < launch.outputs.size(); ++i)
+    SMELT_TRY_VOID(bind_stage_output(encoder, *described, launch.outputs[i], bound.results[i]));
   return bound;
 }
 
@@ -338,6 +356,9 @@ Result<void> compare_orders(const RunOptions& options, const Launch& launch, Con
       const auto differs = std::mismatch(first[k].begin(), first[k].end(), left[k].begin(), left[k].end());
       if (differs.first == first[k].end()) continue;
       const size_t buffers = bound.buffers.size();
+      if (k >= buffers + launch.textures.size())
+        return fail(Errc::invalid_argument, "function '{}': output '{}' is another one with SMELT_ORDER={}",
+                    options.function, launch.outputs[k - buffers - launch.textures.size()].name, order);
       const RunArgument& argument = k < buffers ? launch.arguments[k] : launch.textures[k - buffers].argument;
       const auto size = std::max<size_t>(element_bytes(argument.array.type).value_or(1), 1);
       return fail(
@@ -380,6 +401,8 @@ Result<void> run_kernel(const RunOptions& options, Context& context) {
     argument.array.data = bound.texels[i];
     SMELT_TRY_VOID(write_array(*argument.write_to, argument.array));
   }
+  for (size_t i = 0; i < launch.outputs.size(); ++i)
+    SMELT_TRY_VOID(write_array(launch.outputs[i].file, bound.results[i]));
   std::vector<double> times;
   for (unsigned i = 0; i < options.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -393,7 +416,7 @@ Result<void> run_kernel(const RunOptions& options, Context& context) {
 }  // namespace
 
 void add_run(CLI::App& app, Context& context) {
-  CLI::App* verb = app.add_subcommand("run", "Run one kernel on arrays from .npy files");
+  CLI::App* verb = app.add_subcommand("run", "Run a kernel, vertex or fragment function on arrays from .npy files");
   verb->footer(
       "ARG binds buffer 0, 1, ...:\n"
       "  x.npy            read\n"
@@ -401,11 +424,14 @@ void add_run(CLI::App& app, Context& context) {
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
       "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n"
       "A .png file is an array of u8: height, width, and 4 channels where it has colours.\n\n"
-      "Example:\n"
-      "  smelt run saxpy.smelt saxpy --threads 1000 x.npy y.npy=out.npy f32:2");
+      "Vertex and fragment functions have an array for each input and result, with one element a thread\n"
+      "(docs/reference/stages.md).\n\n"
+      "Examples:\n"
+      "  smelt run saxpy.smelt saxpy --threads 1000 x.npy y.npy=out.npy f32:2\n"
+      "  smelt run shaders.smelt colour --threads 4 --input tint=tint.npy --output color0=out.npy");
   auto options = std::make_shared<RunOptions>();
-  verb->add_option("FILE", options->file, "Package or Metal library with the kernel")->required();
-  verb->add_option("FUNCTION", options->function, "Kernel to run")->required();
+  verb->add_option("FILE", options->file, "Package or Metal library with the function")->required();
+  verb->add_option("FUNCTION", options->function, "Kernel, vertex or fragment function to run")->required();
   verb->add_option("ARG", options->arguments, "Value of buffer 0, 1, ... (below)");
   verb->add_option("--threads", options->threads, "Threads of the whole grid: X, X,Y or X,Y,Z")->required();
   verb->add_option("--group", options->group, "Threads per threadgroup, as many components");
@@ -420,6 +446,12 @@ void add_run(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   verb->add_option("--sampler", options->samplers,
                    "NAME=STATES, in the words of Metal source: by='filter::linear, address::repeat'")
+      ->allow_extra_args(false);
+  verb->add_option("--input", options->inputs,
+                   "NAME=ARG: an input of a vertex or fragment function, one element for each; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--output", options->outputs,
+                   "NAME=FILE: where a result of a vertex or fragment function is written; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--library", options->library, "Library of the package, when several have the function");
   verb->add_option("--device", options->device, "Where to run: automatic, cpu or metal")

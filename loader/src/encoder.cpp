@@ -134,6 +134,30 @@ Result<void> Encoder::check_textures(const PipelineState& pipeline) const {
   return {};
 }
 
+/// Code for stages counts on all of it: it is not checked code.
+Result<void> Encoder::check_stage(const PipelineState& pipeline, const Size3& threads, const Size3& group) const {
+  const FunctionKind stage = pipeline.facts().function->kind;
+  if (stage == FunctionKind::kernel) return {};
+  const std::string_view what = to_string(stage);
+  if (threads.y != 1 || threads.z != 1)
+    return fail(Errc::invalid_argument,
+                "{} function '{}': a grid of ({}, {}, {}); want one dimension, a thread for each {}", what,
+                pipeline.name(), threads.x, threads.y, threads.z, what);
+  if (stage == FunctionKind::fragment && (threads.x % 4 != 0 || group.x % 4 != 0))
+    return fail(Errc::invalid_argument,
+                "fragment function '{}': {} threads in groups of {}; want multiples of 4, since 4 threads are a quad",
+                pipeline.name(), threads.x, group.x);
+  for (const ArgInfo& argument : pipeline.args()) {
+    const bool is_array = argument.kind == ArgumentKind::stage_input || argument.kind == ArgumentKind::stage_output;
+    if (!is_array || argument.index >= kSlots || addresses_[argument.index] == nullptr) continue;
+    if (argument.size != 0 && lengths_[argument.index] / argument.size < threads.x)
+      return fail(
+          Errc::argument_mismatch, "{} function '{}': array '{}' has {} bytes; {} threads want {} of {} bytes each",
+          what, pipeline.name(), argument.name, lengths_[argument.index], threads.x, argument.type_name, argument.size);
+  }
+  return {};
+}
+
 void Encoder::clear_bindings() {
   for (SlotMask mask = bound_[BindingClass::texture]; mask != 0; mask &= mask - 1) {
     textures_[lowest_slot(mask)] = nullptr;
@@ -226,6 +250,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
   if (const auto missing = first_missing(pipeline.facts().needed, bound_)) return not_bound(pipeline, *missing);
   SMELT_TRY_VOID(check_textures(pipeline));
   SMELT_TRY_VOID(check_tensors(pipeline));
+  SMELT_TRY_VOID(check_stage(pipeline, threads, group));
   if (threads.x == 0 || threads.y == 0 || threads.z == 0) {
     ++empty_dispatches_;
     return {};

@@ -137,13 +137,16 @@ Result<void> Function::usable() const {
 
 Result<void> check_usable(const Library::Data& library, const FunctionRows& function) {
   const Device& device = *library.device;
-  if (function.kind != FunctionKind::kernel)
-    return fail(Errc::function_kind, "function '{}' is a {} function; only kernels can be dispatched", function.name,
-                to_string(function.kind));
+  // On the CPU a stage's function is one on arrays.
+  const bool is_stage = function.kind == FunctionKind::vertex || function.kind == FunctionKind::fragment;
+  if (function.kind != FunctionKind::kernel && !(is_stage && device.kind() == DeviceKind::cpu))
+    return fail(Errc::function_kind, "function '{}' is a {} function; only kernels{} can be dispatched", function.name,
+                to_string(function.kind), device.kind() == DeviceKind::cpu ? ", vertex and fragment functions" : "");
   if (library.on_demand) return {};
   if (function.slice == nullptr)
-    return fail(Errc::unsupported, "kernel '{}' has no code for device {}: {}", function.name, device.name(),
-                function.missing);
+    return fail(Errc::unsupported, "{} '{}' has no code for device {}: {}",
+                is_stage ? fmt::format("{} function", to_string(function.kind)) : "kernel", function.name,
+                device.name(), function.missing);
   if (device.kind() != DeviceKind::cpu && function.metal > device.target().metal)
     return fail(Errc::unsupported_language, "kernel '{}' needs Metal {}, device {} has {}", function.name,
                 to_string(function.metal), device.name(), to_string(device.target().metal));

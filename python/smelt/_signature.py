@@ -31,7 +31,30 @@ def _arguments(kernel: _loader.Kernel) -> list[dict[str, Any]]:
     return called if has_images else sorted(called, key=lambda argument: int(argument["index"]))
 
 
+def _stage_signature(kernel: _loader.Kernel) -> inspect.Signature:
+    """Vertex and fragment functions are called by names alone."""
+    parameters = [
+        inspect.Parameter(str(one["name"]), inspect.Parameter.KEYWORD_ONLY, annotation=str(one["type_name"]))
+        for one in kernel.args
+        if one["kind"] != "stage_output" and str(one["name"]).isidentifier() and not keyword.iskeyword(str(one["name"]))
+    ]
+    parameters.append(inspect.Parameter("threads", inspect.Parameter.KEYWORD_ONLY, default=None))
+    return inspect.Signature(parameters, return_annotation="dict")
+
+
+def _stage_documentation(kernel: _loader.Kernel) -> str:
+    lines = [f"{kernel.kind} {kernel.name}, of a Metal library, on arrays with one element for each {kernel.kind}.", ""]
+    for one in kernel.args:
+        if one["kind"] == "stage_output":
+            lines.append(f"  -> {one['name']}: {one['type_name']}")
+        else:
+            lines.append(f"  {one['name']}: {one['type_name']}{' (may be left out)' if one['conditional'] else ''}")
+    return "\n".join(lines)
+
+
 def signature(kernel: _loader.Kernel) -> inspect.Signature:
+    if kernel.kind != "kernel":
+        return _stage_signature(kernel)
     parameters: list[inspect.Parameter] = []
     seen = set(_OPTIONS)
     for argument in _arguments(kernel):
@@ -48,6 +71,8 @@ def signature(kernel: _loader.Kernel) -> inspect.Signature:
 
 
 def documentation(kernel: _loader.Kernel) -> str:
+    if kernel.kind != "kernel":
+        return _stage_documentation(kernel)
     arguments = _arguments(kernel)
     has_images = any(argument["kind"] in ("texture", "sampler") for argument in arguments)
     lines = [f"kernel void {kernel.name}, of a Metal library. Its {'arguments' if has_images else 'buffers'}, by position or name:", ""]

@@ -218,7 +218,9 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
       declared_count_ = declared_.size();
       continue;
     }
-    if (argument.kind != loader::ArgumentKind::buffer || argument.index >= declared_.size()) continue;
+    const bool is_stage =
+        argument.kind == loader::ArgumentKind::stage_input || argument.kind == loader::ArgumentKind::stage_output;
+    if ((argument.kind != loader::ArgumentKind::buffer && !is_stage) || argument.index >= declared_.size()) continue;
     declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
@@ -432,7 +434,13 @@ namespace {
 /// dispatch of *args and **kwargs.
 PyObject* call_kernel(PyObject* self, PyObject* args, PyObject* options) {
   try {
-    py::cast<Kernel&>(py::handle(self)).call(args, options);
+    auto& kernel = py::cast<Kernel&>(py::handle(self));
+    if (kernel.function().kind() != loader::FunctionKind::kernel) {
+      const py::object call = py::module_::import("smelt._stages").attr("call");
+      const py::object named = options != nullptr ? py::reinterpret_borrow<py::object>(options) : py::dict();
+      return call(py::handle(self), py::handle(args), named).release().ptr();
+    }
+    kernel.call(args, options);
     return Py_NewRef(Py_None);
   } catch (py::error_already_set& error) {
     error.restore();
@@ -462,6 +470,8 @@ void bind_kernel(py::module_& module) {
                              [](const Kernel& self) { return self.pipeline().thread_execution_width(); })
       .def_property_readonly("limits_estimated", [](const Kernel& self) { return self.pipeline().limits_estimated(); })
       .def_property_readonly("name", [](const Kernel& self) { return self.pipeline().name(); })
+      .def_property_readonly("kind",
+                             [text](const Kernel& self) { return text(loader::to_string(self.function().kind())); })
       .def_property_readonly("effort",
                              [text](const Kernel& self) -> py::object {
                                const std::string_view effort = self.pipeline().effort();
@@ -501,6 +511,7 @@ void bind_kernel(py::module_& module) {
       .def_property_readonly(
           "__doc__",
           [](py::object self) { return py::module_::import("smelt._signature").attr("documentation")(self); })
+      .def("_run", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); })
       .def("__repr__", [](const Kernel& self) { return fmt::format("<smelt.Kernel '{}'>", self.pipeline().name()); })
       .def(
           "__call__", [](Kernel& self, const py::args& args, const py::kwargs& options) { self.call(args, options); },

@@ -28,12 +28,19 @@ schema::Function manifest_function(const aot::KernelInfo& info) {
   made.kind = function_kind(info.stage).value_or(FunctionKind::unqualified);
   made.max_threads = info.max_threads;
   made.threadgroup_bytes = static_cast<uint32_t>(info.threadgroup_bytes);
-  for (const aot::ArgumentInfo& from : info.arguments) {
-    if (from.kind == aot::ArgumentKind::builtin) continue;  // nothing is bound
+  const auto add = [&](const aot::ArgumentInfo& from) {
     made.arguments.push_back({from.name, from.type_name, from.index, from.location, from.kind, from.access,
                               from.address_space, from.unused, from.conditional, from.count, from.size, from.align,
                               from.members});
-  }
+  };
+  const auto is_array = [&](const aot::ArgumentInfo& from) {
+    return std::any_of(info.arrays.begin(), info.arrays.end(), [&](const aot::ArgumentInfo& array) {
+      return array.kind == aot::ArgumentKind::stage_input && array.index == from.index;
+    });
+  };
+  for (const aot::ArgumentInfo& from : info.arguments)
+    if (from.kind != aot::ArgumentKind::builtin && !is_array(from)) add(from);  // of a built-in nothing is bound
+  for (const aot::ArgumentInfo& from : info.arrays) add(from);
   for (const aot::ConstantInfo& from : info.constants)
     made.constants.push_back({from.name, from.type_name, from.index, from.required});
   return made;

@@ -5,7 +5,9 @@ import ast
 import math
 import struct
 
-FORMATS = {"<f4": "f", "<i4": "i", "<u4": "I", "<f2": "e", "<i8": "q", "|u1": "B", "|i1": "b", "<u2": "H"}
+FORMATS = {
+    "|b1": "?", "<f4": "f", "<i4": "i", "<u4": "I", "<f2": "e", "<i8": "q", "|u1": "B", "|i1": "b", "<u2": "H",
+}  # fmt: skip
 
 
 def write(path, values, dtype="<f4", shape=None):

@@ -485,6 +485,34 @@ TEST_CASE("members of argument buffers: format 2, and only where there are some"
   }
 }
 
+TEST_CASE("arrays of a vertex or fragment function: format 3, and only where there are some") {
+  Library stage = two_kernels();
+  Function& function = stage.functions.front();
+  function.kind = FunctionKind::vertex;
+  REQUIRE(function.arguments.size() >= 2);
+  function.arguments[0].kind = ArgumentKind::stage_input;
+  function.arguments[0].location = 30;
+  function.arguments[1].kind = ArgumentKind::stage_output;
+  const Bytes bytes = written({stage});
+  CHECK(opened(bytes).format() == 3);
+  check_round_trip({stage});
+  const size_t functions = sizeof(PackageHeader) + sizeof(ManifestHeader) + sizeof(LibraryRow) + 2 * sizeof(TagRow);
+  const size_t kind = functions + 2 * sizeof(FunctionRow) + offsetof(ArgumentRow, kind);
+  const auto opens = [&](uint8_t value, uint16_t format) {
+    Bytes changed = bytes;
+    changed[kind] = std::byte{value};
+    store_le<uint16_t>(&changed[offsetof(PackageHeader, format)], format);
+    store_le<uint16_t>(&changed[offsetof(PackageHeader, oldest)], format);
+    reseal(changed);
+    return Package::open(changed).has_value();
+  };
+  CHECK(opens(9, 3));
+  CHECK(opens(10, 3));
+  CHECK_FALSE(opens(8, 3));  // a built-in is never listed
+  CHECK_FALSE(opens(11, 3));
+  CHECK_FALSE(opens(9, 2));
+}
+
 TEST_CASE("members that contradict the rest of the manifest are corrupt") {
   const Bytes bytes = written({with_members()});
   const PackageHeader header = [&] {

@@ -128,8 +128,12 @@ std::shared_ptr<service::Session> open_session() {
 
 std::string version_text(const Call& call, const aot::Target& target) {
   // The number is that of Apple's compiler in Xcode 16, which knows the same languages; build files compare it.
-  return fmt::format("metal version 32023.0 (smelt {})\nTarget: {}\nThread model: posix\nInstalledDir: {}\n",
-                     SMELT_VERSION, target.triple, call.folder);
+  // Slang takes for Metal's compiler only what says Apple's name before that number.
+  return fmt::format(
+      "metal version 32023.0 (smelt {})\nTarget: {}\nThread model: posix\nInstalledDir: {}\nCompatible with: Apple "
+      "metal "
+      "version 32023.0\n",
+      SMELT_VERSION, target.triple, call.folder);
 }
 
 std::string command_line(const Call& call) {

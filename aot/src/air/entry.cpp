@@ -133,8 +133,12 @@ llvm::NamedMDNode* entry_list(const llvm::Module& module, std::string_view stage
   return module.getNamedMetadata(fmt::format("air.{}", stage));
 }
 
+bool runs_on_cpu(std::string_view stage) {
+  return stage == "kernel" || stage == "vertex" || stage == "fragment" || stage == kExternalStage;
+}
+
 std::string why_not_on_cpu(std::string_view stage) {
-  return fmt::format("a {} function: only compute kernels run on the CPU", stage);
+  return fmt::format("a {} function: kernels, vertex and fragment functions run on the CPU", stage);
 }
 
 bool has_entries(const llvm::Module& module) {

@@ -27,7 +27,9 @@ inline constexpr const char* kExternalStage = "external";
 inline constexpr std::array<std::string_view, 8> kStages = {"kernel", "vertex",       "fragment", "mesh",
                                                             "object", "intersection", "visible",  kExternalStage};
 
-/// Why an entry point of this stage has no CPU code.
+/// Whether entry points of this stage become CPU code; "external" ones do as parts of others.
+bool runs_on_cpu(std::string_view stage);
+/// Why an entry point of another stage has none.
 std::string why_not_on_cpu(std::string_view stage);
 
 struct EntryPoint {

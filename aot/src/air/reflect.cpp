@@ -3,6 +3,7 @@
 
 #include "air/argument_members.hpp"
 #include "air/entry.hpp"
+#include "air/stage_arrays.hpp"
 #include "air/stamp.hpp"
 #include "kernel_ir/cpu_only.hpp"
 #include "llvm_support/format.hpp"
@@ -183,6 +184,28 @@ void read_control_points(const llvm::MDNode& input, StageInfo& info) {
   }
 }
 
+/// What the CPU makes of a stage; nothing where it does not, which its own error says.
+std::vector<ArgumentInfo> arrays_of(const llvm::Module& module, const llvm::MDNode& entry, std::string_view stage) {
+  std::vector<ArgumentInfo> arrays;
+  const auto found = stage_arrays(module, entry, stage);
+  if (!found) return arrays;
+  for (const StageArray& array : *found) {
+    const bool is_input = array.role == StageArray::Role::input;
+    arrays.push_back({.index = array.index,
+                      .kind = is_input ? ArgumentKind::stage_input : ArgumentKind::stage_output,
+                      .air_kind = "air." + array.kind,
+                      .location = array.slot,
+                      .address_space = 1,
+                      .access = is_input ? ArgumentAccess::read : ArgumentAccess::write,
+                      .name = array.name,
+                      .type_name = array.type_name,
+                      .size = array.bytes,
+                      .unused = !array.used,
+                      .conditional = array.optional});
+  }
+  return arrays;
+}
+
 StageValueInfo stage_value_of(const EntryArgument& value) {
   return {value.index, value.kind,           detail_of(value), value.type_name,
           value.name,  value.is_conditional, value.is_unused};
@@ -209,6 +232,7 @@ Result<std::vector<KernelInfo>> reflect(const llvm::Module& module) {
       info.air = air_version(module).value_or(Version{});
       info.language = language_version(module).value_or(Version{});
       SMELT_TRY(info.arguments, read_arguments(*entry, *function));
+      info.arrays = arrays_of(module, *entry, stage);
       info.max_threads = max_threads_of(*entry).value_or(0);
       result.push_back(std::move(info));
     }

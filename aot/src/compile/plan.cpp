@@ -131,7 +131,7 @@ air::LegaliseOptions legalise_options(const PlanState& plan) {
 Result<void> check_all_on_cpu(const std::vector<Unit>& units) {
   for (const Unit& unit : units)
     for (size_t i = unit.first; i < unit.first + unit.count; ++i)
-      if (const air::EntryPoint& entry = (*unit.all)[i]; entry.stage != "kernel" && entry.stage != air::kExternalStage)
+      if (const air::EntryPoint& entry = (*unit.all)[i]; !air::runs_on_cpu(entry.stage))
         return fail(Errc::function_kind, "'{}' is {}", entry.name, air::why_not_on_cpu(entry.stage));
   return {};
 }

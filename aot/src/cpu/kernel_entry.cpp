@@ -5,6 +5,7 @@
 #include "smelt/schema/cpu_abi.h"
 
 #include "air/entry.hpp"
+#include "cpu/stages/stage_kernel.hpp"
 #include "llvm_support/format.hpp"
 
 #include <algorithm>
@@ -33,10 +34,10 @@ Result<void> check_binding(const Binding& binding, const air::EntryArgument& arg
   return {};
 }
 
-Result<EntryParameter> to_parameter(const air::EntryArgument& argument, const llvm::Type& type) {
+Result<EntryParameter> to_parameter(const air::EntryArgument& argument, const llvm::Type& type, Stage stage) {
   std::optional<EntryParameter> parameter = air::parameter_of(argument, type);
   const auto* input = parameter ? std::get_if<Input>(&*parameter) : nullptr;
-  if (!parameter || (input != nullptr && input->kind != InputKind::builtin))
+  if (!parameter || (input != nullptr && input->kind != InputKind::builtin && stage == Stage::kernel))
     return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
   if (const auto* binding = std::get_if<Binding>(&*parameter)) SMELT_TRY_VOID(check_binding(*binding, argument, type));
   return std::move(*parameter);
@@ -57,7 +58,7 @@ Result<void> read_arguments(const llvm::MDNode& entry, KernelEntry& info) {
       return fail(Errc::corrupt, "an argument node without an index of its own below {}", parameters);
     seen[argument->index] = true;
     SMELT_TRY(info.interface.parameters[argument->index],
-              to_parameter(*argument, *info.function->getArg(argument->index)->getType()));
+              to_parameter(*argument, *info.function->getArg(argument->index)->getType(), info.interface.stage));
   }
   return {};
 }
@@ -105,28 +106,47 @@ bool has_fast_math(const llvm::Module& module) {
 
 }  // namespace
 
-Result<KernelEntry> read_kernel_entry(llvm::Module& module) {
-  const llvm::NamedMDNode* kernels = air::entry_list(module, "kernel");
-  if (!kernels || kernels->getNumOperands() == 0) {
-    for (const std::string_view stage : air::kStages)
-      if (stage != "kernel" && air::entry_list(module, stage))
-        return fail(Errc::function_kind, "{}", air::why_not_on_cpu(stage));
-    return fail(Errc::function_kind, "no !air.kernel: only compute kernels run on the CPU");
+namespace {
+
+struct OnlyEntry {
+  std::string_view stage;
+  const llvm::MDNode* node = nullptr;
+};
+
+Result<OnlyEntry> find_entry(const llvm::Module& module) {
+  OnlyEntry found;
+  for (const std::string_view stage : {"kernel", "vertex", "fragment"}) {
+    const llvm::NamedMDNode* list = air::entry_list(module, stage);
+    const unsigned count = list != nullptr ? list->getNumOperands() : 0;
+    if (count > 1 || (count == 1 && found.node != nullptr))
+      return fail(Errc::unsupported, "{} entry points in one module; a library has one module for each",
+                  count + (found.node != nullptr ? 1 : 0));
+    if (count == 1) found = {stage, list->getOperand(0)};
   }
-  if (kernels->getNumOperands() != 1)
-    return fail(Errc::unsupported, "{} entry points in one module; a library has one module for each",
-                kernels->getNumOperands());
-  const llvm::MDNode* entry = kernels->getOperand(0);
+  if (found.node != nullptr) return found;
+  for (const std::string_view stage : air::kStages)
+    if (air::entry_list(module, stage)) return fail(Errc::function_kind, "{}", air::why_not_on_cpu(stage));
+  return fail(Errc::function_kind, "no entry point: kernels, vertex and fragment functions run on the CPU");
+}
+
+}  // namespace
+
+Result<KernelEntry> read_kernel_entry(llvm::Module& module) {
+  SMELT_TRY(const OnlyEntry entry, find_entry(module));
+  const bool is_kernel = entry.stage == "kernel";
   KernelEntry info;
-  if (entry->getNumOperands() >= 3) info.function = air::function_of(*entry);
-  if (!info.function || info.function->isDeclaration() || !info.function->getReturnType()->isVoidTy() ||
-      info.function->isVarArg())
-    return fail(Errc::corrupt, "!air.kernel names no function of this module that returns void");
+  if (!is_kernel) info.interface.stage = entry.stage == "vertex" ? Stage::vertex : Stage::fragment;
+  if (entry.node->getNumOperands() >= 3) info.function = air::function_of(*entry.node);
+  if (!info.function || info.function->isDeclaration() || info.function->isVarArg() ||
+      (is_kernel && !info.function->getReturnType()->isVoidTy()))
+    return fail(Errc::corrupt, "!air.{} names no function of this module{}", entry.stage,
+                is_kernel ? " that returns void" : "");
   info.name = info.function->getName().str();
   info.fast_math = has_fast_math(module);
-  SMELT_TRY_VOID(read_arguments(*entry, info));
+  SMELT_TRY_VOID(read_arguments(*entry.node, info));
   SMELT_TRY_VOID(read_function_constants(module, info));
   SMELT_TRY_VOID(read_initialisers(module, info));
+  if (!is_kernel) SMELT_TRY_VOID(make_stage_kernel(module, *entry.node, entry.stage, info));
   return info;
 }
 

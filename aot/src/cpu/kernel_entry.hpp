@@ -32,8 +32,8 @@ struct KernelEntry {
   bool fast_math = false;                     ///< air.compile.fast_math_enable
 };
 
-/// Refuses what the CPU cannot do (classes that binding_classes.def says are refused, more than one entry point), with
-/// the reason.
+/// Of a vertex or fragment function, the kernel that stage_kernel.hpp makes of it. Refuses what the CPU cannot do
+/// (classes that binding_classes.def says are refused, more than one entry point), with the reason.
 Result<KernelEntry> read_kernel_entry(llvm::Module& module);
 
 }  // namespace smelt::aot::cpu

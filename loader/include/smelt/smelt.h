@@ -278,7 +278,8 @@ typedef struct smelt_arg_info {
   size_t type_name_length;
   uint32_t index; /* slot */
   int32_t kind;   /* 0 buffer, 1 threadgroup, 2 texture, 3 sampler, 4 indirect buffer, 5 function table, 6 acceleration
-                     structure, 7 other */
+                     structure, 7 other; 9 input and 10 result of a vertex or fragment function: arrays that are bound
+                     as buffers are (docs/reference/stages.md) */
   int32_t access; /* 0 none, 1 read, 2 write, 3 read and write, 4 sample */
   uint32_t address_space;
   uint32_t size;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages, formats 1 and 2: docs/formats/package.md. Opening checks every row, as the loader does; a part is hashed when it is used."""
+"""Packages, formats 1 to 3: docs/formats/package.md. Opening checks every row, as the loader does; a part is hashed when it is used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from .files import fail, is_zero, sha256, text, u16, u32
 
-NEWEST = 2
+NEWEST = 3
 OLDEST = 1
 HEADER = struct.Struct("<4sHHQQQQQ32s32s")
 MOST_SIGNATURE_BYTES = 8192
@@ -17,6 +17,7 @@ ALIGNMENT = 64
 FUNCTION_KINDS = ("kernel", "vertex", "fragment", "unqualified", "visible", "external", "intersection", "mesh", "object")
 ARGUMENT_KINDS = ("buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table",
                   "acceleration_structure", "other")  # fmt: skip
+STAGE_KINDS = {9: "stage_input", 10: "stage_output"}  # from format 3 on
 ACCESSES = ("none", "read", "write", "read_write", "sample")
 MEMBER_KINDS = ("pointer", "constant", "other")
 PLATFORMS = ("none", "macOS", "iOS", "tvOS", "watchOS", "visionOS")
@@ -322,9 +323,10 @@ class PackageFile:
         name = self._pool.get(row[0], row[1], "argument name", True)
         type_name = self._pool.get(row[2], row[3], "argument type", True)
         index, location, kind, access, space, flags = row[4:10]
-        if kind >= len(ARGUMENT_KINDS) or access >= len(ACCESSES) or flags > 3:
+        kind_name = ARGUMENT_KINDS[kind] if kind < len(ARGUMENT_KINDS) else STAGE_KINDS.get(kind, "") if self.format >= 3 else ""
+        if not kind_name or access >= len(ACCESSES) or flags > 3:
             _corrupt(f"argument '{name}' has kind {kind}, access {access}, flags {flags}")
-        return Argument(name, type_name, index, location, ARGUMENT_KINDS[kind], ACCESSES[access], space, bool(flags & 1),
+        return Argument(name, type_name, index, location, kind_name, ACCESSES[access], space, bool(flags & 1),
                         bool(flags & 2), row[10], row[11], row[12], members)  # fmt: skip
 
     def _read_members(self, arguments: _Rows, members: _Rows) -> dict[int, tuple[Member, ...]]:

@@ -223,12 +223,18 @@ class PackageReader {
     return {};
   }
 
+  bool is_known_kind(uint8_t kind) const {
+    if (kind <= uint8_t(ArgumentKind::other)) return true;
+    return package_.format_ >= kPackageStages &&
+           (kind == uint8_t(ArgumentKind::stage_input) || kind == uint8_t(ArgumentKind::stage_output));
+  }
+
   Result<void> check_arguments() {
     for (uint32_t i = 0; i < package_.arguments_.count; ++i) {
       const auto row = package_.row<ArgumentRow>(package_.arguments_, i);
       SMELT_TRY_VOID(check_text(row.name, "argument name", true));
       SMELT_TRY_VOID(check_text(row.type_name, "argument type", true));
-      if (row.kind > uint8_t(ArgumentKind::other) || row.access > uint8_t(Access::sample) || row.flags > 3)
+      if (!is_known_kind(row.kind) || row.access > uint8_t(Access::sample) || row.flags > 3)
         return corrupt("argument '{}' has kind {}, access {}, flags {}", package_.text(row.name), row.kind, row.access,
                        row.flags);
     }

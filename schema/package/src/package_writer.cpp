@@ -151,6 +151,7 @@ class PackageWriter {
     row.index = argument.index;
     row.location = argument.location;
     row.kind = uint8_t(argument.kind);
+    has_stages_ |= argument.kind == ArgumentKind::stage_input || argument.kind == ArgumentKind::stage_output;
     row.access = uint8_t(argument.access);
     row.address_space = argument.address_space;
     row.flags = uint8_t((argument.unused ? 1 : 0) | (argument.conditional ? 2 : 0));
@@ -239,7 +240,9 @@ class PackageWriter {
     PackageHeader header{};
     header.magic = kPackageMagic;
     // A reader of format 1 would take the table for text; without one the file is as it always was.
-    header.format = header.oldest = members_.empty() ? kPackageMembers - 1 : kPackageMembers;
+    header.format = header.oldest = has_stages_        ? kPackageStages
+                                    : members_.empty() ? kPackageMembers - 1
+                                                       : kPackageMembers;
     header.size = parts_offset + parts_.view().size();
     header.manifest_offset = sizeof(PackageHeader);
     header.manifest_size = manifest_size;
@@ -268,6 +271,7 @@ class PackageWriter {
   std::vector<PresenceRow> presences_;
   std::vector<AttachmentRow> attachments_;
   std::vector<MemberRow> members_;
+  bool has_stages_ = false;  ///< some argument is an array of a stage
 };
 
 }  // namespace

@@ -17,8 +17,7 @@
 #include "lavapipe_d2.h"
 #include "lavapipe_d2_array.h"
 #include "lavapipe_d3.h"
-
-#include <vulkan/vulkan.h>
+#include "vulkan.hpp"
 #endif
 
 namespace smelt::test {
@@ -77,53 +76,6 @@ bool vulkan_has(const loader::TextureDescriptor& texture, const SamplerDescripto
 
 #ifdef SMELT_TEST_VULKAN
 namespace {
-
-void must(VkResult result, const char* what) {
-  if (result != VK_SUCCESS) throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
-}
-
-/// All zero but for its type.
-template <class T>
-T described(VkStructureType type) {
-  T value{};
-  value.sType = type;
-  return value;
-}
-
-/// A device's object and its end.
-template <class T, void (*Destroy)(VkDevice, T, const VkAllocationCallbacks*)>
-class Owned {
- public:
-  Owned() = default;
-  template <class Create, class Info>
-  Owned(VkDevice device, Create create, const Info& info, const char* what) : device_(device) {
-    must(create(device, &info, nullptr, &handle_), what);
-  }
-  Owned(Owned&& other) noexcept : device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(device_, other.device_);
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~Owned() {
-    if (handle_ != nullptr) Destroy(device_, handle_, nullptr);
-  }
-  operator T() const { return handle_; }
-  const T* address() const { return &handle_; }
-
- private:
-  VkDevice device_ = nullptr;
-  T handle_ = nullptr;
-};
-using Memory = Owned<VkDeviceMemory, vkFreeMemory>;
-using Image = Owned<VkImage, vkDestroyImage>;
-using View = Owned<VkImageView, vkDestroyImageView>;
-using VulkanSampler = Owned<VkSampler, vkDestroySampler>;
-using Layout = Owned<VkPipelineLayout, vkDestroyPipelineLayout>;
-using SetLayout = Owned<VkDescriptorSetLayout, vkDestroyDescriptorSetLayout>;
-using DescriptorPool = Owned<VkDescriptorPool, vkDestroyDescriptorPool>;
-using CommandPool = Owned<VkCommandPool, vkDestroyCommandPool>;
-using Shader = Owned<VkShaderModule, vkDestroyShaderModule>;
 
 VkFormat vulkan_format(PixelFormat format) {
   switch (format) {
@@ -281,37 +233,10 @@ VkSamplerCreateInfo sampler_info(const loader::TextureDescriptor& texture, const
   return info;
 }
 
-/// Memory that both sides see, as one buffer.
-class HostBuffer {
- public:
-  HostBuffer(VkDevice device, uint32_t memory_type, VkBufferUsageFlags usage, uint64_t bytes) {
-    auto info = described<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-    info.size = bytes;
-    info.usage = usage;
-    buffer_ = Owned<VkBuffer, vkDestroyBuffer>(device, vkCreateBuffer, info, "vkCreateBuffer");
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(device, buffer_, &needs);
-    auto allocate = described<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    allocate.allocationSize = needs.size;
-    allocate.memoryTypeIndex = memory_type;
-    memory_ = Memory(device, vkAllocateMemory, allocate, "vkAllocateMemory");
-    must(vkBindBufferMemory(device, buffer_, memory_, 0), "vkBindBufferMemory");
-    void* mapped = nullptr;
-    must(vkMapMemory(device, memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
-    data_ = static_cast<std::byte*>(mapped);
-  }
-  VkBuffer buffer() const { return buffer_; }
-  std::byte* data() const { return data_; }
-
- private:
-  Memory memory_;
-  Owned<VkBuffer, vkDestroyBuffer> buffer_;
-  std::byte* data_ = nullptr;
-};
-
 class Device final : public Lavapipe {
  public:
-  Device(VkInstance instance, VkPhysicalDevice physical) : instance_(instance), physical_(physical) {
+  Device(VkInstance instance, VkPhysicalDevice physical)
+      : instance_(instance), physical_(physical), memory_type_(host_memory(physical)) {
     const float priority = 1;
     auto queue = described<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
     queue.queueCount = 1;  // of family 0, the only one
@@ -324,7 +249,6 @@ class Device final : public Lavapipe {
     info.pEnabledFeatures = &features;
     must(vkCreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
     vkGetDeviceQueue(device_, 0, 0, &queue_);
-    find_memory();
     make_layouts();
     make_commands();
   }
@@ -370,16 +294,6 @@ class Device final : public Lavapipe {
     HostBuffer buffer(device_, memory_type_, usage, bytes.size());
     std::memcpy(buffer.data(), bytes.data(), bytes.size());
     return buffer;
-  }
-
-  /// The type that the host sees without flushes; all memory of a CPU is of it.
-  void find_memory() {
-    VkPhysicalDeviceMemoryProperties has;
-    vkGetPhysicalDeviceMemoryProperties(physical_, &has);
-    constexpr VkMemoryPropertyFlags kNeeded =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    while ((has.memoryTypes[memory_type_].propertyFlags & kNeeded) != kNeeded)
-      if (++memory_type_ == has.memoryTypeCount) throw std::runtime_error("no memory that the host sees");
   }
 
   void make_layouts() {
@@ -552,7 +466,7 @@ class Device final : public Lavapipe {
   VkPhysicalDevice physical_;
   VkDevice device_ = nullptr;
   VkQueue queue_ = nullptr;
-  uint32_t memory_type_ = 0;
+  uint32_t memory_type_;
   SetLayout set_layout_;
   Layout layout_;
   DescriptorPool pool_;
@@ -562,33 +476,11 @@ class Device final : public Lavapipe {
   std::vector<std::pair<TextureType, Pipeline>> pipelines_;
 };
 
-bool is_lavapipe(VkPhysicalDevice device) {
-  auto driver = described<VkPhysicalDeviceDriverProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
-  auto properties = described<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
-  properties.pNext = &driver;
-  vkGetPhysicalDeviceProperties2(device, &properties);
-  return properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU &&
-         driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Lavapipe>> Lavapipe::open() {
-  // Else textures of eight bits are filtered in eight bits, and components of five bits widened to eight first.
-  setenv("GALLIVM_PERF", "no_aos_sampling", 0);
-  auto application = described<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
-  application.apiVersion = VK_API_VERSION_1_2;
-  auto info = described<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
-  info.pApplicationInfo = &application;
   VkInstance instance = nullptr;
-  if (vkCreateInstance(&info, nullptr, &instance) == VK_SUCCESS) {
-    uint32_t count = 16;
-    VkPhysicalDevice devices[16];
-    if (vkEnumeratePhysicalDevices(instance, &count, devices) < VK_SUCCESS) count = 0;
-    for (uint32_t i = 0; i < count; ++i)
-      if (is_lavapipe(devices[i])) return std::make_unique<Device>(instance, devices[i]);
-    vkDestroyInstance(instance, nullptr);
-  }
+  if (const VkPhysicalDevice device = open_lavapipe(instance)) return std::make_unique<Device>(instance, device);
   return fail(Errc::unsupported, "there is no lavapipe: install mesa-vulkan-drivers");
 }
 #else

@@ -63,6 +63,9 @@ struct KernelInfo {
   std::string name;
   std::string stage = "kernel";  ///< "vertex", "fragment", "visible", ...
   std::vector<ArgumentInfo> arguments;
+  /// Of a vertex or fragment function: its inputs and results as the CPU has them, arrays in slots of buffers
+  /// (`location`), `size` bytes an element; `conditional` ones may be left unbound. Empty where the CPU cannot have it.
+  std::vector<ArgumentInfo> arrays;
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;        ///< of a threadgroup; 0: the kernel does not say
   uint64_t threadgroup_bytes = 0;  ///< static threadgroup memory

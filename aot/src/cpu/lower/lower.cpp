@@ -22,10 +22,10 @@ struct Refusal {
 };
 constexpr Refusal kRefusals[] = {
     {"calculate_", "this operation on textures is not on the CPU"},
-    {"dfdx", "derivatives need a rasteriser, which is not on the CPU"},
-    {"dfdy", "derivatives need a rasteriser, which is not on the CPU"},
-    {"discard_fragment", "fragment functions are not on the CPU"},
-    {"fwidth", "derivatives need a rasteriser, which is not on the CPU"},
+    {"dfdx", "only fragment functions have derivatives"},
+    {"dfdy", "only fragment functions have derivatives"},
+    {"discard_fragment", "only fragment functions discard"},
+    {"fwidth", "only fragment functions have derivatives"},
     {"gather_", "this operation on textures is not on the CPU"},
     {"get_array_size_", "this operation on textures is not on the CPU"},
     {"get_depth_", "this operation on textures is not on the CPU"},

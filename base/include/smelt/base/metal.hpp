@@ -52,8 +52,10 @@ enum class ArgumentKind : uint8_t {
   indirect_buffer = 4,  ///< an argument buffer
   function_table = 5,   ///< visible or intersection
   acceleration_structure = 6,
-  other = 7,   ///< a kind that this version does not know, e.g. of a graphics stage
-  builtin = 8  ///< a hardware value: nothing is bound, and no package lists it
+  other = 7,        ///< a kind that this version does not know, e.g. of a graphics stage
+  builtin = 8,      ///< a hardware value: nothing is bound, and no package lists it
+  stage_input = 9,  ///< of a vertex or fragment function on the CPU: an array with one element for each of them
+  stage_output = 10
 };
 std::string_view to_string(ArgumentKind kind);
 

@@ -117,6 +117,7 @@ class Encoder {
  private:
   Result<void> check_textures(const PipelineState& pipeline) const;
   Result<void> check_tensors(const PipelineState& pipeline) const;
+  Result<void> check_stage(const PipelineState& pipeline, const Size3& threads, const Size3& group) const;
   Result<void> check_slot(uint32_t index) const;
   static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);
   Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);

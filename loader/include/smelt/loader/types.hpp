@@ -67,6 +67,12 @@ struct Size3 {
 using MemberInfo = BasicMember<std::string_view>;
 
 /// One bindable argument of a kernel. Text lies in the library's bytes and lives as long as the function or library.
+///
+/// Of a vertex or fragment function on the CPU its inputs and results, too (stage_input, stage_output): arrays that are
+/// bound to buffer slot `index`, one element of `size` bytes for each vertex or fragment. An element has as many
+/// numbers as the type has components, without padding (float3: 12 bytes); a bool is a byte. `conditional` ones may be
+/// left out: a result goes nowhere then, and an input is what a plain draw has (vertex_id: the index; front_facing:
+/// true; else 0).
 struct ArgInfo {
   std::string_view name;
   std::string_view type_name;  ///< of the pointee: "float"; empty for void*
