@@ -3,6 +3,8 @@
 // 1.11); and fragments whose inputs no vertex function of the library has.
 #include "verify/checks.hpp"
 
+#include "air/entry.hpp"
+
 #include "llvm/IR/Module.h"
 
 #include <algorithm>
@@ -37,6 +39,7 @@ constexpr ValueRule kInputs[] = {
     {"vertex", "base_vertex", Shape::whole},
     {"vertex", "base_instance", Shape::whole},
     {"vertex", "vertex_input"},
+    {"kernel", "stage_in"},
     {"fragment", "position", Shape::float4},
     {"fragment", "fragment_input"},
     {"fragment", "front_facing", Shape::truth},
@@ -217,7 +220,10 @@ class StageChecker {
     if (known == nullptr)
       return findings_.error(Check::entry, place, "'air.{}' is nothing that a {} function returns", value.kind,
                              entry_.stage);
-    if (!has_shape(type, known->shape) || !agrees_with_name(type, value.type_name))
+    const bool is_interpolant =
+        std::find(value.words.begin(), value.words.end(), air::kInterpolantWord) != value.words.end();
+    if (is_interpolant ? !type.isPointerTy()
+                       : !has_shape(type, known->shape) || !agrees_with_name(type, value.type_name))
       findings_.error(Check::entry, place, "'air.{}' called '{}' has another type in the function", value.kind,
                       value.type_name);
   }

@@ -14,7 +14,7 @@ struct NameRow {
 
 constexpr std::string_view kImageblocks = "imageblocks", kMesh = "mesh stages", kRays = "ray tracing functions",
                            kTables = "function tables", kTensors = "tensors without <metal_tensor>",
-                           kInterpolants = "interpolants", kCommands = "indirect command buffers";
+                           kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
     {"imageblock", kImageblocks},
@@ -36,9 +36,6 @@ constexpr NameRow kNames[] = {
     {"ray_data", kRays},
     {"visible_function_table", kTables},
     {"patch_control_point", "tessellation stages", true},
-    {"interpolant", kInterpolants, true},
-    {"get_num_samples", "sample counts and positions"},
-    {"get_sample_position", "sample counts and positions"},
     {"rasterization_rate_map_data", "rasterization rate maps"},
     {"rasterization_rate_map_decoder", "rasterization rate maps"},
     {"command_buffer", kCommands},

@@ -6,6 +6,7 @@
 #include "air/texture_operation.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/handles.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/optimise.hpp"
@@ -37,6 +38,7 @@ bool is_convergent(llvm::StringRef operation) {
              case air::Effect::out_argument:
              case air::Effect::texture_read:
              case air::Effect::texture_write:
+             case air::Effect::texture_atomic:
                return form.family_only;
              default:
                return true;
@@ -66,6 +68,7 @@ void clean_declarations(llvm::Module& module) {
 }
 
 llvm::Type* value_type(llvm::LLVMContext& context, const ValueShape& shape) {
+  if (shape.is_interpolant) return llvm::PointerType::get(context, 1);
   llvm::Type* type = !shape.is_float    ? static_cast<llvm::Type*>(llvm::Type::getIntNTy(context, shape.bits))
                      : shape.bits == 16 ? llvm::Type::getHalfTy(context)
                                         : llvm::Type::getFloatTy(context);
@@ -109,6 +112,19 @@ llvm::Type* result_type(llvm::LLVMContext& context, const KernelFact& kernel) {
   return llvm::StructType::get(context, types, /*isPacked=*/true);
 }
 
+/// An array of textures or samplers is the address of their handles, which nobody writes (docs/formats/air.md 1.6).
+void describe_array(llvm::Argument& argument, const ParameterFact& parameter) {
+  llvm::LLVMContext& context = argument.getContext();
+  const unsigned space = *parameter.binding == BindingClass::sampler ? 2 : 1;
+  llvm::Type* const handles =
+      llvm::ArrayType::get(kernel_ir::handle_type(context, parameter.type_name, space), parameter.count);
+  argument.addAttr(llvm::Attribute::getWithByValType(context, handles));
+  for (const auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::NoCapture, llvm::Attribute::ReadOnly})
+    argument.addAttr(kind);
+  // Without it, what the source copies would stay a copy.
+  argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(8)));
+}
+
 /// The entry with AIR's signature, without a body.
 Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& kernel, llvm::Function& body) {
   llvm::LLVMContext& context = module.getContext();
@@ -129,6 +145,7 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
   for (unsigned i = 0; i < kernel.parameters.size(); ++i) {
     const ParameterFact& parameter = kernel.parameters[i];
     entry->getArg(i)->setName(parameter.name);
+    if (parameter.count != 0) describe_array(*entry->getArg(i), parameter);
     // Apple's compiler does not say that values of the stage before are there.
     if (!is_handle(parameter) && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if (parameter.binding && parameter.is_reference && parameter.size != 0) {
@@ -158,12 +175,20 @@ class EntryBody {
                   kernel_.source_parameters, body_.arg_size() - first);
     std::vector<llvm::Value*> values(body_.arg_size());
     if (result_ != nullptr) values[0] = result_;
+    std::set<unsigned> whole;  // what the body gets as it is
+    for (unsigned i = 0; i < kernel_.parameters.size(); ++i)
+      if (kernel_.parameters[i].count != 0) {
+        const unsigned at = kernel_.parameters[i].source + first;
+        whole.insert(at);
+        values[at] = entry_.getArg(i);
+      }
     // A structure without members has no parameter of AIR's.
     for (unsigned i = first; i < values.size(); ++i)
-      if (llvm::Type* memory = body_.getParamByValType(i)) values[i] = make_copy(memory);
+      if (llvm::Type* memory = body_.getParamByValType(i); memory != nullptr && !whole.contains(i))
+        values[i] = make_copy(memory);
     for (unsigned i = 0; i < kernel_.parameters.size(); ++i) {
       const ParameterFact& parameter = kernel_.parameters[i];
-      if (parameter.source == UINT_MAX) continue;
+      if (parameter.source == UINT_MAX || parameter.count != 0) continue;
       if (!pass(parameter, *entry_.getArg(i), values[parameter.source + first]))
         return fail(Errc::compile_failed, "kernel '{}': parameter '{}' arrives in an unexpected form", kernel_.name,
                     parameter.name);
@@ -192,14 +217,12 @@ class EntryBody {
 
   /// `value` is what the body gets: a copy in memory, or nothing yet.
   bool pass(const ParameterFact& parameter, llvm::Argument& argument, llvm::Value*& value) {
-    const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
     if (value == nullptr) {
+      const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
       if (body_.getArg(at)->getType() != argument.getType()) return false;
       value = &argument;
       return true;
     }
-    // Behind a sampler's handle is its state, which an argument's is not known by.
-    if (is_handle(parameter)) builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
     llvm::Value* stored = &argument;
     if (stored->getType()->isIntegerTy(1)) stored = builder_.CreateZExt(stored, builder_.getInt8Ty());
     builder_.CreateStore(stored, member(value, parameter.offset.value_or(0)));
@@ -259,7 +282,9 @@ Result<void> check_stage_operations(const llvm::Module& module, const KernelFact
     const llvm::StringRef name = function.getName();
     if (function.use_empty() || !name.starts_with("air.")) continue;
     const llvm::StringRef operation = name.drop_front(4).split('.').first;
-    if (operation == "discard_fragment" || operation == "dfdx" || operation == "dfdy" || operation == "fwidth")
+    if (operation == "discard_fragment" || operation == "dfdx" || operation == "dfdy" || operation == "fwidth" ||
+        operation == "get_num_samples" || operation == "get_sample_position" ||
+        operation.starts_with("calculate_clamped_lod_") || operation.starts_with("calculate_unclamped_lod_"))
       return fail(Errc::compile_failed, "{} function '{}' calls '{}', which only fragment functions may",
                   stage_word(kernel.stage), kernel.name, operation.str());
   }

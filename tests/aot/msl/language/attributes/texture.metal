@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // rule: textures in argument buffers
-// gap: textures and samplers in argument buffers are not supported
 #include <metal_stdlib>
 using namespace metal;
 struct Images { texture2d<float> image [[id(0)]]; };
