@@ -290,7 +290,7 @@ kernel void k(In in [[stage_in]], device float4* out [[buffer(0)]], uint3 size [
   REQUIRE(made.inputs.size() == 5);
   CHECK(made.inputs[0] == "0, stage_in, location_index, 0, 1, arg_type_name, float4, arg_name, place");
   CHECK(made.inputs[1] == "1, stage_in, location_index, 3, 1, arg_type_name, ushort2, arg_name, uv");
-  CHECK(made.signature.starts_with("void (<4 x float>, <2 x i16>, ptr addrspace(1)"));
+  CHECK(made.signature.starts_with("void (<4 x float> %place, <2 x i16> %uv, ptr addrspace(1) "));
   CHECK(error_of("struct I { float2 a; }; kernel void k(I i [[stage_in]]) {}") ==
         "invalid input declaration in a kernel function: 'a' needs an attribute(n)");
 }
@@ -311,8 +311,9 @@ fragment float4 f(In in [[stage_in]], uint s [[sample_id]]) {
   REQUIRE(made.inputs.size() == 4);
   CHECK(made.inputs[1] ==
         "1, fragment_input, user(a), interpolation_function, perspective, arg_type_name, float3, arg_name, a");
-  CHECK(made.inputs[2] == "2, fragment_input, generated(1bDh), interpolation_function, no_perspective, arg_type_name, "
-                          "half, arg_name, b");
+  CHECK(made.inputs[2] ==
+        "2, fragment_input, generated(1bDh), interpolation_function, no_perspective, arg_type_name, "
+        "half, arg_name, b");
   const std::string ir = ir_of(text, "f");
   for (const char* call : {"@air.interpolate_centroid_perspective.v3f32(ptr addrspace(1) ",
                            "@air.interpolate_sample_no_perspective.f16(ptr addrspace(1) ",
@@ -354,14 +355,13 @@ fragment float4 f(texture2d<float> a [[texture(0), function_constant(has_both)]]
 }
 )";
   const std::string ir = ir_of(text, "f");
-  for (const char* part :
-       {"@__metal_implicit_fc_pred_0 = internal", "@__metal_implicit_fc_pred_1 = internal", "section \"air.static_init\"",
-        "@llvm.global_ctors", "!\"bool\", !\"has_both\"}", "!\"bool\", !\"has_other\"}",
-        "store i8 %"}) {
+  for (const char* part : {"@__metal_implicit_fc_pred_0 = internal", "@__metal_implicit_fc_pred_1 = internal",
+                           "section \"air.static_init\"", "@llvm.global_ctors", "!\"bool\", !\"has_both\"}",
+                           "!\"bool\", !\"has_other\"}", "store i8 %"}) {
     CAPTURE(part);
     CHECK(ir.find(part) != std::string::npos);
   }
-  CHECK(ir.find("smelt.") == std::string::npos);
+  CHECK(ir.find("smelt.predicate") == std::string::npos);
   CHECK(error_of("fragment void f(texture2d<float> a [[texture(0), function_constant(nobody)]]) {}") ==
         "'function_constant' attribute parameter 'nobody' in 'f' must be a function constant, or a bool constant that "
         "is computed from such");

@@ -62,7 +62,9 @@ kernel void pick(const array<texture2d<float>, 3> ts [[texture(2)]], texture2d<f
 }
 
 TEST_CASE("slots that an array takes are its own, and have to be there") {
-  const auto error = [](const std::string& parameters) { return msl_error(metal("kernel void k(" + parameters + ") {}")); };
+  const auto error = [](const std::string& parameters) {
+    return msl_error(metal("kernel void k(" + parameters + ") {}"));
+  };
   CHECK(error("array<texture2d<float>, 3> a [[texture(0)]], texture2d<float> b [[texture(2)]]")
             .find("cannot reserve 'texture' resource location at index 2: 'a' has it") != std::string::npos);
   CHECK(error("array<sampler, 3> a [[sampler(14)]]").find("out of bounds: 3 from 14 on go past 15") !=
@@ -70,8 +72,9 @@ TEST_CASE("slots that an array takes are its own, and have to be there") {
   CHECK(error("array<texture2d<float>, 130> a").find("no texture is left for parameter 'a': there are 128") !=
         std::string::npos);
   CHECK(error("constant array<texture2d<float>, 2>& a [[buffer(0)]]").find("is not supported") != std::string::npos);
-  const Msl source(metal("kernel void k(texture2d<float> a [[texture(1)]], array<texture2d<float>, 2> b,\n"
-                         "              texture2d<float> c) {}"));
+  const Msl source(
+      metal("kernel void k(texture2d<float> a [[texture(1)]], array<texture2d<float>, 2> b,\n"
+            "              texture2d<float> c) {}"));
   const aot::KernelInfo& info = source.info("k");
   CHECK(info.arguments[1].location == 2);
   CHECK(info.arguments[2].location == 0);
@@ -226,9 +229,10 @@ kernel void k(texture2d<uint, access::read_write> u [[texture(0)]], texture1d<in
 }
 
 TEST_CASE("many threads add to one texel") {
-  const Msl source(metal("kernel void k(texture2d<uint, access::read_write> t [[texture(0)]],\n"
-                         "              uint i [[thread_position_in_grid]]) {\n"
-                         "  if (i % 3 != 0) t.atomic_fetch_add(uint2(0), i);\n}"));
+  const Msl source(
+      metal("kernel void k(texture2d<uint, access::read_write> t [[texture(0)]],\n"
+            "              uint i [[thread_position_in_grid]]) {\n"
+            "  if (i % 3 != 0) t.atomic_fetch_add(uint2(0), i);\n}"));
   if (!kernels_see_our_memory()) return;
   const auto t = texture_of<uint32_t>({.format = PixelFormat::r32uint}, {0});
   Launch launch{.grid = {100, 1, 1}, .group = {32, 1, 1}};

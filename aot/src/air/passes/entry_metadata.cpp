@@ -290,8 +290,8 @@ void clean_attributes(const PassContext& context) {
   for (const char* key : kernel_ir::kFunctionAttributes) entry.removeFnAttr(key);
   for (llvm::Argument& argument : entry.args()) {
     const unsigned index = argument.getArgNo();
-    const bool is_interpolant = argument.getType()->isPointerTy() &&
-                                entry.getAttributes().hasParamAttr(index, kernel_ir::kStageInput);
+    const bool is_interpolant =
+        argument.getType()->isPointerTy() && entry.getAttributes().hasParamAttr(index, kernel_ir::kStageInput);
     const bool is_buffer = argument.getType()->isPointerTy() && !is_handle(argument) && !is_interpolant;
     if (is_interpolant) entry.removeParamAttr(index, kernel_ir::kBufferNoAlias);
     llvm::Type* const handles = is_handle(argument) ? argument.getParamByValType() : nullptr;

@@ -7,6 +7,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 namespace smelt::aot::air {
 namespace {
@@ -21,7 +22,7 @@ llvm::PointerType* handle_type(const llvm::Value& bits) {
 /// What memory of the thread, or of the program, holds.
 struct Held {
   llvm::SmallVector<uint64_t, 8> states;
-  llvm::SmallVector<llvm::StoreInst*, 8> state_stores;
+  llvm::SmallVector<llvm::StoreInst*, 8> stores;  // of states, and of handles as their bits
   bool has_handles = false;
   bool is_copied_from_table = false;
   bool is_unknown = false;
@@ -44,6 +45,14 @@ void collect_states(const llvm::Constant& table, Held& held) {
     if (const auto* inside = llvm::dyn_cast<llvm::Constant>(part)) collect_states(*inside, held);
 }
 
+/// The bits of a handle from memory that is not the thread's own.
+bool is_handle_load(const llvm::Value& value) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&value);
+  if (load == nullptr || !load->getType()->isIntegerTy(64)) return false;
+  const llvm::Value* memory = llvm::getUnderlyingObject(load->getPointerOperand(), 0);
+  return llvm::isa<llvm::Argument>(memory) || llvm::isa<llvm::LoadInst>(memory);
+}
+
 void collect_uses(llvm::Value& address, Held& held, unsigned depth = 0) {
   if (depth > kMostSteps) held.is_unknown = true;
   if (held.is_unknown) return;
@@ -57,7 +66,10 @@ void collect_uses(llvm::Value& address, Held& held, unsigned depth = 0) {
       const auto* number = llvm::dyn_cast<llvm::ConstantInt>(store->getValueOperand());
       if (number != nullptr && number->getBitWidth() == 64 && (number->getZExtValue() & kStateMark) != 0) {
         held.add(number->getZExtValue());
-        held.state_stores.push_back(store);
+        held.stores.push_back(store);
+      } else if (is_handle_load(*store->getValueOperand())) {
+        held.has_handles = true;
+        held.stores.push_back(store);
       } else if (store->getValueOperand()->getType()->isPointerTy() ||
                  llvm::isa<llvm::PtrToIntInst>(store->getValueOperand())) {
         held.has_handles = true;
@@ -161,11 +173,12 @@ Result<llvm::Value*> SamplerHandles::of_load(llvm::LoadInst& load) {
                   "a sampler must be an argument, a member of an argument buffer or constexpr; this one is "
                   "kept in a variable with others");
   if (!held.has_handles && !held.states.empty()) return choose(load, held.states);
-  for (llvm::StoreInst* store : held.state_stores) {
-    const auto* number = llvm::cast<llvm::ConstantInt>(store->getValueOperand());
-    llvm::IRBuilder<>(store).CreateAlignedStore(constant_(number->getZExtValue()), store->getPointerOperand(),
-                                                store->getAlign());
+  for (llvm::StoreInst* store : held.stores) {
+    llvm::Value* const bits = store->getValueOperand();
+    SMELT_TRY(llvm::Value * stored, handle(bits));
+    llvm::IRBuilder<>(store).CreateAlignedStore(stored, store->getPointerOperand(), store->getAlign());
     store->eraseFromParent();
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(bits);
   }
   return load_handle(load);
 }

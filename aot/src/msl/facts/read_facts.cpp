@@ -195,7 +195,10 @@ class Reader {
       const bool is_of_stage = !is_kernel || find_annotation(parameter, "stage_in") != nullptr;
       if (!is_of_stage || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
     }
-    if (!is_kernel) stages.read_results(function);
+    if (is_kernel)
+      stages.check_twice(function);
+    else
+      stages.read_results(function);
     assign_slots(function, source.fact);
     check_positions(function, source.fact);
     facts.kernels.push_back(std::move(source));
@@ -369,8 +372,11 @@ class Reader {
         return error(at, "parameter '{}' points to the incomplete type '{}'", fact.name, fact.type_name);
       fact.size = static_cast<uint64_t>(context_.getTypeSizeInChars(pointee).getQuantity());
       fact.align = static_cast<uint64_t>(context_.getTypeAlignInChars(pointee).getQuantity());
+      const auto is_handle = [](const kernel_ir::StructField& field) { return !field.handle.empty(); };
       if (const auto trouble = read_members(sema_, pointee, fact))
         return error(trouble->at.isValid() ? trouble->at : at, "{}", trouble->text);
+      if (fact.space == 3 && std::any_of(fact.fields.begin(), fact.fields.end(), is_handle))
+        return error(at, "parameter '{}': textures and samplers cannot be in threadgroup memory", fact.name);
     }
     if (resource != nullptr && !read_slot(*resource, *fact.binding, fact)) return;
     kernel.parameters.push_back(std::move(fact));
@@ -441,7 +447,14 @@ class Reader {
     const auto check = [&](const std::string& condition) {
       if (condition.empty()) return;
       const auto is_it = [&](const ConstantSource& constant) { return constant.fact.name == condition; };
-      if (std::any_of(facts.constants.begin(), facts.constants.end(), is_it)) return;
+      if (const auto found = std::find_if(facts.constants.begin(), facts.constants.end(), is_it);
+          found != facts.constants.end()) {
+        if (found->fact.type_name != "bool")
+          error(kernel.function->getLocation(),
+                "'function_constant' attribute parameter '{}' in '{}' must be of type 'bool'; it is '{}'", condition,
+                kernel.function->getNameAsString(), found->fact.type_name);
+        return;
+      }
       if (const auto truth = truths.find(condition); truth != truths.end()) {
         // Nobody else may use it, and then it would not be there.
         if (facts.predicates.insert(*truth).second)

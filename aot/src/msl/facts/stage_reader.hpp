@@ -28,6 +28,8 @@ class StageReader {
   /// Whether the parameter is [[stage_in]] or has an attribute of stages; then it is read. `source` is its number.
   bool read_input(const clang::ParmVarDecl& parameter, unsigned source);
   void read_results(const clang::FunctionDecl& function);
+  /// No place is taken twice.
+  void check_twice(const clang::FunctionDecl& function);
 
  private:
   enum class Direction : bool { input, result };
@@ -46,7 +48,6 @@ class StageReader {
   bool user_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);
   bool add_interpolation(const Place& place, bool is_whole, std::string_view otherwise,
                          std::vector<std::string>& words);
-  void check_twice(const clang::FunctionDecl& function);
   template <class... Args>
   bool refuse(clang::SourceLocation at, std::string_view format, const Args&... args);
 

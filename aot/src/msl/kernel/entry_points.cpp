@@ -275,8 +275,13 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
-/// What only fragments have: neighbours to compare with, and a place in the picture.
+/// What only fragments have: neighbours to compare with, and a place in the picture; and what only kernels have.
 Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
+  for (const llvm::GlobalVariable& global : module.globals())
+    if (kernel.stage != Stage::kernel && global.getAddressSpace() == 3 && !global.use_empty())
+      return fail(Errc::compile_failed,
+                  "{} function '{}' has a variable in address space 'threadgroup', which only kernels may declare",
+                  stage_word(kernel.stage), kernel.name);
   if (kernel.stage == Stage::fragment) return {};
   for (const llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
