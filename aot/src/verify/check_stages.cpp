@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vertex and fragment functions: what they return and what they are given, against their signature (docs/formats/air.md
 // 1.11); and fragments whose inputs no vertex function of the library has.
-#include "verify/checks.hpp"
-
 #include "air/entry.hpp"
+#include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
 

@@ -275,13 +275,18 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
-/// What only fragments have: neighbours to compare with, and a place in the picture; and what only kernels have.
-Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
+/// What only kernels declare. The optimiser may leave nothing of it.
+Result<void> check_stage_variables(const llvm::Module& module, const KernelFact& kernel) {
   for (const llvm::GlobalVariable& global : module.globals())
     if (kernel.stage != Stage::kernel && global.getAddressSpace() == 3 && !global.use_empty())
       return fail(Errc::compile_failed,
                   "{} function '{}' has a variable in address space 'threadgroup', which only kernels may declare",
                   stage_word(kernel.stage), kernel.name);
+  return {};
+}
+
+/// What only fragments have: neighbours to compare with, and a place in the picture.
+Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
   if (kernel.stage == Stage::fragment) return {};
   for (const llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
@@ -404,6 +409,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   clean_externals(module, nullptr);
   for (llvm::Function& function : module) prepare_operations(function);
   inline_all(module);
+  SMELT_TRY_VOID(check_stage_variables(module, fact));
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   SMELT_TRY_VOID(own_address_tables(module));

@@ -111,34 +111,33 @@ __SMELT_EACH_TEXEL(__SMELT_BUFFER_OPERATIONS, buffer_1d)
 
 // Atomics: their form is AIR's own, the same in all versions that have them. O: the offset, of 2D and 3D.
 #define __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, verb)                                                           \
-  static __native<T, 4> verb(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, __native<T, 4>, uint,              \
-                             uint) __asm("air.atomic_" #verb "_explicit_texture_" #kind "." label)                   \
-      __SMELT_TEXTURE_WRITES;
-#define __SMELT_TEXTURE_ATOMICS_OF(T, label, kind, P, O)                                                             \
-  template <>                                                                                                        \
-  struct __atomics_##kind<T> {                                                                                       \
-    static __native<T, 4> load(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, uint,                            \
-                               uint) __asm("air.atomic_load_explicit_texture_" #kind "." label)                      \
-        __SMELT_TEXTURE_WRITES;                                                                                      \
-    static void store(__texture_##kind, __native<T, 4>, __SMELT_UNWRAP P __SMELT_UNWRAP O, uint,                     \
-                      uint) __asm("air.atomic_store_explicit_texture_" #kind "." label) __SMELT_TEXTURE_WRITES;      \
-    static bool compare_exchange_weak(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, __native<T, 4>*,          \
-                                      __native<T, 4>, uint, uint,                                                    \
-                                      uint) __asm("air.atomic_compare_exchange_weak_explicit_texture_" #kind         \
-                                                  "." label) __SMELT_TEXTURE_WRITES;                                 \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, exchange)                                                           \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_add)                                                          \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_and)                                                          \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_max)                                                          \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_min)                                                          \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_or)                                                           \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_sub)                                                          \
-    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_xor)                                                          \
+  static __native<T, 4> verb(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, __native<T, 4>, uint, uint) __asm( \
+      "air.atomic_" #verb "_explicit_texture_" #kind "." label) __SMELT_TEXTURE_WRITES;
+#define __SMELT_TEXTURE_ATOMICS_OF(T, label, kind, P, O)                                                        \
+  template <>                                                                                                   \
+  struct __atomics_##kind<T> {                                                                                  \
+    static __native<T, 4> load(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, uint,                       \
+                               uint) __asm("air.atomic_load_explicit_texture_" #kind                            \
+                                           "." label) __SMELT_TEXTURE_WRITES;                                   \
+    static void store(__texture_##kind, __native<T, 4>, __SMELT_UNWRAP P __SMELT_UNWRAP O, uint,                \
+                      uint) __asm("air.atomic_store_explicit_texture_" #kind "." label) __SMELT_TEXTURE_WRITES; \
+    static bool compare_exchange_weak(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, __native<T, 4>*,     \
+                                      __native<T, 4>, uint, uint,                                               \
+                                      uint) __asm("air.atomic_compare_exchange_weak_explicit_texture_" #kind    \
+                                                  "." label) __SMELT_TEXTURE_WRITES;                            \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, exchange)                                                      \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_add)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_and)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_max)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_min)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_or)                                                      \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_sub)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_xor)                                                     \
   };
-#define __SMELT_TEXTURE_ATOMICS(kind, P, O)                   \
-  template <class T>                                          \
-  struct __atomics_##kind;                                    \
-  __SMELT_TEXTURE_ATOMICS_OF(int, "s.v4i32", kind, P, O)      \
+#define __SMELT_TEXTURE_ATOMICS(kind, P, O)              \
+  template <class T>                                     \
+  struct __atomics_##kind;                               \
+  __SMELT_TEXTURE_ATOMICS_OF(int, "s.v4i32", kind, P, O) \
   __SMELT_TEXTURE_ATOMICS_OF(uint, "u.v4i32", kind, P, O)
 __SMELT_TEXTURE_ATOMICS(1d, (uint), ())
 __SMELT_TEXTURE_ATOMICS(1d_array, (uint, uint), ())
