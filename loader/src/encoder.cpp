@@ -123,13 +123,11 @@ Result<void> Encoder::set_sampler(uint32_t index, SamplerRef sampler) {
 Result<void> Encoder::check_textures(const PipelineState& pipeline) const {
   if (bound_[BindingClass::texture] == 0) return {};
   for (const ArgInfo& argument : pipeline.args()) {
-    if (argument.kind != ArgumentKind::texture || argument.index >= texture_refs_.size() || argument.array_size != 1)
-      continue;
-    const TextureRef& texture = texture_refs_[argument.index];
-    if (!texture || argument.unused || argument.conditional) continue;
-    if (const auto reason = misfit(*texture, argument.type_name))
-      return fail(Errc::argument_mismatch, "kernel '{}': texture {} '{}' is a {}, and the one that is bound {}",
-                  pipeline.name(), argument.index, argument.name, argument.type_name, *reason);
+    if (argument.kind != ArgumentKind::texture || argument.unused || argument.conditional) continue;
+    for (size_t i = argument.index; i < texture_refs_.size() && i - argument.index < argument.array_size; ++i)
+      if (const auto reason = texture_refs_[i] ? misfit(*texture_refs_[i], argument.type_name) : std::nullopt)
+        return fail(Errc::argument_mismatch, "kernel '{}': texture {} '{}' is a {}, and the one that is bound {}",
+                    pipeline.name(), i, argument.name, argument.type_name, *reason);
   }
   return {};
 }

@@ -243,6 +243,8 @@ Result<SamplerRef> Sampler::create(const SamplerDescriptor& d) {
 }
 
 std::optional<TextureParameter> texture_parameter(std::string_view type_name) {
+  constexpr std::string_view kArray = "array<";
+  if (type_name.starts_with(kArray)) type_name.remove_prefix(kArray.size());
   const size_t open = std::min(type_name.find('<'), type_name.size());
   std::string family(type_name.substr(0, open));
   TextureParameter parameter;

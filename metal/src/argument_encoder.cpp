@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/sort.hpp"
+#include "smelt/loader/texture.hpp"
 
 #include "Metal/Metal.hpp"
 #include "constant_values.hpp"
@@ -28,14 +29,22 @@ struct ArgumentValues {
 /// Indexes of an argument buffer that follow each other: one, or the elements of an array.
 struct Member {
   uint64_t offset = 0, bytes = 0;  // of the first element, and of each
-  MemberKind kind = MemberKind::constant;
+  enum class Kind : uint8_t { pointer, constant, texture, sampler, other } kind = Kind::constant;
   uint64_t count = 1;
 };
 
-const char* word(MemberKind kind) {
-  return kind == MemberKind::pointer    ? "a buffer"
-         : kind == MemberKind::constant ? "a constant"
-                                        : "a texture, a sampler or the like, which are not here";
+const char* word(Member::Kind kind) {
+  constexpr const char* kWords[] = {"a buffer", "a constant", "a texture", "a sampler", "of a kind that is not here"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+/// Of what has no address the type says what it is.
+Member::Kind kind_of(const loader::MemberInfo& member) {
+  if (member.kind == MemberKind::pointer) return Member::Kind::pointer;
+  if (member.kind == MemberKind::constant) return Member::Kind::constant;
+  if (loader::texture_parameter(member.type_name)) return Member::Kind::texture;
+  const bool is_sampler = member.type_name == "sampler" || member.type_name.starts_with("array<sampler,");
+  return is_sampler ? Member::Kind::sampler : Member::Kind::other;
 }
 
 class ArgumentEncoderObject final : public MTL::ArgumentEncoder {
@@ -49,7 +58,7 @@ class ArgumentEncoderObject final : public MTL::ArgumentEncoder {
   NS::SharedPtr<BufferObject> buffer;
 
   /// Where the member lies that is to be set; null, which is misuse, when it is not there or of another kind.
-  std::byte* place(const char* call, uint64_t index, MemberKind kind) const {
+  std::byte* place(const char* call, uint64_t index, Member::Kind kind) const {
     const auto next = members.upper_bound(index);
     const auto found = next == members.begin() ? members.end() : std::prev(next);
     if (at == nullptr)
@@ -94,9 +103,9 @@ NS::SharedPtr<ArgumentEncoderObject> encoder_of(DeviceObject& device, std::strin
   encoder->bytes = argument.size;
   encoder->alignment_ = std::max(argument.align, 1u);
   for (const loader::MemberInfo& from : argument.members) {
-    const Member member{from.offset, from.size, from.kind, std::max(from.count, 1u)};
+    const Member member{from.offset, from.size, kind_of(from), std::max(from.count, 1u)};
     const bool fits = member.offset + member.bytes * member.count <= argument.size &&
-                      (member.kind != MemberKind::pointer || member.bytes == sizeof(uint64_t));
+                      (member.kind == Member::Kind::constant || member.bytes == sizeof(uint64_t));
     if (!fits || !encoder->members.emplace(from.id, member).second) {
       misuse(kForFunction, "kernel '{}': member '{}' of '{}' has {} bytes at {}, index {}, in a structure of {}",
              kernel, from.name, argument.name, from.size, from.offset, from.id, argument.size);
@@ -148,7 +157,7 @@ ArgumentEncoder* Device::newArgumentEncoder(const NS::Array* arguments) {
     encoder->alignment_ = std::max(encoder->alignment_, alignment);
     for (uint64_t i = 0; i < std::max<uint64_t>(1, argument->arrayLength()); ++i) {
       const Member member{smelt::round_up(encoder->bytes, i == 0 ? alignment : bytes), bytes,
-                          is_pointer ? smelt::MemberKind::pointer : smelt::MemberKind::constant};
+                          is_pointer ? Member::Kind::pointer : Member::Kind::constant};
       if (!encoder->members.emplace(argument->index() + i, member).second)
         return misuse(kCall, "index {} is there twice", argument->index() + i), nullptr;
       encoder->bytes = member.offset + bytes;
@@ -220,7 +229,7 @@ void ArgumentEncoder::setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteg
 void ArgumentEncoder::setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
   constexpr const char* kCall = "-[MTLArgumentEncoder setBuffer:offset:atIndex:]";
   ArgumentEncoderObject& encoder = from(this);
-  std::byte* const place = encoder.place(kCall, index, smelt::MemberKind::pointer);
+  std::byte* const place = encoder.place(kCall, index, Member::Kind::pointer);
   if (place == nullptr) return;
   if (buffer != nullptr && offset > buffer->length()) {
     misuse(kCall, "offset {} at index {} is past the end of a buffer of {} bytes", offset, index, buffer->length());
@@ -233,7 +242,25 @@ void ArgumentEncoder::setBuffers(const Buffer* const buffers[], const NS::UInteg
   for (NS::UInteger i = 0; i < range.length; ++i) setBuffer(buffers[i], offsets[i], range.location + i);
 }
 void* ArgumentEncoder::constantData(NS::UInteger index) {
-  return from(this).place("-[MTLArgumentEncoder constantDataAtIndex:]", index, smelt::MemberKind::constant);
+  return from(this).place("-[MTLArgumentEncoder constantDataAtIndex:]", index, Member::Kind::constant);
+}
+void ArgumentEncoder::setTexture(const Texture* texture, NS::UInteger index) {
+  std::byte* const place = from(this).place("-[MTLArgumentEncoder setTexture:atIndex:]", index, Member::Kind::texture);
+  // What kernels for the CPU take for a texture: the address of what the loader says of it (schema/cpu_abi.h).
+  const uint64_t handle = texture != nullptr ? reinterpret_cast<uintptr_t>(&from(texture).texture->cpu()) : 0;
+  if (place != nullptr) std::memcpy(place, &handle, sizeof(handle));
+}
+void ArgumentEncoder::setTextures(const Texture* const textures[], NS::Range range) {
+  for (NS::UInteger i = 0; i < range.length; ++i) setTexture(textures[i], range.location + i);
+}
+void ArgumentEncoder::setSamplerState(const SamplerState* sampler, NS::UInteger index) {
+  std::byte* const place =
+      from(this).place("-[MTLArgumentEncoder setSamplerState:atIndex:]", index, Member::Kind::sampler);
+  const uint64_t handle = sampler != nullptr ? reinterpret_cast<uintptr_t>(&from(sampler).sampler->cpu()) : 0;
+  if (place != nullptr) std::memcpy(place, &handle, sizeof(handle));
+}
+void ArgumentEncoder::setSamplerStates(const SamplerState* const samplers[], NS::Range range) {
+  for (NS::UInteger i = 0; i < range.length; ++i) setSamplerState(samplers[i], range.location + i);
 }
 
 }  // namespace MTL

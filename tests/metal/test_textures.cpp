@@ -22,6 +22,14 @@ kernel void slice_of(texture2d_array<float, access::read> from [[texture(0)]], d
                      constant uint& slice [[buffer(1)]], uint at [[thread_position_in_grid]]) {
   to[at] = from.read(uint2(at, 0), slice).x;
 }
+struct Pictures {
+  array<texture2d<float>, 2> from [[id(3)]];
+  sampler by [[id(7)]];
+  device float* to;
+};
+kernel void from_table(constant Pictures& all [[buffer(0)]], uint at [[thread_position_in_grid]]) {
+  all.to[at] = is_null_texture(all.from[at]) ? -1.0f : all.from[at].sample(all.by, float2(0.5f)).x;
+}
 )";
 
 NS::SharedPtr<MTL::Texture> texture(MTL::PixelFormat format, NS::UInteger width, NS::UInteger height,
@@ -49,6 +57,44 @@ struct Commands {
 };
 
 }  // namespace
+
+TEST_CASE("textures and samplers in an argument buffer, set by their numbers") {
+  const Pool pool;
+  const auto function = NS::TransferPtr(library(kTextureKernels)->newFunction(text("from_table")));
+  const auto encoder = NS::TransferPtr(function->newArgumentEncoder(0));
+  REQUIRE(encoder);
+  CHECK(encoder->encodedLength() == 32);
+  const auto from = texture(MTL::PixelFormatR32Float, 2, 1);
+  const float values[] = {1, 4};
+  from->replaceRegion(MTL::Region::Make2D(0, 0, 2, 1), 0, values, sizeof(values));
+  const auto linear = NS::TransferPtr(MTL::SamplerDescriptor::alloc()->init());
+  linear->setMinFilter(MTL::SamplerMinMagFilterLinear);
+  linear->setMagFilter(MTL::SamplerMinMagFilterLinear);
+  const auto by = NS::TransferPtr(device()->newSamplerState(linear.get()));
+  const auto out = buffer<float>({0, 0}), memory = NS::TransferPtr(device()->newBuffer(32, 0));
+  encoder->setArgumentBuffer(memory.get(), 0);
+  const MTL::Texture* both[] = {nullptr, from.get()};
+  encoder->setTextures(both, NS::Range::Make(3, 2));
+  encoder->setSamplerState(by.get(), 7);
+  encoder->setBuffer(out.get(), 0, 8);
+  // Misuse leaves the buffer alone.
+  encoder->setTexture(from.get(), 7);
+  encoder->setSamplerState(by.get(), 3);
+  encoder->setTexture(from.get(), 5);
+  NS::Error* error = nullptr;
+  const auto state = NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
+  REQUIRE_MESSAGE(state, text(error));
+  Commands commands;
+  MTL::ComputeCommandEncoder* const compute = commands.buffer->computeCommandEncoder();
+  compute->setComputePipelineState(state.get());
+  compute->setBuffer(memory.get(), 0, 0);
+  compute->useResource(from.get(), MTL::ResourceUsageRead);
+  compute->useResource(out.get(), MTL::ResourceUsageWrite);
+  compute->dispatchThreads(MTL::Size(2, 1, 1), MTL::Size(2, 1, 1));
+  compute->endEncoding();
+  CHECK(commands.run() == "");
+  CHECK(::values<float>(out.get()) == std::vector<float>{-1, 2.5f});
+}
 
 TEST_CASE("a texture is filled, sampled by a kernel, and read") {
   const Pool pool;

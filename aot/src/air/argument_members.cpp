@@ -101,15 +101,21 @@ class MemberReader {
     constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max() / 2;
     const uint64_t first = has_ids_ ? id + field.detail->slots->first : 0, at = offset + field.offset;
     if (members.size() == kMostMembers || std::max({first, at, field.size, field.count}) > kMost) return false;
+    const std::string_view kind = has_ids_ ? std::string_view(field.detail->kind) : "air.indirect_constant";
+    const bool is_handle = kind == "air.texture" || kind == "air.sampler";
+    // array<texture2d<float>, n> is one member with n slots.
+    const uint64_t slots = is_handle && field.count == 0 ? field.detail->slots->count : 1;
     MemberInfo member;
     member.name = path + std::string(field.name);
     member.type_name = field.type_name;
     member.id = static_cast<uint32_t>(first);
-    member.count = static_cast<uint32_t>(field.count);
+    member.count = static_cast<uint32_t>(slots > 1 ? slots : field.count);
     member.offset = static_cast<uint32_t>(at);
-    member.size = static_cast<uint32_t>(field.size);
-    const std::string_view kind = has_ids_ ? std::string_view(field.detail->kind) : "air.indirect_constant";
-    if (kind == "air.buffer" || kind == "air.indirect_buffer") {
+    member.size = static_cast<uint32_t>(slots > 1 ? field.size / slots : field.size);
+    if (is_handle) {
+      member.kind = MemberKind::other;  // its type says which
+      member.access = field.detail->access;
+    } else if (kind == "air.buffer" || kind == "air.indirect_buffer") {
       member.kind = MemberKind::pointer;
       member.access = field.detail->access;
     } else {

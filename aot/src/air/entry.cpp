@@ -45,6 +45,7 @@ constexpr ClassKind kClassKinds[] = {
 
 /// What else a stage may be given; every other word is a hardware value's.
 constexpr std::pair<std::string_view, InputKind> kInputKinds[] = {{"air.vertex_input", InputKind::attribute},
+                                                                  {"air.stage_in", InputKind::attribute},
                                                                   {"air.fragment_input", InputKind::user},
                                                                   {"air.render_target", InputKind::colour}};
 

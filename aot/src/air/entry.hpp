@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Module.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -71,6 +72,8 @@ struct PointeeSize {
 ///     "air.arg_unused"] }
 /// What a vertex or fragment function gets has AIR's words behind its index instead (kernel_ir/stage_values.hpp): the
 /// kind and `words`.
+inline constexpr std::string_view kInterpolantWord = "air.interpolation_function";
+
 struct EntryArgument {
   uint32_t index = 0;
   llvm::MDNode* condition = nullptr;  ///< a row of !air.function_constants
@@ -87,6 +90,9 @@ struct EntryArgument {
   std::string name;
   bool is_unused = false;
   std::vector<std::string> words;  ///< what no other member has: "user(uv)", "air.center", "3" of a number
+
+  /// A pointer that stands for a value of the stage before: interpolant<T, p>.
+  bool is_interpolant() const { return std::find(words.begin(), words.end(), kInterpolantWord) != words.end(); }
 };
 
 /// Nothing when a key lacks its value. Of any stage's entry.

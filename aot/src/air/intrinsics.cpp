@@ -207,6 +207,8 @@ std::optional<Binding> bind(Suffix suffix, const Names& parts) {
     case Suffix::texel:
       if (auto bound = bind_one(parts, "", texel_real)) return bound;
       return bind_one(parts, "su", texel_integer);
+    case Suffix::texel_i32:
+      return bind_one(parts, "su", [](const AirType& type) { return texel_integer(type) && type.bits == 32; });
     case Suffix::depth_texel:
       return bind_one(parts, "", scalar_f32);
     case Suffix::convert:
@@ -242,6 +244,7 @@ AirType read_type(std::string_view text, const Binding& binding) {
   if (text == "D") return binding.d;
   if (text == "texture") return handle(binding.handle, 1);
   if (text == "sampler") return handle("sampler", 2);
+  if (text == "interpolant") return handle("interpolant", 1);
   if (text == "table") return handle("visible_function_table", 1);
   if (text == "tensor") return handle("tensor", 0);
   if (text == "event") return handle("simdgroup_event", 0);
@@ -524,6 +527,7 @@ void annotate(llvm::Function& function, const Signature& signature) {
       add({Attribute::Convergent});
       break;
     case Effect::atomic:
+    case Effect::texture_atomic:
     case Effect::unknown:
       break;
     case Effect::matrix_load:

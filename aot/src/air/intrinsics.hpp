@@ -40,6 +40,7 @@ enum class Effect : uint8_t {
   texture_sample,  ///< convergent (implicit derivatives), reads through its handles
   texture_read,    ///< reads through its handles
   texture_write,   ///< reads and writes through its handle
+  texture_atomic,  ///< the same, in memory that others touch too
   hidden_read,     ///< reads what no pointer of the module reaches
   unknown,         ///< nothing is promised
 };

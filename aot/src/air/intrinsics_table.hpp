@@ -28,6 +28,7 @@ enum class Suffix : uint8_t {
   lane_value,      ///< what lanes exchange: f16 f32, .s/.u i8 i16 i32, and vectors
   lane_integer,    ///< the integers among them
   texel,           ///< v4f32 v4f16 s.v4i32 ...
+  texel_i32,       ///< s.v4i32 u.v4i32
   depth_texel,     ///< f32
   convert,         ///< <kind>.<type>.<kind>.<type>[.rounding][.sat]
   matrix_memory,   ///< v64T.p1T or v64T.p3T
@@ -46,7 +47,7 @@ enum Variant : unsigned {
 
 /// Signature notation: types as in names, and T (the suffix type), E (one lane of T), K (i32 with T's lanes), pT
 /// (pointer to T in the space of the name), D A B C (the four types of a matrix product), texture, sampler, table,
-/// event.
+/// event, interpolant.
 /// ":r" reads only, ":w" writes only. "{T}" is T with its residency byte, "{v4f32}" that vector.
 struct Row {
   std::string_view name;

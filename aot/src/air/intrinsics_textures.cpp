@@ -152,6 +152,37 @@ constexpr Evidence kGuessed = Evidence::inferred;
         kGuessed, 0, {2, 8}                                                                                      \
   }
 
+constexpr Evidence kListed = Evidence::sourced;
+// P: as of a read; O: an offset, ",v2i32" or nothing. From Metal 3.1 on.
+#define SMELT_ATOMIC(verb, kind, operands) \
+  {"atomic_" verb "_explicit_texture_" kind, Suffix::texel_i32, operands, Effect::texture_atomic, kListed, 0, {2, 6}}
+#define SMELT_ATOMIC_ROWS(kind, P, O)                                  \
+  SMELT_ATOMIC("load", kind, "T(texture," P O ",i32,i32)"),            \
+      SMELT_ATOMIC("store", kind, "void(texture,T," P O ",i32,i32)"),  \
+      SMELT_ATOMIC("exchange", kind, "T(texture," P O ",T,i32,i32)"),  \
+      SMELT_ATOMIC("fetch_add", kind, "T(texture," P O ",T,i32,i32)"), \
+      SMELT_ATOMIC("fetch_and", kind, "T(texture," P O ",T,i32,i32)"), \
+      SMELT_ATOMIC("fetch_max", kind, "T(texture," P O ",T,i32,i32)"), \
+      SMELT_ATOMIC("fetch_min", kind, "T(texture," P O ",T,i32,i32)"), \
+      SMELT_ATOMIC("fetch_or", kind, "T(texture," P O ",T,i32,i32)"),  \
+      SMELT_ATOMIC("fetch_sub", kind, "T(texture," P O ",T,i32,i32)"), \
+      SMELT_ATOMIC("fetch_xor", kind, "T(texture," P O ",T,i32,i32)"), \
+      SMELT_ATOMIC("compare_exchange_weak", kind, "i1(texture," P O ",p0T,T,i32,i32,i32)")
+#define SMELT_LODS(kind, C)                                                                                      \
+  {"calculate_clamped_lod_" kind, Suffix::none, "f32(texture:r,sampler:r," C ",i32)", Effect::texture_sample,    \
+   kListed},                                                                                                     \
+  {                                                                                                              \
+    "calculate_unclamped_lod_" kind, Suffix::none, "f32(texture:r,sampler:r," C ",i32)", Effect::texture_sample, \
+        kListed                                                                                                  \
+  }
+#define SMELT_IS_NULL(kind) {"is_null_" kind, Suffix::none, "i1(texture:r)", Effect::texture_read, kListed}
+#define SMELT_INTERPOLATED(where, operands)                                                                           \
+  {"interpolate_" where "_perspective", Suffix::real, "T(interpolant:r" operands ")", Effect::texture_read, kListed}, \
+  {                                                                                                                   \
+    "interpolate_" where "_no_perspective", Suffix::real, "T(interpolant:r" operands ")", Effect::texture_read,       \
+        kListed                                                                                                       \
+  }
+
 // clang-format off
 constexpr Row kTextureRows[] = {
     SMELT_SAMPLE("1d", "f32", "", ",i1,i32", kGuessed),
@@ -255,6 +286,23 @@ constexpr Row kTextureRows[] = {
     SMELT_ASK("get_num_samples_depth_2d_ms_array", "", kGuessed),
     SMELT_FENCE("1d"), SMELT_FENCE("1d_array"), SMELT_FENCE("2d"), SMELT_FENCE("2d_array"), SMELT_FENCE("3d"),
     SMELT_FENCE("cube"), SMELT_FENCE("cube_array"), SMELT_FENCE("buffer_1d"),
+    SMELT_ATOMIC_ROWS("1d", "i32", ""), SMELT_ATOMIC_ROWS("1d_array", "i32,i32", ""),
+    SMELT_ATOMIC_ROWS("2d", "v2i32", ",v2i32"), SMELT_ATOMIC_ROWS("2d_array", "v2i32,i32", ",v2i32"),
+    SMELT_ATOMIC_ROWS("3d", "v3i32", ",v3i32"), SMELT_ATOMIC_ROWS("cube", "v2i32,i32", ""),
+    SMELT_ATOMIC_ROWS("cube_array", "v2i32,i32,i32", ""), SMELT_ATOMIC_ROWS("buffer_1d", "i32", ""),
+    SMELT_LODS("texture_2d", "v2f32"), SMELT_LODS("texture_2d_array", "v2f32"), SMELT_LODS("texture_3d", "v3f32"),
+    SMELT_LODS("texture_cube", "v3f32"), SMELT_LODS("texture_cube_array", "v3f32"), SMELT_LODS("depth_2d", "v2f32"),
+    SMELT_LODS("depth_2d_array", "v2f32"), SMELT_LODS("depth_cube", "v3f32"), SMELT_LODS("depth_cube_array", "v3f32"),
+    SMELT_IS_NULL("texture_1d"), SMELT_IS_NULL("texture_1d_array"), SMELT_IS_NULL("texture_2d"),
+    SMELT_IS_NULL("texture_2d_array"), SMELT_IS_NULL("texture_2d_ms"), SMELT_IS_NULL("texture_2d_ms_array"),
+    SMELT_IS_NULL("texture_3d"), SMELT_IS_NULL("texture_cube"), SMELT_IS_NULL("texture_cube_array"),
+    SMELT_IS_NULL("texture_buffer_1d"), SMELT_IS_NULL("depth_2d"), SMELT_IS_NULL("depth_2d_array"),
+    SMELT_IS_NULL("depth_2d_ms"), SMELT_IS_NULL("depth_2d_ms_array"), SMELT_IS_NULL("depth_cube"),
+    SMELT_IS_NULL("depth_cube_array"),
+    SMELT_INTERPOLATED("center", ""), SMELT_INTERPOLATED("centroid", ""), SMELT_INTERPOLATED("sample", ",i32"),
+    SMELT_INTERPOLATED("offset", ",v2f32"),
+    {"get_num_samples.i32", Suffix::none, "i32(i32)", Effect::pure, kListed},
+    {"get_sample_position.v2f32", Suffix::none, "v2f32(i32,i32)", Effect::pure, kListed},
     {"get_read_sampler", Suffix::none, "sampler()", Effect::hidden_read, kSeen, 0, {2, 8}},
 };
 // clang-format on

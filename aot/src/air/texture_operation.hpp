@@ -25,8 +25,7 @@ class Value;
 namespace smelt::aot::air {
 
 inline constexpr llvm::StringLiteral kNeutralPrefix = "smelt.air.";
-/// ptr AS2 (ptr AS2 handle, i64, i64 state): the handle of a sampler that is an argument (the state is 0) or a
-/// constant.
+/// ptr AS2 (i64): the handle of a sampler, which the number is, or whose state it is.
 inline constexpr llvm::StringLiteral kNeutralSampler = "smelt.air.sampler";
 /// !{!"air.sampler_state", global}, one for each constant sampler.
 inline constexpr llvm::StringLiteral kSamplerList = "air.sampler_states";

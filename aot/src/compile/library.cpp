@@ -96,7 +96,8 @@ Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
                                    .type = data_type_of(constant.type_name),
                                    .index = static_cast<uint16_t>(constant.index)});
       for (const ArgumentInfo& argument : function.info.arguments)
-        if (argument.air_kind == "air.vertex_input" || argument.air_kind == "air.patch_input")
+        if (argument.air_kind == "air.vertex_input" || argument.air_kind == "air.patch_input" ||
+            argument.air_kind == "air.stage_in")
           added.vertex_attributes.push_back({.name = argument.name,
                                              .index = static_cast<uint16_t>(argument.location),
                                              .use = static_cast<uint8_t>(argument.air_kind == "air.patch_input"),

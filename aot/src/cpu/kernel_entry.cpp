@@ -26,7 +26,8 @@ Result<void> check_binding(const Binding& binding, const air::EntryArgument& arg
   if (!argument.slots || binding.slot >= row.slots)
     return fail(Errc::unsupported, "argument {}: {} index {} is not one of 0..{}", argument.index, name,
                 argument.slots ? fmt::to_string(binding.slot) : "(none)", row.slots - 1);
-  if (binding.count != 1)
+  const bool is_handle = binding.kind == BindingClass::texture || binding.kind == BindingClass::sampler;
+  if (binding.count != 1 && (!is_handle || binding.count == 0 || binding.count > row.slots - binding.slot))
     return fail(Errc::unsupported, "argument {}: an array of {} {}s is not on the CPU", argument.index, binding.count,
                 name);
   if (!type.isPointerTy())

@@ -81,6 +81,7 @@ struct WorkParameter {
   Kind kind = Kind::builtin;
   BindingClass binding = BindingClass::buffer;
   uint32_t index = 0;
+  uint32_t count = 0;  ///< of textures or samplers that are one parameter: the address of their handles, in space 0
   Builtin builtin = Builtin::thread_position_in_grid;
   uint8_t component = 0;
   bool no_alias = false;  ///< AIR promises that no other argument reaches this memory

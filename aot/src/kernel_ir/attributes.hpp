@@ -32,6 +32,7 @@ inline constexpr const char* kStageInput = "smelt.stage_input";          ///< wo
 inline constexpr const char* kRasterOrder = "smelt.raster_order_group";  ///< "N", of what is bound
 inline constexpr const char* kHandle = "smelt.handle";                   ///< "texture" or "sampler": not a buffer
 inline constexpr const char* kLocationIndex = "smelt.location_index";    ///< "N", where the slot is not the next one
+inline constexpr const char* kLocationCount = "smelt.location_count";    ///< "N" slots, of an array of handles
 inline constexpr const char* kAccess = "smelt.access";                   ///< "read", "write", "read_write" or "sample"
 inline constexpr const char* kArgName = "smelt.arg_name";                ///< when not the parameter's own
 inline constexpr const char* kArgTypeName = "smelt.arg_type_name";       ///< of the pointee: "float"; "char" without it
@@ -51,8 +52,8 @@ inline constexpr const char* kBufferNoAlias = "air-buffer-no-alias";  ///< of a 
 inline constexpr const char* kPointees = "smelt.pointees";
 
 inline constexpr const char* kParameterAttributes[] = {
-    kBuiltin,      kHandle,        kLocationIndex, kAccess,           kArgName,    kArgTypeName, kArgTypeSize,
-    kArgTypeAlign, kArgStructType, kArgUnused,     kFunctionConstant, kStageInput, kRasterOrder};
+    kBuiltin,     kHandle,       kLocationIndex, kLocationCount, kAccess,           kArgName,    kArgTypeName,
+    kArgTypeSize, kArgTypeAlign, kArgStructType, kArgUnused,     kFunctionConstant, kStageInput, kRasterOrder};
 inline constexpr const char* kFunctionAttributes[] = {
     kKernel, kStage, kResults, kEarlyTests, kMaxThreads, kSimplified, kThreadgroupMemory, kStitching, kEntryExtra};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "kernel_ir/builtins.hpp"
 
+#include "kernel_ir/predicates.hpp"
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/IR/Module.h"
@@ -56,8 +57,9 @@ std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name) {
 bool is_operation(llvm::StringRef function_name) {
   return function_name.starts_with("air.") || function_name.starts_with("llvm.") ||
          function_name.starts_with("___metal_") || function_name.starts_with("smelt.air.") ||
-         is_tensor_operation(function_name) || function_name.starts_with(kNeutralTensor) ||
-         function_name.ends_with(kControlPointSuffix) || parse_builtin_call(function_name);
+         function_name.starts_with(kPredicate) || is_tensor_operation(function_name) ||
+         function_name.starts_with(kNeutralTensor) || function_name.ends_with(kControlPointSuffix) ||
+         parse_builtin_call(function_name);
 }
 
 llvm::CallInst* call_builtin(llvm::IRBuilderBase& builder, std::string_view attribute, char component) {

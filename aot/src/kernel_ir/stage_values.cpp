@@ -31,8 +31,7 @@ std::string to_text(const std::vector<StageValue>& values) {
   std::string text;
   for (const StageValue& value : values) {
     if (!text.empty()) text += '\n';
-    text += value.condition ? std::to_string(*value.condition) : std::string();
-    text += '\t' + value.type_name + '\t' + value.name + '\t' + words_to_text(value.words);
+    text += value.condition + '\t' + value.type_name + '\t' + value.name + '\t' + words_to_text(value.words);
   }
   return text;
 }
@@ -43,7 +42,7 @@ std::vector<StageValue> parse_stage_values(std::string_view text) {
     const auto parts = cut(line, '\t');
     if (parts.size() < 4) continue;
     StageValue value;
-    if (unsigned index = 0; !parts[0].empty() && !parts[0].getAsInteger(10, index)) value.condition = index;
+    value.condition = parts[0].str();
     value.type_name = parts[1].str();
     value.name = parts[2].str();
     for (size_t i = 3; i < parts.size(); ++i) value.words.push_back(parts[i].str());

@@ -3,7 +3,6 @@
 // attribute of the parameter (kStageInput) or of the function (kResults).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +13,9 @@ struct StageValue {
   /// AIR's, in the order of its node, the kind first: "air.fragment_input", "user(uv)", "air.center", ...; "#3" is the
   /// number 3, what stands between "(" and ")" a node inside, "@f" the function f, "@" none.
   std::vector<std::string> words;
-  std::string type_name;                ///< "float4"; empty: the words say all
-  std::string name;                     ///< empty: a result that is no member of a structure
-  std::optional<unsigned> condition{};  ///< it exists when the function constant of this index is true
+  std::string type_name;    ///< "float4"; empty: the words say all
+  std::string name;         ///< empty: a result that is no member of a structure
+  std::string condition{};  ///< it exists when this is true: a function constant's index, or a predicate's name
   bool operator==(const StageValue&) const = default;
 };
 

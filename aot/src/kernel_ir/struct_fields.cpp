@@ -8,7 +8,7 @@
 namespace smelt::aot::kernel_ir {
 namespace {
 
-constexpr size_t kPlainParts = 6, kAllParts = 11;
+constexpr size_t kPlainParts = 6, kAllParts = 12;
 
 uint64_t number(llvm::StringRef text) {
   uint64_t value = 0;
@@ -22,8 +22,8 @@ std::string to_text(const StructFields& fields) {
   for (const StructField& field : fields.fields) {
     text += fmt::format("{};{};{};{};{}", field.offset, field.size, field.count, field.type_name, field.name);
     if (fields.is_argument_buffer)
-      text += fmt::format(";{};{};{:d};{};{}", field.id, field.space, field.is_const, field.target_size,
-                          field.target_align);
+      text += fmt::format(";{};{};{:d};{};{};{}", field.id, field.space, field.is_const, field.target_size,
+                          field.target_align, field.handle);
     text += fmt::format(";{}\n", field.depth);
   }
   return text;
@@ -50,6 +50,7 @@ StructFields parse_struct_fields(llvm::StringRef text) {
       field.is_const = number(parts[7]) != 0;
       field.target_size = number(parts[8]);
       field.target_align = number(parts[9]);
+      field.handle = parts[10].str();
     }
     result.fields.push_back(std::move(field));
   }

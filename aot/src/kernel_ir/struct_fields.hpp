@@ -3,7 +3,7 @@
 // metadata (docs/formats/air.md 1.6). Between the two they are text in the attribute kArgStructType, one line a member:
 //
 //   offset;size;count;type name;name;depth
-//   offset;size;count;type name;name;id;space;const;target size;target align;depth     of an argument buffer
+//   offset;size;count;type name;name;id;space;const;target size;target align;handle;depth     of an argument buffer
 //
 // The members of a structure inside follow it, one deeper; their offsets and ids count from its own.
 #pragma once
@@ -19,12 +19,13 @@ namespace smelt::aot::kernel_ir {
 struct StructField {
   uint64_t offset = 0;
   uint64_t size = 0;            ///< of one element
-  uint64_t count = 0;           ///< array elements; 0: no array
-  std::string type_name, name;  ///< the type of a pointer's target
+  uint64_t count = 0;           ///< array elements; 0: no array. Of array<T, n> of handles too
+  std::string type_name, name;  ///< the type of a pointer's target; of array<T, n> of handles, of all of it
   uint64_t id = 0;              ///< [[id(n)]], or what follows from the members before; of argument buffers
   unsigned space = 0;           ///< of a pointer's target; 0: no pointer
   bool is_const = false;        ///< the target
   uint64_t target_size = 0, target_align = 0;
+  std::string handle;  ///< of a texture its access, "sample"; "sampler"; empty for what is neither
   unsigned depth = 0;  ///< structures round it
 };
 

@@ -3,6 +3,7 @@
 
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/predicates.hpp"
 #include "llvm_support/watch.hpp"
 #include "msl/compiler.hpp"
 #include "msl/facts/object_spaces.hpp"
@@ -30,6 +31,7 @@
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
 
@@ -257,6 +259,24 @@ class TranslateAction final : public clang::ASTFrontendAction {
     }
   }
 
+  /// Hands the value of a constant that decides over an argument to a call at the head of the kernel
+  /// (kernel_ir/predicates.hpp), whose name is the result.
+  std::string mark_predicate(llvm::Function& kernel, const std::string& name, const clang::VarDecl& variable) {
+    const std::string symbol = kernel_ir::kPredicate.str() + name;
+    llvm::Constant* const value = generator_->GetAddrOfGlobal(clang::GlobalDecl(&variable), false);
+    llvm::Module& module = *generator_->GetModule();
+    llvm::IRBuilder<> builder(&*kernel.getEntryBlock().getFirstInsertionPt());
+    llvm::FunctionCallee mark = module.getOrInsertFunction(symbol, builder.getVoidTy(), builder.getInt8Ty());
+    auto* declared = llvm::cast<llvm::Function>(mark.getCallee());
+    declared->setDoesNotThrow();
+    declared->setWillReturn();
+    declared->setOnlyAccessesInaccessibleMemory();
+    for (const llvm::User* user : declared->users())
+      if (llvm::cast<llvm::CallInst>(user)->getFunction() == &kernel) return symbol;
+    builder.CreateCall(mark, builder.CreateLoad(builder.getInt8Ty(), value));
+    return symbol;
+  }
+
   /// Names become symbols, and the module is ready to be cut.
   void finish(Facts& facts) {
     std::vector<ConstantFact> constants;
@@ -278,6 +298,8 @@ class TranslateAction final : public clang::ASTFrontendAction {
             condition = constant.symbol;
             return;
           }
+        if (const auto predicate = facts.predicates.find(condition); predicate != facts.predicates.end())
+          condition = mark_predicate(*function, condition, *predicate->second);
       };
       for (ParameterFact& parameter : kernel.fact.parameters) name_symbol(parameter.condition);
       for (ResultFact& result : kernel.fact.results) name_symbol(result.condition);

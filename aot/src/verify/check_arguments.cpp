@@ -210,7 +210,7 @@ class ArgumentChecker {
     const llvm::Type* handle = &type;
     if (type.isArrayTy()) handle = type.getArrayElementType();  // array<texture2d<...>, N> by value
     if (!handle->isPointerTy() || (handle->getPointerAddressSpace() != space && !type.isArrayTy()))
-      if (!(handle->isPointerTy() && node.count.value_or(1) > 1))
+      if (!(handle->isPointerTy() && (node.count.value_or(1) > 1 || node.type_name.starts_with("array<"))))
         findings_.error(Check::argument, place, "a {}, but the parameter is no pointer to space {}", node.kind, space);
     slots.take(node, place, findings_);
   }

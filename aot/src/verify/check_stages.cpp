@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Vertex, fragment and visible functions: what they return and what they are given, against their signature
 // (docs/formats/air.md 1.11, 1.12); and fragments whose inputs no vertex function of the library has.
+#include "air/entry.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/Module.h"
@@ -42,6 +43,7 @@ constexpr ValueRule kInputs[] = {
     {"vertex", "patch_id", Shape::whole},
     {"vertex", "position_in_patch"},
     {"vertex", "patch_control_point_input"},
+    {"kernel", "stage_in"},
     {"fragment", "position", Shape::float4},
     {"fragment", "fragment_input"},
     {"fragment", "front_facing", Shape::truth},
@@ -276,7 +278,10 @@ class StageChecker {
     if (known == nullptr)
       return findings_.error(Check::entry, place, "'air.{}' is nothing that a {} function returns", value.kind,
                              entry_.stage);
-    if (!has_shape(type, known->shape) || !agrees_with_name(type, value.type_name))
+    const bool is_interpolant =
+        std::find(value.words.begin(), value.words.end(), air::kInterpolantWord) != value.words.end();
+    if (is_interpolant ? !type.isPointerTy()
+                       : !has_shape(type, known->shape) || !agrees_with_name(type, value.type_name))
       findings_.error(Check::entry, place, "'air.{}' called '{}' has another type in the function", value.kind,
                       value.type_name);
   }

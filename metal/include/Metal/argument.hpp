@@ -38,6 +38,11 @@ class SMELT_METAL_API ArgumentEncoder : public NS::Referencing<ArgumentEncoder> 
   void setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteger startOffset, NS::UInteger arrayElement);
   void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index);
   void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range);
+  /// The program keeps the texture or sampler until the last launch that reads the buffer has ended. Null: none.
+  void setTexture(const Texture* texture, NS::UInteger index);
+  void setTextures(const Texture* const textures[], NS::Range range);
+  void setSamplerState(const SamplerState* sampler, NS::UInteger index);
+  void setSamplerStates(const SamplerState* const samplers[], NS::Range range);
   /// Where the constant's bytes go. Constants that follow each other lie as in the structure.
   void* constantData(NS::UInteger index);
 };

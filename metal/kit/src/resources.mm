@@ -216,6 +216,19 @@ SMELT_GET(MTL::ArgumentEncoder, NSUInteger, alignment)
 - (void)setBuffers:(const id<MTLBuffer>[])buffers offsets:(const NSUInteger[])offsets withRange:(NSRange)span {
   core<MTL::ArgumentEncoder>(self)->setBuffers(cores<MTL::Buffer>(buffers, span.length).data(), offsets, range(span));
 }
+- (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index {
+  core<MTL::ArgumentEncoder>(self)->setTexture(core<MTL::Texture>(texture), index);
+}
+- (void)setTextures:(const id<MTLTexture>[])textures withRange:(NSRange)span {
+  core<MTL::ArgumentEncoder>(self)->setTextures(cores<MTL::Texture>(textures, span.length).data(), range(span));
+}
+- (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index {
+  core<MTL::ArgumentEncoder>(self)->setSamplerState(core<MTL::SamplerState>(sampler), index);
+}
+- (void)setSamplerStates:(const id<MTLSamplerState>[])samplers withRange:(NSRange)span {
+  core<MTL::ArgumentEncoder>(self)->setSamplerStates(cores<MTL::SamplerState>(samplers, span.length).data(),
+                                                     range(span));
+}
 - (void*)constantDataAtIndex:(NSUInteger)index {
   return core<MTL::ArgumentEncoder>(self)->constantData(index);
 }

@@ -209,6 +209,95 @@ TEST_CASE("matrices of lists of numbers, names of parameters that mean nothing")
   CHECK(ir.find("float 2.500000e-01") != std::string::npos);
 }
 
+TEST_CASE("a kernel gets stage_in: members with attributes, as parameters of their own") {
+  const EntryText made = entry_of(R"(
+struct In { float4 place [[attribute(0)]]; ushort2 uv [[attribute(3)]]; };
+kernel void k(In in [[stage_in]], device float4* out [[buffer(0)]], uint3 size [[grid_size]],
+              uint3 at [[thread_position_in_grid]]) {
+  out[at.x + size.x * at.y] = in.place * float(in.uv.y);
+}
+)",
+                                  "k", "kernel");
+  REQUIRE(made.inputs.size() == 5);
+  CHECK(made.inputs[0] == "0, stage_in, location_index, 0, 1, arg_type_name, float4, arg_name, place");
+  CHECK(made.inputs[1] == "1, stage_in, location_index, 3, 1, arg_type_name, ushort2, arg_name, uv");
+  CHECK(made.signature.starts_with("void (<4 x float> %place, <2 x i16> %uv, ptr addrspace(1) "));
+  CHECK(error_of("struct I { float2 a; }; kernel void k(I i [[stage_in]]) {}") ==
+        "invalid input declaration in a kernel function: 'a' needs an attribute(n)");
+}
+
+TEST_CASE("interpolants: a pointer that the fragment asks, by the name of the value") {
+  const std::string text = R"(
+struct In {
+  float4 position [[position]];
+  interpolant<float3, interpolation::perspective> a [[user(a)]];
+  interpolant<half, interpolation::no_perspective> b;
+};
+fragment float4 f(In in [[stage_in]], uint s [[sample_id]]) {
+  return float4(in.a.interpolate_at_centroid(), in.b.interpolate_at_sample(s)) +
+         in.a.interpolate_at_offset(get_sample_position(s)).x + in.b.interpolate_at_center() * get_num_samples();
+}
+)";
+  const EntryText made = entry_of(text, "f", "fragment");
+  REQUIRE(made.inputs.size() == 4);
+  CHECK(made.inputs[1] ==
+        "1, fragment_input, user(a), interpolation_function, perspective, arg_type_name, float3, arg_name, a");
+  CHECK(made.inputs[2] ==
+        "2, fragment_input, generated(1bDh), interpolation_function, no_perspective, arg_type_name, "
+        "half, arg_name, b");
+  const std::string ir = ir_of(text, "f");
+  for (const char* call : {"@air.interpolate_centroid_perspective.v3f32(ptr addrspace(1) ",
+                           "@air.interpolate_sample_no_perspective.f16(ptr addrspace(1) ",
+                           "@air.interpolate_offset_perspective.v3f32(", "@air.interpolate_center_no_perspective.f16(",
+                           "@air.get_sample_position.v2f32(i32 %", "@air.get_num_samples.i32(i32 0)"}) {
+    CAPTURE(call);
+    CHECK(ir.find(call) != std::string::npos);
+  }
+  CHECK(error_of("struct O { float4 p [[position]]; interpolant<float, interpolation::perspective> a; };\n"
+                 "vertex O v() { return {}; }") ==
+        "invalid type 'interpolant<float, perspective>' for output declaration in a vertex function");
+  CHECK(error_of("kernel void k(device uint* x) { x[0] = get_num_samples(); }")
+            .find("kernel function 'k' calls 'get_num_samples', which only fragment functions may") !=
+        std::string::npos);
+}
+
+TEST_CASE("the level that a sample takes, in fragments alone") {
+  const std::string ir = ir_of(
+      "fragment float f(texture2d_array<half> t [[texture(0)]], depthcube<float> d [[texture(1)]],\n"
+      "                 sampler s [[sampler(0)]], float4 p [[position]]) {\n"
+      "  return t.calculate_clamped_lod(s, p.xy) + d.calculate_unclamped_lod(s, p.xyz);\n}\n",
+      "f");
+  CHECK(ir.find("@air.calculate_clamped_lod_texture_2d_array(ptr addrspace(1) ") != std::string::npos);
+  CHECK(ir.find("@air.calculate_unclamped_lod_depth_cube(ptr addrspace(1) ") != std::string::npos);
+  CHECK(error_of("kernel void k(texture2d<float> t, sampler s, device float* x) {\n"
+                 "  x[0] = t.calculate_clamped_lod(s, float2(0)); }")
+            .find("which only fragment functions may") != std::string::npos);
+}
+
+TEST_CASE("what decides over an argument may be computed from function constants") {
+  const std::string text = R"(
+constant bool has_mask [[function_constant(0)]];
+constant int kind [[function_constant(1)]];
+constant bool has_both = has_mask && kind == 2;
+constant bool has_other = is_function_constant_defined(has_mask) ? !has_mask : true;
+fragment float4 f(texture2d<float> a [[texture(0), function_constant(has_both)]],
+                  texturecube<float> b [[texture(0), function_constant(has_other)]]) {
+  return has_both ? a.read(uint2(0)) : b.read(uint2(0), 1);
+}
+)";
+  const std::string ir = ir_of(text, "f");
+  for (const char* part : {"@__metal_implicit_fc_pred_0 = internal", "@__metal_implicit_fc_pred_1 = internal",
+                           "section \"air.static_init\"", "@llvm.global_ctors", "!\"bool\", !\"has_both\"}",
+                           "!\"bool\", !\"has_other\"}", "store i8 %"}) {
+    CAPTURE(part);
+    CHECK(ir.find(part) != std::string::npos);
+  }
+  CHECK(ir.find("smelt.predicate") == std::string::npos);
+  CHECK(error_of("fragment void f(texture2d<float> a [[texture(0), function_constant(nobody)]]) {}") ==
+        "'function_constant' attribute parameter 'nobody' in 'f' must be a function constant, or a bool constant that "
+        "is computed from such");
+}
+
 TEST_CASE("what Metal does not allow is an error in its words") {
   struct Row {
     std::string text, error;

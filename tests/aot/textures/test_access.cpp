@@ -214,9 +214,17 @@ TEST_CASE("wrong uses are errors") {
   has(kernel("texture2d<float> t [[texture(1)]], texture2d<float> u [[texture(1)]]", ""),
       "cannot reserve 'texture' resource location at index 1");
   has(kernel("texture2d<char> t [[texture(0)]]", "v[0] = t.get_width();"), "half, float, short, ushort, int or uint");
-  has(kernel("array<texture2d<float>, 4> t [[texture(0)]]", ""), "is not supported");
-  has(msl_error(metal("struct A { texture2d<float> t [[id(0)]]; };\nkernel void k(constant A& a, device float* v) {}")),
-      "textures and samplers in argument buffers are not supported");
+  has(kernel("device texture2d<float>* t [[buffer(0)]]", ""), "is not supported");
+  const std::string holder = "struct A { sampler s[2]; float f; };\n";
+  for (const char* body : {"a[0].s[1] = s;", "a[0] = b;"})
+    has(msl_error(metal(holder + "kernel void k(device A* a, constant A& b, sampler s) { " + body + " }")),
+        "a sampler cannot be written to device memory");
+  has(msl_error(metal(holder + "kernel void k(threadgroup A* a) {}")), "cannot be in threadgroup memory");
+  has(msl_error(metal("fragment float4 f() { threadgroup float x[4]; x[1] = 1; return x[2]; }")),
+      "fragment function 'f' has a variable in address space 'threadgroup', which only kernels may declare");
+  has(msl_error(metal("struct A { array<array<texture2d<float>, 2>, 2> t; };\n"
+                      "kernel void k(constant A& a, device float* v) {}")),
+      "is an array of arrays of 'texture2d<float, sample>', which is not supported");
 }
 
 }  // namespace smelt::test

@@ -5,6 +5,7 @@
 #include "air/types.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/handles.hpp"
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/ADT/StringExtras.h"
@@ -44,24 +45,15 @@ std::string texture_struct(StringRef operation) {
 
 // "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"; empty for what is no handle.
 std::string handle_struct(const air::EntryArgument& argument) {
-  if (argument.kind == "air.sampler") return "struct._sampler_t";
+  if (argument.kind == "air.sampler") return kernel_ir::handle_structure("sampler");
   if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
   if (argument.kind == "air.tensor") return "struct._tensor_t";
   if (argument.kind == "air.mesh") return "struct._mesh_t";
   if (argument.kind == "air.mesh_grid_properties") return "struct._mesh_grid_properties_t";
   if (argument.kind == "air.patch_control_point_input") return "struct._patch_control_point_t";
-  const StringRef type_name = argument.type_name;
-  const bool is_visible = argument.kind == "air.visible_input";
-  if (is_visible && type_name == "sampler") return "struct._sampler_t";
-  if (argument.kind != "air.texture" && !(is_visible && type_name.contains('<'))) return {};
-  StringRef head = type_name.take_until([](char c) { return c == '<' || c == ' '; });
-  for (StringRef family : {"texture", "depth"}) {
-    if (StringRef rest = head; rest.consume_front(family) && !rest.empty()) {
-      if (rest == "_buffer") rest = "buffer_1d";
-      return ("struct._" + family + "_" + rest + "_t").str();
-    }
-  }
-  return {};
+  if (argument.is_interpolant()) return "struct._interpolant_t";
+  if (argument.kind != "air.texture" && argument.kind != "air.visible_input") return {};
+  return kernel_ir::handle_structure(argument.type_name);
 }
 
 TypeId event(TypeTable& types) {
@@ -128,9 +120,11 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
   if (operation == "get_function_pointer_visible_function_table") {
     return space == 1 ? types.opaque("struct._visible_function_table_t") : byte;
   }
+  if (operation.starts_with("interpolate_") && space == 1) return types.opaque("struct._interpolant_t");
   if (const std::string texture = texture_struct(operation); !texture.empty()) {
     if (space == 1) return types.opaque(texture);
     if (space == 2) return types.opaque("struct._sampler_t");
+    if (operation.starts_with("atomic_compare")) return types.vector(4, types.integer(32));  // what is expected
   }
   std::optional<TypeId> last;
   for (const StringRef part : parts) {
@@ -197,8 +191,14 @@ HandleParameters entry_handles(TypeTable& types, const llvm::Module& module) {
         if (!argument || argument->index >= function->arg_size()) continue;
         const llvm::Type* type = function->getArg(argument->index)->getType();
         const std::string name = handle_struct(*argument);
-        if (type->isPointerTy() && !name.empty())
-          handles[{function, argument->index}] = types.pointer(types.opaque(name), type->getPointerAddressSpace());
+        if (!type->isPointerTy() || name.empty()) continue;
+        const unsigned space = type->getPointerAddressSpace();
+        // An array of them is in the thread's memory.
+        const bool is_array = space == 0 && argument->slots;
+        const unsigned own = argument->kind == "air.sampler" ? 2 : 1;
+        const TypeId one = types.pointer(types.opaque(name), is_array ? own : space);
+        handles[{function, argument->index}] =
+            is_array ? types.pointer(types.array(argument->slots->count, one), space) : one;
       }
     }
   }

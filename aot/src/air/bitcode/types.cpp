@@ -2,6 +2,7 @@
 #include "air/bitcode/types.hpp"
 
 #include "air/bitcode/bit_stream.hpp"
+#include "kernel_ir/handles.hpp"
 
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -139,6 +140,8 @@ TypeId TypeTable::translate(llvm::Type* type) {
     }
     case llvm::Type::StructTyID: {
       auto* record = llvm::cast<llvm::StructType>(type);
+      if (const llvm::StringRef handle = kernel_ir::structure_of_handle(*record); !handle.empty())
+        return pointer(opaque(handle), record->getElementType(0)->getPointerAddressSpace());
       const std::string_view name = record->hasName() ? std::string_view(record->getName()) : std::string_view();
       if (record->isOpaque()) return opaque(name);
       llvm::SmallVector<TypeId, 16> fields;

@@ -4,9 +4,11 @@
 // front end left on the parameters; these attributes go. An entry that came with its metadata keeps it.
 #include "air/entry.hpp"
 #include "air/limits.hpp"
+#include "air/passes/predicates.hpp"
 #include "air/passes/stitching.hpp"
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/handles.hpp"
 #include "kernel_ir/stage_values.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
@@ -58,25 +60,32 @@ bool is_handle(const llvm::Argument& argument) {
 /// Slots by class: buffers of device and constant memory share one space, threadgroup pointers have their own.
 class SlotTable {
  public:
-  /// Two arguments may have one slot when a condition decides which of them exists.
-  Result<unsigned> take(const llvm::Argument& argument, BindingClass kind, bool is_conditional) {
+  /// `count` slots from the one that is returned on. Two arguments may have one slot when a condition decides which of
+  /// them exists.
+  Result<unsigned> take(const llvm::Argument& argument, BindingClass kind, bool is_conditional, unsigned count = 1) {
     std::set<unsigned>& used = used_[kind];
+    const auto is_used = [&](unsigned first) {
+      const auto at = used.lower_bound(first);
+      return at != used.end() && *at < first + count;
+    };
     unsigned next = 0;
-    while (used.count(next)) ++next;
+    while (is_used(next)) ++next;
     SMELT_TRY(const unsigned slot, attribute_number(argument, kernel_ir::kLocationIndex, next));
     const std::string_view word = is_handle(argument) ? row_of(kind).name : "buffer";
-    if (is_handle(argument) && slot >= row_of(kind).slots)
+    if (is_handle(argument) && uint64_t{slot} + count > row_of(kind).slots)
       return fail(Errc::compile_failed, "kernel '{}' binds argument '{}' to {} {}; Metal has {}",
-                  argument.getParent()->getName(), argument.getName(), word, slot, row_of(kind).slots);
+                  argument.getParent()->getName(), argument.getName(), word, uint64_t{slot} + count - 1,
+                  row_of(kind).slots);
     if (slot >= kMostBuffers && !is_handle(argument))
       return fail(
           Errc::compile_failed,
           "kernel '{}' binds argument '{}' to buffer {}; Metal has {} buffers (0 to {}). Put several arguments into "
           "one buffer",
           argument.getParent()->getName(), argument.getName(), slot, kMostBuffers, kMostBuffers - 1);
-    if (!used.insert(slot).second && !is_conditional)
-      return fail(Errc::compile_failed, "kernel '{}' binds two arguments to {} {}; '{}' is one of them",
-                  argument.getParent()->getName(), word, slot, argument.getName());
+    for (unsigned one = slot; one < slot + count; ++one)
+      if (!used.insert(one).second && !is_conditional)
+        return fail(Errc::compile_failed, "kernel '{}' binds two arguments to {} {}; '{}' is one of them",
+                    argument.getParent()->getName(), word, one, argument.getName());
     return slot;
   }
 
@@ -84,12 +93,26 @@ class SlotTable {
   ByClass<std::set<unsigned>> used_;
 };
 
-/// A member of an argument buffer, described as an argument of its own. Of an array of pointers the count is inferred.
-llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructField& field) {
+/// array<texture2d<float>, n>: one member with n slots; a C array is its first element, so many times.
+bool is_handle_array(const kernel_ir::StructField& field) {
+  return !field.handle.empty() && field.type_name.starts_with("array<");
+}
+
+/// A member of an argument buffer, described as an argument of its own: `index` counts those of its structure. Of an
+/// array of pointers the count is inferred.
+llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructField& field, uint32_t index) {
   EntryArgument member;
-  member.index = static_cast<uint32_t>(field.id);
-  member.kind = field.space != 0 ? "air.buffer" : "air.indirect_constant";
-  member.slots = {member.index, static_cast<uint32_t>(std::max<uint64_t>(field.count, 1))};
+  member.index = index;
+  member.kind = field.space != 0            ? "air.buffer"
+                : field.handle.empty()      ? "air.indirect_constant"
+                : field.handle == "sampler" ? "air.sampler"
+                                            : "air.texture";
+  const bool has_slot_each = field.space != 0 || is_handle_array(field);
+  member.slots = {static_cast<uint32_t>(field.id),
+                  has_slot_each ? static_cast<uint32_t>(std::max<uint64_t>(field.count, 1)) : 1};
+  for (const ArgumentAccess one :
+       {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
+    if (field.handle == to_string(one)) member.access = one;
   if (field.space != 0) {
     const bool reads = field.is_const || field.space == kConstant;
     member.access = reads ? ArgumentAccess::read : ArgumentAccess::read_write;
@@ -106,23 +129,33 @@ llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructFie
 llvm::MDNode* struct_node(llvm::LLVMContext& context, const kernel_ir::StructFields& members, size_t& at) {
   NodeBuilder node(context);
   const unsigned depth = members.fields[at].depth;
+  uint32_t index = 0;
   while (at < members.fields.size() && members.fields[at].depth == depth) {
     const kernel_ir::StructField& field = members.fields[at++];
     const bool is_structure = at < members.fields.size() && members.fields[at].depth > depth;
     if (is_structure) node.text("air.struct_type_info").metadata(struct_node(context, members, at));
-    node.number(field.offset).number(field.size).number(field.count).text(field.type_name).text(field.name);
+    const bool is_whole = is_handle_array(field);
+    node.number(field.offset)
+        .number(is_whole ? field.size * field.count : field.size)
+        .number(is_whole ? 0 : field.count)
+        .text(field.type_name)
+        .text(field.name);
+    ++index;
     if (!members.is_argument_buffer) continue;
     node.text("air.indirect_argument");
     if (is_structure)
       node.number(field.id);
     else
-      node.metadata(member_node(context, field));
+      node.metadata(member_node(context, field, index - 1));
   }
   return node.finish();
 }
 
-/// The row of !air.function_constants with this index; null when there is none.
-llvm::MDNode* constant_row(const PassContext& context, std::string_view index) {
+using Predicates = std::map<std::string, llvm::MDNode*, std::less<>>;
+
+/// The row of !air.function_constants with this index, or the predicate of this name; null when there is none.
+llvm::MDNode* constant_row(const PassContext& context, const Predicates& predicates, std::string_view index) {
+  if (const auto predicate = predicates.find(index); predicate != predicates.end()) return predicate->second;
   llvm::NamedMDNode* constants = context.module.getNamedMetadata(kConstantList);
   if (index.empty() || !constants) return nullptr;
   for (llvm::MDNode* row : constants->operands())
@@ -131,8 +164,8 @@ llvm::MDNode* constant_row(const PassContext& context, std::string_view index) {
 }
 
 /// What decides whether the argument exists; null when nothing does.
-llvm::MDNode* condition_of(const PassContext& context, const llvm::Argument& argument) {
-  return constant_row(context, attribute_text(argument, kernel_ir::kFunctionConstant, ""));
+llvm::MDNode* condition_of(const PassContext& context, const Predicates& predicates, const llvm::Argument& argument) {
+  return constant_row(context, predicates, attribute_text(argument, kernel_ir::kFunctionConstant, ""));
 }
 
 bool is_unused(const llvm::Argument& argument) {
@@ -152,7 +185,8 @@ Result<void> read_raster_order(EntryArgument& node, const llvm::Argument& argume
   return {};
 }
 
-Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argument& argument, SlotTable& slots) {
+Result<llvm::MDNode*> buffer_node(const PassContext& context, const Predicates& predicates,
+                                  const llvm::Argument& argument, SlotTable& slots) {
   llvm::LLVMContext& llvm_context = context.module.getContext();
   const unsigned space = argument.getType()->getPointerAddressSpace();
   const kernel_ir::StructFields members =
@@ -168,7 +202,7 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
 
   EntryArgument node;
   node.index = argument.getArgNo();
-  node.condition = condition_of(context, argument);
+  node.condition = condition_of(context, predicates, argument);
   node.kind = members.is_argument_buffer ? "air.indirect_buffer" : "air.buffer";
   if (argument.getDereferenceableBytes() != 0 && space == kConstant) node.buffer_size = size;
   const BindingClass kind = space == kThreadgroup ? BindingClass::threadgroup : BindingClass::buffer;
@@ -185,17 +219,19 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const llvm::Argume
 }
 
 /// A texture, sampler or tensor. Apple writes no size of it, and an address space of a tensor alone.
-Result<llvm::MDNode*> handle_node(const PassContext& context, const llvm::Argument& argument, SlotTable& slots) {
+Result<llvm::MDNode*> handle_node(const PassContext& context, const Predicates& predicates,
+                                  const llvm::Argument& argument, SlotTable& slots) {
   const std::string word = attribute_text(argument, kernel_ir::kHandle, "");
   const std::optional<BindingClass> kind = binding_class_named(word);
   if (!kind || !argument.getType()->isPointerTy())
     return fail(Errc::compile_failed, "argument '{}': \"{}\" is no class of handles", argument.getName(), word);
   EntryArgument node;
   node.index = argument.getArgNo();
-  node.condition = condition_of(context, argument);
+  node.condition = condition_of(context, predicates, argument);
   node.kind = fmt::format("air.{}", word);
-  SMELT_TRY(const unsigned slot, slots.take(argument, *kind, node.condition));
-  node.slots = {slot, 1};
+  SMELT_TRY(const unsigned count, attribute_number(argument, kernel_ir::kLocationCount, 1));
+  SMELT_TRY(const unsigned slot, slots.take(argument, *kind, node.condition, count));
+  node.slots = {slot, count};
   const std::string access = attribute_text(argument, kernel_ir::kAccess, "");
   for (const ArgumentAccess one :
        {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
@@ -220,7 +256,8 @@ Result<std::string> builtin_type_name(const llvm::Argument& argument, const kern
   return lanes == 1 ? name : fmt::format("{}{}", name, lanes);
 }
 
-Result<llvm::MDNode*> argument_node(const PassContext& context, const llvm::Argument& argument, SlotTable& slots) {
+Result<llvm::MDNode*> argument_node(const PassContext& context, const Predicates& predicates,
+                                    const llvm::Argument& argument, SlotTable& slots) {
   const std::string builtin = attribute_text(argument, kernel_ir::kBuiltin, "");
   if (!builtin.empty()) {
     const kernel_ir::BuiltinRow* row = kernel_ir::find_builtin(builtin);
@@ -238,14 +275,15 @@ Result<llvm::MDNode*> argument_node(const PassContext& context, const llvm::Argu
     const kernel_ir::StageValue value{kernel_ir::parse_words(words),
                                       attribute_text(argument, kernel_ir::kArgTypeName, ""),
                                       attribute_text(argument, kernel_ir::kArgName, "")};
-    return write_stage_value(context.module, argument.getArgNo(), value, condition_of(context, argument),
+    return write_stage_value(context.module, argument.getArgNo(), value, condition_of(context, predicates, argument),
                              is_unused(argument));
   }
   if (!argument.getType()->isPointerTy())
     return fail(Errc::compile_failed,
                 "argument '{}' of kernel '{}' has type {} and is neither a buffer nor a hardware value",
                 argument.getName(), context.entry->getName(), text_of(*argument.getType()));
-  return is_handle(argument) ? handle_node(context, argument, slots) : buffer_node(context, argument, slots);
+  return is_handle(argument) ? handle_node(context, predicates, argument, slots)
+                             : buffer_node(context, predicates, argument, slots);
 }
 
 void clean_attributes(const PassContext& context) {
@@ -255,8 +293,14 @@ void clean_attributes(const PassContext& context) {
     const unsigned index = argument.getArgNo();
     const bool is_given = entry.getAttributes().hasParamAttr(index, kernel_ir::kStageInput);
     const bool is_buffer = argument.getType()->isPointerTy() && !is_handle(argument) && !is_given;
+    if (is_given && argument.getType()->isPointerTy()) entry.removeParamAttr(index, kernel_ir::kBufferNoAlias);
+    llvm::Type* const handles = is_handle(argument) ? argument.getParamByValType() : nullptr;
     if (is_handle(argument))
       entry.removeParamAttrs(index, llvm::AttributeMask(entry.getAttributes().getParamAttrs(index)));
+    if (handles != nullptr) {
+      entry.addParamAttr(index, llvm::Attribute::getWithByValType(entry.getContext(), handles));
+      for (const auto kind : {llvm::Attribute::NoCapture, llvm::Attribute::ReadOnly}) entry.addParamAttr(index, kind);
+    }
     for (const char* key : kernel_ir::kParameterAttributes) entry.removeParamAttr(index, key);
     entry.removeParamAttr(index, llvm::Attribute::NoAlias);
     if (is_buffer && context.options.buffers_do_not_overlap)
@@ -330,13 +374,36 @@ void add_address_spaces(PassContext& context) {
   list->setOperand(0, llvm::MDNode::get(context.module.getContext(), operands));
 }
 
-std::vector<llvm::Metadata*> result_nodes(const PassContext& context) {
+/// In finished AIR too an array of handles has a type that says which: the pointers that the reader made do not.
+void name_handle_arrays(PassContext& context) {
+  llvm::NamedMDNode* list = entry_list(context.module, context.stage);
+  const llvm::MDNode* inputs = list->getNumOperands() != 0 ? inputs_of(*list->getOperand(0)) : nullptr;
+  if (inputs == nullptr) return;
+  for (const llvm::MDOperand& operand : inputs->operands()) {
+    const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(operand);
+    const auto argument = node != nullptr ? read_argument(*node) : std::nullopt;
+    if (!argument || argument->index >= context.entry->arg_size()) continue;
+    const std::optional<BindingClass> kind = class_of_kind(argument->kind);
+    if (kind != BindingClass::texture && kind != BindingClass::sampler) continue;
+    const auto* old =
+        llvm::dyn_cast_or_null<llvm::ArrayType>(context.entry->getArg(argument->index)->getParamByValType());
+    if (old == nullptr || !old->getElementType()->isPointerTy()) continue;
+    llvm::LLVMContext& ir = context.module.getContext();
+    llvm::StructType* const handle =
+        kernel_ir::handle_type(ir, argument->type_name, old->getElementType()->getPointerAddressSpace());
+    context.entry->removeParamAttr(argument->index, llvm::Attribute::ByVal);
+    context.entry->addParamAttr(
+        argument->index, llvm::Attribute::getWithByValType(ir, llvm::ArrayType::get(handle, old->getNumElements())));
+  }
+}
+
+std::vector<llvm::Metadata*> result_nodes(const PassContext& context, const Predicates& predicates) {
   std::vector<llvm::Metadata*> nodes;
   const llvm::Attribute results = context.entry->getFnAttribute(kernel_ir::kResults);
   if (!results.isValid()) return nodes;
   const llvm::StringRef text = results.getValueAsString();
   for (const kernel_ir::StageValue& value : kernel_ir::parse_stage_values({text.data(), text.size()})) {
-    llvm::MDNode* condition = value.condition ? constant_row(context, std::to_string(*value.condition)) : nullptr;
+    llvm::MDNode* condition = constant_row(context, predicates, value.condition);
     nodes.push_back(write_stage_value(context.module, std::nullopt, value, condition, false));
   }
   return nodes;
@@ -360,18 +427,20 @@ Result<void> entry_metadata(PassContext& context) {
     if (threads && context.stage == "kernel" && (!context.finished || context.options.threads_per_threadgroup))
       add_threads(context, *threads);
     if (!context.finished) clean_attributes(context);
+    if (context.finished) name_handle_arrays(context);
     if (context.finished && context.target.air >= kFirstAddressSpace) add_address_spaces(context);
     return {};
   }
+  SMELT_TRY(const Predicates predicates, make_predicates(context));
   SlotTable slots;
   std::vector<llvm::Metadata*> inputs(context.entry->arg_size());
   // Parameters with a slot of their own first, so that the others go round them.
   for (const bool explicit_slots : {true, false})
     for (const llvm::Argument& argument : context.entry->args()) {
       if (attribute_text(argument, kernel_ir::kLocationIndex, "").empty() == explicit_slots) continue;
-      SMELT_TRY(inputs[argument.getArgNo()], argument_node(context, argument, slots));
+      SMELT_TRY(inputs[argument.getArgNo()], argument_node(context, predicates, argument, slots));
     }
-  llvm::MDNode* entry = write_entry(*context.entry, result_nodes(context), inputs, threads);
+  llvm::MDNode* entry = write_entry(*context.entry, result_nodes(context, predicates), inputs, threads);
   if (context.entry->hasFnAttribute(kernel_ir::kEarlyTests)) entry = with_early_fragment_tests(*entry);
   if (const llvm::Attribute extra = context.entry->getFnAttribute(kernel_ir::kEntryExtra); extra.isValid()) {
     const llvm::StringRef words = extra.getValueAsString();

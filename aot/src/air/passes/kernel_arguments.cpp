@@ -35,7 +35,7 @@ Result<ParameterPlan> plan_for(const PassContext& context, const llvm::Argument&
   const auto name = [&] {
     return fmt::format("argument {} ('{}') of kernel '{}'", argument.getArgNo(), argument.getName(), entry.getName());
   };
-  for (const char* given : {kernel_ir::kBuiltin, kernel_ir::kStageInput})
+  for (const char* given : {kernel_ir::kBuiltin, kernel_ir::kStageInput, kernel_ir::kHandle})
     if (entry.getAttributes().hasParamAttr(argument.getArgNo(), given)) return ParameterPlan{};
   if (!type->isPointerTy()) {
     if (type->isTargetExtTy() || type->isTokenTy() || type->isMetadataTy())

@@ -9,10 +9,12 @@
 //
 // A sampler that is known becomes a constant with a row of !air.sampler_states: an i64 up to AIR 2.6, two from 2.7 on.
 // Finished AIR too: a library of another version gets the forms of its new target.
+#include "air/passes/sampler_handles.hpp"
 #include "air/passes/support.hpp"
 #include "air/texture_operation.hpp"
 
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 namespace smelt::aot::air {
 namespace {
@@ -114,25 +116,23 @@ llvm::GlobalVariable* make_state(const PassContext& context, llvm::Constant* sta
   return made;
 }
 
-Result<llvm::Value*> handle_of_sampler(const PassContext& context, const llvm::CallInst& call) {
-  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(1));
-  const auto* second = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(2));
-  if (first == nullptr || second == nullptr)
-    return refuse(call, "a sampler must be an argument of the kernel or constexpr; this one is chosen when it runs");
-  if (first->isZero()) return call.getArgOperand(0);
-  return make_state(context, state_of(context, first->getZExtValue(), second->getZExtValue()));
-}
-
 Result<void> resolve_samplers(const PassContext& context) {
   llvm::Function* const function = context.module.getFunction(kNeutralSampler);
   if (function == nullptr) return {};
+  const auto constant = [&](uint64_t state) -> llvm::Value* {
+    return make_state(context, state_of(context, state, 0));
+  };
+  SamplerHandles handles(constant);
+  llvm::SmallVector<llvm::WeakTrackingVH, 16> bits;
   for (llvm::User* user : llvm::make_early_inc_range(function->users())) {
     auto* call = llvm::cast<llvm::CallInst>(user);
-    SMELT_TRY(llvm::Value * handle, handle_of_sampler(context, *call));
+    SMELT_TRY(llvm::Value * handle, handles.of(*call));
+    bits.emplace_back(call->getArgOperand(0));
     call->replaceAllUsesWith(handle);
     call->eraseFromParent();
   }
   function->eraseFromParent();
+  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(bits);
   return {};
 }
 

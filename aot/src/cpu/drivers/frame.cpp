@@ -213,15 +213,16 @@ void make_entry(const DriverContext& context, const WorkItem& item, const Frame&
         break;
       }
       case BindingClass::texture:
-        operands.push_back(load_constant(builder, bound_type,
-                                         SMELT_DISPATCH_FIELD(builder, pointer, dispatch, textures),
-                                         parameter.index * sizeof(void*)));
+      case BindingClass::sampler: {
+        llvm::Value* const handles = parameter.binding == BindingClass::texture
+                                         ? SMELT_DISPATCH_FIELD(builder, pointer, dispatch, textures)
+                                         : SMELT_DISPATCH_FIELD(builder, pointer, dispatch, samplers);
+        const uint64_t offset = parameter.index * sizeof(void*);
+        operands.push_back(parameter.count != 0
+                               ? builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), handles, offset)
+                               : load_constant(builder, bound_type, handles, offset));
         break;
-      case BindingClass::sampler:
-        operands.push_back(load_constant(builder, bound_type,
-                                         SMELT_DISPATCH_FIELD(builder, pointer, dispatch, samplers),
-                                         parameter.index * sizeof(void*)));
-        break;
+      }
       case BindingClass::table:
       case BindingClass::acceleration_structure:
         llvm_unreachable("read_kernel_entry refuses the class");

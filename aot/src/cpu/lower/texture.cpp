@@ -212,18 +212,99 @@ Result<Value*> lower_texture(Call& call) {
   return TextureLowering(call, *operation, operands).lower();
 }
 
+/// The runtime's numbers of them (cpu/runtime/texture.c); of signed numbers the last two are two higher.
+constexpr llvm::StringLiteral kAtomicVerbs[] = {"load",     "store",     "exchange",  "fetch_add", "fetch_and",
+                                                "fetch_or", "fetch_sub", "fetch_xor", "fetch_max", "fetch_min"};
+constexpr llvm::StringLiteral kAtomicBegin = "atomic_", kAtomicEnd = "_explicit_";
+
+Result<Value*> run_atomic(Call& call, std::string_view function, llvm::ArrayRef<Value*> operands) {
+  llvm::Function* callee = declare_runtime(call.module(), function);
+  if (callee == nullptr || callee->arg_size() != operands.size())
+    return fail(Errc::compile_failed, "the CPU runtime inside this build of smelt has no '{}'", function);
+  return call.builder.CreateCall(callee, operands);
+}
+
+/// (texture, [value,] place, face, element, [offset,] [address of what is expected,] [value,] order, ..., access)
+Result<Value*> lower_texture_atomic(Call& call) {
+  llvm::IRBuilder<>& builder = call.builder;
+  llvm::StringRef rest = call.name.operation;
+  rest.consume_front(kAtomicBegin);
+  const auto [verb, where] = rest.split(kAtomicEnd);
+  const std::string as_read = ("read_" + where).str();  // `kind` looks into it
+  const auto kind = air::parse_texture_operation(as_read);
+  const bool is_swap = verb == "compare_exchange_weak";
+  const auto* known = llvm::find(kAtomicVerbs, verb);
+  if (!kind || (!is_swap && known == std::end(kAtomicVerbs))) return bad_call(call, "an atomic on a texture");
+  size_t at = 0;
+  const auto take = [&]() -> Value* { return at < call.operands.size() ? call.operands[at++] : nullptr; };
+  const auto number = [&](Value* of, unsigned index) -> Value* {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(of->getType());
+    if (index >= (vector != nullptr ? vector->getNumElements() : 1)) return builder.getInt32(0);
+    Value* one = vector != nullptr ? builder.CreateExtractElement(of, uint64_t{index}) : of;
+    return builder.CreateZExtOrTrunc(one, builder.getInt32Ty());
+  };
+  Value* const texture = take();
+  Value* value = verb == "store" ? take() : nullptr;
+  Value* place = take();
+  Value* const face = kind->is_cube() ? take() : nullptr;
+  Value* const element = kind->is_array() ? take() : nullptr;
+  Value* const offset = kind->has_offset() && kind->axes() > 1 ? take() : nullptr;
+  Value* const expected = is_swap ? take() : nullptr;
+  if (value == nullptr && verb != "load") value = take();
+  const bool is_whole =
+      place != nullptr && (value != nullptr || verb == "load") && at + (is_swap ? 3 : 2) == call.operands.size();
+  if (!is_whole || (offset != nullptr && offset->getType() != place->getType()))
+    return bad_call(call, "an atomic on a texture");
+  if (offset != nullptr) place = builder.CreateAdd(place, offset);
+  Value* layer = element != nullptr ? number(element, 0) : builder.getInt32(0);
+  if (face != nullptr) layer = builder.CreateAdd(builder.CreateMul(layer, builder.getInt32(6)), number(face, 0));
+  llvm::SmallVector<Value*, 8> operands{builder.CreateAddrSpaceCast(texture, builder.getPtrTy()), number(place, 0),
+                                        number(place, 1), number(place, 2), layer};
+  llvm::Type* const texel = llvm::FixedVectorType::get(builder.getInt32Ty(), 4);
+  const auto as_texel = [&](Value* seen) {
+    llvm::Constant* const rest_of_it =
+        llvm::ConstantVector::get({builder.getInt32(0), builder.getInt32(0), builder.getInt32(0), builder.getInt32(1)});
+    return builder.CreateInsertElement(rest_of_it, seen, uint64_t{0});
+  };
+  if (is_swap) {
+    Value* const wanted = number(builder.CreateLoad(texel, expected), 0);
+    operands.append({wanted, number(value, 0)});
+    SMELT_TRY(Value * seen, run_atomic(call, "texture_swap", operands));
+    builder.CreateStore(as_texel(seen), expected);
+    return builder.CreateICmpEQ(seen, wanted);
+  }
+  auto operation = static_cast<uint32_t>(known - std::begin(kAtomicVerbs));
+  if (call.is_signed() && (verb == "fetch_max" || verb == "fetch_min")) operation += 2;
+  operands.append({builder.getInt32(operation), value != nullptr ? number(value, 0) : builder.getInt32(0)});
+  SMELT_TRY(Value * seen, run_atomic(call, "texture_atomic", operands));
+  return verb == "store" ? nullptr : as_texel(seen);
+}
+
+Result<Value*> lower_is_null(Call& call) {
+  if (call.operands.size() != 1 || !call[0]->getType()->isPointerTy()) return bad_call(call, "a texture");
+  SMELT_TRY(Value * is_null,
+            run_atomic(call, "texture_is_null", {call.builder.CreateAddrSpaceCast(call[0], call.builder.getPtrTy())}));
+  return call.builder.CreateIsNotNull(is_null);
+}
+
 /// Reads look at no sampler.
 Result<Value*> lower_read_sampler(Call& call) {
   return llvm::Constant::getNullValue(call.type);
 }
 
 constexpr Operation kTexture{"texture", Shape::free, 0, lower_texture};
+constexpr Operation kTextureAtomic{"texture_atomic", Shape::free, 0, lower_texture_atomic};
+constexpr Operation kIsNull{"is_null", Shape::free, 0, lower_is_null};
 constexpr Operation kReadSampler{"get_read_sampler", Shape::free, 0, lower_read_sampler};
 
 }  // namespace
 
 const Operation* find_texture_operation(const AirName& name) {
   if (name.operation == kReadSampler.name) return &kReadSampler;
+  if (name.operation.starts_with(kAtomicBegin) && name.operation.contains("_explicit_texture_") &&
+      name.part(0) != "i16")
+    return &kTextureAtomic;
+  if (name.operation.starts_with("is_null_texture_") || name.operation.starts_with("is_null_depth_")) return &kIsNull;
   return air::parse_texture_operation(name.operation) ? &kTexture : nullptr;
 }
 

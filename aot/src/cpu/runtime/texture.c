@@ -339,6 +339,55 @@ void smelt_rt_texture_write(const Texture* t, u32 x, u32 y, u32 z, u32 layer, u3
   if (p) encode(t, p, value);
 }
 
+// ---- Atomics, of textures of one number of 32 bits; of others, and outside, they read zero and write nothing.
+
+RT_INLINE u32* atomic_at(const Texture* t, u32 x, u32 y, u32 z, u32 layer) {
+  unsigned char* p = texel_at(t, x, y, z, layer, 0, 0);
+  const int fits = p && t->channels == 1 && (t->encoding == SMELT_CPU_UINT32 || t->encoding == SMELT_CPU_SINT32);
+  return fits ? (u32*)p : 0;
+}
+
+/// `operation`: as kAtomicVerbs of cpu/lower/texture.cpp counts them. Returns what was there.
+u32 smelt_rt_texture_atomic(const Texture* t, u32 x, u32 y, u32 z, u32 layer, u32 operation, u32 value) {
+  u32* p = atomic_at(t, x, y, z, layer);
+  if (!p) return 0;
+  switch (operation) {
+    case 0:
+      return __atomic_load_n(p, __ATOMIC_RELAXED);
+    case 1:
+    case 2:
+      return __atomic_exchange_n(p, value, __ATOMIC_RELAXED);
+    case 3:
+      return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
+    case 4:
+      return __atomic_fetch_and(p, value, __ATOMIC_RELAXED);
+    case 5:
+      return __atomic_fetch_or(p, value, __ATOMIC_RELAXED);
+    case 6:
+      return __atomic_fetch_sub(p, value, __ATOMIC_RELAXED);
+    case 7:
+      return __atomic_fetch_xor(p, value, __ATOMIC_RELAXED);
+    case 8:
+      return __atomic_fetch_max(p, value, __ATOMIC_RELAXED);
+    case 9:
+      return __atomic_fetch_min(p, value, __ATOMIC_RELAXED);
+    case 10:
+      return (u32)__atomic_fetch_max((i32*)p, (i32)value, __ATOMIC_RELAXED);
+    default:
+      return (u32)__atomic_fetch_min((i32*)p, (i32)value, __ATOMIC_RELAXED);
+  }
+}
+u32 smelt_rt_texture_swap(const Texture* t, u32 x, u32 y, u32 z, u32 layer, u32 expected, u32 desired) {
+  u32* p = atomic_at(t, x, y, z, layer);
+  if (!p) return ~expected;
+  __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
+
+u32 smelt_rt_texture_is_null(const Texture* t) {
+  return t == 0;
+}
+
 // The same in two steps, for code that looks where it goes: the texel, null outside, then the access.
 
 unsigned char* smelt_rt_texture_texel(const Texture* t, u32 x, u32 y, u32 z, u32 layer, u32 level, u32 sample) {

@@ -93,6 +93,7 @@ class Maker {
       }
       const auto& binding = std::get<Binding>(info_.interface.parameters[i]);
       WorkParameter bound{.kind = WorkParameter::Kind::bound, .binding = binding.kind, .index = binding.slot};
+      if (is_handle_array(binding, *parameter)) bound.count = binding.count;
       bound.no_alias =
           info_.function->getAttributes().getParamAttrs(static_cast<unsigned>(i)).hasAttribute("air-buffer-no-alias");
       add_parameter(bound, parameter->getType());
@@ -107,6 +108,11 @@ class Maker {
       add_parameter({.kind = WorkParameter::Kind::builtin, .builtin = key.first, .component = key.second},
                     llvm::Type::getInt32Ty(context_));
     return {};
+  }
+
+  static bool is_handle_array(const Binding& binding, const llvm::Argument& parameter) {
+    return (binding.kind == BindingClass::texture || binding.kind == BindingClass::sampler) &&
+           parameter.getType()->getPointerAddressSpace() == 0;
   }
 
   void add_parameter(const WorkParameter& parameter, llvm::Type* type) {

@@ -198,6 +198,8 @@ Shadow PointerShadows::of_argument(llvm::Argument& argument) {
               builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
     case BindingClass::texture:  // no address that code makes is based on these: the runtime looks at what they are
     case BindingClass::sampler:
+      // Several are an array of addresses, which code reads.
+      return parameter.count != 0 ? fixed(parameter.count * sizeof(void*), SMELT_CPU_FAULT_PRIVATE) : of_ours();
     case BindingClass::tensor:
       return of_ours();
     case BindingClass::table:

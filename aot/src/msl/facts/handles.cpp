@@ -59,7 +59,7 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
   if (special != nullptr && name == "tensor") return tensor_type(*special, context);
   if (special == nullptr || (!name.starts_with("texture") && !name.starts_with("depth"))) return std::nullopt;
   const clang::TemplateArgumentList& arguments = special->getTemplateArgs();
-  if (arguments.size() != 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
+  if (arguments.size() < 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
       arguments[1].getKind() != clang::TemplateArgument::Integral)
     return std::nullopt;
   const uint64_t access = arguments[1].getAsIntegral().getLimitedValue();
@@ -68,6 +68,18 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
                     fmt::format("{}<{}, {}>", name.str(), metal_name(arguments[0].getAsType(), context),
                                 to_string(kAccesses[access])),
                     kAccesses[access]};
+}
+
+std::optional<HandleType> handle_array(clang::QualType type, const clang::ASTContext& context) {
+  const auto* array = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(library_class(type));
+  if (array == nullptr || array->getName() != "array") return std::nullopt;
+  std::optional<HandleType> element = handle_type(array->getTemplateArgs()[0].getAsType(), context);
+  if (!element || element->kind == BindingClass::tensor) return std::nullopt;
+  const uint64_t count = array->getTemplateArgs()[1].getAsIntegral().getLimitedValue(UINT32_MAX);
+  if (count == 0) return std::nullopt;
+  element->count = static_cast<uint32_t>(count);
+  element->name = fmt::format("array<{}, {}>", element->name, count);
+  return element;
 }
 
 std::optional<HandleType> handle_inside(clang::QualType type, const clang::ASTContext& context) {

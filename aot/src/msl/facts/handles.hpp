@@ -19,10 +19,14 @@ struct HandleType {
   BindingClass kind = BindingClass::texture;
   std::string name;              ///< as AIR's metadata has it: "texture2d<float, sample>", "sampler"
   Access access = Access::none;  ///< of a texture
+  uint32_t count = 0;            ///< elements of an array<T, N>; 0: none
 };
 
 /// Nothing for any other type.
 std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context);
+
+/// array<texture2d<float>, 4>, array<sampler, 2>: as one argument, and as one member of an argument buffer.
+std::optional<HandleType> handle_array(clang::QualType type, const clang::ASTContext& context);
 
 /// The same of the elements of an array, C's or Metal's, at any depth.
 std::optional<HandleType> handle_inside(clang::QualType type, const clang::ASTContext& context);

@@ -21,6 +21,7 @@ struct ValueShape {
   unsigned bits = 32;  ///< of a lane
   bool is_float = false;
   unsigned count = 0;             ///< of an array; 0: none
+  bool is_interpolant = false;    ///< what stands for the value, until the fragment asks for it
   std::optional<unsigned> space;  ///< a pointer to this space, or the handle of a texture or sampler
   bool is_wrapped = false;        ///< that handle, in a structure of its own
 };
@@ -52,6 +53,7 @@ struct ParameterFact {
   std::string builtin;              ///< "thread_position_in_grid"
   ValueShape value;                 ///< of what is not bound
   Access access = Access::none;     ///< of a texture
+  uint32_t count = 0;               ///< of an array of textures or samplers; 0: none
   unsigned source = 0;              ///< which parameter of the source it is, or is in
   std::optional<uint64_t> offset;   ///< of a member of that parameter, in bytes
   std::vector<std::string> words;   ///< of what a stage gets: AIR's (kernel_ir/stage_values.hpp)

@@ -13,8 +13,7 @@ struct NameRow {
 };
 
 constexpr std::string_view kImageblocks = "imageblocks", kRays = "ray tracing functions", kTables = "function tables",
-                           kTensors = "tensors without <metal_tensor>", kInterpolants = "interpolants",
-                           kCommands = "indirect command buffers";
+                           kTensors = "tensors without <metal_tensor>", kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
     {"imageblock", kImageblocks},
@@ -32,9 +31,6 @@ constexpr NameRow kNames[] = {
     {"intersection_function_table", kRays, true},
     {"ray_data", kRays},
     {"visible_function_table", kTables},
-    {"interpolant", kInterpolants, true},
-    {"get_num_samples", "sample counts and positions"},
-    {"get_sample_position", "sample counts and positions"},
     {"rasterization_rate_map_data", "rasterization rate maps"},
     {"rasterization_rate_map_decoder", "rasterization rate maps"},
     {"command_buffer", kCommands},

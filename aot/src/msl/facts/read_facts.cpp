@@ -37,7 +37,8 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
  public:
   std::vector<const clang::FunctionDecl*> kernels;
   std::vector<const clang::VarDecl*> constants;
-  std::vector<const clang::FunctionDecl*> labelled;  ///< with the name of an operation of AIR
+  std::map<std::string, const clang::VarDecl*> truths;  ///< with a value of their own
+  std::vector<const clang::FunctionDecl*> labelled;     ///< with the name of an operation of AIR
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool TraverseStmt(clang::Stmt*) { return true; }
   bool VisitFunctionDecl(clang::FunctionDecl* function) {
@@ -53,9 +54,11 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     return true;
   }
   bool VisitVarDecl(clang::VarDecl* variable) {
-    if (!variable->isInvalidDecl() && variable->hasGlobalStorage() &&
-        find_annotation(*variable, "function_constant") != nullptr)
+    if (variable->isInvalidDecl() || !variable->hasGlobalStorage()) return true;
+    if (find_annotation(*variable, "function_constant") != nullptr)
       constants.push_back(variable);
+    else if (variable->getType()->isBooleanType() && variable->hasInit() && variable->isFileVarDecl())
+      truths.emplace(variable->getNameAsString(), variable);
     return true;
   }
 };
@@ -86,6 +89,7 @@ class Reader {
     std::set<const clang::FunctionDecl*> seen;
     for (const clang::FunctionDecl* kernel : collector.kernels)
       if (seen.insert(kernel->getCanonicalDecl()).second) read_kernel(*kernel, facts);
+    for (const KernelSource& kernel : facts.kernels) check_conditions(kernel, collector.truths, facts);
     check_names(facts);
     return facts;
   }
@@ -197,9 +201,13 @@ class Reader {
     for (unsigned i = 0; i < function.getNumParams(); ++i) {
       const clang::ParmVarDecl& parameter = *function.getParamDecl(i);
       if (MeshReader(sema_, source.fact).read(parameter, i)) continue;
-      if (is_kernel || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
+      const bool is_of_stage = !is_kernel || find_annotation(parameter, "stage_in") != nullptr;
+      if (!is_of_stage || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
     }
-    if (!is_kernel) stages.read_results(function);
+    if (is_kernel)
+      stages.check_twice(function);
+    else
+      stages.read_results(function);
     assign_slots(function, source.fact);
     check_positions(function, source.fact);
     facts.kernels.push_back(std::move(source));
@@ -300,7 +308,8 @@ class Reader {
     fact.binding = handle.kind;
     fact.type_name = handle.name;
     fact.access = handle.access;
-    fact.space = handle.kind == BindingClass::sampler ? 2 : 1;
+    fact.count = handle.count;
+    fact.space = handle.count != 0 ? 0 : handle.kind == BindingClass::sampler ? 2 : 1;
     if (resource != nullptr && !read_slot(*resource, handle.kind, fact)) return;
     kernel.parameters.push_back(std::move(fact));
   }
@@ -308,9 +317,14 @@ class Reader {
   bool read_slot(const AnnotateAttr& resource, BindingClass kind, ParameterFact& fact) {
     const auto slot = number_of(resource, context_);
     const uint32_t slots = row_of(kind).slots;
-    if (slot && *slot >= 0 && *slot < slots) {
+    if (slot && *slot >= 0 && *slot < slots && *slot + std::max(fact.count, 1u) <= slots) {
       fact.slot = static_cast<unsigned>(*slot);
       return true;
+    }
+    if (slot && *slot >= 0 && *slot < slots) {
+      error(resource.getLocation(), "'{}' attribute parameter is out of bounds: {} from {} on go past {}",
+            metal_attribute(resource).str(), fact.count, *slot, slots - 1);
+      return false;
     }
     error(resource.getLocation(), "'{}' attribute parameter is out of bounds: must be between 0 and {}",
           metal_attribute(resource).str(), slots - 1);
@@ -324,8 +338,13 @@ class Reader {
     const std::string kind = resource != nullptr ? metal_attribute(*resource).str() : std::string();
     const bool is_indirect = type->isPointerType() || type->isReferenceType();
     if (const auto handle = handle_type(type, context_)) return read_handle(*handle, resource, std::move(fact), kernel);
+    if (const auto handle = handle_array(type, context_))
+      return read_handle(*handle, resource, std::move(fact), kernel);
     if (const auto handle = handle_inside(is_indirect ? type->getPointeeType() : type, context_))
-      return error(at, "parameter '{}': an array of or a pointer to '{}' is not supported", fact.name, handle->name);
+      return error(at,
+                   "parameter '{}': an array of or a pointer to '{}' is not supported; array<T, n> by value is, and "
+                   "a structure that holds it",
+                   fact.name, handle->name);
     if (const std::string feature = beyond(is_indirect ? type->getPointeeType() : type);
         !feature.empty() || is_refused(kind))
       return error(at, "parameter '{}': {} are not supported; kernels work on buffers here", fact.name,
@@ -348,7 +367,7 @@ class Reader {
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
-    if (fact.space == 3 && !has_threadgroups(kernel.stage))
+    if (fact.space == 3 && kernel.stage != Stage::fragment && !has_threadgroups(kernel.stage))
       return error(at, "parameter '{}': a {} takes no threadgroup memory", fact.name, stage_function(kernel.stage));
     if (kind == "texture" || kind == "sampler")
       return error(resource->getLocation(), "'{}' attribute does not go on a parameter of type '{}'", kind,
@@ -367,12 +386,17 @@ class Reader {
         return error(at, "parameter '{}' points to the incomplete type '{}'", fact.name, fact.type_name);
       fact.size = static_cast<uint64_t>(context_.getTypeSizeInChars(pointee).getQuantity());
       fact.align = static_cast<uint64_t>(context_.getTypeAlignInChars(pointee).getQuantity());
+      const auto is_handle = [](const kernel_ir::StructField& field) { return !field.handle.empty(); };
       if (const auto trouble = read_members(sema_, pointee, fact))
         return error(trouble->at.isValid() ? trouble->at : at, "{}", trouble->text);
+      if (fact.space == 3 && std::any_of(fact.fields.begin(), fact.fields.end(), is_handle))
+        return error(at, "parameter '{}': textures and samplers cannot be in threadgroup memory", fact.name);
     }
     if (resource != nullptr && !read_slot(*resource, *fact.binding, fact)) return;
     kernel.parameters.push_back(std::move(fact));
   }
+
+  static unsigned slots_of(const ParameterFact& parameter) { return std::max(parameter.count, 1u); }
 
   /// Explicit indices first; the others take, in order, the first that nobody has.
   void assign_slots(const clang::FunctionDecl& function, KernelFact& kernel) {
@@ -380,20 +404,28 @@ class Reader {
     ByClass<std::map<unsigned, const ParameterFact*>> first;
     for (const ParameterFact& parameter : kernel.parameters) {
       if (!parameter.slot || !parameter.binding) continue;
-      used[indexed_as(*parameter.binding)].insert(*parameter.slot);
-      const auto [other, added] = first[indexed_as(*parameter.binding)].emplace(*parameter.slot, &parameter);
-      if (!added && (parameter.condition.empty() || other->second->condition.empty()))
+      for (unsigned slot = *parameter.slot; slot < *parameter.slot + slots_of(parameter); ++slot) {
+        used[indexed_as(*parameter.binding)].insert(slot);
+        const auto [other, added] = first[indexed_as(*parameter.binding)].emplace(slot, &parameter);
+        if (added || (!parameter.condition.empty() && !other->second->condition.empty())) continue;
         error(place_of(function, parameter.name), "cannot reserve '{}' resource location at index {}: '{}' has it",
-              to_string(*parameter.binding), *parameter.slot, other->second->name);
+              to_string(*parameter.binding), slot, other->second->name);
+        break;
+      }
     }
     for (ParameterFact& parameter : kernel.parameters) {
       if (parameter.slot || !parameter.binding) continue;
       auto& taken = used[indexed_as(*parameter.binding)];
+      const unsigned count = slots_of(parameter);
+      const auto is_taken = [&](unsigned slot) {
+        const auto next = taken.lower_bound(slot);
+        return next != taken.end() && *next < slot + count;
+      };
       unsigned slot = 0;
-      while (taken.count(slot)) ++slot;
-      taken.insert(slot);
+      while (is_taken(slot)) ++slot;
+      for (unsigned one = slot; one < slot + count; ++one) taken.insert(one);
       const BindingClassRow& row = row_of(indexed_as(*parameter.binding));
-      if (slot >= row.slots)
+      if (slot + count > row.slots)
         error(place_of(function, parameter.name), "no {} is left for parameter '{}': there are {}",
               *parameter.binding == BindingClass::threadgroup ? "buffer" : row.name, parameter.name, row.slots);
       parameter.slot = slot;
@@ -421,6 +453,35 @@ class Reader {
               "elements: '{}' is {}, '{}' is {}",
               first->name, first->type_name, parameter.name, parameter.type_name);
     }
+  }
+
+  /// What decides over an argument or a member is a function constant, or computed from such.
+  void check_conditions(const KernelSource& kernel, const std::map<std::string, const clang::VarDecl*>& truths,
+                        Facts& facts) {
+    const auto check = [&](const std::string& condition) {
+      if (condition.empty()) return;
+      const auto is_it = [&](const ConstantSource& constant) { return constant.fact.name == condition; };
+      if (const auto found = std::find_if(facts.constants.begin(), facts.constants.end(), is_it);
+          found != facts.constants.end()) {
+        if (found->fact.type_name != "bool")
+          error(kernel.function->getLocation(),
+                "'function_constant' attribute parameter '{}' in '{}' must be of type 'bool'; it is '{}'", condition,
+                kernel.function->getNameAsString(), found->fact.type_name);
+        return;
+      }
+      if (const auto truth = truths.find(condition); truth != truths.end()) {
+        // Nobody else may use it, and then it would not be there.
+        if (facts.predicates.insert(*truth).second)
+          const_cast<clang::VarDecl*>(truth->second)->addAttr(clang::UsedAttr::CreateImplicit(context_));
+      } else {
+        error(kernel.function->getLocation(),
+              "'function_constant' attribute parameter '{}' in '{}' must be a function constant, or a bool constant "
+              "that is computed from such",
+              condition, kernel.function->getNameAsString());
+      }
+    };
+    for (const ParameterFact& parameter : kernel.fact.parameters) check(parameter.condition);
+    for (const ResultFact& result : kernel.fact.results) check(result.condition);
   }
 
   void check_names(const Facts& facts) {

@@ -9,6 +9,8 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/Type.h"
 
+#include <map>
+
 namespace clang {
 class ASTContext;
 class Sema;
@@ -28,6 +30,7 @@ struct ConstantSource {
 struct Facts {
   std::vector<KernelSource> kernels;  ///< in the order of the source
   std::vector<ConstantSource> constants;
+  std::map<std::string, const clang::VarDecl*, std::less<>> predicates;  ///< other constants that decide over arguments
 };
 
 /// All kernels and function constants of the user's code. Conditions of parameters hold the constant's name, not yet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/facts/stage_reader.hpp"
 
+#include "air/entry.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/read_facts.hpp"
@@ -64,6 +65,7 @@ constexpr AttributeUse kUses[] = {
     {"attribute", Stage::vertex, false, Types::any, "air.vertex_input"},
     {"patch_id", Stage::vertex, false, Types::whole, "air.patch_id"},
     {"position_in_patch", Stage::vertex, false, Types::place, "air.position_in_patch"},
+    {"attribute", Stage::kernel, false, Types::any, "air.stage_in"},
     {"position", Stage::vertex, true, Types::four_floats, "air.position"},
     {"point_size", Stage::vertex, true, Types::one_float, "air.point_size"},
     {"clip_distance", Stage::vertex, true, Types::floats, "air.clip_distance"},
@@ -141,6 +143,7 @@ bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
 std::string identity(const std::vector<std::string>& words) {
   const size_t count = words[0] == "air.render_target"                                       ? 3
                        : words[0] == "air.vertex_input" || words[0] == "air.patch_input"     ? 4
+                       : words[0] == "air.stage_in"                                          ? 4
                        : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" ? 2
                                                                                              : 1;
   return fmt::format(
@@ -202,6 +205,18 @@ std::string mangled(std::string_view type_name, const ValueShape& shape) {
 const clang::CXXRecordDecl* structure_of(clang::QualType type) {
   const auto* record = type->getAsCXXRecordDecl();
   return record != nullptr && !is_library(*record) && !record->isUnion() ? record : nullptr;
+}
+
+/// interpolant<T, p>: T, and "perspective" or "no_perspective". Nothing: another type.
+struct Interpolant {
+  clang::QualType value;
+  std::string_view how;
+};
+Interpolant interpolant_of(clang::QualType type) {
+  const auto* special = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+  if (special == nullptr || !is_library(*special) || special->getName() != "interpolant") return {};
+  return {special->getTemplateArgs()[0].getAsType(),
+          special->getTemplateArgs()[1].getAsIntegral().isZero() ? "perspective" : "no_perspective"};
 }
 
 std::optional<Stage> stage_of(const clang::FunctionDecl& function) {
@@ -364,6 +379,8 @@ void StageReader::read_value(const Place& place, Direction direction) {
     count = static_cast<unsigned>(array->getSize().getLimitedValue(UINT32_MAX));
     type = array->getElementType();
   }
+  const Interpolant interpolant = interpolant_of(type);
+  if (!interpolant.how.empty()) type = interpolant.value;
   std::optional<ValueShape> shape = shape_of(type);
   const std::string type_name = metal_name(type, context);
   if (!shape || (count != 0 && find_annotation(*place.decl, "clip_distance") == nullptr)) {
@@ -374,8 +391,23 @@ void StageReader::read_value(const Place& place, Direction direction) {
     return;
   }
   shape->count = count;
+  shape->is_interpolant = !interpolant.how.empty();
   std::vector<std::string> words;
-  if (!read_words(place, direction, *shape, words)) return;
+  if (shape->is_interpolant) {
+    if (direction == Direction::result || fact_.stage != Stage::fragment || !shape->is_float || count != 0) {
+      refuse(place.decl->getLocation(), "invalid type 'interpolant<{}, {}>' for {} declaration in a {} function",
+             type_name, interpolant.how, direction == Direction::result ? "output" : "input", stage_word(fact_.stage));
+      return;
+    }
+    const clang::AnnotateAttr* user = find_annotation(*place.decl, "user");
+    words = {"air.fragment_input",
+             user != nullptr
+                 ? fmt::format("user({})", text_of(*user))
+                 : fmt::format("generated({}{}{})", place.name.size(), place.name, mangled(type_name, *shape)),
+             std::string(air::kInterpolantWord), fmt::format("air.{}", interpolant.how)};
+  } else if (!read_words(place, direction, *shape, words)) {
+    return;
+  }
   std::string condition;
   if (const clang::AnnotateAttr* attribute = find_annotation(*place.decl, "function_constant"))
     condition = text_of(*attribute);
@@ -485,8 +517,9 @@ bool StageReader::user_words(const Place& place, Direction direction, const Valu
                   "invalid return type for fragment function: member '{}' needs an attribute: color(n), depth(any), "
                   "stencil or sample_mask",
                   place.name);
-  if (fact_.stage == Stage::vertex && !is_result)
-    return refuse(at, "invalid input declaration in a vertex function: '{}' needs an attribute(n)", place.name);
+  if (fact_.stage != Stage::fragment && !is_result)
+    return refuse(at, "invalid input declaration in a {} function: '{}' needs an attribute(n)", stage_word(fact_.stage),
+                  place.name);
   if (!fits(Types::any, shape, type_name))
     return refuse(at,
                   is_result ? "invalid type '{}' for output declaration in a {} function"

@@ -40,6 +40,8 @@ class StageReader {
   void read_results(const clang::FunctionDecl& function);
   /// The same of a type alone; `at` is where it stands. What is given twice is not looked for.
   void read_given(clang::QualType type, const clang::Decl& at);
+  /// No place is taken twice.
+  void check_twice(const clang::FunctionDecl& function);
 
  private:
   enum class Direction : bool { input, result };
@@ -61,7 +63,6 @@ class StageReader {
   bool user_words(const Place& place, Direction direction, const ValueShape& shape, std::vector<std::string>& words);
   bool add_interpolation(const Place& place, bool is_whole, std::string_view otherwise,
                          std::vector<std::string>& words);
-  void check_twice(const clang::FunctionDecl& function);
   template <class... Args>
   bool refuse(clang::SourceLocation at, std::string_view format, const Args&... args);
 

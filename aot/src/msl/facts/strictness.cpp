@@ -3,7 +3,8 @@
 //
 //   * bfloat takes no implicit conversion from another floating type; half and bfloat do not meet in one operation;
 //   * a pointer or reference names its space, thread included; array parameters and pointers to functions need not;
-//   * variables at program scope are in space `constant`; functions have no static variables.
+//   * variables at program scope are in space `constant`; functions have no static variables;
+//   * samplers are not written to device memory: our headers' bits of a constant one are no handle (smelt/sampler.h).
 #include "msl/facts/strictness.hpp"
 
 #include "msl/facts/read_facts.hpp"
@@ -63,6 +64,13 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
     for (clang::Expr* argument : call->arguments()) check_conversion(argument, Form::parameter);
     return true;
   }
+  bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr* call) {
+    if (call->getOperator() != clang::OO_Equal || call->getNumArgs() != 2) return true;
+    const clang::QualType type = call->getArg(0)->IgnoreParenImpCasts()->getType();
+    if (space_of(type) == 1 && !type->isDependentType() && holds_sampler(type, 0))
+      error(call->getOperatorLoc(), "a sampler cannot be written to device memory");
+    return true;
+  }
   bool VisitInitListExpr(clang::InitListExpr* list) {
     for (clang::Expr* element : list->inits())
       if (element != nullptr) check_conversion(element, Form::variable);
@@ -77,6 +85,15 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
     clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
     engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
         << fmt::format(format, std::forward<Args>(args)...);
+  }
+
+  bool holds_sampler(clang::QualType type, unsigned depth) const {
+    constexpr unsigned kDeepest = 16;
+    const auto* record = context_.getBaseElementType(type)->getAsCXXRecordDecl();
+    if (record == nullptr || !record->hasDefinition() || depth > kDeepest) return false;
+    if (is_library(*record) && record->getName() == "sampler") return true;
+    return std::any_of(record->field_begin(), record->field_end(),
+                       [&](const clang::FieldDecl* field) { return holds_sampler(field->getType(), depth + 1); });
   }
 
   static bool is_bfloat(clang::QualType type) { return type->isBFloat16Type(); }

@@ -51,18 +51,26 @@ class MemberReader {
       made.offset = layout.getFieldOffset(field->getFieldIndex()) / 8;
       made.name = field->getNameAsString();
       const clang::QualType type = element_of(field->getType(), made.count);
-      if (const auto handle = handle_inside(type, context_))
-        return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is a '{}': textures and samplers in argument "
-                                    "buffers are not supported",
-                                    fact_.name, made.name, metal_name(context_.getRecordType(&record), context_),
-                                    handle->name));
       if (!beyond(type).empty())
         return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is a '{}', which is not supported", fact_.name,
                                     made.name, metal_name(context_.getRecordType(&record), context_), beyond(type)));
       made.id = next_id;
       if (const clang::AnnotateAttr* id = find_annotation(*field, "id"); id != nullptr && !read_id(*id, made)) return 0;
       made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
-      if (type->isPointerType() || type->isReferenceType()) {
+      if (const auto handle = handle_member(type, made)) {
+        if (handle->kind == BindingClass::tensor || made.count > kMostHandles)
+          return stop({},
+                      fmt::format("parameter '{}': member '{}' of '{}' is a '{}', which is not supported", fact_.name,
+                                  made.name, metal_name(context_.getRecordType(&record), context_), handle->name));
+        made.type_name = handle->name;
+        made.handle = handle->kind == BindingClass::sampler ? "sampler" : to_string(handle->access);
+        made.size = kHandleBytes;
+      } else if (const auto inside = handle_inside(type, context_)) {
+        return stop({}, fmt::format("parameter '{}': member '{}' of '{}' is an array of arrays of '{}', which is not "
+                                    "supported",
+                                    fact_.name, made.name, metal_name(context_.getRecordType(&record), context_),
+                                    inside->name));
+      } else if (type->isPointerType() || type->isReferenceType()) {
         if (!read_target(type->getPointeeType(), made)) return 0;
       } else {
         made.type_name = metal_name(type, context_);
@@ -77,6 +85,14 @@ class MemberReader {
   std::optional<MemberTrouble> trouble() { return std::move(trouble_); }
 
  private:
+  /// A texture or sampler, or array<T, n> of them, whose elements are counted.
+  std::optional<HandleType> handle_member(clang::QualType type, kernel_ir::StructField& made) {
+    if (auto handle = handle_type(type, context_)) return handle;
+    auto array = made.count == 0 ? handle_array(type, context_) : std::nullopt;
+    if (array) made.count = array->count;
+    return array;
+  }
+
   uint64_t stop(clang::SourceLocation at, std::string text) {
     trouble_ = {at, std::move(text)};
     return 0;
@@ -142,6 +158,7 @@ class MemberReader {
   }
 
   static constexpr size_t kMostMembers = 16384;
+  static constexpr uint64_t kHandleBytes = 8, kMostHandles = uint64_t{1} << 20;
 
   clang::Sema& sema_;
   const clang::ASTContext& context_;

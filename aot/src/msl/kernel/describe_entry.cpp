@@ -3,6 +3,7 @@
 
 #include "air/entry.hpp"
 #include "kernel_ir/attributes.hpp"
+#include "kernel_ir/predicates.hpp"
 #include "kernel_ir/stage_values.hpp"
 
 #include "llvm/IR/Constants.h"
@@ -34,11 +35,19 @@ llvm::GlobalVariable* make_storage(llvm::Module& module, const ConstantFact& con
 
 /// Of a parameter or a result.
 template <class Fact>
-const ConstantFact* condition_of(const Fact& fact, const std::vector<ConstantFact>& constants) {
+const ConstantFact* constant_of(const Fact& fact, const std::vector<ConstantFact>& constants) {
   if (fact.condition.empty()) return nullptr;
   const auto found = std::find_if(constants.begin(), constants.end(),
                                   [&](const ConstantFact& constant) { return constant.symbol == fact.condition; });
   return found == constants.end() ? nullptr : &*found;
+}
+
+/// Its index, or a predicate's name; empty where nothing decides.
+template <class Fact>
+std::string condition_of(const Fact& fact, const std::vector<ConstantFact>& constants) {
+  if (llvm::StringRef(fact.condition).starts_with(kernel_ir::kPredicate)) return fact.condition;
+  const ConstantFact* constant = constant_of(fact, constants);
+  return constant != nullptr ? std::to_string(constant->index) : std::string();
 }
 
 void describe_buffer(llvm::Function& entry, unsigned index, const ParameterFact& fact,
@@ -46,8 +55,8 @@ void describe_buffer(llvm::Function& entry, unsigned index, const ParameterFact&
   const auto set = [&](const char* key, const std::string& value) {
     kernel_ir::set_parameter(entry, index, key, value);
   };
-  if (const ConstantFact* condition = condition_of(fact, constants))
-    set(kernel_ir::kFunctionConstant, std::to_string(condition->index));
+  if (const std::string condition = condition_of(fact, constants); !condition.empty())
+    set(kernel_ir::kFunctionConstant, condition);
   set(kernel_ir::kLocationIndex, std::to_string(fact.slot.value_or(0)));
   // Apple's compiler says read_write of `device const void*` too (seen in its ggml library).
   const bool is_void = fact.size == 0;
@@ -62,10 +71,11 @@ void describe_handle(llvm::Function& entry, unsigned index, const ParameterFact&
   const auto set = [&](const char* key, std::string_view value) {
     kernel_ir::set_parameter(entry, index, key, llvm::StringRef(value.data(), value.size()));
   };
-  if (const ConstantFact* condition = condition_of(fact, constants))
-    set(kernel_ir::kFunctionConstant, std::to_string(condition->index));
+  if (const std::string condition = condition_of(fact, constants); !condition.empty())
+    set(kernel_ir::kFunctionConstant, condition);
   set(kernel_ir::kHandle, to_string(*fact.binding));
   set(kernel_ir::kLocationIndex, std::to_string(fact.slot.value_or(0)));
+  if (fact.count != 0) set(kernel_ir::kLocationCount, std::to_string(fact.count));
   if (fact.access != Access::none) set(kernel_ir::kAccess, to_string(fact.access));
 }
 
@@ -92,8 +102,8 @@ std::vector<std::string> control_point_words(const llvm::Argument& argument, con
 
 void describe_stage_input(llvm::Function& entry, unsigned index, const ParameterFact& fact,
                           const std::vector<ConstantFact>& constants) {
-  if (const ConstantFact* condition = condition_of(fact, constants))
-    kernel_ir::set_parameter(entry, index, kernel_ir::kFunctionConstant, std::to_string(condition->index));
+  if (const std::string condition = condition_of(fact, constants); !condition.empty())
+    kernel_ir::set_parameter(entry, index, kernel_ir::kFunctionConstant, condition);
   kernel_ir::set_parameter(
       entry, index, kernel_ir::kStageInput,
       kernel_ir::words_to_text(fact.members.empty() ? fact.words : control_point_words(*entry.getArg(index), fact)));
@@ -106,9 +116,7 @@ void describe_stage(llvm::Function& entry, const KernelFact& kernel, const std::
   if (kernel.early_fragment_tests) entry.addFnAttr(kernel_ir::kEarlyTests);
   std::vector<kernel_ir::StageValue> values;
   for (const ResultFact& result : kernel.results) {
-    const ConstantFact* condition = condition_of(result, constants);
-    values.push_back({result.words, result.type_name, result.name,
-                      condition != nullptr ? std::optional(condition->index) : std::nullopt});
+    values.push_back({result.words, result.type_name, result.name, condition_of(result, constants)});
   }
   if (!values.empty()) entry.addFnAttr(kernel_ir::kResults, kernel_ir::to_text(values));
   if (!kernel.extra.empty()) entry.addFnAttr(kernel_ir::kEntryExtra, kernel_ir::words_to_text(kernel.extra));
@@ -141,7 +149,7 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
 
 void describe_constants(llvm::Module& module, const KernelFact& kernel, const std::vector<ConstantFact>& constants) {
   const auto keep_condition = [&](const auto& fact) {
-    if (const ConstantFact* condition = condition_of(fact, constants))
+    if (const ConstantFact* condition = constant_of(fact, constants))
       if (!module.getGlobalVariable(constant_storage_name(*condition), true)) make_storage(module, *condition);
   };
   for (const ParameterFact& parameter : kernel.parameters) keep_condition(parameter);

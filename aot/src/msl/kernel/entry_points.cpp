@@ -6,6 +6,7 @@
 #include "air/texture_operation.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/handles.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/mesh_outputs.hpp"
@@ -40,6 +41,7 @@ bool is_convergent(llvm::StringRef operation) {
              case air::Effect::out_argument:
              case air::Effect::texture_read:
              case air::Effect::texture_write:
+             case air::Effect::texture_atomic:
                return form.family_only;
              default:
                return true;
@@ -109,6 +111,19 @@ llvm::Type* result_type(llvm::LLVMContext& context, const KernelFact& kernel) {
   return llvm::StructType::get(context, types, /*isPacked=*/true);
 }
 
+/// An array of textures or samplers is the address of their handles, which nobody writes (docs/formats/air.md 1.6).
+void describe_array(llvm::Argument& argument, const ParameterFact& parameter) {
+  llvm::LLVMContext& context = argument.getContext();
+  const unsigned space = *parameter.binding == BindingClass::sampler ? 2 : 1;
+  llvm::Type* const handles =
+      llvm::ArrayType::get(kernel_ir::handle_type(context, parameter.type_name, space), parameter.count);
+  argument.addAttr(llvm::Attribute::getWithByValType(context, handles));
+  for (const auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::NoCapture, llvm::Attribute::ReadOnly})
+    argument.addAttr(kind);
+  // Without it, what the source copies would stay a copy.
+  argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(8)));
+}
+
 /// The entry with AIR's signature, without a body.
 Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& kernel, llvm::Function& body) {
   llvm::LLVMContext& context = module.getContext();
@@ -133,6 +148,7 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
     entry->getArg(i)->setName(parameter.name);
     // Not a buffer, whatever it is; described when the code is finished.
     if (!parameter.words.empty()) kernel_ir::set_parameter(*entry, i, kernel_ir::kStageInput, "");
+    if (parameter.count != 0) describe_array(*entry->getArg(i), parameter);
     // Apple's compiler does not say that values of the stage before are there.
     const bool is_object = is_handle(parameter) || (parameter.value.space && parameter.size == 0);
     if (!is_object && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
@@ -163,12 +179,20 @@ class EntryBody {
                   kernel_.source_parameters, body_.arg_size() - first);
     std::vector<llvm::Value*> values(body_.arg_size());
     if (result_ != nullptr) values[0] = result_;
+    std::set<unsigned> whole;  // what the body gets as it is
+    for (unsigned i = 0; i < kernel_.parameters.size(); ++i)
+      if (kernel_.parameters[i].count != 0) {
+        const unsigned at = kernel_.parameters[i].source + first;
+        whole.insert(at);
+        values[at] = entry_.getArg(i);
+      }
     // A structure without members has no parameter of AIR's.
     for (unsigned i = first; i < values.size(); ++i)
-      if (llvm::Type* memory = body_.getParamByValType(i)) values[i] = make_copy(memory);
+      if (llvm::Type* memory = body_.getParamByValType(i); memory != nullptr && !whole.contains(i))
+        values[i] = make_copy(memory);
     for (unsigned i = 0; i < kernel_.parameters.size(); ++i) {
       const ParameterFact& parameter = kernel_.parameters[i];
-      if (parameter.source == UINT_MAX) continue;
+      if (parameter.source == UINT_MAX || parameter.count != 0) continue;
       if (!pass(parameter, *entry_.getArg(i), values[parameter.source + first]))
         return fail(Errc::compile_failed, "kernel '{}': parameter '{}' arrives in an unexpected form", kernel_.name,
                     parameter.name);
@@ -197,15 +221,12 @@ class EntryBody {
 
   /// `value` is what the body gets: a copy in memory, or nothing yet.
   bool pass(const ParameterFact& parameter, llvm::Argument& argument, llvm::Value*& value) {
-    const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
     if (value == nullptr) {
+      const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
       if (body_.getArg(at)->getType() != argument.getType()) return false;
       value = &argument;
       return true;
     }
-    // Behind a sampler's handle is its state, which an argument's is not known by.
-    if (is_handle(parameter) || (parameter.value.space && !parameter.offset && parameter.members.empty()))
-      builder_.CreateStore(llvm::Constant::getNullValue(body_.getParamByValType(at)), value);
     store(&argument, value, parameter.offset.value_or(0));
     return true;
   }
@@ -270,6 +291,16 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
+/// What only kernels declare. The optimiser may leave nothing of it.
+Result<void> check_stage_variables(const llvm::Module& module, const KernelFact& kernel) {
+  for (const llvm::GlobalVariable& global : module.globals())
+    if (kernel.stage != Stage::kernel && global.getAddressSpace() == 3 && !global.use_empty())
+      return fail(Errc::compile_failed,
+                  "{} function '{}' has a variable in address space 'threadgroup', which only kernels may declare",
+                  stage_word(kernel.stage), kernel.name);
+  return {};
+}
+
 /// What only fragments have: neighbours to compare with, and a place in the picture. They may call visible functions.
 Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
   if (kernel.stage == Stage::fragment || kernel.stage == Stage::visible) return {};
@@ -277,7 +308,9 @@ Result<void> check_stage_operations(const llvm::Module& module, const KernelFact
     const llvm::StringRef name = function.getName();
     if (function.use_empty() || !name.starts_with("air.")) continue;
     const llvm::StringRef operation = name.drop_front(4).split('.').first;
-    if (operation == "discard_fragment" || operation == "dfdx" || operation == "dfdy" || operation == "fwidth")
+    if (operation == "discard_fragment" || operation == "dfdx" || operation == "dfdy" || operation == "fwidth" ||
+        operation == "get_num_samples" || operation == "get_sample_position" ||
+        operation.starts_with("calculate_clamped_lod_") || operation.starts_with("calculate_unclamped_lod_"))
       return fail(Errc::compile_failed, "{} function '{}' calls '{}', which only fragment functions may",
                   stage_word(kernel.stage), kernel.name, operation.str());
   }
@@ -434,6 +467,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   inline_all(module);
   SMELT_TRY_VOID(read_control_points(module, fact));
   SMELT_TRY_VOID(write_mesh_outputs(module, fact));
+  SMELT_TRY_VOID(check_stage_variables(module, fact));
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
   SMELT_TRY_VOID(own_address_tables(module));

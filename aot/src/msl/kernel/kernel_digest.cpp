@@ -12,11 +12,13 @@ void add(Hasher& hasher, const std::optional<unsigned>& value) {
 }
 
 void add(Hasher& hasher, const kernel_ir::StructField& fact) {
-  const auto& [offset, size, count, type_name, name, id, space, is_const, target_size, target_align, depth] = fact;
+  const auto& [offset, size, count, type_name, name, id, space, is_const, target_size, target_align, handle, depth] =
+      fact;
   for (const uint64_t number :
        {offset, size, count, id, uint64_t{space}, uint64_t{is_const}, target_size, target_align, uint64_t{depth}})
     hasher.field(number);
   for (const std::string& text : {type_name, name}) hasher.field(text);
+  if (!handle.empty()) hasher.field(handle);
 }
 
 void add(Hasher& hasher, const ConstantFact& fact) {
@@ -26,9 +28,10 @@ void add(Hasher& hasher, const ConstantFact& fact) {
 }
 
 void add(Hasher& hasher, const ValueShape& shape) {
-  const auto& [lanes, bits, is_float, count, space, is_wrapped] = shape;
+  const auto& [lanes, bits, is_float, count, is_interpolant, space, is_wrapped] = shape;
   for (const uint64_t number : {uint64_t{lanes}, uint64_t{bits}, uint64_t{is_float}, uint64_t{count}})
     hasher.field(number);
+  if (is_interpolant) hasher.field(uint64_t{is_interpolant});
   if (!space) return;
   hasher.field(uint64_t{*space});
   hasher.field(uint64_t{is_wrapped});
@@ -45,14 +48,15 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 
 void add(Hasher& hasher, const ParameterFact& fact) {
   const auto& [binding, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
-               is_argument_buffer, builtin, value, access, source, offset, words, raster_order_group, members, vertices,
-               primitives] = fact;
+               is_argument_buffer, builtin, value, access, handles, source, offset, words, raster_order_group, members,
+               vertices, primitives] = fact;
   for (const uint64_t number :
        {binding ? static_cast<uint64_t>(*binding) : kBindingClasses, uint64_t{space}, uint64_t{is_reference},
         uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{value.lanes}, uint64_t{value.bits}})
     hasher.field(number);
   for (const std::string& text : {name, type_name, condition, builtin}) hasher.field(text);
   if (access != Access::none) hasher.field(static_cast<uint64_t>(access));
+  if (handles != 0) hasher.field(uint64_t{handles});
   add(hasher, slot);
   add(hasher, fields);
   // Those of kernels stay what they were: a kernel has none of this, and its parameters are in order.

@@ -9,6 +9,7 @@
 namespace smelt::aot::msl {
 
 inline llvm::Type* value_type(llvm::LLVMContext& context, const ValueShape& shape) {
+  if (shape.is_interpolant) return llvm::PointerType::get(context, 1);
   if (shape.space) {
     llvm::Type* pointer = llvm::PointerType::get(context, *shape.space);
     if (!shape.is_wrapped) return pointer;

@@ -133,6 +133,9 @@ bool TokenFilter::is_value(size_t begin, size_t end) const {
 bool TokenFilter::has_value_arm(size_t question) const {
   const size_t colon = end_of_arm(question + 1);
   if (in_[colon].isNot(tok::colon)) return false;
+  // Of a cast to void there is no value, and then the other arm has none either.
+  const auto is_void = [&](size_t at) { return in_[at].is(tok::l_paren) && in_[at + 1].is(tok::kw_void); };
+  if (is_void(question + 1) || is_void(colon + 1)) return false;
   return is_value(question + 1, colon) || is_value(colon + 1, end_of_arm(colon + 1));
 }
 

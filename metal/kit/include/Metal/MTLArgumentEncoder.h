@@ -5,6 +5,9 @@
 
 #import <Metal/MTLArgument.h>
 
+@protocol MTLSamplerState;
+@protocol MTLTexture;
+
 @interface MTLArgumentDescriptor : SmeltMetalObject <NSCopying>
 + (MTLArgumentDescriptor*)argumentDescriptor;
 @property MTLDataType dataType;
@@ -25,6 +28,10 @@
 - (void)setBuffers:(const id<MTLBuffer> __unsafe_unretained[])buffers
            offsets:(const NSUInteger[])offsets
          withRange:(NSRange)range;
+- (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index;
+- (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures withRange:(NSRange)range;
+- (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
+- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers withRange:(NSRange)range;
 - (void*)constantDataAtIndex:(NSUInteger)index NS_RETURNS_INNER_POINTER;
 @end
 

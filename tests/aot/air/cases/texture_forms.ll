@@ -23,36 +23,81 @@ declare <4 x float> @smelt.air.read_texture_2d.v4f32(ptr addrspace(1), <2 x i32>
 ; expect: @__air_sampler_state = internal addrspace(2) constant i64 -9188470239253757879, align 8
 ; expect: !air.sampler_states
 define void @k(ptr addrspace(1) "smelt.handle"="texture" "smelt.access"="sample" "smelt.arg_type_name"="texture2d<float, sample>" %t, ptr addrspace(1) %p) "smelt.kernel" {
-  %s = call ptr addrspace(2) @smelt.air.sampler(ptr addrspace(2) null, i64 34901797601017929, i64 0)
+  %s = call ptr addrspace(2) @smelt.air.sampler(i64 -9188470239253757879)
   %c = call <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1) %t, ptr addrspace(2) %s, <2 x float> zeroinitializer, i1 true, <2 x i32> zeroinitializer, i1 false, float 0.0, float 0.0, i32 0)
   store <4 x float> %c, ptr addrspace(1) %p
   ret void
 }
-declare ptr addrspace(2) @smelt.air.sampler(ptr addrspace(2), i64, i64)
+declare ptr addrspace(2) @smelt.air.sampler(i64)
 declare <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1), ptr addrspace(2), <2 x float>, i1, <2 x i32>, i1, float, float, i32)
 ;;; a constant sampler in two words
 ; target: macos15 macos26
 ; expect: @__air_sampler_state = internal addrspace(2) constant [2 x i64] [i64 34901797601017929, i64 0], align 8
 ; expect: call { <4 x float>, i8 } @air.sample_texture_2d.v4f32
 define void @k(ptr addrspace(1) "smelt.handle"="texture" "smelt.access"="sample" "smelt.arg_type_name"="texture2d<float, sample>" %t, ptr addrspace(1) %p) "smelt.kernel" {
-  %s = call ptr addrspace(2) @smelt.air.sampler(ptr addrspace(2) null, i64 34901797601017929, i64 0)
+  %s = call ptr addrspace(2) @smelt.air.sampler(i64 -9188470239253757879)
   %c = call <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1) %t, ptr addrspace(2) %s, <2 x float> zeroinitializer, i1 true, <2 x i32> zeroinitializer, i1 false, float 0.0, float 0.0, i32 0)
   store <4 x float> %c, ptr addrspace(1) %p
   ret void
 }
-declare ptr addrspace(2) @smelt.air.sampler(ptr addrspace(2), i64, i64)
+declare ptr addrspace(2) @smelt.air.sampler(i64)
 declare <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1), ptr addrspace(2), <2 x float>, i1, <2 x i32>, i1, float, float, i32)
-;;; a sampler that is chosen when the kernel runs
+;;; a sampler made of numbers
 ; target: macos14
-; error: constexpr
-define void @k(ptr addrspace(1) %p) "smelt.kernel" {
-  %n = load i64, ptr addrspace(1) %p
-  %s = call ptr addrspace(2) @smelt.air.sampler(ptr addrspace(2) null, i64 %n, i64 0)
+; error: made of numbers
+define void @k(ptr addrspace(1) %p, i64 "smelt.arg_type_name"="long" %n) "smelt.kernel" {
+  %m = add i64 %n, 1
+  %s = call ptr addrspace(2) @smelt.air.sampler(i64 %m)
   %i = ptrtoint ptr addrspace(2) %s to i64
   store i64 %i, ptr addrspace(1) %p
   ret void
 }
-declare ptr addrspace(2) @smelt.air.sampler(ptr addrspace(2), i64, i64)
+declare ptr addrspace(2) @smelt.air.sampler(i64)
+;;; a constant sampler or an argument, chosen when the kernel runs
+; target: macos14
+; expect: select i1 %b, ptr addrspace(2) @__air_sampler_state, ptr addrspace(2) %a
+; never: ptrtoint
+define void @k(ptr addrspace(1) "smelt.handle"="texture" "smelt.access"="sample" "smelt.arg_type_name"="texture2d<float, sample>" %t, ptr addrspace(2) "smelt.handle"="sampler" "smelt.arg_type_name"="sampler" %a, ptr addrspace(1) %p) "smelt.kernel" {
+  %l = load i32, ptr addrspace(1) %p
+  %b = icmp eq i32 %l, 0
+  %n = ptrtoint ptr addrspace(2) %a to i64
+  %x = select i1 %b, i64 -9188470239253757879, i64 %n
+  %s = call ptr addrspace(2) @smelt.air.sampler(i64 %x)
+  %c = call <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1) %t, ptr addrspace(2) %s, <2 x float> zeroinitializer, i1 true, <2 x i32> zeroinitializer, i1 false, float 0.0, float 0.0, i32 0)
+  store <4 x float> %c, ptr addrspace(1) %p
+  ret void
+}
+declare ptr addrspace(2) @smelt.air.sampler(i64)
+declare <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1), ptr addrspace(2), <2 x float>, i1, <2 x i32>, i1, float, float, i32)
+;;; a table of constant samplers
+; target: macos14
+; expect: icmp eq i64
+; expect: select i1
+define void @k(ptr addrspace(1) "smelt.handle"="texture" "smelt.access"="sample" "smelt.arg_type_name"="texture2d<float, sample>" %t, ptr addrspace(1) %p) "smelt.kernel" {
+  %l = load i32, ptr addrspace(1) %p
+  %at = getelementptr inbounds [2 x i64], ptr addrspace(2) @table, i64 0, i32 %l
+  %x = load i64, ptr addrspace(2) %at
+  %s = call ptr addrspace(2) @smelt.air.sampler(i64 %x)
+  %c = call <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1) %t, ptr addrspace(2) %s, <2 x float> zeroinitializer, i1 true, <2 x i32> zeroinitializer, i1 false, float 0.0, float 0.0, i32 0)
+  store <4 x float> %c, ptr addrspace(1) %p
+  ret void
+}
+declare ptr addrspace(2) @smelt.air.sampler(i64)
+declare <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1), ptr addrspace(2), <2 x float>, i1, <2 x i32>, i1, float, float, i32)
+@table = internal addrspace(2) constant [2 x i64] [i64 -9188470239253757879, i64 -9188470239253757878]
+;;; a sampler in device memory
+; target: macos14
+; expect: load ptr addrspace(2), ptr addrspace(1) %p
+; never: load i64
+define void @k(ptr addrspace(1) "smelt.handle"="texture" "smelt.access"="sample" "smelt.arg_type_name"="texture2d<float, sample>" %t, ptr addrspace(1) %p) "smelt.kernel" {
+  %x = load i64, ptr addrspace(1) %p
+  %s = call ptr addrspace(2) @smelt.air.sampler(i64 %x)
+  %c = call <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1) %t, ptr addrspace(2) %s, <2 x float> zeroinitializer, i1 true, <2 x i32> zeroinitializer, i1 false, float 0.0, float 0.0, i32 0)
+  store <4 x float> %c, ptr addrspace(1) %p
+  ret void
+}
+declare ptr addrspace(2) @smelt.air.sampler(i64)
+declare <4 x float> @smelt.air.sample_texture_2d.v4f32(ptr addrspace(1), ptr addrspace(2), <2 x float>, i1, <2 x i32>, i1, float, float, i32)
 ;;; a library of AIR 2.1 for a newer target
 ; target: macos14
 ; expect: call { <4 x float>, i8 } @air.sample_texture_2d.v4f32(ptr addrspace(1) %t, ptr addrspace(2) %s, <2 x float> zeroinitializer, i1 true, <2 x i32> zeroinitializer, i1 false, float 0.000000e+00, float 0.000000e+00, i32 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-// sampler: an argument's handle, or a state that is known when the kernel is compiled. AIR keeps such a state in 64
-// bits (docs/formats/air.md 3.11); __sampler_of gives either kind its handle.
+// sampler: an argument's handle, or a state that is known when the kernel is compiled. Both are 64 bits, as in an
+// argument buffer; of a state the highest is set, which no handle has (docs/formats/air.md 3.11). sampler_of gives
+// either kind its handle (air/passes/sampler_handles.hpp).
 #ifndef __SMELT_SAMPLER_H
 #define __SMELT_SAMPLER_H
 
@@ -9,7 +10,7 @@
 namespace metal {
 
 namespace __air {
-__sampler sampler_of(__sampler, ulong, ulong) __SMELT_PURE __asm("smelt.air.sampler");
+__sampler sampler_of(ulong) __SMELT_PURE __asm("smelt.air.sampler");
 }
 
 enum class coord { normalized, pixel };
@@ -33,7 +34,6 @@ struct lod_clamp {
 };
 
 struct sampler {
-  __air::__sampler __handle = nullptr;
   ulong __state = 0;
 
   sampler() = default;
@@ -46,10 +46,10 @@ struct sampler {
     (__set(rest), ...);
   }
 
-  __SMELT_INLINE __air::__sampler __get() const { return __air::sampler_of(__handle, __state, 0); }
+  __SMELT_INLINE __air::__sampler __get() const { return __air::sampler_of(__state); }
 
   /// Every default: clamped to the edge, nearest, compared never, levels from 0 to the largest half.
-  static constexpr ulong __plain = 0x007bff0000080049ul;
+  static constexpr ulong __plain = 0x807bff0000080049ul;
 
  private:
   __SMELT_INLINE constexpr void __put(int at, int bits, ulong value) {

@@ -11,6 +11,8 @@
 namespace metal {
 
 enum class access { sample, read, write, read_write };
+/// Among whom what is written to a texture is seen. AIR's form of it is not known: it has no effect.
+enum memory_coherence { memory_coherence_threadgroup, memory_coherence_device };
 enum class component { x, y, z, w };
 
 namespace __air {
@@ -88,6 +90,10 @@ __SMELT_TEXTURE(cube_array, __float3, __float3, (, uint), (), __uint2, (, uint, 
   __SMELT_EACH_TEXEL(__SMELT_MS_OPERATIONS, kind, PLACE)
 __SMELT_TEXTURE_MS(2d_ms, ())
 __SMELT_TEXTURE_MS(2d_ms_array, (, uint))
+template <class T>
+struct __atomics_2d_ms;
+template <class T>
+struct __atomics_2d_ms_array;
 
 struct _texture_buffer_1d_t;
 using __texture_buffer_1d = __attribute__((opencl_global_device)) _texture_buffer_1d_t*;
@@ -102,6 +108,45 @@ struct __operations_buffer_1d;
                       uint) __asm("smelt.air.write_texture_buffer_1d." label) __SMELT_TEXTURE_WRITES;        \
   };
 __SMELT_EACH_TEXEL(__SMELT_BUFFER_OPERATIONS, buffer_1d)
+
+// Atomics: their form is AIR's own, the same in all versions that have them. O: the offset, of 2D and 3D.
+#define __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, verb)                                                           \
+  static __native<T, 4> verb(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, __native<T, 4>, uint, uint) __asm( \
+      "air.atomic_" #verb "_explicit_texture_" #kind "." label) __SMELT_TEXTURE_WRITES;
+#define __SMELT_TEXTURE_ATOMICS_OF(T, label, kind, P, O)                                                        \
+  template <>                                                                                                   \
+  struct __atomics_##kind<T> {                                                                                  \
+    static __native<T, 4> load(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, uint,                       \
+                               uint) __asm("air.atomic_load_explicit_texture_" #kind                            \
+                                           "." label) __SMELT_TEXTURE_WRITES;                                   \
+    static void store(__texture_##kind, __native<T, 4>, __SMELT_UNWRAP P __SMELT_UNWRAP O, uint,                \
+                      uint) __asm("air.atomic_store_explicit_texture_" #kind "." label) __SMELT_TEXTURE_WRITES; \
+    static bool compare_exchange_weak(__texture_##kind, __SMELT_UNWRAP P __SMELT_UNWRAP O, __native<T, 4>*,     \
+                                      __native<T, 4>, uint, uint,                                               \
+                                      uint) __asm("air.atomic_compare_exchange_weak_explicit_texture_" #kind    \
+                                                  "." label) __SMELT_TEXTURE_WRITES;                            \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, exchange)                                                      \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_add)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_and)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_max)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_min)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_or)                                                      \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_sub)                                                     \
+    __SMELT_TEXTURE_ATOMIC(T, label, kind, P, O, fetch_xor)                                                     \
+  };
+#define __SMELT_TEXTURE_ATOMICS(kind, P, O)              \
+  template <class T>                                     \
+  struct __atomics_##kind;                               \
+  __SMELT_TEXTURE_ATOMICS_OF(int, "s.v4i32", kind, P, O) \
+  __SMELT_TEXTURE_ATOMICS_OF(uint, "u.v4i32", kind, P, O)
+__SMELT_TEXTURE_ATOMICS(1d, (uint), ())
+__SMELT_TEXTURE_ATOMICS(1d_array, (uint, uint), ())
+__SMELT_TEXTURE_ATOMICS(2d, (__uint2), (, __int2))
+__SMELT_TEXTURE_ATOMICS(2d_array, (__uint2, uint), (, __int2))
+__SMELT_TEXTURE_ATOMICS(3d, (__uint3), (, __int3))
+__SMELT_TEXTURE_ATOMICS(cube, (__uint2, uint), ())
+__SMELT_TEXTURE_ATOMICS(cube_array, (__uint2, uint, uint), ())
+__SMELT_TEXTURE_ATOMICS(buffer_1d, (uint), ())
 
 // Depth: one float, and a word behind the sampler that is always 1.
 #define __SMELT_DEPTH_HANDLE(kind) \
@@ -168,6 +213,26 @@ __SMELT_QUERY(texture, buffer_1d, get_width, ()) __SMELT_QUERY(texture, 3d, get_
                         __SMELT_ELEMENTS_OF(texture, 2d_array) __SMELT_ELEMENTS_OF(texture, cube_array)
                             __SMELT_ELEMENTS_OF(texture, 2d_ms_array) __SMELT_ELEMENTS_OF(depth, 2d_array)
                                 __SMELT_ELEMENTS_OF(depth, cube_array) __SMELT_ELEMENTS_OF(depth, 2d_ms_array)
+
+// The level that a sample would take, in fragments; whether there is a texture at all.
+#define __SMELT_LOD(family, kind, S)                                                                         \
+  float calculate_clamped_lod(__##family##_##kind, __sampler, S,                                             \
+                              uint) __asm("air.calculate_clamped_lod_" #family "_" #kind)                    \
+      __SMELT_TEXTURE_READS;                                                                                 \
+  float calculate_unclamped_lod(__##family##_##kind, __sampler, S,                                           \
+                                uint) __asm("air.calculate_unclamped_lod_" #family "_" #kind)                \
+      __SMELT_TEXTURE_READS;
+#define __SMELT_IS_NULL(family, kind) \
+  bool is_null(__##family##_##kind) __asm("air.is_null_" #family "_" #kind) __SMELT_TEXTURE_READS;
+__SMELT_LOD(texture, 2d, __float2) __SMELT_LOD(texture, 2d_array, __float2) __SMELT_LOD(texture, 3d, __float3)
+__SMELT_LOD(texture, cube, __float3) __SMELT_LOD(texture, cube_array, __float3) __SMELT_LOD(depth, 2d, __float2)
+__SMELT_LOD(depth, 2d_array, __float2) __SMELT_LOD(depth, cube, __float3) __SMELT_LOD(depth, cube_array, __float3)
+__SMELT_IS_NULL(texture, 1d) __SMELT_IS_NULL(texture, 1d_array) __SMELT_IS_NULL(texture, 2d)
+__SMELT_IS_NULL(texture, 2d_array) __SMELT_IS_NULL(texture, 2d_ms) __SMELT_IS_NULL(texture, 2d_ms_array)
+__SMELT_IS_NULL(texture, 3d) __SMELT_IS_NULL(texture, cube) __SMELT_IS_NULL(texture, cube_array)
+__SMELT_IS_NULL(texture, buffer_1d) __SMELT_IS_NULL(depth, 2d) __SMELT_IS_NULL(depth, 2d_array)
+__SMELT_IS_NULL(depth, 2d_ms) __SMELT_IS_NULL(depth, 2d_ms_array) __SMELT_IS_NULL(depth, cube)
+__SMELT_IS_NULL(depth, cube_array)
 
 #define __SMELT_FENCE(kind) void fence(__texture_##kind) __asm("smelt.air.fence_texture_" #kind) __SMELT_TEXTURE_WRITES;
                                     __SMELT_FENCE(1d) __SMELT_FENCE(1d_array) __SMELT_FENCE(2d) __SMELT_FENCE(2d_array)
