@@ -62,6 +62,23 @@ class StageTest(unittest.TestCase):
         _, made = self.shade(front=False)
         self.assertEqual(made["colour"][0, 3], 0.5)
 
+    def test_a_discarded_fragment_changes_no_texture(self):
+        library = smelt.compile_shader(
+            """
+            #include <metal_stdlib>
+            using namespace metal;
+            struct In { uint id [[user(id)]] [[flat]]; };
+            fragment float4 count(In in [[stage_in]], texture2d<uint, access::read_write> counts [[texture(0)]]) {
+              if (in.id == 3) discard_fragment();
+              counts.atomic_fetch_add(uint2(0), 1u);
+              return 1;
+            }""",
+            store=False,
+        )
+        counts = np.zeros((1, 1), np.uint32)
+        made = library.count(id=np.arange(8, dtype=np.uint32), counts=counts)
+        self.assertEqual((counts[0, 0], made["discarded"].sum()), (7, 1))
+
     def test_from_a_package(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "x.smelt"

@@ -27,10 +27,10 @@ struct BuiltinCall {
 /// Nothing for a function of another name.
 std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name);
 
-/// Of AIR, of LLVM, of the compiler itself: a function that no object defines.
 /// A function of this ending reads a control point of a patch, and the API makes it (docs/formats/air.md 1.13).
 inline constexpr llvm::StringLiteral kControlPointSuffix = ".MTL_CONTROL_POINT_FN";
 
+/// Of AIR, of LLVM, of the compiler itself: a function that no object defines.
 bool is_operation(llvm::StringRef function_name);
 
 /// A call that reads a hardware value as i32; `component` is 'x', 'y', 'z', or 0 for a scalar.

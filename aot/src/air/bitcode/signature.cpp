@@ -52,7 +52,10 @@ std::string handle_struct(const air::EntryArgument& argument) {
   if (argument.kind == "air.mesh_grid_properties") return "struct._mesh_grid_properties_t";
   if (argument.kind == "air.patch_control_point_input") return "struct._patch_control_point_t";
   if (argument.is_interpolant()) return "struct._interpolant_t";
-  if (argument.kind != "air.texture" && argument.kind != "air.visible_input") return {};
+  // Other things that a visible function is given may be named after textures.
+  const bool is_visible_handle = argument.kind == "air.visible_input" &&
+                                 (argument.type_name == "sampler" || StringRef(argument.type_name).contains('<'));
+  if (argument.kind != "air.texture" && !is_visible_handle) return {};
   return kernel_ir::handle_structure(argument.type_name);
 }
 

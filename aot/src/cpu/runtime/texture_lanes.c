@@ -159,6 +159,9 @@ RT_INLINE Int8 inside8(const Texture* t, Word8 x, Word8 y) {
 RT_INLINE int is_run(Word8 x, Word8 y) {
   return all8((Int8)(x == x[0] + iota8()) & (Int8)(y == y[0]));
 }
+RT_INLINE unsigned char* texel_in(const Texture* t, unsigned char* base, u32 x, u32 y) {
+  return base + y * t->level[0].row_bytes + (u64)x * t->texel_bytes;
+}
 /// Whether all lanes take part and look at texels side by side in one row.
 RT_INLINE int all_in_a_row(const Texture* t, const u32* x, const u32* y, u32 on, u32 lanes) {
   if (!x || on != (lanes == 32 ? 0xffffffffu : (1u << lanes) - 1)) return 0;
@@ -184,9 +187,9 @@ void smelt_rt_texture_read_lanes(const Texture* t, const u32* x, const u32* y, c
                                  const u32* level, const u32* sample, u32 on, u32 lanes, u32* out) {
   const Common common = level || sample ? kOther : common_of(t);
   if (common != kOther && !z && !layer && all_in_a_row(t, x, y, on, lanes)) {
-    const unsigned char* texel = t->data + t->level[0].offset + of_row(y, 0) * t->level[0].row_bytes;
+    unsigned char* base = t->data + t->level[0].offset;
     for (u32 first = 0; first < lanes; first += 8) {
-      const Texels texels = load_run(t, common, texel + (u64)x[first] * t->texel_bytes);
+      const Texels texels = load_run(t, common, texel_in(t, base, x[first], of_row(y, 0)));
       EACH_OF_4(i) store8(out + i * lanes + first, texels.c[i]);
     }
     return;
@@ -207,7 +210,7 @@ void smelt_rt_texture_read_lanes(const Texture* t, const u32* x, const u32* y, c
     const Word8 xs = row8(x, first), ys = row8(y, first);
     const Int8 inside = inside8(t, xs, ys) & lanes_of(here);
     const Texels texels = all8(inside) && is_run(xs, ys)
-                              ? load_run(t, common, base + ys[0] * t->level[0].row_bytes + (u64)xs[0] * t->texel_bytes)
+                              ? load_run(t, common, texel_in(t, base, xs[0], ys[0]))
                               : load_each(t, common, base, offsets8(t, xs & (Word8)inside, ys & (Word8)inside));
     EACH_OF_4(i) store8(out + i * lanes + first, texels.c[i] & (Word8)inside);
   }
@@ -261,9 +264,9 @@ void smelt_rt_texture_write_lanes(const Texture* t, const u32* x, const u32* y, 
                                   const u32* level, const u32* rows, u32 on, u32 lanes) {
   const Common common = level ? kOther : common_of(t);
   if (common != kOther && !z && !layer && all_in_a_row(t, x, y, on, lanes)) {
-    unsigned char* texel = t->data + t->level[0].offset + of_row(y, 0) * t->level[0].row_bytes;
+    unsigned char* base = t->data + t->level[0].offset;
     for (u32 first = 0; first < lanes; first += 8)
-      encode8(t, common, rows + first, lanes, texel + (u64)x[first] * t->texel_bytes);
+      encode8(t, common, rows + first, lanes, texel_in(t, base, x[first], of_row(y, 0)));
     return;
   }
   for (u32 first = 0; first < lanes; first += 8) {
@@ -281,7 +284,7 @@ void smelt_rt_texture_write_lanes(const Texture* t, const u32* x, const u32* y, 
     const Word8 xs = row8(x, first), ys = row8(y, first);
     const Int8 inside = inside8(t, xs, ys) & lanes_of(here);
     if (all8(inside) && is_run(xs, ys)) {
-      encode8(t, common, rows + first, lanes, base + ys[0] * t->level[0].row_bytes + (u64)xs[0] * t->texel_bytes);
+      encode8(t, common, rows + first, lanes, texel_in(t, base, xs[0], ys[0]));
       continue;
     }
     unsigned char raw[8 * kMostTexelBytes];
@@ -331,15 +334,15 @@ RT_INLINE Int8 wrap8(Int8 i, i32 size, u32 mode) {
 }
 
 /// Whether it sampled; else nothing is done.
-RT_INLINE int sample8(const Texture* t, const Sampler* s, Common common, Float8 x, Float8 y, i32 dx, i32 dy, int linear,
+RT_INLINE int sample8(const Texture* t, const Sampler* s, Common common, Float8 x, Float8 y, int linear,
                       const unsigned char* base, Int8 on, u32 lanes, u32* out) {
   const i32 width = (i32)t->width, height = (i32)t->height;
   const Float8 u = texels8(x, (float)width, s->address[0], s->pixels);
   const Float8 v = texels8(y, (float)height, s->address[1], s->pixels);
   const Float8 half = linear ? (Float8)0.5f : (Float8)0.0f;
   const Int8 left = floor8(u - half), top = floor8(v - half);
-  const Int8 x0 = wrap8(left + dx, width, s->address[0]), y0 = wrap8(top + dy, height, s->address[1]);
-  const Int8 x1 = wrap8(left + 1 + dx, width, s->address[0]), y1 = wrap8(top + 1 + dy, height, s->address[1]);
+  const Int8 x0 = wrap8(left, width, s->address[0]), y0 = wrap8(top, height, s->address[1]);
+  const Int8 x1 = wrap8(left + 1, width, s->address[0]), y1 = wrap8(top + 1, height, s->address[1]);
   Int8 inside = (Int8)((Word8)x0 < (u32)width) & (Int8)((Word8)y0 < (u32)height);
   if (linear) inside &= (Int8)((Word8)x1 < (u32)width) & (Int8)((Word8)y1 < (u32)height);
   if (any8(on & ~inside)) return 0;
@@ -381,8 +384,7 @@ void smelt_rt_texture_sample_lanes(const Texture* t, const u64* state, const flo
     if (here == 0) continue;
     if (common != kOther) {
       const Float8 xs = (Float8)row8((const u32*)x, first), ys = (Float8)row8((const u32*)y, first);
-      if (sample8(t, &s, common, xs, ys, 0, 0, linear, t->data + t->level[0].offset, lanes_of(here), lanes,
-                  out + first))
+      if (sample8(t, &s, common, xs, ys, linear, t->data + t->level[0].offset, lanes_of(here), lanes, out + first))
         continue;
     }
     for (u32 k = first; k < first + 8; ++k) {

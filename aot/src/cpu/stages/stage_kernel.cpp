@@ -30,7 +30,7 @@ bool reaches_others(const llvm::Instruction& instruction) {
   const llvm::Function* const callee = call != nullptr ? call->getCalledFunction() : nullptr;
   if (callee == nullptr) return false;
   const llvm::StringRef name = callee->getName();
-  if (name.starts_with("air.atomic.") || name.starts_with("air.os_log")) return true;
+  if (name.starts_with("air.atomic") || name.starts_with("air.os_log")) return true;  // of memory and of textures
   if (const auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(call)) return memory->getDestAddressSpace() != 0;
   const auto operation = air::texture_operation_of(name);
   return operation && operation->verb == air::TextureOperation::Verb::write;

@@ -3,6 +3,7 @@
 
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/read_facts.hpp"
+#include "msl/facts/report.hpp"
 #include "msl/facts/stage_reader.hpp"
 #include "msl/facts/struct_members.hpp"
 
@@ -49,9 +50,7 @@ void add_nodes(std::vector<std::string>& words, const std::vector<ResultFact>& v
 
 template <class... Args>
 void MeshReader::refuse(clang::SourceLocation at, std::string_view format, const Args&... args) {
-  clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-  engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
-      << fmt::vformat(format, fmt::make_format_args(args...));
+  report_error(sema_, at, fmt::vformat(format, fmt::make_format_args(args...)));
 }
 
 bool MeshReader::read(const clang::ParmVarDecl& parameter, unsigned source) {

@@ -7,6 +7,7 @@
 
 #include "msl/facts/object_sources.hpp"
 #include "msl/facts/read_facts.hpp"
+#include "msl/facts/report.hpp"
 #include "msl/facts/space_variants.hpp"
 #include "msl/syntax/method_spaces.hpp"
 
@@ -147,9 +148,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
 
   template <class... Args>
   void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
-    clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-    engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
-        << fmt::format(format, std::forward<Args>(args)...);
+    report_error(sema_, at, fmt::format(format, std::forward<Args>(args)...));
   }
 
   bool is_ours(clang::SourceLocation at) const { return sema_.getSourceManager().isInSystemHeader(at); }

@@ -7,6 +7,7 @@
 #include "msl/facts/handles.hpp"
 #include "msl/facts/mesh_reader.hpp"
 #include "msl/facts/missing_features.hpp"
+#include "msl/facts/report.hpp"
 #include "msl/facts/stage_reader.hpp"
 #include "msl/facts/struct_members.hpp"
 #include "msl/facts/visible_reader.hpp"
@@ -97,9 +98,7 @@ class Reader {
  private:
   template <class... Args>
   void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
-    clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-    const unsigned id = engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0");
-    engine.Report(at, id) << fmt::format(format, std::forward<Args>(args)...);
+    report_error(sema_, at, fmt::format(format, std::forward<Args>(args)...));
   }
 
   void read_constant(const clang::VarDecl& variable, Facts& facts) {

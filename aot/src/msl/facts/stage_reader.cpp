@@ -5,6 +5,7 @@
 #include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/read_facts.hpp"
+#include "msl/facts/report.hpp"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
@@ -152,7 +153,7 @@ std::string identity(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::optional<ValueShape> shape_of(clang::QualType type) {
+std::optional<ValueShape> shape_of(clang::QualType type, bool with_64_bits) {
   ValueShape shape;
   clang::QualType element = type.getCanonicalType();
   if (const VectorShape vector = vector_shape(type); vector.lanes != 0) {
@@ -186,6 +187,10 @@ std::optional<ValueShape> shape_of(clang::QualType type) {
     case clang::BuiltinType::Float:
       shape.is_float = true;
       return shape;
+    case clang::BuiltinType::Long:
+    case clang::BuiltinType::ULong:
+      shape.bits = 64;
+      return with_64_bits ? std::optional(shape) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -231,9 +236,7 @@ std::optional<Stage> stage_of(const clang::FunctionDecl& function) {
 
 template <class... Args>
 bool StageReader::refuse(clang::SourceLocation at, std::string_view format, const Args&... args) {
-  clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-  engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
-      << fmt::vformat(format, fmt::make_format_args(args...));
+  report_error(sema_, at, fmt::vformat(format, fmt::make_format_args(args...)));
   return false;
 }
 

@@ -21,8 +21,8 @@ namespace smelt::aot::msl {
 std::optional<Stage> stage_of(const clang::FunctionDecl& function);
 inline constexpr llvm::StringLiteral kStitchable = "stitchable";
 
-/// Of a scalar or a vector of numbers; nothing for any other type.
-std::optional<ValueShape> shape_of(clang::QualType type);
+/// Of a scalar or a vector of numbers, which a stage is given none of 64 bits of; nothing for any other type.
+std::optional<ValueShape> shape_of(clang::QualType type, bool with_64_bits = false);
 /// The same type as C++ mangles it: "Dv4_f".
 std::string mangled(std::string_view type_name, const ValueShape& shape);
 /// A structure of the user's; null for every other type.

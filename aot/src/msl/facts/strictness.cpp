@@ -8,6 +8,7 @@
 #include "msl/facts/strictness.hpp"
 
 #include "msl/facts/read_facts.hpp"
+#include "msl/facts/report.hpp"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ExprCXX.h"
@@ -82,9 +83,7 @@ class StrictnessVisitor : public clang::RecursiveASTVisitor<StrictnessVisitor> {
 
   template <class... Args>
   void error(clang::SourceLocation at, fmt::format_string<Args...> format, Args&&... args) {
-    clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-    engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
-        << fmt::format(format, std::forward<Args>(args)...);
+    report_error(sema_, at, fmt::format(format, std::forward<Args>(args)...));
   }
 
   bool holds_sampler(clang::QualType type, unsigned depth) const {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "msl/facts/visible_reader.hpp"
 
+#include "kernel_ir/handles.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/handles.hpp"
 #include "msl/facts/read_facts.hpp"
+#include "msl/facts/report.hpp"
 #include "msl/facts/stage_reader.hpp"
 
 #include "clang/AST/ASTContext.h"
@@ -17,14 +19,13 @@
 namespace smelt::aot::msl {
 namespace {
 
-/// Where the parts of a texture's name go: "texture2d_array" is "texture_2d_array", "texture_buffer"
-/// "texture_buffer_1d".
+/// "texture2d_array<...>" is "texture_2d_array".
 std::string texture_word(llvm::StringRef name) {
-  name = name.take_until([](char c) { return c == '<'; });
-  for (const llvm::StringRef family : {"texture", "depth"})
-    if (llvm::StringRef rest = name; rest.consume_front(family))
-      return rest == "_buffer" ? family.str() + "_buffer_1d" : fmt::format("{}_{}", family.str(), rest.str());
-  return {};
+  const std::string structure = kernel_ir::handle_structure(name);
+  llvm::StringRef word = structure;
+  word.consume_front("struct._");
+  word.consume_back("_t");
+  return word.str();
 }
 
 /// Whole structure types alone have no parameter that would say more than their members do.
@@ -32,29 +33,11 @@ bool is_empty(const clang::CXXRecordDecl& record) {
   return record.field_empty() && record.getNumBases() == 0;
 }
 
-/// Scalars and vectors, also of what a stage is not given: 64 bits.
-std::optional<ValueShape> passed_shape(clang::QualType type) {
-  if (auto shape = shape_of(type)) return shape;
-  ValueShape shape{.bits = 64};
-  clang::QualType element = type.getCanonicalType();
-  if (const VectorShape vector = vector_shape(type); vector.lanes != 0) {
-    element = vector.element.getCanonicalType();
-    shape.lanes = vector.lanes;
-  }
-  const auto* builtin = element->getAs<clang::BuiltinType>();
-  if (builtin == nullptr) return std::nullopt;
-  const auto kind = builtin->getKind();
-  const bool is_wide = kind == clang::BuiltinType::Long || kind == clang::BuiltinType::ULong;
-  return is_wide ? std::optional(shape) : std::nullopt;
-}
-
 }  // namespace
 
 template <class... Args>
 bool VisibleReader::refuse(clang::SourceLocation at, std::string_view format, const Args&... args) {
-  clang::DiagnosticsEngine& engine = sema_.getDiagnostics();
-  engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
-      << fmt::vformat(format, fmt::make_format_args(args...));
+  report_error(sema_, at, fmt::vformat(format, fmt::make_format_args(args...)));
   return false;
 }
 
@@ -69,7 +52,7 @@ bool VisibleReader::read_result(const clang::FunctionDecl& function) {
   const clang::QualType type = function.getReturnType();
   const std::string name = metal_name(type, sema_.getASTContext());
   const clang::SourceLocation at = function.getLocation();
-  const auto shape = passed_shape(type);
+  const auto shape = shape_of(type, true);
   if (type->isVoidType()) {
     if (is_stitchable_) return refuse(at, "stitchable function '{}' returns nothing", function.getNameAsString());
     return true;
@@ -127,7 +110,7 @@ bool VisibleReader::read_passed(const Passed& passed) {
       count = static_cast<unsigned>(array->getSize().getLimitedValue(UINT32_MAX));
       type = array->getElementType();
     }
-    const auto shape = passed_shape(type);
+    const auto shape = shape_of(type, true);
     fact.type_name = metal_name(type, context);
     if (!shape)
       return refuse(passed.decl->getLocation(), "'{}': a visible function that is given a '{}' is not supported",

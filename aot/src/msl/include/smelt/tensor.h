@@ -605,6 +605,13 @@ struct matmul2d {
     return {};
   }
 
+  template <class Input, class From>
+  static __SMELT_INLINE Input __taken_over(const From& of) {
+    Input input;
+    for (ushort i = 0; i < input.get_capacity() && i < of.get_capacity(); ++i)
+      input[i] = typename Input::element_type(of[i]);
+    return input;
+  }
   /// Another product's destination as an operand, where each thread holds the same elements of both.
   template <class Left, class Right, class T, class E, class X, class Layout>
   __SMELT_INLINE bool is_compatible_as_left_input(const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
@@ -618,17 +625,13 @@ struct matmul2d {
   __SMELT_INLINE cooperative_tensor_left_input_t<Left, Right, T> get_left_input_cooperative_tensor(
       const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
     __check_inputs();
-    cooperative_tensor_left_input_t<Left, Right, T> input;
-    for (ushort i = 0; i < input.get_capacity() && i < of.get_capacity(); ++i) input[i] = Left(of[i]);
-    return input;
+    return __taken_over<cooperative_tensor_left_input_t<Left, Right, T>>(of);
   }
   template <class Left, class Right, class T, class E, class X, class Layout>
   __SMELT_INLINE cooperative_tensor_right_input_t<Left, Right, T> get_right_input_cooperative_tensor(
       const metal::__tensors::cooperative_tensor<E, X, Layout>& of) const {
     __check_inputs();
-    cooperative_tensor_right_input_t<Left, Right, T> input;
-    for (ushort i = 0; i < input.get_capacity() && i < of.get_capacity(); ++i) input[i] = Right(of[i]);
-    return input;
+    return __taken_over<cooperative_tensor_right_input_t<Left, Right, T>>(of);
   }
 
   /// Destination = left * right, or += with multiply_accumulate. Each of them a tensor, or held by threads.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Errors at the user's line that Clang itself does not have.
+#pragma once
+
+#include "clang/Sema/Sema.h"
+
+#include <string>
+
+namespace smelt::aot::msl {
+
+inline void report_error(clang::Sema& sema, clang::SourceLocation at, const std::string& text) {
+  clang::DiagnosticsEngine& engine = sema.getDiagnostics();
+  engine.Report(at, engine.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << text;
+}
+
+}  // namespace smelt::aot::msl
