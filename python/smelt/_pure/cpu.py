@@ -296,6 +296,7 @@ class Kernel:
         facts = capi.FunctionInfo()
         capi.check(loader.function_get_info(function.pointer, c.byref(facts)))
         self.name: str = capi.text_at(facts.name, facts.name_length)
+        self.kind = _FUNCTION_KINDS[facts.kind]
         self._constant_count: int = facts.constant_count
         self.max_threads_per_threadgroup: int = limits.max_threads_per_threadgroup
         self.thread_execution_width: int = limits.thread_execution_width

@@ -41,13 +41,16 @@ TEST_CASE("kernel_entry_bindings_and_inputs_in_the_functions_order") {
   REQUIRE(entry->interface.parameters.size() == 3);
   CHECK(std::get<Binding>(entry->interface.parameters[1]).kind == BindingClass::buffer);
   CHECK(std::get<Binding>(entry->interface.parameters[1]).slot == 2);
+  llvm::LLVMContext another;
+  const auto with_tensor = entry_with(another, "tensor");
+  REQUIRE(with_tensor);
+  CHECK(std::get<Binding>(with_tensor->interface.parameters[1]).kind == BindingClass::tensor);
   CHECK(std::get<Input>(entry->interface.parameters[2]).name == "thread_position_in_grid");
 }
 
 TEST_CASE("kernel_entry_classes_that_are_refused_are_named") {
   const std::pair<const char*, const char*> refusals[] = {
       {"visible_function_table", "argument 1 is of kind 'air.visible_function_table': not on the CPU"},
-      {"tensor", "argument 1 is of kind 'air.tensor': not on the CPU"},
       {"vertex_input", "argument 1 is of kind 'air.vertex_input': not on the CPU"},
       {"imageblock", "argument 1 is of kind 'air.imageblock': not on the CPU"}};
   for (const auto& [kind, wanted] : refusals) {

@@ -96,9 +96,12 @@ struct __components {
   __SMELT_INLINE constexpr __components() {}
   template <class A>
   __SMELT_INLINE constexpr void append(A value) {
+    // Without a loop: it would still be one, through memory, where the parts meet in a vector.
     if constexpr (__shape<A>::is_vector) {
-      for (int i = 0; i < __shape<A>::count; ++i) e[filled + i] = value.__at(i);
-      filled += __shape<A>::count;
+      append(value.__at(0));
+      append(value.__at(1));
+      if constexpr (__shape<A>::count > 2) append(value.__at(2));
+      if constexpr (__shape<A>::count > 3) append(value.__at(3));
     } else {
       e[filled++] = static_cast<T>(value);
     }
