@@ -11,6 +11,25 @@
 
 /// The driver inlines every function that is no kernel.
 #define __SMELT_INLINE inline
+/// The statement once for each component or column, `i` a constant. No loop: nothing unrolls one before AIR is written,
+/// and one that picks a component by its number keeps the vector in memory.
+#define __SMELT_EACH(i, count, ...) \
+  {                                 \
+    constexpr int i = 0;            \
+    __VA_ARGS__;                    \
+  }                                 \
+  {                                 \
+    constexpr int i = 1;            \
+    __VA_ARGS__;                    \
+  }                                 \
+  if constexpr (count > 2) {        \
+    constexpr int i = 2;            \
+    __VA_ARGS__;                    \
+  }                                 \
+  if constexpr (count > 3) {        \
+    constexpr int i = 3;            \
+    __VA_ARGS__;                    \
+  }
 /// The result depends on the operands alone.
 #define __SMELT_PURE __attribute__((const))
 /// Other lanes take part: no pass may move the call into or out of a branch.

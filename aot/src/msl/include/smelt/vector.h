@@ -145,11 +145,11 @@ namespace __vectors {
   }                                                                                           \
   __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) {                    \
     constexpr int at[] = {__VA_ARGS__};                                                       \
-    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));                              \
+    __SMELT_EACH(i, count, __set(at[i], value.__at(i)))                                       \
   }                                                                                           \
   __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {                     \
     constexpr int at[] = {__VA_ARGS__};                                                       \
-    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);                              \
+    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i))                                       \
   }                                                                                           \
   __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
 
@@ -236,7 +236,7 @@ namespace __vectors {
   __SMELT_INLINE constexpr E __n() const {                                                               \
     if (!__builtin_is_constant_evaluated()) return __v;                                                  \
     T all[N] = {};                                                                                       \
-    for (int i = 0; i < N; ++i) all[i] = __at(i);                                                        \
+    __SMELT_EACH(i, N, all[i] = __at(i))                                                                 \
     return __native_of<T>(all);                                                                          \
   }                                                                                                      \
   template <class M>                                                                                     \
@@ -473,11 +473,11 @@ struct vec<__extended<T, N>> {
   }                                                                        \
   __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) { \
     constexpr int at[] = {__VA_ARGS__};                                    \
-    for (int i = 0; i < count; ++i) __set(at[i], value.__at(i));           \
+    __SMELT_EACH(i, count, __set(at[i], value.__at(i)))                    \
   }                                                                        \
   __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {  \
     constexpr int at[] = {__VA_ARGS__};                                    \
-    for (int i = 0; i < count; ++i) (&x)[at[i]] = value.__at(i);           \
+    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i))                    \
   }                                                                        \
   __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
 
@@ -568,7 +568,7 @@ struct vec<__extended<T, N>> {
   template <class P>                                                                             \
     requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                      \
   __SMELT_INLINE packed_vec(P& other) {                                                          \
-    for (int i = 0; i < N; ++i) (&x)[i] = (&other.x)[i];                                         \
+    __SMELT_EACH(i, N, (&x)[i] = (&other.x)[i])                                                  \
   }                                                                                              \
   template <class P>                                                                             \
     requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                      \
@@ -578,7 +578,7 @@ struct vec<__extended<T, N>> {
   template <class P>                                                                             \
     requires(__is_volatile(P))                                                                   \
   __SMELT_INLINE P& operator=(this P& self, packed_vec value) {                                  \
-    for (int i = 0; i < N; ++i) (&self.x)[i] = (&value.x)[i];                                    \
+    __SMELT_EACH(i, N, (&self.x)[i] = (&value.x)[i])                                             \
     return self;                                                                                 \
   }                                                                                              \
   __SMELT_PACKED_ARITHMETIC(+)                                                                   \
