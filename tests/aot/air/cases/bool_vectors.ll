@@ -24,3 +24,32 @@ define void @k(ptr %p, ptr %q) "smelt.kernel" {
   store volatile i32 %z, ptr %q
   ret void
 }
+;;; the bools of a bool2, as LLVM reads them from its bytes
+; never: <16 x i1>
+; never: lshr
+; never: insertelement <16
+; expect: extractelement <2 x i1>
+define void @k(ptr %p, ptr %q) "smelt.kernel" {
+  %v = load volatile <2 x i32>, ptr %p
+  %c = icmp sgt <2 x i32> %v, zeroinitializer
+  %w = zext <2 x i1> %c to <2 x i8>
+  %b = bitcast <2 x i8> %w to <16 x i1>
+  %x = extractelement <16 x i1> %b, i64 0
+  %y = extractelement <16 x i1> %b, i64 8
+  %e = or i1 %x, %y
+  %z = zext i1 %e to i32
+  store volatile i32 %z, ptr %q
+  ret void
+}
+;;; a bit in a lane of a vector
+; never: i1>
+; expect: extractelement <2 x i8>
+; expect: lshr i8
+define void @k(ptr %p, ptr %q) "smelt.kernel" {
+  %v = load volatile <2 x i8>, ptr %p
+  %b = bitcast <2 x i8> %v to <16 x i1>
+  %x = extractelement <16 x i1> %b, i64 11
+  %z = zext i1 %x to i32
+  store volatile i32 %z, ptr %q
+  ret void
+}
