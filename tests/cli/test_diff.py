@@ -52,7 +52,7 @@ def blobs(data):
             at += 6 + size
         at = end
         offset, size = struct.unpack_from("<Q", data, tags[b"OFFT"] + 16)[0], struct.unpack_from("<Q", data, tags[b"MDSZ"])[0]
-        name = data[tags[b"NAME"] :].split(b"\0", 1)[0].decode()
+        name = data[tags[b"NAME"] : data.index(b"\0", tags[b"NAME"])].decode()
         yield name, tags, bitcode_at + offset, size
 
 
@@ -60,7 +60,7 @@ def with_module(library, function, bitcode):
     """The library with another module for one function. Its bitcode lies last, as in Apple's libraries."""
     data = bytearray(library)
     bitcode_at = struct.unpack_from("<Q", data, 72)[0]
-    section = b""
+    section = bytearray()
     for name, tags, first, size in list(blobs(library)):
         blob = bitcode + bytes(-len(bitcode) % 16) if name == function else library[first : first + size]
         struct.pack_into("<Q", data, tags[b"OFFT"] + 16, len(section))

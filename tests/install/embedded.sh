@@ -11,7 +11,7 @@ run() { "$@" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
 # Our own cache of compilations, where there is one, since the tree does not turn it on in somebody else's project.
 launcher=$(command -v ccache || true)
 run cmake -S "$here/embedder" -B "$work/build" -DSMELT_FOLDER="$source" -DRUN_SOURCE="$here/run.c" \
-  ${launcher:+-DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"}
+  -DSMELT_UNITY=ON ${launcher:+-DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"}
 run cmake --build "$work/build" --parallel 2
 "$work/build/run" "$package"
 surplus=$(find "$work/build" \( -name 'test_*' -o -name 'bench_*' -o -name '*.so' -o -name 'smelt' -type f \) | head)
