@@ -209,6 +209,22 @@ TEST_CASE("matrices of lists of numbers, names of parameters that mean nothing")
   CHECK(ir.find("float 2.500000e-01") != std::string::npos);
 }
 
+TEST_CASE("components and columns are no loops in AIR, where nothing unrolls them") {
+  const std::string ir = ir_of(
+      "struct M { float4x4 all; packed_float3 place; };\n"
+      "fragment float4 f(float4 p [[position]], constant M* m [[buffer(0)]], device M* out [[buffer(1)]]) {\n"
+      "  float4 v = m->all * p;\n"
+      "  v.zyx = v.xyz * 2;\n"
+      "  v.yw = m->place.zx;\n"
+      "  out->place.xz = v.wy;\n"
+      "  out->all = transpose(m->all) * 3 + m[1].all;\n"
+      "  const float3x3 a(m->all[0].xyz, v.xyw, float3(p.xy, 1));\n"
+      "  const bool same = all(bool4(bool2(v.xy == p.zw), v.zw < p.xy));\n"
+      "  return float4(p.xyz * a, same || m->all == out->all);\n}\n",
+      "f");
+  for (const char* part : {" alloca ", "llvm.loop", " x i8>", "lshr"}) CHECK_MESSAGE(ir.find(part) == ir.npos, part);
+}
+
 TEST_CASE("a kernel gets stage_in: members with attributes, as parameters of their own") {
   const EntryText made = entry_of(R"(
 struct In { float4 place [[attribute(0)]]; ushort2 uv [[attribute(3)]]; };
