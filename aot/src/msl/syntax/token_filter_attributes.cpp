@@ -81,8 +81,10 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
       put(fmt::format("\"{}\"", std::string(in_[open + 1].getIdentifierInfo()->getName())),
           in_[open + 1].getLocation());
     } else {
-      if (is_word_first)
-        put(fmt::format("\"{}\"", std::string(in_[++open].getIdentifierInfo()->getName())), in_[open].getLocation());
+      if (is_word_first) {
+        ++open;
+        put(fmt::format("\"{}\"", std::string(in_[open].getIdentifierInfo()->getName())), in_[open].getLocation());
+      }
       out_.insert(out_.end(), in_.begin() + static_cast<std::ptrdiff_t>(open) + 1,
                   in_.begin() + static_cast<std::ptrdiff_t>(close) - 1);
     }

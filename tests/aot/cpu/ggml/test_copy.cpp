@@ -80,7 +80,8 @@ TEST_CASE("copies between element types, rows with gaps, several to a threadgrou
     describe_copy(call, x, out, 100);
     call.in(1, x).out(2, out.poison()).groups({3, 3, 2}, {100, 2, 1});
     call.run().expect(
-        2, [&, to = to](int64_t i0, int64_t i1, int64_t i2, int64_t i3) { return rounded(to, x.at(i0, i1, i2, i3)); },
+        2,
+        [&, type = to](int64_t i0, int64_t i1, int64_t i2, int64_t i3) { return rounded(type, x.at(i0, i1, i2, i3)); },
         {0, 0});
   }
 }
