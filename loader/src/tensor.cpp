@@ -6,6 +6,7 @@
 #include "library_data.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -34,6 +35,26 @@ std::optional<std::string_view> element_of_type(const ArgInfo& argument) {
   return type.substr(0, type.find(','));
 }
 
+/// 2 of "tensor<half, dextents<int, 2>>" and of "tensor<half, extents<int, 16, 8>>"; nothing for what is not read.
+std::optional<int32_t> rank_of_type(std::string_view type) {
+  const auto behind = [&](std::string_view word) {
+    const size_t at = type.find(word);
+    return at == type.npos ? std::string_view() : type.substr(at + word.size());
+  };
+  std::string_view numbers = behind("dextents<");
+  const bool is_count = !numbers.empty();
+  if (!is_count) numbers = behind("extents<");
+  numbers = numbers.substr(0, numbers.find('>'));
+  if (!is_count && !numbers.empty()) return static_cast<int32_t>(std::ranges::count(numbers, ','));
+  const size_t comma = numbers.rfind(',');
+  if (comma == numbers.npos) return std::nullopt;
+  numbers.remove_prefix(comma + 1);
+  while (numbers.starts_with(' ')) numbers.remove_prefix(1);
+  int32_t rank = 0;
+  const auto [end, error] = std::from_chars(numbers.data(), numbers.data() + numbers.size(), rank);
+  return error == std::errc() && end == numbers.data() + numbers.size() ? std::optional(rank) : std::nullopt;
+}
+
 }  // namespace
 
 Result<void> Encoder::set_tensor(uint32_t index, BufferRef buffer, uint64_t offset, const TensorShape& shape) {
@@ -46,7 +67,7 @@ Result<void> Encoder::set_tensor(uint32_t index, BufferRef buffer, uint64_t offs
     return fail(Errc::invalid_argument,
                 "set_tensor({}): want a buffer, elements float, half, bfloat, char, uchar or int, and 1 to {} extents, "
                 "with as many strides or none; got '{}', {} extents and {} strides",
-                index, SMELT_CPU_TENSOR_RANK, shape.element, rank, shape.strides.size());
+                index, int{SMELT_CPU_TENSOR_RANK}, shape.element, rank, shape.strides.size());
   smelt_cpu_tensor record{};
   constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
   uint64_t next = 1, last = 0;
@@ -74,7 +95,6 @@ Result<void> Encoder::set_tensor(uint32_t index, BufferRef buffer, uint64_t offs
   record.bytes = static_cast<int64_t>(buffer->size());
   record.object = static_cast<int32_t>(index);
   SMELT_TRY_VOID(set_bytes(index, {reinterpret_cast<const std::byte*>(&record), sizeof record}));
-  lengths_[index] = buffer->size();
   slots_[index].buffer = std::move(buffer);
   tensors_ |= slot_mask(index);
   return {};
@@ -95,8 +115,20 @@ Result<void> Encoder::check_tensors(const PipelineState& pipeline) const {
       return fail(Errc::argument_mismatch,
                   "kernel '{}': buffer {} '{}' is a {}, and the one that is bound has other elements", pipeline.name(),
                   argument.index, argument.name, argument.type_name);
+    if (const auto rank = rank_of_type(argument.type_name); rank && *rank != record.rank)
+      return fail(Errc::argument_mismatch,
+                  "kernel '{}': buffer {} '{}' is a {}, and the one that is bound has {} dimensions", pipeline.name(),
+                  argument.index, argument.name, argument.type_name, record.rank);
   }
   return {};
+}
+
+std::optional<std::span<const std::byte>> tensor_memory(const ArgInfo& argument, const smelt_cpu_dispatch& dispatch) {
+  if (!element_of_type(argument) || argument.index >= SMELT_CPU_MAX_BUFFERS ||
+      dispatch.buffers[argument.index] == nullptr || dispatch.buffer_bytes[argument.index] != sizeof(smelt_cpu_tensor))
+    return std::nullopt;
+  const auto& record = *static_cast<const smelt_cpu_tensor*>(dispatch.buffers[argument.index]);
+  return std::span(reinterpret_cast<const std::byte*>(record.data) - record.offset, static_cast<size_t>(record.bytes));
 }
 
 }  // namespace smelt::loader
