@@ -84,7 +84,8 @@ Result<void> Encoder::set_tensor(uint32_t index, const ArrayView& array) {
   for (size_t i = 0; i < rank; ++i) {
     const uint64_t extent = shape.extents[i];
     const int64_t bytes = array.strides.empty() ? 0 : array.strides[rank - 1 - i];
-    const bool counts = !array.strides.empty() && extent > 1;  // where a single element would be followed by is no matter
+    const bool counts =
+        !array.strides.empty() && extent > 1;  // where a single element would be followed by is no matter
     if (counts && (bytes < 0 || static_cast<uint64_t>(bytes) % element->bytes != 0))
       return fail(Errc::invalid_argument, "set_tensor({}): a stride of {} bytes is no number of elements", index,
                   bytes);
@@ -122,11 +123,12 @@ Result<void> Encoder::bind_tensor(uint32_t index, std::span<std::byte> memory, u
   for (size_t i = 0; i < rank && fits; ++i) {
     const uint64_t extent = shape.extents[i], stride = shape.strides.empty() ? next : shape.strides[i];
     if (i == 0 ? stride != 1 : stride < std::max(next, before))
-      return fail(Errc::invalid_argument,
-                  "set_tensor({}): strides {} of extents {}; Metal wants 1 for dimension 0, and for each other at least "
-                  "the one before times the extent there (dimension 0 is an array's last; a transposed array has to be "
-                  "copied)",
-                  index, fmt::join(shape.strides, ", "), fmt::join(shape.extents, ", "));
+      return fail(
+          Errc::invalid_argument,
+          "set_tensor({}): strides {} of extents {}; Metal wants 1 for dimension 0, and for each other at least "
+          "the one before times the extent there (dimension 0 is an array's last; a transposed array has to be "
+          "copied)",
+          index, fmt::join(shape.strides, ", "), fmt::join(shape.extents, ", "));
     fits = extent <= kMost && stride <= kMost;
     if (!fits) break;
     record.extent[i] = static_cast<int32_t>(extent);

@@ -159,8 +159,9 @@ void Arguments::bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle
   const std::string where = fmt::format("{} ({})", place(parameter), parameter.type_name);
   Tensor& tensor = tensors_.emplace_back();
   if (is_number(value) || !tensor.take(value, parameter.position))
-    raise(Errc::argument_type, "{}: want an array (buffer protocol or DLPack), whose last dimension is dimension 0; got {}",
-          where, type_name(value));
+    raise(Errc::argument_type,
+          "{}: want an array (buffer protocol or DLPack), whose last dimension is dimension 0; got {}", where,
+          type_name(value));
   if (!tensor.writable)
     raise(Errc::argument_type, "{}: the kernel may write to it, and the array is read-only; pass a copy", where);
   if (tensor.rank > Tensor::kKnownRank)
@@ -169,8 +170,8 @@ void Arguments::bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle
   auto bound = encoder.set_tensor(index, {tensor.data, std::span(tensor.shape).first(rank),
                                           std::span(tensor.strides).first(rank), scalar_of(tensor.kind, tensor.item)});
   if (!bound)
-    raise(bound.error().code,
-          "{}: an array of {}: {}", where, element_name(tensor.kind, tensor.item), bound.error().message);
+    raise(bound.error().code, "{}: an array of {}: {}", where, element_name(tensor.kind, tensor.item),
+          bound.error().message);
   if (!first_array_) first_array_ = tensors_.size() - 1;
   bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps(),
                     tensor.contiguous});

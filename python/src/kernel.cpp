@@ -221,7 +221,8 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     const bool is_stage =
         argument.kind == loader::ArgumentKind::stage_input || argument.kind == loader::ArgumentKind::stage_output;
     if ((argument.kind != loader::ArgumentKind::buffer && !is_stage && !loader::tensor_element(argument)) ||
-        argument.index >= declared_.size()) continue;
+        argument.index >= declared_.size())
+      continue;
     declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }

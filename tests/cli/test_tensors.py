@@ -576,10 +576,90 @@ class TensorTest(CliTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"writes 2 bytes at offset 16 of an array of its own, outside of it", result.stderr)
 
-    def test_watched_code_has_no_tensors(self):
-        result = smelt("compile", self.source(INLINE), "--target", "macos26.2", "--checked=races",
+    # ---- Watched
+
+    TILE_BY_FOUR = """kernel void tile(device half* a, device half* b, device float* c,
+          ushort t [[thread_index_in_threadgroup]]) {
+          threadgroup half s[32 * 16];
+          for (int i = t; i < 512; i += 128) s[i] = a[i];
+          %s
+          constexpr auto d = matmul2d_descriptor(32, 32, 16); matmul2d<d, execution_simdgroups<4>> op;
+          op.run(tensor(s, dextents<int, 2>(16, 32)), tensor(b, dextents<int, 2>(32, 16)),
+                 tensor(c, dextents<int, 2>(32, 32)));
+          %s
+          if (t == 0) c[1] += c[1023]; }"""
+    WATCH = "--checked=memory,races,sync"
+
+    def watched(self, text, function, *arguments, threads=(128, 128)):
+        package = self.compile(text, self.WATCH, name="watched")
+        return smelt("run", self.WATCH, package, function, "--threads", threads[0], "--group", threads[1], *arguments)
+
+    def test_races_of_products(self):
+        before, after = "threadgroup_barrier(mem_flags::mem_threadgroup);", "threadgroup_barrier(mem_flags::mem_device);"
+        sizes = ("f16[512]", "f16[512]", "f32[1024]")
+        for first, second, wanted in ((before, after, ()), ("", after, ("reads", "writes", "'s'")), (before, "", ("'c'",))):
+            result = self.watched(self.TILE_BY_FOUR % (first, second), "tile", *sizes)
+            self.assertEqual(result.returncode, 1 if wanted else 0, result.stderr)
+            for word in wanted:
+                self.assertIn(word, result.stderr.decode())
+
+    def test_races_of_stores(self):
+        """Two groups store the same tile; a thread reads what another one of its SIMD-group loads."""
+        text = """kernel void twice(device half* a, device float* c, uint g [[threadgroup_position_in_grid]]) {
+          constexpr auto d = matmul2d_descriptor(16, 32, 16); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a + 512 * g, dextents<int, 2>(16, 16)); auto B = tensor(a, dextents<int, 2>(32, 16));
+          auto t = op.get_destination_cooperative_tensor<decltype(A), decltype(B), float>();
+          op.run(A, B, t);
+          auto C = tensor(c + %d * g, dextents<int, 2>(32, 16)); t.store(C); }"""
+        values = npy.write(self.folder / "a.npy", [float(i % 7 - 3) for i in range(1024)], "<f2")
+        sizes = (values, "f32[1024]")
+        self.assertEqual(self.watched(text % 512, "twice", *sizes, threads=(64, 32)).returncode, 0)
+        result = self.watched(text % 256, "twice", *sizes, threads=(64, 32))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"no barrier orders threads of different groups", result.stderr)
+        text = """kernel void load(device half* a, device float* c, ushort lane [[thread_index_in_simdgroup]]) {
+          constexpr auto d = matmul2d_descriptor(16, 16, 16); matmul2d<d, execution_simdgroup> op;
+          auto l = op.get_left_input_cooperative_tensor<half, half, float>();
+          if (lane == 31) a[0] = 5;
+          %s
+          l.load(tensor(a, dextents<int, 2>(16, 16)));
+          op.run(l, tensor(a + 256, dextents<int, 2>(16, 16)), tensor(c, dextents<int, 2>(16, 16))); }"""
+        barrier = "simdgroup_barrier(mem_flags::mem_device);"
+        self.assertEqual(self.watched(text % barrier, "load", *sizes, threads=(32, 32)).returncode, 0)
+        result = self.watched(text % "", "load", *sizes, threads=(32, 32))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"simdgroup_barrier(mem_flags::mem_device) between them", result.stderr)
+
+    def test_races_of_bound_tensors(self):
+        package = self.compile(SIMPLE + COOPERATIVE, self.WATCH)
+        self.checked_option = (self.WATCH,)
+        self.product(package, "simple_matmul", 100, 70, 37)
+        self.product(package, "coop_matmul", 100, 70, 37, factor=2)
+        text = SIMPLE.replace("g.x * 32, g.y * 64); op.run", "0, g.y * 64); op.run")
+        result = self.watched(text, "simple_matmul", "f16[64,16]", "f16[16,64]", "f32[64,64]", threads=(256, 128))
+        self.assertNotEqual(text, SIMPLE)
+        self.assertEqual(result.returncode, 0, result.stderr)  # all write zeros: the same value
+        a = npy.write(self.folder / "a.npy", [1.0] * 1024, "<f2", (64, 16))
+        b = npy.write(self.folder / "b.npy", [float(i % 64 // 32) for i in range(1024)], "<f2", (16, 64))
+        result = self.watched(text, "simple_matmul", a, b, "f32[64,64]", threads=(256, 128))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr.decode(), "buffer 2 'C'")
+
+    def test_products_that_not_all_lanes_reach(self):
+        text = """kernel void some(device half* a, device float* c, ushort lane [[thread_index_in_simdgroup]]) {
+          constexpr auto d = matmul2d_descriptor(16, 16, 16); matmul2d<d, execution_simdgroup> op;
+          auto A = tensor(a, dextents<int, 2>(16, 16));
+          if (lane < %d) op.run(A, A, tensor(c, dextents<int, 2>(16, 16))); }"""
+        sizes = ("f16[256]", "f32[256]")
+        self.assertEqual(self.watched(text % 32, "some", *sizes, threads=(32, 32)).returncode, 0)
+        result = self.watched(text % 20, "some", *sizes, threads=(32, 32))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"all threads of a SIMD group must come to it", result.stderr)
+
+    def test_elements_are_not_followed(self):
+        result = smelt("compile", self.source(INLINE), "--target", "macos26.2", "--checked=init",
                        "-o", self.folder / "k.smelt")  # fmt: skip
-        self.assertIn(b"works on tensors, of which only memory is checked (--checked=memory)", result.stderr)
+        self.assertIn(b"works on tensors, whose elements are not followed (--checked=init)", result.stderr)
 
     # ---- What is refused
 

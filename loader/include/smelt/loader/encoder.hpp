@@ -46,8 +46,8 @@ class Encoder {
   /// `unsupported` elsewhere.
   Result<void> set_memory(uint32_t index, std::span<std::byte> memory);
   /// What an argument tensor<T, ...> [[buffer(index)]] is: elements in `buffer`, from byte `offset` on. Kept until
-  /// replaced. Errors: invalid_argument when the shape leaves the buffer or is none of Metal's; `unsupported` on devices
-  /// other than the cpu.
+  /// replaced. Errors: invalid_argument when the shape leaves the buffer or is none of Metal's; `unsupported` on
+  /// devices other than the cpu.
   Result<void> set_tensor(uint32_t index, BufferRef buffer, uint64_t offset, const TensorShape& shape);
   /// The same of an array, borrowed until the dispatch has run. Its last index is dimension 0. Elements of 16 bits
   /// without a sign are the bits of bfloat.
