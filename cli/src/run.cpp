@@ -214,11 +214,9 @@ Result<LibraryRef> load(const RunOptions& options, const DeviceRef& device) {
 /// The array of an argument that is a tensor: its last dimension is dimension 0.
 std::optional<TensorShape> tensor_shape(const Function& function, uint32_t index, const RunArgument& argument) {
   for (const ArgInfo& one : function.args()) {
-    std::string_view type = one.type_name;
-    constexpr std::string_view kTensor = "tensor<";
-    if (one.kind != ArgumentKind::other || one.index != index || !type.starts_with(kTensor)) continue;
-    type.remove_prefix(kTensor.size());
-    TensorShape shape{std::string(type.substr(0, type.find(','))), {}, {}};
+    const auto element = tensor_element(one);
+    if (!element || one.index != index) continue;
+    TensorShape shape{std::string(*element), {}, {}};
     shape.extents.assign(argument.array.shape.rbegin(), argument.array.shape.rend());
     return shape;
   }
@@ -260,7 +258,7 @@ void warn_of_mismatches(const Function& function, const RunOptions& options, con
   const auto args = function.args();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
-      const bool is_tensor = one.kind == ArgumentKind::other && one.type_name.starts_with("tensor<");
+      const bool is_tensor = tensor_element(one).has_value();
       return (class_of(one.kind) == BindingClass::buffer || is_tensor) && !is_stage_array(one) && one.index <= i &&
              i < one.index + std::max<size_t>(one.array_size, 1);
     });

@@ -4,6 +4,7 @@
 
 #include "smelt/base/trace.hpp"
 #include "smelt/loader/library.hpp"
+#include "smelt/schema/cpu_abi.h"
 #include "smelt/schema/package.hpp"
 
 #include "container.hpp"
@@ -12,6 +13,7 @@
 #include "pipeline_cache.hpp"
 
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 namespace smelt::loader {
@@ -57,6 +59,9 @@ struct FunctionRows {
   mutable std::vector<ArgInfo> args_;
 };
 using FunctionRowsRef = std::shared_ptr<const FunctionRows>;
+
+/// All memory of the buffer in which a bound tensor lies; nothing for other arguments and where none is bound.
+std::optional<std::span<const std::byte>> tensor_memory(const ArgInfo& argument, const smelt_cpu_dispatch& dispatch);
 
 /// Where a function is from, for a trace.
 TraceFacts trace_facts(const FunctionRows& function);

@@ -6,6 +6,7 @@
 #include "library_data.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -16,17 +17,45 @@ struct TensorElement {
   std::string_view name;
   int32_t type;
   uint64_t bytes;
+  ScalarType scalar;
 };
-constexpr TensorElement kTensorElements[] = {{"float", 0, 4}, {"half", 1, 2},  {"bfloat", 2, 2},
-                                             {"char", 3, 1},  {"uchar", 4, 1}, {"int", 7, 4}};
+constexpr TensorElement kTensorElements[] = {{"float", 0, 4, ScalarType::f32},   {"half", 1, 2, ScalarType::f16},
+                                             {"bfloat", 2, 2, ScalarType::bf16}, {"char", 3, 1, ScalarType::i8},
+                                             {"uchar", 4, 1, ScalarType::u8},    {"int", 7, 4, ScalarType::i32}};
 
-const TensorElement* tensor_element(std::string_view name) {
+const TensorElement* element_named(std::string_view name) {
   const auto* const found = std::ranges::find(kTensorElements, name, &TensorElement::name);
   return found != std::end(kTensorElements) ? found : nullptr;
 }
+const TensorElement* element_of(ScalarType scalar) {
+  if (scalar == ScalarType::u16) scalar = ScalarType::bf16;  // NumPy has no bfloat16
+  const auto* const found = std::ranges::find(kTensorElements, scalar, &TensorElement::scalar);
+  return found != std::end(kTensorElements) ? found : nullptr;
+}
 
-/// "half" of "tensor<half, dextents<int, 2>>"; nothing where the argument is no tensor.
-std::optional<std::string_view> element_of_type(const ArgInfo& argument) {
+/// 2 of "tensor<half, dextents<int, 2>>" and of "tensor<half, extents<int, 16, 8>>"; nothing for what is not read.
+std::optional<int32_t> rank_of_type(std::string_view type) {
+  const auto behind = [&](std::string_view word) {
+    const size_t at = type.find(word);
+    return at == type.npos ? std::string_view() : type.substr(at + word.size());
+  };
+  std::string_view numbers = behind("dextents<");
+  const bool is_count = !numbers.empty();
+  if (!is_count) numbers = behind("extents<");
+  numbers = numbers.substr(0, numbers.find('>'));
+  if (!is_count && !numbers.empty()) return static_cast<int32_t>(std::ranges::count(numbers, ','));
+  const size_t comma = numbers.rfind(',');
+  if (comma == numbers.npos) return std::nullopt;
+  numbers.remove_prefix(comma + 1);
+  while (numbers.starts_with(' ')) numbers.remove_prefix(1);
+  int32_t rank = 0;
+  const auto [end, error] = std::from_chars(numbers.data(), numbers.data() + numbers.size(), rank);
+  return error == std::errc() && end == numbers.data() + numbers.size() ? std::optional(rank) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string_view> tensor_element(const ArgInfo& argument) {
   std::string_view type = argument.type_name;
   constexpr std::string_view kTensor = "tensor<";
   if (argument.kind != ArgumentKind::other || !type.starts_with(kTensor)) return std::nullopt;
@@ -34,55 +63,104 @@ std::optional<std::string_view> element_of_type(const ArgInfo& argument) {
   return type.substr(0, type.find(','));
 }
 
-}  // namespace
-
 Result<void> Encoder::set_tensor(uint32_t index, BufferRef buffer, uint64_t offset, const TensorShape& shape) {
+  if (!buffer) return fail(Errc::invalid_argument, "set_tensor({}): no buffer was given", index);
+  SMELT_TRY_VOID(bind_tensor(index, buffer->contents(), offset, shape));
+  slots_[index].buffer = std::move(buffer);
+  return {};
+}
+
+Result<void> Encoder::set_tensor(uint32_t index, const ArrayView& array) {
+  const TensorElement* const element = element_of(array.element);
+  const size_t rank = array.shape.size();
+  if (element == nullptr || array.data == nullptr || (!array.strides.empty() && array.strides.size() != rank))
+    return fail(Errc::invalid_argument,
+                "set_tensor({}): want an array of float32, float16, bfloat16 (or its bits as uint16), int8, uint8 or "
+                "int32",
+                index);
+  TensorShape shape{std::string(element->name), {array.shape.rbegin(), array.shape.rend()}, {}};
+  uint64_t next = 1, last = 0;
+  bool is_empty = false;
+  for (size_t i = 0; i < rank; ++i) {
+    const uint64_t extent = shape.extents[i];
+    const int64_t bytes = array.strides.empty() ? 0 : array.strides[rank - 1 - i];
+    const bool counts =
+        !array.strides.empty() && extent > 1;  // where a single element would be followed by is no matter
+    if (counts && (bytes < 0 || static_cast<uint64_t>(bytes) % element->bytes != 0))
+      return fail(Errc::invalid_argument, "set_tensor({}): a stride of {} bytes is no number of elements", index,
+                  bytes);
+    shape.strides.push_back(counts ? static_cast<uint64_t>(bytes) / element->bytes : next);
+    constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
+    if (extent > kMost || shape.strides[i] > kMost)
+      return fail(Errc::invalid_argument, "set_tensor({}): extents and strides are at most {}", index, kMost);
+    next = extent * shape.strides[i];
+    if (next > kMost) next = kMost + 1;
+    is_empty |= extent == 0;
+    last += extent == 0 ? 0 : (extent - 1) * shape.strides[i];
+    if (last > std::numeric_limits<uint64_t>::max() / 16)
+      return fail(Errc::invalid_argument, "set_tensor({}): an array of more bytes than there are", index);
+  }
+  const uint64_t bytes = is_empty ? 0 : (last + 1) * element->bytes;
+  return bind_tensor(index, {array.data, static_cast<size_t>(bytes)}, 0, shape);
+}
+
+Result<void> Encoder::bind_tensor(uint32_t index, std::span<std::byte> memory, uint64_t offset,
+                                  const TensorShape& shape) {
   if (!takes_memory())
     return fail(Errc::unsupported, "set_tensor({}): device {} takes no tensors from here", index, device_->name());
-  const TensorElement* const element = tensor_element(shape.element);
+  const TensorElement* const element = element_named(shape.element);
   const size_t rank = shape.extents.size();
   if (element == nullptr || rank == 0 || rank > SMELT_CPU_TENSOR_RANK ||
-      (!shape.strides.empty() && shape.strides.size() != rank) || !buffer)
+      (!shape.strides.empty() && shape.strides.size() != rank))
     return fail(Errc::invalid_argument,
-                "set_tensor({}): want a buffer, elements float, half, bfloat, char, uchar or int, and 1 to {} extents, "
-                "with as many strides or none; got '{}', {} extents and {} strides",
-                index, SMELT_CPU_TENSOR_RANK, shape.element, rank, shape.strides.size());
+                "set_tensor({}): want elements float, half, bfloat, char, uchar or int, and 1 to {} extents, with as "
+                "many strides or none; got '{}', {} extents and {} strides",
+                index, int{SMELT_CPU_TENSOR_RANK}, shape.element, rank, shape.strides.size());
   smelt_cpu_tensor record{};
   constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
-  uint64_t next = 1, last = 0;
-  bool fits = offset <= buffer->size(), is_empty = false;
+  uint64_t next = 1, last = 0, before = 1;
+  bool fits = offset <= memory.size(), is_empty = false;
   for (size_t i = 0; i < rank && fits; ++i) {
     const uint64_t extent = shape.extents[i], stride = shape.strides.empty() ? next : shape.strides[i];
+    if (i == 0 ? stride != 1 : stride < std::max(next, before))
+      return fail(
+          Errc::invalid_argument,
+          "set_tensor({}): strides {} of extents {}; Metal wants 1 for dimension 0, and for each other at least "
+          "the one before times the extent there (dimension 0 is an array's last; a transposed array has to be "
+          "copied)",
+          index, fmt::join(shape.strides, ", "), fmt::join(shape.extents, ", "));
     fits = extent <= kMost && stride <= kMost;
     if (!fits) break;
     record.extent[i] = static_cast<int32_t>(extent);
     record.stride[i] = static_cast<int32_t>(stride);
     next = extent * stride;
+    before = stride;
     is_empty |= extent == 0;
     last += extent == 0 ? 0 : (extent - 1) * stride;  // at most 8 * 2^62: checked below before it can wrap
-    fits = last <= buffer->size() || is_empty;
+    fits = last <= memory.size() || is_empty;
   }
-  if (fits && !is_empty) fits = (last + 1) * element->bytes <= buffer->size() - offset;
+  if (fits && !is_empty) fits = (last + 1) * element->bytes <= memory.size() - offset;
   if (!fits)
     return fail(Errc::invalid_argument,
                 "set_tensor({}): elements {} of '{}' from byte {} on leave a buffer of {} bytes", index,
-                fmt::join(shape.extents, " x "), shape.element, offset, buffer->size());
-  record.data = reinterpret_cast<unsigned char*>(buffer->contents().data()) + offset;
+                fmt::join(shape.extents, " x "), shape.element, offset, memory.size());
+  record.data = reinterpret_cast<unsigned char*>(memory.data()) + offset;
+  if (reinterpret_cast<uintptr_t>(record.data) % element->bytes != 0)
+    return fail(Errc::invalid_argument, "set_tensor({}): elements of {} bytes begin at an address that is no multiple",
+                index, element->bytes);
   record.rank = static_cast<int32_t>(rank);
   record.type = element->type;
   record.offset = static_cast<int64_t>(offset);
-  record.bytes = static_cast<int64_t>(buffer->size());
+  record.bytes = static_cast<int64_t>(memory.size());
   record.object = static_cast<int32_t>(index);
   SMELT_TRY_VOID(set_bytes(index, {reinterpret_cast<const std::byte*>(&record), sizeof record}));
-  lengths_[index] = buffer->size();
-  slots_[index].buffer = std::move(buffer);
   tensors_ |= slot_mask(index);
   return {};
 }
 
 Result<void> Encoder::check_tensors(const PipelineState& pipeline) const {
   for (const ArgInfo& argument : pipeline.args()) {
-    const auto wanted = element_of_type(argument);
+    const auto wanted = tensor_element(argument);
     if (!wanted || argument.unused || argument.conditional || argument.index >= kSlots) continue;
     if ((tensors_ & slot_mask(argument.index)) == 0)
       return fail(Errc::argument_mismatch,
@@ -90,13 +168,25 @@ Result<void> Encoder::check_tensors(const PipelineState& pipeline) const {
                   argument.index, argument.name);
     smelt_cpu_tensor record{};
     std::copy_n(slots_[argument.index].inlined.data(), sizeof record, reinterpret_cast<std::byte*>(&record));
-    const TensorElement* const element = tensor_element(*wanted);
+    const TensorElement* const element = element_named(*wanted);
     if (element == nullptr || record.type != element->type)
       return fail(Errc::argument_mismatch,
                   "kernel '{}': buffer {} '{}' is a {}, and the one that is bound has other elements", pipeline.name(),
                   argument.index, argument.name, argument.type_name);
+    if (const auto rank = rank_of_type(argument.type_name); rank && *rank != record.rank)
+      return fail(Errc::argument_mismatch,
+                  "kernel '{}': buffer {} '{}' is a {}, and the one that is bound has {} dimensions", pipeline.name(),
+                  argument.index, argument.name, argument.type_name, record.rank);
   }
   return {};
+}
+
+std::optional<std::span<const std::byte>> tensor_memory(const ArgInfo& argument, const smelt_cpu_dispatch& dispatch) {
+  if (!tensor_element(argument) || argument.index >= SMELT_CPU_MAX_BUFFERS ||
+      dispatch.buffers[argument.index] == nullptr || dispatch.buffer_bytes[argument.index] != sizeof(smelt_cpu_tensor))
+    return std::nullopt;
+  const auto& record = *static_cast<const smelt_cpu_tensor*>(dispatch.buffers[argument.index]);
+  return std::span(reinterpret_cast<const std::byte*>(record.data) - record.offset, static_cast<size_t>(record.bytes));
 }
 
 }  // namespace smelt::loader

@@ -15,8 +15,15 @@ if TYPE_CHECKING:
 _OPTIONS = ("threads", "threadgroups", "group_size", "arg_casts", "error_buf_idx", "threadgroup_memory", "check")
 
 
+def is_tensor(argument: dict[str, Any]) -> bool:
+    """An argument tensor<...>, which is bound like a buffer."""
+    return argument["kind"] == "other" and str(argument["type_name"]).startswith("tensor<")
+
+
 def _type(argument: dict[str, Any]) -> str:
     """"constant float&" and "constant float*" are one for the metadata."""
+    if is_tensor(argument):
+        return str(argument["type_name"])
     if argument["kind"] in ("texture", "sampler"):
         count = int(argument["array_size"])
         return f"array<{argument['type_name']}, {count}>" if count > 1 else str(argument["type_name"])
@@ -26,7 +33,7 @@ def _type(argument: dict[str, Any]) -> str:
 
 def _arguments(kernel: _loader.Kernel) -> list[dict[str, Any]]:
     """In the order of a call: buffers by index, and where there are textures or samplers all as the kernel declares them."""
-    called = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer", "texture", "sampler")]
+    called = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer", "texture", "sampler") or is_tensor(argument)]
     has_images = any(argument["kind"] in ("texture", "sampler") for argument in called)
     return called if has_images else sorted(called, key=lambda argument: int(argument["index"]))
 
@@ -82,6 +89,9 @@ def documentation(kernel: _loader.Kernel) -> str:
             lines.append(f"  {position}  {argument['name']}: {_type(argument)}{unused}")
             continue
         number = position if has_images else argument["index"]
+        if is_tensor(argument):
+            lines.append(f"  {number}  {argument['name']}: {_type(argument)}{unused}")
+            continue
         lines.append(f"  {number}  {argument['name']}: {_type(argument)} ({argument['size']} bytes each{unused})")
     for argument in kernel.args:
         if argument["kind"] == "threadgroup":

@@ -104,8 +104,9 @@ void Arguments::bind_at(loader::Encoder& encoder, uint32_t index, py::handle val
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                          const Parameter& parameter) {
+  if (parameter.is_tensor && !value.is_none()) return bind_shaped(encoder, index, value, parameter);
   if (value.is_none()) {
-    if (parameter.known && !parameter.is_conditional)
+    if ((parameter.known || parameter.is_tensor) && !parameter.is_conditional)
       raise(Errc::argument_type,
             "{}: None is for an argument that a function constant takes away, and this one is always there",
             place(parameter));
@@ -152,6 +153,28 @@ void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tens
   std::memcpy(buffer->contents().data(), tensor.data, tensor.bytes);
   unwrap(encoder.set_buffer(index, buffer));
   if (tensor.writable) copied_.push_back({std::move(buffer), static_cast<size_t>(&tensor - tensors_.data())});
+}
+
+void Arguments::bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
+  const std::string where = fmt::format("{} ({})", place(parameter), parameter.type_name);
+  Tensor& tensor = tensors_.emplace_back();
+  if (is_number(value) || !tensor.take(value, parameter.position))
+    raise(Errc::argument_type,
+          "{}: want an array (buffer protocol or DLPack), whose last dimension is dimension 0; got {}", where,
+          type_name(value));
+  if (!tensor.writable)
+    raise(Errc::argument_type, "{}: the kernel may write to it, and the array is read-only; pass a copy", where);
+  if (tensor.rank > Tensor::kKnownRank)
+    raise(Errc::unsupported, "{}: an array of {} dimensions; at most {}", where, tensor.rank, int{Tensor::kKnownRank});
+  const auto rank = static_cast<size_t>(tensor.rank);
+  auto bound = encoder.set_tensor(index, {tensor.data, std::span(tensor.shape).first(rank),
+                                          std::span(tensor.strides).first(rank), scalar_of(tensor.kind, tensor.item)});
+  if (!bound)
+    raise(bound.error().code, "{}: an array of {}: {}", where, element_name(tensor.kind, tensor.item),
+          bound.error().message);
+  if (!first_array_) first_array_ = tensors_.size() - 1;
+  bound_.push_back({Bound::Kind::array, tensor.kind, tensor.writable, tensor.item, tensor.bytes, tensor.overlaps(),
+                    tensor.contiguous});
 }
 
 /// A number in an array's clothing: its bytes, inline. As PyTorch does, 64-bit floating point becomes 32-bit.

@@ -220,7 +220,9 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     }
     const bool is_stage =
         argument.kind == loader::ArgumentKind::stage_input || argument.kind == loader::ArgumentKind::stage_output;
-    if ((argument.kind != loader::ArgumentKind::buffer && !is_stage) || argument.index >= declared_.size()) continue;
+    if ((argument.kind != loader::ArgumentKind::buffer && !is_stage && !loader::tensor_element(argument)) ||
+        argument.index >= declared_.size())
+      continue;
     declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
@@ -236,7 +238,7 @@ void Kernel::read_places() {
   if (std::ranges::none_of(arguments, is_image)) return;
   for (const loader::ArgInfo& argument : arguments) {
     if (is_image(argument)) places_.push_back({&argument, argument.index});
-    if (class_of(argument.kind) != BindingClass::buffer) continue;
+    if (!takes_buffer(argument)) continue;
     for (uint32_t slot = argument.index; slot < argument.index + argument.array_size; ++slot) {
       if (slot < declared_.size()) declared_[slot].position = static_cast<uint32_t>(places_.size());
       places_.push_back({&argument, slot});
@@ -255,7 +257,7 @@ void Kernel::bind_textures(Launch& launch, py::handle args) const {
           places_.size(), count);
   for (size_t i = 0; i < count; ++i) {
     PyObject* const value = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
-    if (value != nullptr && class_of(places_[i].argument->kind) != BindingClass::buffer)
+    if (value != nullptr && !takes_buffer(*places_[i].argument))
       launch.textures.bind(*launch.encoder, *places_[i].argument, value, i);
   }
 }
@@ -265,11 +267,11 @@ py::object Kernel::buffers_among(py::handle args) const {
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(args.ptr()));
   size_t last = 0;
   for (size_t i = 0; i < count; ++i)
-    if (class_of(places_[i].argument->kind) == BindingClass::buffer) last = std::max<size_t>(last, places_[i].slot + 1);
+    if (takes_buffer(*places_[i].argument)) last = std::max<size_t>(last, places_[i].slot + 1);
   py::tuple buffers(last);
   for (size_t i = 0; i < count; ++i) {
     PyObject* const value = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
-    if (value == nullptr || class_of(places_[i].argument->kind) != BindingClass::buffer) continue;
+    if (value == nullptr || !takes_buffer(*places_[i].argument)) continue;
     PyTuple_SetItem(buffers.ptr(), static_cast<Py_ssize_t>(places_[i].slot), Py_NewRef(value));
   }
   return buffers;

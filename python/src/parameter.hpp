@@ -17,6 +17,7 @@ struct Parameter {
   bool writes = false;  ///< the kernel may write to it
   bool is_constant = false;
   bool is_conditional = false;            ///< a function constant may take it away
+  bool is_tensor = false;                 ///< tensor<T, ...>: it takes an array with its shape; not known as a buffer
   ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
   uint32_t component = 0;                 ///< bytes of a component
   uint32_t rows = 1;                      ///< components of a vector, or of one column of a matrix
@@ -45,5 +46,9 @@ Parameter parameter_of(const loader::MemberInfo& member);
 bool is_whole(ElementKind kind);
 /// "float32", "int8", "bfloat16": as NumPy calls an element of that kind and so many bytes; "elements of 12 bytes".
 std::string element_name(ElementKind kind, uint32_t bytes);
+/// `unknown` for what has no number in Metal.
+loader::ScalarType scalar_of(ElementKind kind, uint32_t bytes);
+/// Whether the argument is bound to [[buffer(i)]]: a buffer or a tensor.
+bool takes_buffer(const loader::ArgInfo& argument);
 
 }  // namespace smelt::python

@@ -22,31 +22,11 @@ using loader::TextureDescriptor;
 using loader::TextureRef;
 using loader::TextureType;
 
-ScalarType scalar_of(const Tensor& tensor) {
-  const auto of_size = [&](ScalarType one, ScalarType two, ScalarType four, ScalarType eight) {
-    return tensor.item == 1 ? one : tensor.item == 2 ? two : tensor.item == 4 ? four : eight;
-  };
-  switch (tensor.kind) {
-    case ElementKind::boolean:
-      return ScalarType::boolean;
-    case ElementKind::integer:
-      return of_size(ScalarType::i8, ScalarType::i16, ScalarType::i32, ScalarType::i64);
-    case ElementKind::unsigned_integer:
-      return of_size(ScalarType::u8, ScalarType::u16, ScalarType::u32, ScalarType::u64);
-    case ElementKind::floating:
-      return of_size(ScalarType::unknown, ScalarType::f16, ScalarType::f32, ScalarType::unknown);
-    case ElementKind::bfloat:
-      return ScalarType::bf16;
-    default:
-      return ScalarType::unknown;
-  }
-}
-
 /// Throws for arrays that are no image in any format.
 loader::ArrayView view_of(const Tensor& tensor, std::string_view what) {
   if (tensor.rank > Tensor::kKnownRank)
     raise(Errc::argument_mismatch, "{}: an array of {} dimensions is no texture", what, tensor.rank);
-  const ScalarType element = scalar_of(tensor);
+  const ScalarType element = scalar_of(tensor.kind, tensor.item);
   if (element == ScalarType::unknown)
     raise(Errc::argument_mismatch,
           "{}: an array of {}, which no pixel format has; convert it (array.astype(numpy.float32))", what,

@@ -7,6 +7,7 @@ import os
 import unittest
 
 import check_suite
+import npy
 from smelt_cli import CliTest, smelt
 
 ALL = "--checked=memory,races,init,sync"
@@ -114,6 +115,25 @@ kernel void update(device float* mean [[buffer(0)]], uint i [[thread_position_in
         result = smelt("run", "x", "y", "--threads", 1, environment={**self.environment, "SMELT_CHECK": "luck"})
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("SMELT_CHECK: checks 'luck'", (result.stdout + result.stderr).decode())
+
+    def test_stores_of_matrices_that_change_what_another_wrote(self):
+        """Values are compared when the store is done: what is the same is a note, and what is not is a race."""
+        text = """#include <metal_stdlib>
+#include <metal_simdgroup_matrix>
+using namespace metal;
+kernel void %s(device float* out [[buffer(0)]], device const float* in [[buffer(1)]], uint s [[simdgroup_index_in_threadgroup]]) {
+  simdgroup_float8x8 m;
+  simdgroup_load(m, in + s * %d, 8);
+  simdgroup_store(m, out, 8);
+}
+"""
+        for name, step, wanted in (("same", 0, "same-value"), ("other", 64, "race")):
+            package = self.package(text % (name, step), "--checked=memory,races,sync", name=name)
+            numbers = self.folder / "in.npy"
+            npy.write(numbers, [float(i) for i in range(128)])
+            found = self.findings(package, name, "--threads", 64, "--group", 64, "f32[64]", numbers,
+                                  checked="--checked=memory,races,sync")  # fmt: skip
+            self.assertEqual([one["kind"] for one in found], [wanted])
 
     def test_code_of_other_checks_is_another_slice(self):
         package = self.package(self.RACE, "--checked=races")

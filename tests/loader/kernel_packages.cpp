@@ -102,6 +102,17 @@ KernelSpec texture_kernel() {
   return made;
 }
 
+KernelSpec tensor_kernel() {
+  KernelSpec made = spec("doubled", schema::CpuRangeKind::threads, {});
+  Argument tensor;
+  tensor.name = "values";
+  tensor.type_name = "tensor<float, dextents<int, 2>>";
+  tensor.kind = ArgumentKind::other;
+  tensor.access = Access::read_write;
+  made.function.arguments.push_back(tensor);
+  return made;
+}
+
 KernelSpec kernel_spec(const std::string& name) {
   for (KernelSpec& made : all_kernels())
     if (made.function.name == name) return made;

@@ -29,6 +29,7 @@ KernelSpec kernel_spec(const std::string& name);
 /// Not among them, since it takes its format from a buffer.
 KernelSpec logging_kernel();
 KernelSpec texture_kernel();
+KernelSpec tensor_kernel();
 
 Bytes cpu_slice(const std::vector<KernelSpec>& kernels, schema::CpuArch arch, uint32_t level);
 /// One library with one slice for this processor.

@@ -94,7 +94,7 @@ for file in "$work"/env/lib/python*/site-packages/smelt/{*.so,_libs/*,_bin/*}; d
   [ -z "$others" ] || { echo "$file: $others" >&2; exit 1; }
 done
 # The same two wheels in every other Python: kernels run and compile by the C interface. The tests of calls are those of the modules.
-cp -r "$source"/tests/python/{support.py,kernels.ll,any_python.py,test_calls.py,test_arguments.py,test_argument_properties.py} .
+cp -r "$source"/tests/python/{support.py,kernels.ll,any_python.py,test_calls.py,test_arguments.py,test_argument_properties.py,test_tensors.py} .
 for other in "$bin/python" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.{9,1[0-9]}.*/bin/python; do
   [ -x "$other" ] || continue
   "$other" -m pip --version > /dev/null 2>&1 || continue
@@ -102,7 +102,7 @@ for other in "$bin/python" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.{9,1[0-9]}.*
   for pure in "" 1; do
     SMELT_PURE=$pure PYTHONPATH=both "$other" any_python.py || { echo "$other, SMELT_PURE=$pure" >&2; exit 1; }
   done
-  for test in calls arguments argument_properties; do
+  for test in calls arguments argument_properties tensors; do
     SMELT_PURE=1 PYTHONPATH=both:. "$other" "$source/tests/support/unittests.py" test_$test.py > log 2>&1 || [ $? = 77 ] || { tail -40 log >&2; echo "$other" >&2; exit 1; }
   done
 done

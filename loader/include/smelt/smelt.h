@@ -495,6 +495,21 @@ SMELT_API smelt_status smelt_encoder_set_threadgroup_memory(smelt_encoder* encod
 /* The encoder keeps them until they are replaced. SMELT_E_UNSUPPORTED on devices other than the cpu. */
 SMELT_API smelt_status smelt_encoder_set_texture(smelt_encoder* encoder, uint32_t index, smelt_texture* texture);
 SMELT_API smelt_status smelt_encoder_set_sampler(smelt_encoder* encoder, uint32_t index, smelt_sampler* sampler);
+/* How elements of a buffer are an argument tensor<T, ...>: dimension 0 comes first, and its stride is 1. */
+typedef struct smelt_tensor_shape {
+  size_t struct_size;
+  const char* element; /* "half", "float", "bfloat", "char", "uchar" or "int"; ends with a 0 */
+  size_t rank;         /* 1 to 8 */
+  const uint64_t* extents;
+  const uint64_t* strides; /* in elements; null: without gaps. Each at least the one before times the extent there */
+} smelt_tensor_shape;
+/* What [[buffer(index)]] is: elements from byte `offset` on. The encoder keeps the buffer until it is replaced.
+ * SMELT_E_INVALID_ARGUMENT where they leave it; SMELT_E_UNSUPPORTED on devices other than the cpu. */
+SMELT_API smelt_status smelt_encoder_set_tensor(smelt_encoder* encoder, uint32_t index, smelt_buffer* buffer,
+                                                uint64_t offset, const smelt_tensor_shape* shape);
+/* The same of an array's memory, borrowed until the dispatch has run. Its last index is dimension 0; uint16 stands for
+ * the bits of bfloat. */
+SMELT_API smelt_status smelt_encoder_set_tensor_array(smelt_encoder* encoder, uint32_t index, const smelt_array* array);
 /* `rank` threads counts, and as many of group_size (null: the default group). */
 SMELT_API smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
                                                       const uint64_t* group_size);

@@ -142,6 +142,38 @@ smelt_status smelt_encoder_set_sampler(smelt_encoder* encoder, uint32_t index, s
   });
 }
 
+smelt_status smelt_encoder_set_tensor(smelt_encoder* encoder, uint32_t index, smelt_buffer* buffer, uint64_t offset,
+                                      const smelt_tensor_shape* given) {
+  return guard([&]() -> Result<void> {
+    constexpr const char* kFunction = "smelt_encoder_set_tensor";
+    if (encoder == nullptr || buffer == nullptr || given == nullptr)
+      return null_argument(kFunction, "encoder, buffer or shape");
+    SMELT_TRY(const smelt_tensor_shape shape, read_options(given, kFunction));
+    if (shape.element == nullptr || shape.extents == nullptr) return null_argument(kFunction, "element or extents");
+    constexpr size_t kMostRank = 8;
+    if (shape.rank > kMostRank)
+      return fail(Errc::invalid_argument, "{}: {} dimensions; want 1 to {}", kFunction, shape.rank, kMostRank);
+    TensorShape of{shape.element, {shape.extents, shape.extents + shape.rank}, {}};
+    if (shape.strides != nullptr) of.strides.assign(shape.strides, shape.strides + shape.rank);
+    return encoder->ref->set_tensor(index, buffer->ref, offset, of);
+  });
+}
+
+smelt_status smelt_encoder_set_tensor_array(smelt_encoder* encoder, uint32_t index, const smelt_array* given) {
+  return guard([&]() -> Result<void> {
+    constexpr const char* kFunction = "smelt_encoder_set_tensor_array";
+    if (encoder == nullptr || given == nullptr) return null_argument(kFunction, "encoder or array");
+    SMELT_TRY(const smelt_array array, read_options(given, kFunction));
+    if (array.data == nullptr || array.shape == nullptr) return null_argument(kFunction, "data or shape");
+    if (array.element < 0 || array.element > SMELT_TYPE_FLOAT32)
+      return fail(Errc::invalid_argument, "{}: {} is no SMELT_TYPE_ value", kFunction, array.element);
+    ArrayView view{
+        static_cast<std::byte*>(array.data), {array.shape, array.rank}, {}, static_cast<ScalarType>(array.element)};
+    if (array.strides != nullptr) view.strides = {array.strides, array.rank};
+    return encoder->ref->set_tensor(index, view);
+  });
+}
+
 smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
                                             const uint64_t* group_size) {
   return guard([&]() -> Result<void> {

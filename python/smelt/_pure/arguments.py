@@ -6,10 +6,11 @@ from __future__ import annotations
 import struct
 from typing import Any, Optional
 
-from .argument_check import Bound
+from .argument_check import Bound, element_name
 from .files import fail
 from .memory import Buffer, Tensor, take
 from .parameter import Parameter
+from .textures import array_of
 from .structures import is_structured, pack
 from .scalars import CASTS, Casts, cast_bytes, declared_bytes, float_bytes, is_number, number_of_numpy, plain_bytes
 
@@ -45,7 +46,7 @@ class Arguments:
             if value is _GAP:
                 self.bound.append(Bound())
             elif value is None:
-                if want.known and not want.is_conditional:
+                if (want.known or want.is_tensor) and not want.is_conditional:
                     fail("argument_type", f"{self._place(index)}: None is for an argument that a function constant takes away, and this one is always there")
                 self.bound.append(Bound())
             else:
@@ -55,6 +56,8 @@ class Arguments:
         self.binding.append((index, data, len(data)))
 
     def _bind(self, index: int, value: Any, cast: Optional[str], want: Parameter) -> Bound:
+        if want.is_tensor:
+            return self._shaped(index, value, want)
         if is_number(value):
             return self._scalar(index, value, cast, want)
         if self._by_type and want.members and is_structured(value):
@@ -75,6 +78,23 @@ class Arguments:
         if tensor.rank == 0 and want.known and not want.writes:
             return self._number_in_array(index, tensor, want)
         self.binding.append((index, tensor.address, tensor.bytes))
+        return Bound("array", tensor.kind, tensor.item, tensor.bytes, tensor.writable, tensor.contiguous, tensor.overlaps)
+
+    def _shaped(self, index: int, value: Any, want: Parameter) -> Bound:
+        """An argument tensor<T, ...>: an array, its shape and its strides."""
+        where = f"{self._place(index)} ({want.type_name})"
+        tensor = None if is_number(value) else take(value, self._position(index))
+        if tensor is None:
+            fail("argument_type", f"{where}: want an array (buffer protocol or DLPack), whose last dimension is dimension 0; got {type(value).__name__}")
+        assert tensor is not None
+        self._tensors.append(tensor)
+        if not tensor.writable:
+            fail("argument_type", f"{where}: the kernel may write to it, and the array is read-only; pass a copy")
+        array = array_of(tensor)
+        if array is None:
+            fail("invalid_argument", f"{where}: an array of {element_name(tensor.kind, tensor.item)}, which no tensor has")
+        self._first = self._first or tensor
+        self.binding.append((index, array, tensor.bytes))
         return Bound("array", tensor.kind, tensor.item, tensor.bytes, tensor.writable, tensor.contiguous, tensor.overlaps)
 
     def _number_in_array(self, index: int, tensor: Tensor, want: Parameter) -> Bound:

@@ -17,7 +17,8 @@ from .files import fail
 from .library import Library
 from .parameter import Member, Parameter, layout_of
 from .scalars import Casts
-from .textures import TextureArguments, is_image
+from .._signature import is_tensor
+from .textures import TextureArguments, check_at, is_image
 
 if TYPE_CHECKING:
     from .._info import FunctionInfo, LibraryInfo
@@ -342,12 +343,12 @@ class Kernel:
         for one in self.args:
             if is_image(one):
                 places.append((one, one["index"]))
-            elif one["kind"] == "buffer":
+            elif one["kind"] == "buffer" or is_tensor(one):
                 places += [(one, slot) for slot in range(one["index"], one["index"] + one["array_size"])]
         return places
 
     def _parameters(self) -> list[Parameter]:
-        buffers = {one["index"]: one for one in self.args if one["kind"] == "buffer"}
+        buffers = {one["index"]: one for one in self.args if one["kind"] == "buffer" or is_tensor(one)}
         for one in buffers.values():
             if one["name"] == "further_arguments":
                 from .device import left
@@ -356,7 +357,7 @@ class Kernel:
         declared = [Parameter()] * max((index + one["array_size"] for index, one in buffers.items()), default=0)
         for index, one in buffers.items():
             declared[index] = Parameter(
-                name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1, writes=one["writes"],
+                name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1 and not is_tensor(one), is_tensor=is_tensor(one), writes=one["writes"],
                 is_constant=one["address_space"] == 2, is_conditional=one["conditional"], members=one["members"], **layout_of(one["type_name"], one["size"]),
                 position=next((i for i, (place, _) in enumerate(self._places) if place is one), -1),
             )  # fmt: skip
@@ -432,7 +433,14 @@ class Kernel:
         loader = capi.loader()
         at = encoder.handle.pointer
         for index, what, size in with_arguments.binding:
+            if isinstance(what, capi.Array):
+                self._bind_tensor(at, index, what)
+                continue
             capi.check((loader.encoder_set_bytes if isinstance(what, bytes) else loader.encoder_set_memory)(at, index, what, size))
+
+    def _bind_tensor(self, encoder: Any, index: int, array: capi.Array) -> None:
+        want = self._declared[index]
+        check_at(f"argument {index if want.position < 0 else want.position} '{want.name}' ({want.type_name})", capi.loader().encoder_set_tensor_array, encoder, index, c.byref(array))
 
     def _extras(self, encoder: _Encoder, memory: Any, error_buffer: Any) -> Any:
         if memory is not None:

@@ -19,7 +19,7 @@ _LETTERS = "B?bBhHiIqQeHf"
 _SIZES = (1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4)
 
 
-def _check_at(place: str, call: Any, *arguments: Any) -> None:
+def check_at(place: str, call: Any, *arguments: Any) -> None:
     """A failure says where it was."""
     from ..errors import Error, from_code
 
@@ -29,18 +29,26 @@ def _check_at(place: str, call: Any, *arguments: Any) -> None:
         raise from_code(error.code, f"{place}: {error.message}", error.subject) from None
 
 
-def _over(tensor: Tensor, place: str, type: Optional[str], format: int) -> capi.Handle:
+def array_of(tensor: Tensor) -> Optional[capi.Array]:
+    """None where Metal has no such elements."""
     element = _ELEMENTS.get((tensor.kind, tensor.item))
     if element is None:
-        fail("argument_mismatch", f"{place}: an array of {element_name(tensor.kind, tensor.item)}, which no pixel format has; convert it (array.astype(numpy.float32))")
+        return None
     shape = (c.c_uint64 * max(tensor.rank, 1))(*tensor.shape)
     strides = None if tensor.strides is None else (c.c_int64 * max(tensor.rank, 1))(*tensor.strides)
-    array = capi.Array(data=tensor.address, shape=shape, strides=strides, rank=tensor.rank, element=element)
+    return capi.Array(data=tensor.address, shape=shape, strides=strides, rank=tensor.rank, element=element)
+
+
+def _over(tensor: Tensor, place: str, type: Optional[str], format: int) -> capi.Handle:
+    array = array_of(tensor)
+    if array is None:
+        fail("argument_mismatch", f"{place}: an array of {element_name(tensor.kind, tensor.item)}, which no pixel format has; convert it (array.astype(numpy.float32))")
+    assert array is not None
     name = type.encode() if type else None
     loader = capi.loader()
 
     def open(out: Any) -> int:
-        _check_at(place, loader.texture_wrap_array, c.byref(array), name, len(name or b""), format, None, None, out)
+        check_at(place, loader.texture_wrap_array, c.byref(array), name, len(name or b""), format, None, None, out)
         return 0
 
     return capi.Handle(loader, "texture", open)

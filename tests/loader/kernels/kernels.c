@@ -123,6 +123,14 @@ void invert(Dispatch d, Range r, void* scratch) {
   FOR_EACH(d, r) texture->data[z * texture->layer_bytes + y * texture->level[0].row_bytes + x] ^= 255;
 }
 
+/// Doubles each element of a tensor of floats of two dimensions.
+void doubled(Dispatch d, Range r, void* scratch) {
+  (void)scratch;
+  const struct smelt_cpu_tensor* tensor = d->buffers[0];
+  float* data = (float*)tensor->data;
+  FOR_EACH(d, r) data[(int32_t)y * tensor->stride[1] + (int32_t)x * tensor->stride[0]] *= 2;
+}
+
 /// Logs its position and half of it, the latter as a float and as the double that C makes of it.
 void logs(Dispatch d, Range r, void* scratch) {
   (void)scratch;

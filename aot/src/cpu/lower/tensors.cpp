@@ -17,6 +17,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace smelt::aot::cpu {
@@ -169,6 +170,7 @@ class TensorLowering {
         llvm::AllocaInst* fixed =
             builder.CreateAlloca(llvm::ArrayType::get(builder.getInt8Ty(), std::max<uint64_t>(*bytes, 1)));
         fixed->setAlignment(std::max(memory->getAlign(), llvm::Align(8)));
+        empty_if_checked(builder, *fixed);
         memory->replaceAllUsesWith(fixed);
         memory->eraseFromParent();
       }
@@ -299,27 +301,63 @@ class TensorLowering {
     return nullptr;
   }
 
+  /// Numbers of the origin of every part of a bound tensor in a type: {i32 origin[n], handle}.
+  void collect_origins(llvm::Type* type, std::set<uint64_t>& counts) const {
+    if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) return collect_origins(array->getElementType(), counts);
+    auto* const record = llvm::dyn_cast<llvm::StructType>(type);
+    if (record == nullptr || record->isOpaque()) return;
+    uint64_t count = 0;
+    for (llvm::Type* field : record->elements()) {
+      if (field->isPointerTy() && field->getPointerAddressSpace() == 1 && count > 0 && count <= kMostRank)
+        counts.insert(count);
+      const uint64_t numbers = field->isPointerTy() ? 0 : integers_in(field);
+      if (numbers == 0) collect_origins(field, counts);
+      count = numbers == 0 ? 0 : count + numbers;
+    }
+  }
+  /// How many i32 the type is; 0: or something else.
+  static uint64_t integers_in(llvm::Type* type) {
+    if (type->isIntegerTy(32)) return 1;
+    if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type))
+      return array->getNumElements() <= kMostRank ? array->getNumElements() * integers_in(array->getElementType()) : 0;
+    auto* const record = llvm::dyn_cast<llvm::StructType>(type);
+    return record != nullptr && record->getNumElements() == 1 ? integers_in(record->getElementType(0)) : 0;
+  }
+  /// Of the part at that address. Nothing where the variable's type does not say it: the handle follows the origin, so
+  /// a wrong number would read another handle.
+  std::optional<uint64_t> origin_of(Value* part) const {
+    const auto* place = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(part));
+    if (place == nullptr) return std::nullopt;
+    std::set<uint64_t> counts;
+    collect_origins(place->getAllocatedType(), counts);
+    return counts.size() == 1 ? std::optional(*counts.begin()) : std::nullopt;
+  }
+
+  /// A tensor without elements, until something is put there.
+  void empty_if_checked(llvm::IRBuilder<>& entry, llvm::AllocaInst& memory) const {
+    if (!checked_) return;
+    const uint64_t bytes = memory.getAllocationSize(module_.getDataLayout())->getFixedValue();
+    entry.CreateMemSet(&memory, entry.getInt8(0), bytes, memory.getAlign());
+  }
+
   /// A Tensor, whatever kind the operand is of: its kind is the call's operand `kind`.
   Result<Value*> tensor_of(llvm::IRBuilder<>& builder, CallInst& call, Value* object, unsigned kind) {
     const auto known = operand(call, kind);
     if (known == kInline) return object;
-    if (checked_) return refuse(call, "tensors that Metal's interface binds are not checked");
-    // The address of {i32 origin[rank], handle}, or of {handle}.
-    const auto* place = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(object));
-    const auto bytes = place != nullptr ? place->getAllocationSize(module_.getDataLayout()) : std::nullopt;
+    // The address of {handle}, or of {i32 origin[rank], handle}; it may be part of a larger variable.
+    const auto numbers = known == kHandle ? std::optional<uint64_t>(0)
+                         : known == kPart ? origin_of(object)
+                                          : std::nullopt;
+    if (!numbers) return refuse(call, "a tensor of this form is not on the CPU");
     constexpr uint64_t kHandleBytes = 8;
-    if (!known || *known > kPart || !bytes || bytes->isScalable() || bytes->getFixedValue() < kHandleBytes ||
-        bytes->getFixedValue() > kHandleBytes + sizeof(int32_t) * kMostRank ||
-        (*known == kHandle && bytes->getFixedValue() != kHandleBytes))
-      return refuse(call, "a tensor of this form is not on the CPU");
-    const uint64_t at = bytes->getFixedValue() - kHandleBytes;
+    const uint64_t at = llvm::alignTo(*numbers * sizeof(int32_t), kHandleBytes);
     llvm::IRBuilder<> entry(&*call.getFunction()->getEntryBlock().getFirstInsertionPt());
     llvm::AllocaInst* made = entry.CreateAlloca(llvm::ArrayType::get(entry.getInt8Ty(), kTensorBytes));
     made->setAlignment(llvm::Align(8));
+    empty_if_checked(entry, *made);
     Value* const handle = builder.CreateLoad(llvm::PointerType::get(module_.getContext(), 1),
                                              builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), object, at));
-    SMELT_TRY_VOID(
-        run(builder, "tensor_bound", {made, flat(builder, handle), object, constant(builder, at / sizeof(int32_t))}));
+    SMELT_TRY_VOID(run(builder, kTensorBound, {made, flat(builder, handle), object, constant(builder, *numbers)}));
     return made;
   }
 
@@ -428,10 +466,9 @@ class TensorLowering {
     llvm::SmallVector<Value*, 9> operands = places(builder, call, shape, threads, kBehindDescriptor + 3);
     operands.append({call.getArgOperand(kBehindDescriptor), object});
     if (checked_)
-      SMELT_TRY_VOID(
-          run(builder, kTensorLeaves,
-              {call.getArgOperand(kBehindDescriptor + 1), constant(builder, shape.rows),
-               constant(builder, shape.columns), builder.getInt32(0), builder.getInt32(what == "store" ? 1 : 0)}));
+      SMELT_TRY_VOID(run(builder, kTensorLeaves,
+                         {object, constant(builder, shape.rows), constant(builder, shape.columns), builder.getInt32(0),
+                          builder.getInt32(what == "store" ? 1 : 0)}));
     SMELT_TRY_VOID(run(builder, "tensor_" + what.str(), operands));
     if (what == "store") meet(builder, threads);
     return nullptr;

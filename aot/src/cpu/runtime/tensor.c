@@ -684,3 +684,76 @@ void smelt_rt_tensor_load(i32 operand, i32 rows, i32 columns, i32 threads, i32 f
     copy_element(own + i * bytes, at ? at : zeros, bytes);
   }
 }
+
+// ---- What operations touch, for code that watches its threads (smelt_cpu_watch::access)
+
+typedef void (*Tell)(void* context, u64 thread, const void* address, u64 bytes, u32 flags, const char* place);
+/// SMELT_CPU_ACCESS_*.
+enum { kWrites = 1, kSimdgroup = 4, kPart = 16 };
+
+typedef struct {
+  Tell tell;
+  void* context;
+  u64 thread;
+  const char* place;
+} Teller;
+
+/// A part of a tensor, as far as there are elements.
+static void tell_part(const Teller* t, const Tensor* of, i32 row, i32 column, i32 rows, i32 columns, u32 flags) {
+  const i64 bytes = bytes_of(of->type);
+  rows = least(rows, of->extent[1] - row);
+  columns = least(columns, of->extent[0] - column);
+  if (columns <= 0) return;
+  const i32 is_dense = of->stride[0] == 1;
+  for (i32 r = 0; r < rows; ++r)
+    for (i32 c = 0; c < (is_dense ? 1 : columns); ++c)
+      t->tell(t->context, t->thread, element_of(of, row + r, column + c), (u64)(is_dense ? columns * bytes : bytes),
+              flags, t->place);
+}
+
+/// What this thread's SIMD-group, or this thread alone, reads and writes in a product. Of operands that threads hold,
+/// the tensor is not looked at.
+void smelt_rt_tensor_tell_product(Tell tell, void* context, u64 thread, const char* place, const Product* p,
+                                  const unsigned char* left, const unsigned char* right, const unsigned char* to,
+                                  i32 form, i32 index, i32 threads, i32 layout) {
+  const Teller t = {tell, context, thread, place};
+  const Tensor* const l = (form & kOwnLeft) != 0 ? 0 : (const Tensor*)(const void*)left;
+  const Tensor* const r = (form & kOwnRight) != 0 ? 0 : (const Tensor*)(const void*)right;
+  const u32 flags = kPart | (threads < 32 ? 0 : kSimdgroup);
+  i32 depth = p->k >= 0 ? p->k : 0x7fffffff;
+  if (l) depth = least(depth, l->extent[p->transpose_left ? 1 : 0]);
+  if (r) depth = least(depth, r->extent[p->transpose_right ? 0 : 1]);
+  if (l) tell_part(&t, l, 0, 0, p->transpose_left ? depth : p->m, p->transpose_left ? p->m : depth, flags);
+  if (r) tell_part(&t, r, 0, 0, p->transpose_right ? p->n : depth, p->transpose_right ? depth : p->n, flags);
+  if ((form & kOwnDestination) != 0) return;
+  const Tensor* const d = (const Tensor*)(const void*)to;
+  if (threads < 32) {
+    if (p->mode == 1) tell_part(&t, d, 0, 0, p->m, p->n, flags);
+    tell_part(&t, d, 0, 0, p->m, p->n, flags | kWrites);
+    return;
+  }
+  const Shared s = shared(kDestination, p->m, p->n, threads, form | is_full_float(p, form), layout);
+  const i32 group = index % threads / 32, edge = s.layout == kQuarters ? 8 : 16;
+  const i32 wide = blocks_in(p->n, edge), each = blocks_each(&s, edge), all = blocks_of(&s, edge);
+  for (i32 at = 0; at < each; ++at) {
+    const i32 block = edge == 8 ? group * each + at : block_at(&s, group, at);
+    if (block >= all) continue;
+    const i32 row = block / wide * edge, column = block % wide * edge;
+    const i32 rows = least(edge, p->m - row), columns = least(edge, p->n - column);
+    if (p->mode == 1) tell_part(&t, d, row, column, rows, columns, flags);
+    tell_part(&t, d, row, column, rows, columns, flags | kWrites);
+  }
+}
+
+/// A load or store of the elements that this thread holds.
+void smelt_rt_tensor_tell_elements(Tell tell, void* context, u64 thread, const char* place, i32 operand, i32 rows,
+                                   i32 columns, i32 threads, i32 form, i32 layout, i32 index, const Tensor* tensor,
+                                   i32 is_write) {
+  const Teller t = {tell, context, thread, place};
+  const Shared s = shared(operand, rows, columns, threads, form, layout);
+  const i32 capacity = capacity_of(&s);
+  for (i32 i = 0; i < capacity; ++i) {
+    const Held at = held_at(&s, index, i);
+    if (at.is_valid) tell_part(&t, tensor, at.row, at.column, 1, 1, is_write ? kPart | kWrites : kPart);
+  }
+}

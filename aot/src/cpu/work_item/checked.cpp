@@ -46,6 +46,7 @@ class AccessGuard {
         dispatch_(dispatch),
         shadows_(function, dispatch, item, objects) {
     if (item == nullptr) return;
+    parameters_ = item->parameters;
     for (size_t i = 0; i < item->parameters.size(); ++i) {
       const WorkParameter& parameter = item->parameters[i];
       if (parameter.kind == WorkParameter::Kind::builtin && parameter.builtin == Builtin::thread_position_in_grid)
@@ -158,6 +159,7 @@ class AccessGuard {
     if (llvm::StringRef name = callee.getName();
         name.consume_front(llvm::StringRef(kRuntimePrefix)) && name.starts_with("tensor_")) {
       if (name == kTensorInit) tell_tensor(call);
+      if (name == kTensorBound) guard_bound(call);
       if (name == kTensorLeaves) report_tensor(call);
       return {};  // the rest is kept to what these say, and to memory of the thread's own
     }
@@ -193,11 +195,34 @@ class AccessGuard {
 
   void tell_tensor(llvm::CallInst& call) {
     constexpr unsigned kData = 2, kOffset = 6;
-    const Shadow& shadow = shadows_.of(call.getArgOperand(kData));
-    if (shadow.is_ours) return;
+    Shadow shadow = shadows_.of(call.getArgOperand(kData));
+    if (shadow.is_ours) {  // no memory of the kernel's
+      llvm::IRBuilder<> builder(&call);
+      shadow = {builder.getInt64(0), builder.getInt64(0), builder.getInt32(SMELT_CPU_FAULT_STRAY)};
+    }
     call.setArgOperand(kOffset, shadow.offset);
     call.setArgOperand(kOffset + 1, shadow.bytes);
     call.setArgOperand(kOffset + 2, shadow.object);
+  }
+
+  /// A variable that nobody has written holds no handle.
+  void guard_bound(llvm::CallInst& call) {
+    constexpr unsigned kHandle = 1;
+    llvm::IRBuilder<> builder(&call);
+    llvm::Value* const handle = builder.CreatePtrToInt(call.getArgOperand(kHandle), i64_);
+    llvm::Value* known = builder.getFalse();
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (parameters_[i].is_bound(BindingClass::tensor))
+        known = builder.CreateOr(
+            known,
+            builder.CreateICmpEQ(handle, builder.CreatePtrToInt(function_.getArg(static_cast<unsigned>(i)), i64_)));
+    llvm::Value* const none = builder.CreateIsNull(handle);
+    run_only_when(call, builder.CreateAnd(known, builder.CreateNot(none)),
+                  {.object = builder.CreateSelect(none, builder.getInt32(SMELT_CPU_FAULT_NULL),
+                                                  builder.getInt32(SMELT_CPU_FAULT_STRAY)),
+                   .offset = handle,
+                   .bytes = builder.getInt64(1),
+                   .position = position_});
   }
 
   void report_tensor(llvm::CallInst& call) {
@@ -364,6 +389,7 @@ class AccessGuard {
   llvm::Type* i64_;
   llvm::Value* dispatch_;
   std::array<llvm::Value*, 3> position_{};
+  llvm::ArrayRef<WorkParameter> parameters_;
   PointerShadows shadows_;
 };
 

@@ -367,8 +367,9 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
   SMELT_TRY_VOID(keep_recursion(module));
-  if (options.checked.watches() && has_tensors(module))
-    return fail(Errc::unsupported, "kernel '{}' works on tensors, of which only memory is checked (--checked=memory)",
+  if (options.checked.has(Check::init) && has_tensors(module))
+    return fail(Errc::unsupported,
+                "kernel '{}' works on tensors, whose elements are not followed (--checked=init); all other checks are",
                 info.function->getName().str());
   LowerOptions lower;
   lower.check_tensors = bool(options.checked);

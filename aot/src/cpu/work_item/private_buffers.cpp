@@ -97,6 +97,9 @@ llvm::Value* dispatch_of(const WorkItem& item) {
 
 std::vector<schema::CpuPrivateBuffer> split_private_atomics(const WorkItem& item) {
   std::vector<schema::CpuPrivateBuffer> result;
+  // A bound tensor may lie in the same memory, and the loader sees the record of it alone.
+  for (const WorkParameter& parameter : item.parameters)
+    if (parameter.is_bound(BindingClass::tensor)) return result;
   for (size_t i = 0; i < item.parameters.size(); ++i) {
     if (!item.parameters[i].is_bound(BindingClass::buffer)) continue;
     const uint32_t index = item.parameters[i].index;

@@ -3,6 +3,7 @@
 
 #include "cpu/dispatch_block.hpp"
 #include "cpu/lower/collectives.hpp"
+#include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/make_work_item.hpp"
 #include "cpu/work_item/texel_access.hpp"
@@ -85,13 +86,16 @@ class ThreadWatcher {
     return nullptr;
   }
 
+  llvm::Function* access_helper() {
+    return watch_function(module_, "smelt.watch.access", offsetof(smelt_cpu_watch, access), void_,
+                          {i64_, pointer_, i64_, i32_, pointer_});
+  }
+
   void tell_access(llvm::Instruction& before, llvm::Value* pointer, llvm::Value* bytes, uint32_t flags) {
     if (!checks_.has(Check::races) || !is_shared(pointer)) return;
     llvm::IRBuilder<> builder(&before);
-    llvm::Function* helper = watch_function(module_, "smelt.watch.access", offsetof(smelt_cpu_watch, access), void_,
-                                            {i64_, pointer_, i64_, i32_, pointer_});
-    builder.CreateCall(helper, {dispatch_, thread_, builder.CreateAddrSpaceCast(pointer, pointer_), bytes,
-                                builder.getInt32(flags), place(before, pointer)});
+    builder.CreateCall(access_helper(), {dispatch_, thread_, builder.CreateAddrSpaceCast(pointer, pointer_), bytes,
+                                         builder.getInt32(flags), place(before, pointer)});
   }
 
   void tell_meeting(llvm::Instruction& call, uint32_t flags) {
@@ -145,6 +149,7 @@ class ThreadWatcher {
       return;
     }
     const llvm::Function* callee = call.getCalledFunction();
+    if (callee != nullptr) watch_tensor(call, callee->getName());
     const auto collective = callee != nullptr ? parse_collective(callee->getName()) : std::nullopt;
     if (!collective) return;
     llvm::LLVMContext& context = module_.getContext();
@@ -163,6 +168,11 @@ class ThreadWatcher {
       case CollectiveKind::matrix_store:
         watch_matrix(call, collective);
         return tell_meeting(call, SMELT_CPU_BARRIER_ALL_LANES);
+      case CollectiveKind::tensor_product: {
+        llvm::SmallVector<llvm::Value*, 8> operands(call.args());
+        tell_tensors(call, "tensor_tell_product", operands);
+        return tell_meeting(call, SMELT_CPU_BARRIER_ALL_LANES);
+      }
       case CollectiveKind::matrix_multiply_accumulate:
         return tell_meeting(call, SMELT_CPU_BARRIER_ALL_LANES);
       case CollectiveKind::async_copy_1d:
@@ -200,7 +210,8 @@ class ThreadWatcher {
     const uint64_t size = collective.element.bits / 8;
     llvm::Value* skip = builder.CreateAdd(builder.CreateMul(builder.CreateExtractElement(origin, uint64_t{0}), column),
                                           builder.CreateMul(builder.CreateExtractElement(origin, uint64_t{1}), pitch));
-    const uint32_t flags = SMELT_CPU_ACCESS_SIMDGROUP | (is_write ? SMELT_CPU_ACCESS_WRITES : 0);
+    const uint32_t flags =
+        SMELT_CPU_ACCESS_SIMDGROUP | SMELT_CPU_ACCESS_PART | (is_write ? SMELT_CPU_ACCESS_WRITES : 0);
     const auto* step = llvm::dyn_cast<llvm::ConstantInt>(column);
     const bool in_lines = step != nullptr && step->isOne();
     for (uint64_t row = 0; row < 8; ++row)
@@ -212,6 +223,39 @@ class ThreadWatcher {
                                             builder.CreateMul(element, builder.getInt64(size)));
         tell_access(call, at, builder.getInt64(in_lines ? 8 * size : size), flags);
       }
+    if (is_write) tell_access(*call.getNextNode(), call.getArgOperand(first), builder.getInt64(0), flags);
+  }
+
+  /// Operations of one thread: loads and stores of what it holds, and products that it makes alone.
+  void watch_tensor(llvm::CallInst& call, llvm::StringRef name) {
+    if (!name.consume_front(llvm::StringRef(kRuntimePrefix)) || !name.consume_front("tensor_")) return;
+    llvm::IRBuilder<> builder(&call);
+    llvm::SmallVector<llvm::Value*, 9> operands(call.args());
+    if (name == "product_alone") {  // (descriptor, left, right, destination, form, layout)
+      operands.insert(operands.end() - 1, {builder.getInt32(0), builder.getInt32(1)});
+      return tell_tensors(call, "tensor_tell_product", operands);
+    }
+    if (name != "store" && name != "load") return;
+    constexpr unsigned kOwnMemory = 7;
+    operands.erase(operands.begin() + kOwnMemory);
+    operands.push_back(builder.getInt32(name == "store" ? 1 : 0));
+    tell_tensors(call, "tensor_tell_elements", operands);
+  }
+
+  /// runtime/tensor.c knows which bytes an operation touches, and calls the loader for each row.
+  void tell_tensors(llvm::CallInst& call, std::string_view function, llvm::ArrayRef<llvm::Value*> operands) {
+    if (!checks_.has(Check::races)) return;
+    llvm::IRBuilder<> builder(&call);
+    llvm::Function* const tell = declare_runtime(module_, function);
+    llvm::SmallVector<llvm::Value*, 14> all{load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, access)),
+                                            load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, context)),
+                                            thread_, place(call, nullptr)};
+    all.append(operands.begin(), operands.end());
+    builder.CreateCall(tell, all);
+    builder.SetInsertPoint(call.getNextNode());
+    llvm::Value* const none = llvm::ConstantPointerNull::get(pointer_);
+    builder.CreateCall(access_helper(), {dispatch_, thread_, none, builder.getInt64(0),
+                                         builder.getInt32(SMELT_CPU_ACCESS_PART), all[3]});
   }
 
   /// (element size, alignment, to, from, count)

@@ -6,17 +6,23 @@
 #include "smelt/loader/texture.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace smelt::loader {
 
-/// How elements of a buffer are a tensor. Dimension 0 comes first, and is mostly the innermost.
+/// How elements of a buffer are a tensor. Dimension 0 comes first, and is the innermost.
 struct TensorShape {
   std::string element;            ///< "half", "float", "bfloat", "char", "uchar" or "int"
   std::vector<uint64_t> extents;  ///< in elements; 1 to 8 dimensions
-  std::vector<uint64_t> strides;  ///< likewise; empty: one element after the other
+  /// In elements; empty: without gaps. As Metal has it: that of dimension 0 is 1, and each other is at least the one
+  /// before times the extent there.
+  std::vector<uint64_t> strides;
 };
+
+/// "half" of an argument tensor<half, ...>; nothing for other arguments.
+std::optional<std::string_view> tensor_element(const ArgInfo& argument);
 
 /// One stream of dispatches. Not thread-safe; different encoders may be used from different threads at once.
 ///
@@ -40,8 +46,12 @@ class Encoder {
   /// `unsupported` elsewhere.
   Result<void> set_memory(uint32_t index, std::span<std::byte> memory);
   /// What an argument tensor<T, ...> [[buffer(index)]] is: elements in `buffer`, from byte `offset` on. Kept until
-  /// replaced. Errors: invalid_argument when the shape leaves the buffer; `unsupported` on devices other than the cpu.
+  /// replaced. Errors: invalid_argument when the shape leaves the buffer or is none of Metal's; `unsupported` on
+  /// devices other than the cpu.
   Result<void> set_tensor(uint32_t index, BufferRef buffer, uint64_t offset, const TensorShape& shape);
+  /// The same of an array, borrowed until the dispatch has run. Its last index is dimension 0. Elements of 16 bits
+  /// without a sign are the bits of bfloat.
+  Result<void> set_tensor(uint32_t index, const ArrayView& array);
   Result<void> set_threadgroup_memory(uint32_t index, uint64_t bytes);
   /// [[texture(index)]], 0 to 127, and [[sampler(index)]], 0 to 15; kept until replaced. `unsupported` on devices other
   /// than the cpu.
@@ -117,6 +127,7 @@ class Encoder {
  private:
   Result<void> check_textures(const PipelineState& pipeline) const;
   Result<void> check_tensors(const PipelineState& pipeline) const;
+  Result<void> bind_tensor(uint32_t index, std::span<std::byte> memory, uint64_t offset, const TensorShape& shape);
   Result<void> check_stage(const PipelineState& pipeline, const Size3& threads, const Size3& group) const;
   Result<void> check_slot(uint32_t index) const;
   static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "launch_parts.hpp"
 
+#include "library_data.hpp"
 #include "log_format.hpp"
 
 #include <algorithm>
@@ -82,11 +83,14 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
     what = fmt::format("{} {}", to_string(kind), index);
     if (index < SMELT_CPU_MAX_BUFFERS)
       has = kind == BindingClass::threadgroup ? dispatch.threadgroup_bytes[index] : dispatch.buffer_bytes[index];
-    for (const ArgInfo& argument : pipeline.args())
-      if (argument.index == index && class_of(argument.kind) == kind) {
-        what += fmt::format(" '{}'", argument.name);
-        if (argument.size > 1) element = argument.size;
-      }
+    for (const ArgInfo& argument : pipeline.args()) {
+      if (argument.index != index) continue;
+      const auto tensor = kind == BindingClass::buffer ? tensor_memory(argument, dispatch) : std::nullopt;
+      if (tensor) has = tensor->size();
+      if (!tensor && class_of(argument.kind) != kind) continue;
+      what += fmt::format(" '{}'", argument.name);
+      if (argument.size > 1) element = argument.size;
+    }
   }
   const auto offset = static_cast<int64_t>(fault.offset);
   std::string place = fmt::format("offset {}", offset);

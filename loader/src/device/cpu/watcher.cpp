@@ -4,6 +4,7 @@
 #include "smelt/base/sort.hpp"
 
 #include "cpu_device.hpp"
+#include "library_data.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +17,7 @@ namespace {
 constexpr uint32_t kSimdThreads = 32;
 constexpr size_t kCallBytes = 16 << 10;
 constexpr size_t kMostFindings = 200;  // of one launch
-constexpr size_t kMostPending = 256;
+constexpr size_t kMostPending = 256, kMostParts = 65536;
 
 uint32_t threads_of(const std::array<uint32_t, 3>& size) {
   return size[0] * size[1] * size[2];
@@ -86,6 +87,11 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
     if (buffer != 0 && dispatch.buffer_bytes[i] != 0)
       shadow_.add_range({buffer, buffer + dispatch.buffer_bytes[i], false});
   }
+  for (const ArgInfo& argument : pipeline.args())
+    if (const auto tensor = tensor_memory(argument, dispatch)) {
+      const auto start = reinterpret_cast<uintptr_t>(tensor->data());
+      shadow_.add_range({start, start + tensor->size(), false});
+    }
   for (size_t i = 0; dispatch.textures != nullptr && i < SMELT_CPU_MAX_TEXTURES; ++i) {
     const smelt_cpu_texture* const texture = dispatch.textures[i];
     if (texture == nullptr) continue;
@@ -129,6 +135,7 @@ void Watcher::look_up(uint64_t linear) {
 }
 
 void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
+  settle_parts(std::nullopt);
   end_group();
   group_at_ = group;
   group_ = group[0] + dispatch_.groups[0] * (group[1] + dispatch_.groups[1] * group[2]);
@@ -193,8 +200,10 @@ inline void Watcher::touch(RaceShadow::Page& page, Cell& cell, const Touch& now,
   };
   if (races_with(cell.write)) {
     // Whether the second write changes anything is seen when it is done.
-    if (is_write && !now.is_atomic && !cell.write.is_atomic && pending_.size() < kMostPending) {
-      Pending& one = pending_.emplace_back();
+    std::vector<Pending>& waiting = is_part_ ? parts_ : pending_;
+    if (is_write && !now.is_atomic && !cell.write.is_atomic &&
+        waiting.size() < (is_part_ ? kMostParts : kMostPending)) {
+      Pending& one = waiting.emplace_back();
       one.before = cell.write;
       one.now = now;
       one.address = address;
@@ -238,6 +247,8 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const 
   const bool is_simdgroup = (flags & SMELT_CPU_ACCESS_SIMDGROUP) != 0;
   // A SIMD group acts as one: its first thread tells of it.
   if (is_simdgroup && local_ % kSimdThreads != 0) return;
+  is_part_ = (flags & SMELT_CPU_ACCESS_PART) != 0;
+  if (is_part_ && bytes == 0) return settle_parts(thread_);
   Touch now;
   now.thread_after = thread_ + 1;
   now.place = reinterpret_cast<uintptr_t>(place);
@@ -270,6 +281,20 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const 
     at += here;
     bytes -= here;
   }
+}
+
+/// Of an operation that a thread, or the SIMD group that it begins, has done; null: of all.
+void Watcher::settle_parts(std::optional<uint32_t> thread) {
+  if (parts_.empty()) return;
+  std::vector<Pending> later;
+  for (const Pending& one : parts_) {
+    if (!thread || one.now.thread() == *thread)
+      pending_.push_back(one);
+    else
+      later.push_back(one);
+  }
+  parts_ = std::move(later);
+  settle();
 }
 
 /// Writes of the same value are told apart from those that change it.
@@ -472,6 +497,14 @@ void Watcher::name_buffer(Finding& finding, uint64_t address, uint64_t bytes) co
     finding.memory += (finding.memory.empty() ? "" : ", also ") + name;
     if (!finding.element) finding.element = (address - nearest) / element;
   }
+  for (const ArgInfo& argument : pipeline_.args()) {
+    const auto tensor = tensor_memory(argument, dispatch_);
+    const auto start = tensor ? reinterpret_cast<uintptr_t>(tensor->data()) : 0;
+    if (!tensor || address < start || address - start >= tensor->size()) continue;
+    finding.memory +=
+        fmt::format("{}buffer {} '{}'", finding.memory.empty() ? "" : ", also ", argument.index, argument.name);
+    if (!finding.element) finding.element = (address - start) / bytes;
+  }
   if (finding.memory.empty()) name_texture(finding, address);
 }
 
@@ -491,6 +524,7 @@ void Watcher::name_texture(Finding& finding, uint64_t address) const {
 }
 
 std::vector<Finding> Watcher::finish() {
+  settle_parts(std::nullopt);
   settle();
   end_group();
   group_ = ~0u;

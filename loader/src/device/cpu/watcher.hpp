@@ -12,6 +12,7 @@
 #include "value_shadow.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -82,6 +83,7 @@ class Watcher {
   void touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool is_write, uint64_t address, uint64_t bytes);
   bool is_ordered(const RaceShadow::Page& page, const Touch& before, const Touch& now) const;
   void settle();
+  void settle_parts(std::optional<uint32_t> thread);
 
   void found_race(const Touch& before, bool before_writes, const Touch& now, bool now_writes, uint64_t address,
                   uint64_t bytes, bool is_threadgroup);
@@ -139,7 +141,8 @@ class Watcher {
     std::array<std::byte, 64> held{};
   };
   std::vector<Pending> pending_;
-
+  std::vector<Pending> parts_;  ///< of operations that are not done
+  bool is_part_ = false;        ///< what is told now
   std::map<std::tuple<Finding::Kind, const char*, const char*>, Told> findings_;
 };
 

@@ -116,6 +116,7 @@ struct smelt_cpu_fault {
 #define SMELT_CPU_ACCESS_ATOMIC 2u
 #define SMELT_CPU_ACCESS_SIMDGROUP 4u    /* by a SIMD group as one: matrices and asynchronous copies */
 #define SMELT_CPU_ACCESS_MAY_FENCE 8u    /* an atomic in a kernel that has fences of the whole device */
+#define SMELT_CPU_ACCESS_PART 16u        /* of an operation that touches more; no bytes: the operation is done */
 #define SMELT_CPU_BARRIER_DEVICE 1u      /* orders device memory */
 #define SMELT_CPU_BARRIER_THREADGROUP 2u /* orders threadgroup memory */
 #define SMELT_CPU_BARRIER_SIMDGROUP 8u   /* of a SIMD group, else of the threadgroup */
