@@ -364,6 +364,10 @@ class Reader {
                    fact.is_reference ? "reference" : "pointer");
     if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
     if (pointee->isPointerType())
+    if (fact.space > 3)
+      return error(at, "parameter '{}': a {} is given no {} to address space '{}'", fact.name,
+                   stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer",
+                   fact.space == 4 ? "threadgroup_imageblock" : "object_data");
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
     if (fact.space == 3 && kernel.stage != Stage::fragment && !has_threadgroups(kernel.stage))

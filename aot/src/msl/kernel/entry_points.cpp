@@ -291,12 +291,13 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
-/// What only kernels declare. The optimiser may leave nothing of it.
+/// What only stages with threadgroups declare. The optimiser may leave nothing of it.
 Result<void> check_stage_variables(const llvm::Module& module, const KernelFact& kernel) {
   for (const llvm::GlobalVariable& global : module.globals())
-    if (kernel.stage != Stage::kernel && global.getAddressSpace() == 3 && !global.use_empty())
+    if (!has_threadgroups(kernel.stage) && global.getAddressSpace() == 3 && !global.use_empty())
       return fail(Errc::compile_failed,
-                  "{} function '{}' has a variable in address space 'threadgroup', which only kernels may declare",
+                  "{} function '{}' has a variable in address space 'threadgroup', which only kernels, mesh and object "
+                  "functions may declare",
                   stage_word(kernel.stage), kernel.name);
   return {};
 }

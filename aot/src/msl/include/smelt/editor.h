@@ -19,6 +19,7 @@ typedef _Float16 half;
 #define SMELT_CONSTANT const
 #define SMELT_THREADGROUP
 #define __SMELT_OF_THREAD
+#define SMELT_IMAGEBLOCK
 #define __SMELT_OF_DEVICE
 #define __SMELT_OF_CONSTANT
 #define __SMELT_OF_THREADGROUP
