@@ -212,6 +212,8 @@ constexpr std::array<std::string_view, 30> kFamilies = {
     "tensor",           "visible_",  "argument_buffer", "sampler",     "barycentric",      "interpolat",
     "post_depth",       "vertex_",   "primitive_",      "curve",       "system_coherent",  "unique_identifier"};
 
+    {"get_size_visible_function_table", Suffix::none, "i32(table:r)", Effect::texture_read, S, 0, {2, 3}},
+    {"is_null_visible_function_table", Suffix::none, "i1(table:r)", Effect::texture_read, S, 0, {2, 3}},
 }  // namespace
 
 std::span<const Row> table() {

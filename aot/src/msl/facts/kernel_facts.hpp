@@ -65,7 +65,7 @@ struct ParameterFact {
 /// Not memory, but what stands for a texture, a sampler or a tensor.
 inline bool is_handle(const ParameterFact& parameter) {
   return parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler ||
-         parameter.binding == BindingClass::tensor;
+         parameter.binding == BindingClass::tensor || parameter.binding == BindingClass::table;
 }
 
 struct KernelFact {

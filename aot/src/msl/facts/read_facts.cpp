@@ -294,9 +294,9 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
-  /// Tensors share the indices of buffers.
+  /// Tensors and tables share the indices of buffers.
   static BindingClass indexed_as(BindingClass kind) {
-    return kind == BindingClass::tensor ? BindingClass::buffer : kind;
+    return kind == BindingClass::tensor || kind == BindingClass::table ? BindingClass::buffer : kind;
   }
 
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {

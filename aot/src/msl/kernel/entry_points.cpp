@@ -370,12 +370,25 @@ void clean_externals(llvm::Module& module, const llvm::Function* own) {
     abi.addAttribute(kind);
   for (llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
+/// Calls of functions in a table: plain ones.
+void clean_indirect(llvm::Module& module, const llvm::AttributeMask& abi) {
+  for (llvm::Function& function : module)
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& instruction : block) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call == nullptr || llvm::isa<llvm::Function>(call->getCalledOperand())) continue;
+        call->removeRetAttrs(abi);
+        for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, abi);
+      }
+}
+
     if (kernel_ir::is_operation(name) || (!function.isDeclaration() && &function != own)) continue;
     function.setCallingConv(llvm::CallingConv::C);
     function.removeRetAttrs(abi);
     for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), abi);
     for (llvm::User* user : function.users())
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
+  clean_indirect(module, abi);
         call->setCallingConv(llvm::CallingConv::C);
         call->removeRetAttrs(abi);
         for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, abi);
