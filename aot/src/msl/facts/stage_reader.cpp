@@ -523,7 +523,9 @@ bool StageReader::user_words(const Place& place, Direction direction, const Valu
   if (fact_.stage != Stage::fragment && !is_result)
     return refuse(at, "invalid input declaration in a {} function: '{}' needs an attribute(n)", stage_word(fact_.stage),
                   place.name);
-  if (!fits(Types::any, shape, type_name))
+  // Of truth values the stages hand on single ones.
+  const bool is_truth = shape.bits == 1 && shape.lanes == 1 && shape.count == 0;
+  if (!fits(Types::any, shape, type_name) && !is_truth)
     return refuse(at,
                   is_result ? "invalid type '{}' for output declaration in a {} function"
                             : "invalid type '{}' for input declaration in a {} function",

@@ -274,6 +274,8 @@ class EntryBody {
     for (unsigned i = 0; i < array->getNumElements(); ++i)
       all = builder_.CreateInsertValue(all, load(array->getElementType(), offset + i * size), i);
     return all;
+    if (array == nullptr && type->isIntegerTy(1))
+      return builder_.CreateTrunc(builder_.CreateLoad(builder_.getInt8Ty(), member(result_, offset)), type);
   }
 
   llvm::Function& entry_;
