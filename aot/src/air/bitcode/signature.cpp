@@ -138,6 +138,7 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
     else if (named->space == space)  // p3f16
       return type_of(types, *named);
   }
+  if (last && name.starts_with("store.imageblock.mask.")) return *last;
   StringRef bare = operation;
   bare.consume_front("fast_");
   if (last && bare == "frexp") {

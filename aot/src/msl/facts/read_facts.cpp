@@ -5,6 +5,7 @@
 #include "air/limits.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/handles.hpp"
+#include "msl/facts/imageblock_reader.hpp"
 #include "msl/facts/mesh_reader.hpp"
 #include "msl/facts/missing_features.hpp"
 #include "msl/facts/report.hpp"
@@ -200,6 +201,7 @@ class Reader {
     for (unsigned i = 0; i < function.getNumParams(); ++i) {
       const clang::ParmVarDecl& parameter = *function.getParamDecl(i);
       if (MeshReader(sema_, source.fact).read(parameter, i)) continue;
+      if (ImageblockReader(sema_, source.fact).read(parameter, i)) continue;
       const bool is_of_stage = !is_kernel || find_annotation(parameter, "stage_in") != nullptr;
       if (!is_of_stage || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
     }
@@ -362,12 +364,12 @@ class Reader {
     if (fact.space == 0)
       return error(at, "{} type must have explicit address space qualifier",
                    fact.is_reference ? "reference" : "pointer");
-    if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
-    if (pointee->isPointerType())
     if (fact.space > 3)
       return error(at, "parameter '{}': a {} is given no {} to address space '{}'", fact.name,
                    stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer",
                    fact.space == 4 ? "threadgroup_imageblock" : "object_data");
+    if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
+    if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);
     fact.binding = fact.space == 3 ? BindingClass::threadgroup : BindingClass::buffer;
     if (fact.space == 3 && kernel.stage != Stage::fragment && !has_threadgroups(kernel.stage))

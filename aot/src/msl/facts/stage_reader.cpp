@@ -4,6 +4,7 @@
 #include "air/entry.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
+#include "msl/facts/imageblock_reader.hpp"
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/report.hpp"
 
@@ -142,11 +143,12 @@ bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
 
 /// What of a value's words must be its own.
 std::string identity(const std::vector<std::string>& words) {
-  const size_t count = words[0] == "air.render_target"                                       ? 3
-                       : words[0] == "air.vertex_input" || words[0] == "air.patch_input"     ? 4
-                       : words[0] == "air.stage_in"                                          ? 4
-                       : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" ? 2
-                                                                                             : 1;
+  const size_t count =
+      words[0] == "air.render_target"                                                                      ? 3
+      : words[0] == "air.vertex_input" || words[0] == "air.patch_input"                                    ? 4
+      : words[0] == "air.stage_in"                                                                         ? 4
+      : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" || words[0] == kImageblockKind ? 2
+                                                                                                           : 1;
   return fmt::format(
       "{}", fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(count, words.size())), " "));
 }

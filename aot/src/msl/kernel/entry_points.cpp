@@ -9,6 +9,7 @@
 #include "kernel_ir/handles.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
+#include "msl/kernel/imageblocks.hpp"
 #include "msl/kernel/mesh_outputs.hpp"
 #include "msl/kernel/optimise.hpp"
 #include "msl/kernel/thread_variables.hpp"
@@ -42,6 +43,8 @@ bool is_convergent(llvm::StringRef operation) {
              case air::Effect::texture_read:
              case air::Effect::texture_write:
              case air::Effect::texture_atomic:
+             case air::Effect::tile_read:
+             case air::Effect::tile_write:
                return form.family_only;
              default:
                return true;
@@ -150,7 +153,8 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
     if (!parameter.words.empty()) kernel_ir::set_parameter(*entry, i, kernel_ir::kStageInput, "");
     if (parameter.count != 0) describe_array(*entry->getArg(i), parameter);
     // Apple's compiler does not say that values of the stage before are there.
-    const bool is_object = is_handle(parameter) || (parameter.value.space && parameter.size == 0);
+    const bool is_object =
+        is_handle(parameter) || parameter.value.is_wrapped || (parameter.value.space && parameter.size == 0);
     if (!is_object && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if ((parameter.binding || parameter.value.space == 6) && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
@@ -223,8 +227,10 @@ class EntryBody {
   bool pass(const ParameterFact& parameter, llvm::Argument& argument, llvm::Value*& value) {
     if (value == nullptr) {
       const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
-      if (body_.getArg(at)->getType() != argument.getType()) return false;
-      value = &argument;
+      llvm::Value* given = &argument;
+      if (given->getType()->isStructTy()) given = builder_.CreateExtractValue(given, 0);
+      if (body_.getArg(at)->getType() != given->getType()) return false;
+      value = given;
       return true;
     }
     store(&argument, value, parameter.offset.value_or(0));
@@ -268,14 +274,14 @@ class EntryBody {
 
   llvm::Value* load(llvm::Type* type, uint64_t offset) {
     auto* array = llvm::dyn_cast<llvm::ArrayType>(type);
+    if (array == nullptr && type->isIntegerTy(1))
+      return builder_.CreateTrunc(builder_.CreateLoad(builder_.getInt8Ty(), member(result_, offset)), type);
     if (array == nullptr) return builder_.CreateLoad(type, member(result_, offset));
     llvm::Value* all = llvm::PoisonValue::get(array);
     const uint64_t size = entry_.getDataLayout().getTypeAllocSize(array->getElementType()).getFixedValue();
     for (unsigned i = 0; i < array->getNumElements(); ++i)
       all = builder_.CreateInsertValue(all, load(array->getElementType(), offset + i * size), i);
     return all;
-    if (array == nullptr && type->isIntegerTy(1))
-      return builder_.CreateTrunc(builder_.CreateLoad(builder_.getInt8Ty(), member(result_, offset)), type);
   }
 
   llvm::Function& entry_;
@@ -364,14 +370,6 @@ void copy_values(llvm::Function& function) {
   }
 }
 
-/// Functions of other objects, and this one for them: plain calls, without what Clang says to its own back ends.
-void clean_externals(llvm::Module& module, const llvm::Function* own) {
-  llvm::AttributeMask abi;
-  for (const auto kind : {llvm::Attribute::ByVal, llvm::Attribute::StructRet, llvm::Attribute::ZExt,
-                          llvm::Attribute::SExt, llvm::Attribute::NoUndef})
-    abi.addAttribute(kind);
-  for (llvm::Function& function : module) {
-    const llvm::StringRef name = function.getName();
 /// Calls of functions in a table: plain ones.
 void clean_indirect(llvm::Module& module, const llvm::AttributeMask& abi) {
   for (llvm::Function& function : module)
@@ -384,13 +382,21 @@ void clean_indirect(llvm::Module& module, const llvm::AttributeMask& abi) {
       }
 }
 
+/// Functions of other objects, and this one for them: plain calls, without what Clang says to its own back ends.
+void clean_externals(llvm::Module& module, const llvm::Function* own) {
+  llvm::AttributeMask abi;
+  for (const auto kind : {llvm::Attribute::ByVal, llvm::Attribute::StructRet, llvm::Attribute::ZExt,
+                          llvm::Attribute::SExt, llvm::Attribute::NoUndef})
+    abi.addAttribute(kind);
+  clean_indirect(module, abi);
+  for (llvm::Function& function : module) {
+    const llvm::StringRef name = function.getName();
     if (kernel_ir::is_operation(name) || (!function.isDeclaration() && &function != own)) continue;
     function.setCallingConv(llvm::CallingConv::C);
     function.removeRetAttrs(abi);
     for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), abi);
     for (llvm::User* user : function.users())
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(user)) {
-  clean_indirect(module, abi);
         call->setCallingConv(llvm::CallingConv::C);
         call->removeRetAttrs(abi);
         for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, abi);
@@ -483,6 +489,8 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   inline_all(module);
   SMELT_TRY_VOID(read_control_points(module, fact));
   SMELT_TRY_VOID(write_mesh_outputs(module, fact));
+  if (uses_imageblocks(module)) optimise(module);
+  SMELT_TRY_VOID(lower_imageblocks(module, fact));
   SMELT_TRY_VOID(check_stage_variables(module, fact));
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));
