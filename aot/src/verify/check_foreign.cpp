@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What AIR does not have at all, by the lists that stand in front of code generation.
-#include "air/entry.hpp"
 #include "gate/gate.hpp"
+#include "kernel_ir/handles.hpp"
 #include "verify/checks.hpp"
 
+#include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Module.h"
+
+#include <algorithm>
 
 namespace smelt::aot::verify {
 namespace {
 
 constexpr size_t kMostBreaches = 32;
 
-/// Whether an entry is given an imageblock.
+/// Whether it works on imageblocks; that an entry is given one is another check's.
 bool has_imageblock(const llvm::Module& module) {
-  const llvm::NamedMDNode* list = air::entry_list(module, "kernel");
-  for (unsigned i = 0; list != nullptr && i < list->getNumOperands(); ++i)
-    if (const llvm::MDNode* inputs = air::inputs_of(*list->getOperand(i)))
-      for (const llvm::MDOperand& input : inputs->operands())
-        if (const auto* node = llvm::dyn_cast_or_null<llvm::MDNode>(input))
-          if (const auto argument = air::read_argument(*node); argument && argument->kind == "air.imageblock")
-            return true;
-  return false;
+  return std::any_of(module.begin(), module.end(),
+                     [](const llvm::Function& function) {
+                       return function.getName().starts_with("air.") && function.getName().contains("imageblock");
+                     }) ||
+         llvm::StructType::getTypeByName(module.getContext(), kernel_ir::kImageblockType) != nullptr;
 }
 
 }  // namespace
