@@ -283,7 +283,7 @@ std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const 
   for (const auto& [word, kind] : kInputKinds)
     if (argument.kind == word) return Input{kind, argument.name};
   std::string_view name = argument.kind;
-  if (!name.starts_with("air.") || type.isPointerTy()) return std::nullopt;
+  if (!name.starts_with("air.") || type.isPointerTy() || name.starts_with("air.imageblock")) return std::nullopt;
   name.remove_prefix(4);
   return Input{InputKind::builtin, std::string(name)};
 }

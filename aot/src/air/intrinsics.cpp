@@ -211,6 +211,9 @@ std::optional<Binding> bind(Suffix suffix, const Names& parts) {
       return bind_one(parts, "su", [](const AirType& type) { return texel_integer(type) && type.bits == 32; });
     case Suffix::depth_texel:
       return bind_one(parts, "", scalar_f32);
+    case Suffix::plane:
+      if (auto bound = bind_one(parts, "", real)) return bound;
+      return bind_one(parts, "", lane_integer);
     case Suffix::convert:
       return bind_convert(parts);
     case Suffix::matrix_memory:
@@ -238,6 +241,7 @@ AirType read_type(std::string_view text, const Binding& binding) {
   if (text == "pT") return binding.t.pointer_in(binding.space);
   if (text == "pE") return binding.t.lane().pointer_in(binding.space);
   if (text == "p0T") return binding.t.pointer_in(0);
+  if (text == "p4T") return binding.t.pointer_in(4);
   if (text == "A") return binding.a;
   if (text == "B") return binding.b;
   if (text == "C") return binding.c;
@@ -548,6 +552,13 @@ void annotate(llvm::Function& function, const Signature& signature) {
     case Effect::texture_read:
       add({Attribute::NoFree});
       function.setMemoryEffects(MemoryEffects::argMemOnly(llvm::ModRefInfo::Ref));
+      break;
+    case Effect::tile_read:
+      add({Attribute::NoFree});
+      function.setMemoryEffects(MemoryEffects::readOnly());
+      break;
+    case Effect::tile_write:
+      function.setMemoryEffects(MemoryEffects::writeOnly());
       break;
     case Effect::hidden_read:
       add({Attribute::NoFree});

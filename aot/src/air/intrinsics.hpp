@@ -42,6 +42,8 @@ enum class Effect : uint8_t {
   texture_write,   ///< reads and writes through its handle
   texture_atomic,  ///< the same, in memory that others touch too
   hidden_read,     ///< reads what no pointer of the module reaches
+  tile_read,       ///< reads the tile, which pointers of the module reach too
+  tile_write,      ///< writes it
   unknown,         ///< nothing is promised
 };
 

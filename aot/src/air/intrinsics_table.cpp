@@ -196,10 +196,24 @@ constexpr Row kRows[] = {
     {"unpack.unorm.rg11b10f", Suffix::real_v3, "T(i32)", Effect::pure, S},
     {"pack.unorm.rgb9e5", Suffix::real_v3, "i32(T)", Effect::pure, S},
     {"unpack.unorm.rgb9e5", Suffix::real_v3, "T(i32)", Effect::pure, S},
+    // Imageblocks, 1.15.
+    {"get_imageblock_width", Suffix::none, "i16()", Effect::pure, S},
+    {"get_imageblock_height", Suffix::none, "i16()", Effect::pure, S},
+    {"get_imageblock_samples", Suffix::none, "i16()", Effect::pure, S},
+    {"get_imageblock_num_colors", Suffix::none, "i16(v2i16)", Effect::pure, S},
+    {"get_color_coverage_mask", Suffix::none, "i16(v2i16,i16)", Effect::pure, S},
+    {"imageblock_data", Suffix::none, "p4i8(v2i16,i32,i16)", Effect::tile_read, S},
+    {"implicit_imageblock_data", Suffix::none, "p4i8(i32,v2i16,i32,i16)", Effect::tile_read, S},
+    {"load.implicit_imageblock", Suffix::plane, "T(i32,v2i16,i32,i16)", Effect::tile_read, S},
+    {"store.implicit_imageblock", Suffix::plane, "void(T,i32,v2i16,i32,i16)", Effect::tile_write, S},
+    {"store.implicit_imageblock.mask", Suffix::plane, "void(T,i32,v2i16,i16)", Effect::tile_write, S},
+    {"store.imageblock.mask", Suffix::plane, "void(T,p4T,i16,i32,i1)", Effect::tile_write, S},
     // Logging, function constants, function tables, 3.11 and 1.7.
     {"os_log", Suffix::none, "void(p2i8,p2i8,i32,p2i8,p0i8,i64)", Effect::unknown, S, 0, {2, 7}},
     {"is_function_constant_defined", Suffix::none, "i1(p2i8)", Effect::pure, H},
     {"normalize_function_constant_predicate.i8", Suffix::none, "i8(i8)", Effect::pure, H},
+    {"get_size_visible_function_table", Suffix::none, "i32(table:r)", Effect::texture_read, S, 0, {2, 3}},
+    {"is_null_visible_function_table", Suffix::none, "i1(table:r)", Effect::texture_read, S, 0, {2, 3}},
     {"get_function_pointer_visible_function_table", Suffix::none, "p0i8(table:r,i32)", Effect::texture_read, H, 0, {2, 3}},
 };
 // clang-format on

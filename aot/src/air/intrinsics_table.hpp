@@ -30,6 +30,7 @@ enum class Suffix : uint8_t {
   texel,           ///< v4f32 v4f16 s.v4i32 ...
   texel_i32,       ///< s.v4i32 u.v4i32
   depth_texel,     ///< f32
+  plane,           ///< of an imageblock: f16 f32 i8 i16 i32 and vectors, no signedness
   convert,         ///< <kind>.<type>.<kind>.<type>[.rounding][.sat]
   matrix_memory,   ///< v64T.p1T or v64T.p3T
   matrix_product,  ///< v64D.v64A.v64B.v64C

@@ -179,7 +179,12 @@ class KernelCompiler {
     install_diagnostics(*kernel_module_.context, first_error_);
     tensors_ = has_tensors(*module_);
     logs_ = llvm::any_of(*module_, [](const llvm::Function& f) { return f.getName().starts_with("air.os_log"); });
-    SMELT_TRY_VOID(gate::admit(*module_));
+    if (auto admitted = gate::admit(*module_); !admitted) {
+      // What the entry is given may say it in Metal's words: an imageblock, a table.
+      auto entry = read_kernel_entry(*module_);
+      if (!entry && entry.error().code == Errc::unsupported) return tl::unexpected(std::move(entry).error());
+      return admitted;
+    }
     const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
     if (list_ || (options_.checked.watches() && !has_lines)) {
       llvm::StripDebugInfo(*module_);

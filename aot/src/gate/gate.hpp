@@ -29,10 +29,12 @@ struct Breach {
   bool verify_knows = false;  ///< `smelt verify` has a check of its own for it, which says it in more words
 };
 
-/// Which address spaces pointers may be in.
+/// Which address spaces pointers may be in. Beyond the first, nothing here makes code for them.
 enum class Spaces : uint8_t {
   of_kernels,
-  with_mesh,  ///< and those of a mesh and of what an object hands on, which nothing here makes code for
+  of_gpus,    ///< the same, and calls of functions in a table
+  with_tile,  ///< and that of imageblocks
+  with_mesh,  ///< and those of a mesh and of what an object hands on
 };
 
 /// The first `most` things in the module, in its own order, that AIR does not have. The module is valid for LLVM's

@@ -29,6 +29,11 @@ llvm::StructType* handle_type(llvm::LLVMContext& context, llvm::StringRef type_n
   return llvm::StructType::create(context, {llvm::PointerType::get(context, space)}, name);
 }
 
+llvm::StructType* imageblock_type(llvm::LLVMContext& context) {
+  if (llvm::StructType* known = llvm::StructType::getTypeByName(context, kImageblockType)) return known;
+  return llvm::StructType::create(context, {llvm::PointerType::get(context, kImageblockSpace)}, kImageblockType);
+}
+
 llvm::StringRef structure_of_handle(const llvm::StructType& type) {
   if (!type.hasName() || type.getNumElements() != 1) return {};
   llvm::StringRef name = type.getName();

@@ -215,17 +215,19 @@ std::string in_metal_words(std::string text) {
   constexpr std::string_view kProposed = "did you mean 'metal::", kKept = "did you mean '\x01";
   replace_all(text, "did you mean '::metal::", kProposed);
   replace_all(text, kProposed, kKept);
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kWords = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kWords = {{
       {"__attribute__((opencl_global_device))", "device"},
       {"__attribute__((opencl_global_host))", "constant"},
       {"__attribute__((opencl_local))", "threadgroup"},
+      {"__attribute__((opencl_global))", "threadgroup_imageblock"},
+      {"__attribute__((opencl_private))", "object_data"},
       {"const __global_host", "constant"},
       {"const __constant", "constant"},
       {"__global_device", "device"},
       {"__global_host", "constant"},
-      {"__global", "device"},
+      {"__global", "threadgroup_imageblock"},
       {"__local", "threadgroup"},
-      {"__private", "thread"},
+      {"__private", "object_data"},
       {"__restrict ", ""},  // of a method that names its space; a pointer's stands last
       {"generic address space", "address space 'thread'"},
       {"unsigned char", "uchar"},

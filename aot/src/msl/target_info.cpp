@@ -23,12 +23,13 @@ template struct PrivateMember<TargetOptsMember, &clang::TargetInfo::TargetOpts>;
 namespace {
 
 /// Clang's language spaces to AIR's numbers (docs/design/metal-front-end.md 3). The headers and the token filter spell
-/// spaces with the sycl_* rows' attributes; everything without one is thread memory, 0.
+/// spaces with the sycl_* rows' attributes, which the thread's memory takes in; of those, sycl_global is
+/// threadgroup_imageblock and sycl_private object_data. Everything without one is thread memory, 0.
 constexpr clang::LangASMap kSpaces = {
     0,                    // Default: thread
     1, 3, 2, 0, 0, 1, 2,  // opencl_{global, local, constant, private, generic, global_device, global_host}
     1, 2, 3,              // cuda_{device, constant, shared}
-    1, 1, 2, 3, 0,        // sycl_{global, global_device, global_host, local, private}
+    4, 1, 2, 3, 6,        // sycl_{global, global_device, global_host, local, private}
     0, 0, 0, 0, 0,        // ptr32_sptr, ptr32_uptr, ptr64, hlsl_groupshared, wasm_funcref
 };
 

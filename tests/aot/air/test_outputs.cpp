@@ -162,6 +162,8 @@ class Caller {
           return constant_;
         case 3:
           return group_;
+        case 4:
+          return llvm::ConstantPointerNull::get(llvm::PointerType::get(*unit_.context, 4));
         default:
           return thread_;
       }

@@ -98,10 +98,10 @@ TEST_CASE("several functions that are no kernels: all are named") {
 
 TEST_CASE("a feature that is missing is one error, about the feature") {
   CHECK(errors_of("kernel void k(device texture2d<float>* t, device float* x) {}").size() == 1);
-  CHECK(errors_of("struct C { half4 c [[color(0)]]; };\n"
+  CHECK(errors_of("struct C { rgba8unorm<half4> c; };\n"
                   "kernel void k(imageblock<C> b, ushort2 p [[thread_position_in_threadgroup]]) {\n"
-                  "  C c = b.read(p); c.c *= 0.5h; b.write(c, p); }") ==
-        Errors{"4:15: 'imageblock': imageblocks are not supported"});
+                  "  half4 c = b.data(p)->c; b.data(p)->c = c * 0.5h; }") ==
+        Errors{"3:12: 'rgba8unorm': pixel data types are not supported"});
   CHECK(
       errors_of("using namespace raytracing;\n"
                 "kernel void k(primitive_acceleration_structure a [[buffer(1)]], device float* x [[buffer(0)]]) {\n"
@@ -111,9 +111,9 @@ TEST_CASE("a feature that is missing is one error, about the feature") {
 
 TEST_CASE("what is wrong in front of a missing feature is told too") {
   const Errors errors =
-      errors_of("float f() { return undeclared; }\nkernel void k(imageblock<int> s, device float* x) { x = y; }");
-  CHECK(errors ==
-        Errors{"3:20: use of undeclared identifier 'undeclared'", "4:15: 'imageblock': imageblocks are not supported"});
+      errors_of("float f() { return undeclared; }\nkernel void k(rgb9e5<half3> s, device float* x) { x = y; }");
+  CHECK(errors == Errors{"3:20: use of undeclared identifier 'undeclared'",
+                         "4:15: 'rgb9e5': pixel data types are not supported"});
 }
 
 TEST_CASE("names of features that are the user's own") {

@@ -144,6 +144,55 @@ struct P { ushort layer [[render_target_array_index]]; uint view [[viewport_arra
     CHECK_MESSAGE(b.find(part) != std::string::npos, part);
 }
 
+TEST_CASE("a payload of vectors, matrices and structures; threadgroup variables of mesh and object functions") {
+  const std::string text = R"(
+struct Inner { float2 uv; float m; float get() const { return m; } };
+struct Q { float4 v[4]; float4x4 m; Inner in; packed_float3 p; };
+struct V { float4 pos [[position]]; };
+[[object]] void o(object_data Q& q [[payload]], device float4* x, mesh_grid_properties grid,
+                  uint i [[thread_index_in_threadgroup]]) {
+  threadgroup float4 shared[4];
+  shared[i] = x[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  q.v[i] = shared[3 - i];
+  q.v[i].yz = x[i].xy * 2;
+  q.v[0] += x[2];
+  q.m = float4x4(2);
+  q.m[1] = x[2];
+  q.in.uv = x[3].xy;
+  q.p = x[1].xyz;
+  object_data Inner* p = &q.in;
+  p->m += 3;
+  Inner copy = *p;
+  x[0].x = copy.m + p->get();
+  grid.set_threadgroups_per_grid(uint3(1));
+}
+[[mesh]] void m(mesh<V, void, 8, 4, topology::triangle> out, const object_data Q& q [[payload]], device float4* x,
+                uint i [[thread_index_in_threadgroup]]) {
+  threadgroup float4 shared[4];
+  shared[i] = q.v[i] + q.m * x[0] + q.m[2] + float4(q.p, 1) + q.v[1].wzyx;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  Q whole = q;
+  V v;
+  v.pos = shared[3 - i] + whole.v[3];
+  v.pos.xy += q.in.uv * q.in.get();
+  out.set_vertex(i, v);
+}
+)";
+  for (const char* function : {"o", "m"}) {
+    const std::string ir = ir_of(text, function);
+    CHECK(ir.find("addrspace(3) global [4 x ") != std::string::npos);
+    CHECK(ir.find("addrspacecast") == std::string::npos);
+    CHECK(ir.find("ptr addrspace(6)") != std::string::npos);
+  }
+  const auto compiled = compile_msl(kHead + text);
+  REQUIRE_MESSAGE(compiled.has_value(), (compiled ? "" : compiled.error().message));
+  for (const aot::Finding& finding : aot::verify_metallib(compiled->targets.at(0).metallib))
+    CHECK_MESSAGE(false, finding.to_line());
+  CHECK(error_of("struct Q { float x; };\nkernel void k(object_data Q& q [[buffer(0)]]) {}") ==
+        "parameter 'q': a kernel function is given no reference to address space 'object_data'");
+}
+
 TEST_CASE("verify: a mesh is a mesh function's, a payload is in object_data") {
   const std::string ir = ir_of(
       "[[object]] void o(uint i [[thread_position_in_grid]], mesh_grid_properties grid) {\n"

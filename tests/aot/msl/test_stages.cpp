@@ -161,6 +161,26 @@ vertex Out v(In in [[stage_in]]) {
   CHECK(*attributes == std::vector<metallib::VertexAttribute>{{"a", 1, 0, true, 4}, {"never", 4, 0, false, 6}});
 }
 
+TEST_CASE("a truth value goes from the vertex to the fragment, flat") {
+  const std::string text =
+      "struct V { float4 p [[position]]; bool repeat [[flat]]; bool plain; };\n"
+      "vertex V v(uint i [[vertex_id]]) { return {float4(i), i > 3, i == 1}; }\n"
+      "fragment half4 f(V in [[stage_in]]) { return in.repeat ? 1 : in.plain ? 2 : 3; }\n";
+  const EntryText v = entry_of(text, "v", "vertex");
+  CHECK(v.results == Lines{"position, arg_type_name, float4, arg_name, p",
+                           "vertex_output, generated(6repeatb), arg_type_name, bool, arg_name, repeat",
+                           "vertex_output, generated(5plainb), arg_type_name, bool, arg_name, plain"});
+  CHECK(v.signature.starts_with("<{ <4 x float>, i1, i1 }> ("));
+  const EntryText f = entry_of(text, "f", "fragment");
+  CHECK(f.inputs[1] == "1, fragment_input, generated(6repeatb), flat, arg_type_name, bool, arg_name, repeat");
+  CHECK(f.inputs[2] == "2, fragment_input, generated(5plainb), flat, arg_type_name, bool, arg_name, plain");
+  CHECK(ir_of(text, "v").find("load i1") == std::string::npos);
+  const auto compiled = compile_msl(kHead + text);
+  REQUIRE_MESSAGE(compiled.has_value(), (compiled ? "" : compiled.error().message));
+  for (const aot::Finding& finding : aot::verify_metallib(compiled->targets.at(0).metallib))
+    CHECK_MESSAGE(false, finding.to_line());
+}
+
 TEST_CASE("a member that a function constant decides") {
   const EntryText made = entry_of(R"(
 constant bool second [[function_constant(3)]];

@@ -221,7 +221,8 @@ TEST_CASE("wrong uses are errors") {
         "a sampler cannot be written to device memory");
   has(msl_error(metal(holder + "kernel void k(threadgroup A* a) {}")), "cannot be in threadgroup memory");
   has(msl_error(metal("fragment float4 f() { threadgroup float x[4]; x[1] = 1; return x[2]; }")),
-      "fragment function 'f' has a variable in address space 'threadgroup', which only kernels may declare");
+      "fragment function 'f' has a variable in address space 'threadgroup', which only kernels, mesh and object "
+      "functions may declare");
   has(msl_error(metal("struct A { array<array<texture2d<float>, 2>, 2> t; };\n"
                       "kernel void k(constant A& a, device float* v) {}")),
       "is an array of arrays of 'texture2d<float, sample>', which is not supported");

@@ -120,7 +120,7 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
   if (operation.ends_with("_mesh") && space == 7) return types.opaque("struct._mesh_t");
   if (operation.ends_with("_mesh_properties") && space == 3) return types.opaque("struct._mesh_grid_properties_t");
   if (operation == "wait_simdgroup_events") return types.pointer(event(types), 0);
-  if (operation == "get_function_pointer_visible_function_table") {
+  if (operation.ends_with("_visible_function_table")) {
     return space == 1 ? types.opaque("struct._visible_function_table_t") : byte;
   }
   if (operation.starts_with("interpolate_") && space == 1) return types.opaque("struct._interpolant_t");
@@ -138,6 +138,7 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
     else if (named->space == space)  // p3f16
       return type_of(types, *named);
   }
+  if (last && name.starts_with("store.imageblock.mask.")) return *last;
   StringRef bare = operation;
   bare.consume_front("fast_");
   if (last && bare == "frexp") {

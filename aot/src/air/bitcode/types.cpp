@@ -145,7 +145,11 @@ TypeId TypeTable::translate(llvm::Type* type) {
       const std::string_view name = record->hasName() ? std::string_view(record->getName()) : std::string_view();
       if (record->isOpaque()) return opaque(name);
       llvm::SmallVector<TypeId, 16> fields;
-      for (llvm::Type* field : record->elements()) fields.push_back(of(field));
+      if (name == std::string_view(kernel_ir::kImageblockType) && record->getNumElements() == 1 &&
+          record->getElementType(0)->isPointerTy())
+        fields.push_back(pointer(opaque(kernel_ir::kImageblockStructure), kernel_ir::kImageblockSpace));
+      else
+        for (llvm::Type* field : record->elements()) fields.push_back(of(field));
       return intern(name.empty() ? TypeKind::literal_struct : TypeKind::named_struct, record->isPacked(), fields, name);
     }
     case llvm::Type::FunctionTyID: {

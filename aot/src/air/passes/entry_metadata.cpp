@@ -228,7 +228,7 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const Predicates& 
   EntryArgument node;
   node.index = argument.getArgNo();
   node.condition = condition_of(context, predicates, argument);
-  node.kind = fmt::format("air.{}", word);
+  node.kind = *kind == BindingClass::table ? "air.visible_function_table" : fmt::format("air.{}", word);
   SMELT_TRY(const unsigned count, attribute_number(argument, kernel_ir::kLocationCount, 1));
   SMELT_TRY(const unsigned slot, slots.take(argument, *kind, node.condition, count));
   node.slots = {slot, count};

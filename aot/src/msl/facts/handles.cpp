@@ -57,6 +57,8 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
   if (name == "sampler") return HandleType{BindingClass::sampler, "sampler", Access::none};
   const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
   if (special != nullptr && name == "tensor") return tensor_type(*special, context);
+  if (special != nullptr && name == "visible_function_table")
+    return HandleType{BindingClass::table, name.str(), Access::read};
   if (special == nullptr || (!name.starts_with("texture") && !name.starts_with("depth"))) return std::nullopt;
   const clang::TemplateArgumentList& arguments = special->getTemplateArgs();
   if (arguments.size() < 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
@@ -74,7 +76,7 @@ std::optional<HandleType> handle_array(clang::QualType type, const clang::ASTCon
   const auto* array = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(library_class(type));
   if (array == nullptr || array->getName() != "array") return std::nullopt;
   std::optional<HandleType> element = handle_type(array->getTemplateArgs()[0].getAsType(), context);
-  if (!element || element->kind == BindingClass::tensor) return std::nullopt;
+  if (!element || element->kind == BindingClass::tensor || element->kind == BindingClass::table) return std::nullopt;
   const uint64_t count = array->getTemplateArgs()[1].getAsIntegral().getLimitedValue(UINT32_MAX);
   if (count == 0) return std::nullopt;
   element->count = static_cast<uint32_t>(count);

@@ -60,12 +60,13 @@ struct ParameterFact {
   std::optional<unsigned> raster_order_group;
   std::vector<ResultFact> members;               ///< of the control points of a patch
   std::vector<ResultFact> vertices, primitives;  ///< members of what a mesh consists of
+  std::vector<ResultFact> planes;  ///< members of an imageblock; without lanes what cannot be written whole
 };
 
 /// Not memory, but what stands for a texture, a sampler or a tensor.
 inline bool is_handle(const ParameterFact& parameter) {
   return parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler ||
-         parameter.binding == BindingClass::tensor;
+         parameter.binding == BindingClass::tensor || parameter.binding == BindingClass::table;
 }
 
 struct KernelFact {

@@ -135,7 +135,7 @@ void MeshReader::read_payload(const clang::ParmVarDecl& parameter, ParameterFact
   if (!type->isPointerType() && !type->isReferenceType())
     return refuse(at, "'{}': a payload is a reference or a pointer to object_data", fact.name);
   const clang::QualType pointee = type->getPointeeType();
-  if (clang::toTargetAddressSpace(pointee.getAddressSpace()) != kObjectData || !sema_.isCompleteType(at, pointee))
+  if (space_of(pointee) != kObjectData || !sema_.isCompleteType(at, pointee))
     return refuse(at, "'{}': a payload is a reference or a pointer to object_data", fact.name);
   if (fact_.stage == Stage::mesh && !pointee.isConstQualified())
     return refuse(at, "'{}': the payload of a mesh function is const", fact.name);

@@ -12,14 +12,26 @@ struct NameRow {
   bool is_template = false;  ///< with arguments only
 };
 
-constexpr std::string_view kImageblocks = "imageblocks", kRays = "ray tracing functions", kTables = "function tables",
+constexpr std::string_view kPixels = "pixel data types", kRays = "ray tracing functions",
                            kTensors = "tensors without <metal_tensor>", kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
-    {"imageblock", kImageblocks},
-    {"imageblock_layout_explicit", kImageblocks},
-    {"imageblock_layout_implicit", kImageblocks},
-    {"threadgroup_imageblock", kImageblocks},
+    {"r8unorm", kPixels},
+    {"r8snorm", kPixels},
+    {"r16unorm", kPixels},
+    {"r16snorm", kPixels},
+    {"rg8unorm", kPixels},
+    {"rg8snorm", kPixels},
+    {"rg16unorm", kPixels},
+    {"rg16snorm", kPixels},
+    {"rgba8unorm", kPixels},
+    {"rgba8snorm", kPixels},
+    {"rgba16unorm", kPixels},
+    {"rgba16snorm", kPixels},
+    {"srgba8unorm", kPixels},
+    {"rgb10a2", kPixels},
+    {"rg11b10f", kPixels},
+    {"rgb9e5", kPixels},
     {"raytracing", kRays},
     {"primitive_acceleration_structure", kRays},
     {"instance_acceleration_structure", kRays},
@@ -30,7 +42,6 @@ constexpr NameRow kNames[] = {
     {"intersection_params", kRays},
     {"intersection_function_table", kRays, true},
     {"ray_data", kRays},
-    {"visible_function_table", kTables},
     {"rasterization_rate_map_data", "rasterization rate maps"},
     {"rasterization_rate_map_decoder", "rasterization rate maps"},
     {"command_buffer", kCommands},
@@ -95,8 +106,7 @@ std::string_view feature_of_header(llvm::StringRef name) {
     llvm::StringRef header;
     std::string_view feature;
   };
-  const Row rows[] = {
-      {"metal_raytracing", kRays}, {"metal_imageblocks", kImageblocks}, {"metal_command_buffer", kCommands}};
+  const Row rows[] = {{"metal_raytracing", kRays}, {"metal_command_buffer", kCommands}};
   for (const Row& row : rows)
     if (name.starts_with(row.header)) return row.feature;
   return {};

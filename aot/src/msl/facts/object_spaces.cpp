@@ -26,7 +26,8 @@ namespace smelt::aot::msl {
 namespace {
 
 constexpr const char* word_of(unsigned space) {
-  constexpr const char* kWords[] = {"thread", "device", "constant", "threadgroup"};
+  constexpr const char* kWords[] = {"thread", "device",     "constant", "threadgroup", "threadgroup_imageblock",
+                                    "",       "object_data"};
   return kWords[space];
 }
 

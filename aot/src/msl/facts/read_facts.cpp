@@ -5,6 +5,7 @@
 #include "air/limits.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/handles.hpp"
+#include "msl/facts/imageblock_reader.hpp"
 #include "msl/facts/mesh_reader.hpp"
 #include "msl/facts/missing_features.hpp"
 #include "msl/facts/report.hpp"
@@ -200,6 +201,7 @@ class Reader {
     for (unsigned i = 0; i < function.getNumParams(); ++i) {
       const clang::ParmVarDecl& parameter = *function.getParamDecl(i);
       if (MeshReader(sema_, source.fact).read(parameter, i)) continue;
+      if (ImageblockReader(sema_, source.fact).read(parameter, i)) continue;
       const bool is_of_stage = !is_kernel || find_annotation(parameter, "stage_in") != nullptr;
       if (!is_of_stage || !stages.read_input(parameter, i)) read_parameter(parameter, i, source.fact);
     }
@@ -294,9 +296,9 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
-  /// Tensors share the indices of buffers.
+  /// Tensors and tables share the indices of buffers.
   static BindingClass indexed_as(BindingClass kind) {
-    return kind == BindingClass::tensor ? BindingClass::buffer : kind;
+    return kind == BindingClass::tensor || kind == BindingClass::table ? BindingClass::buffer : kind;
   }
 
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {
@@ -362,6 +364,10 @@ class Reader {
     if (fact.space == 0)
       return error(at, "{} type must have explicit address space qualifier",
                    fact.is_reference ? "reference" : "pointer");
+    if (fact.space > 3)
+      return error(at, "parameter '{}': a {} is given no {} to address space '{}'", fact.name,
+                   stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer",
+                   fact.space == 4 ? "threadgroup_imageblock" : "object_data");
     if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);

@@ -61,7 +61,7 @@ class SpaceFlow {
 
  private:
   static constexpr unsigned kObject = 0, kResult = 1, kParameter = 2;
-  static constexpr unsigned kSpaces = 4;
+  static constexpr unsigned kSpaces = 7;  ///< AIR's numbers; 5 is not the language's
 
   Place intern(const void* owner, unsigned role);
 

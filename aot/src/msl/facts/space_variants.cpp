@@ -10,7 +10,7 @@
 namespace smelt::aot::msl {
 namespace {
 
-constexpr unsigned kSpaces = 4;
+constexpr unsigned kSpaces = 7;
 
 const clang::CXXMethodDecl& pattern_of(const clang::CXXMethodDecl& method) {
   const clang::FunctionTemplateDecl* primary = method.getPrimaryTemplate();

@@ -4,6 +4,7 @@
 #include "air/entry.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
+#include "msl/facts/imageblock_reader.hpp"
 #include "msl/facts/read_facts.hpp"
 #include "msl/facts/report.hpp"
 
@@ -142,11 +143,12 @@ bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
 
 /// What of a value's words must be its own.
 std::string identity(const std::vector<std::string>& words) {
-  const size_t count = words[0] == "air.render_target"                                       ? 3
-                       : words[0] == "air.vertex_input" || words[0] == "air.patch_input"     ? 4
-                       : words[0] == "air.stage_in"                                          ? 4
-                       : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" ? 2
-                                                                                             : 1;
+  const size_t count =
+      words[0] == "air.render_target"                                                                      ? 3
+      : words[0] == "air.vertex_input" || words[0] == "air.patch_input"                                    ? 4
+      : words[0] == "air.stage_in"                                                                         ? 4
+      : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" || words[0] == kImageblockKind ? 2
+                                                                                                           : 1;
   return fmt::format(
       "{}", fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(count, words.size())), " "));
 }
@@ -523,7 +525,9 @@ bool StageReader::user_words(const Place& place, Direction direction, const Valu
   if (fact_.stage != Stage::fragment && !is_result)
     return refuse(at, "invalid input declaration in a {} function: '{}' needs an attribute(n)", stage_word(fact_.stage),
                   place.name);
-  if (!fits(Types::any, shape, type_name))
+  // Of truth values the stages hand on single ones.
+  const bool is_truth = shape.bits == 1 && shape.lanes == 1 && shape.count == 0;
+  if (!fits(Types::any, shape, type_name) && !is_truth)
     return refuse(at,
                   is_result ? "invalid type '{}' for output declaration in a {} function"
                             : "invalid type '{}' for input declaration in a {} function",

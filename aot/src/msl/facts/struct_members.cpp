@@ -58,7 +58,7 @@ class MemberReader {
       if (const clang::AnnotateAttr* id = find_annotation(*field, "id"); id != nullptr && !read_id(*id, made)) return 0;
       made.size = static_cast<uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
       if (const auto handle = handle_member(type, made)) {
-        if (handle->kind == BindingClass::tensor || made.count > kMostHandles)
+        if (handle->kind == BindingClass::tensor || handle->kind == BindingClass::table || made.count > kMostHandles)
           return stop({},
                       fmt::format("parameter '{}': member '{}' of '{}' is a '{}', which is not supported", fact_.name,
                                   made.name, metal_name(context_.getRecordType(&record), context_), handle->name));

@@ -119,6 +119,10 @@ unsigned space_of(clang::QualType pointee) {
     case clang::LangAS::sycl_local:
     case clang::LangAS::opencl_local:
       return 3;
+    case clang::LangAS::sycl_global:
+      return 4;
+    case clang::LangAS::sycl_private:
+      return 6;
     default:
       return 0;
   }

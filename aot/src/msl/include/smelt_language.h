@@ -8,6 +8,7 @@
 #define SMELT_DEVICE __attribute__((opencl_global_device))
 #define SMELT_CONSTANT __attribute__((opencl_global_host)) const
 #define SMELT_THREADGROUP __attribute__((opencl_local))
+#define SMELT_IMAGEBLOCK __attribute__((opencl_global))
 
 // Behind a method's parameter list: the space of its object.
 #define __SMELT_OF_THREAD __attribute__((msl_this_thread))

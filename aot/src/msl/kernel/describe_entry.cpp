@@ -5,6 +5,7 @@
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/predicates.hpp"
 #include "kernel_ir/stage_values.hpp"
+#include "msl/facts/imageblock_reader.hpp"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
@@ -143,7 +144,10 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgTypeName, fact.type_name);
     // AIR says no more of control points than of each member.
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgName, fact.members.empty() ? fact.name : std::string());
-    kernel_ir::set_parameter(entry, index, kernel_ir::kArgUnused, argument.use_empty() ? "true" : "false");
+    // No code names an imageblock, and Apple's compiler never calls it unused.
+    const bool is_imageblock = !fact.words.empty() && fact.words[0] == kImageblockKind;
+    const bool is_unused = argument.use_empty() && !is_imageblock;
+    kernel_ir::set_parameter(entry, index, kernel_ir::kArgUnused, is_unused ? "true" : "false");
   }
 }
 

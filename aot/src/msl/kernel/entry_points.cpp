@@ -9,6 +9,7 @@
 #include "kernel_ir/handles.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
+#include "msl/kernel/imageblocks.hpp"
 #include "msl/kernel/mesh_outputs.hpp"
 #include "msl/kernel/optimise.hpp"
 #include "msl/kernel/thread_variables.hpp"
@@ -42,6 +43,8 @@ bool is_convergent(llvm::StringRef operation) {
              case air::Effect::texture_read:
              case air::Effect::texture_write:
              case air::Effect::texture_atomic:
+             case air::Effect::tile_read:
+             case air::Effect::tile_write:
                return form.family_only;
              default:
                return true;
@@ -150,7 +153,8 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
     if (!parameter.words.empty()) kernel_ir::set_parameter(*entry, i, kernel_ir::kStageInput, "");
     if (parameter.count != 0) describe_array(*entry->getArg(i), parameter);
     // Apple's compiler does not say that values of the stage before are there.
-    const bool is_object = is_handle(parameter) || (parameter.value.space && parameter.size == 0);
+    const bool is_object =
+        is_handle(parameter) || parameter.value.is_wrapped || (parameter.value.space && parameter.size == 0);
     if (!is_object && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if ((parameter.binding || parameter.value.space == 6) && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
@@ -223,8 +227,10 @@ class EntryBody {
   bool pass(const ParameterFact& parameter, llvm::Argument& argument, llvm::Value*& value) {
     if (value == nullptr) {
       const unsigned at = parameter.source + (result_ != nullptr ? 1 : 0);
-      if (body_.getArg(at)->getType() != argument.getType()) return false;
-      value = &argument;
+      llvm::Value* given = &argument;
+      if (given->getType()->isStructTy()) given = builder_.CreateExtractValue(given, 0);
+      if (body_.getArg(at)->getType() != given->getType()) return false;
+      value = given;
       return true;
     }
     store(&argument, value, parameter.offset.value_or(0));
@@ -268,6 +274,8 @@ class EntryBody {
 
   llvm::Value* load(llvm::Type* type, uint64_t offset) {
     auto* array = llvm::dyn_cast<llvm::ArrayType>(type);
+    if (array == nullptr && type->isIntegerTy(1))
+      return builder_.CreateTrunc(builder_.CreateLoad(builder_.getInt8Ty(), member(result_, offset)), type);
     if (array == nullptr) return builder_.CreateLoad(type, member(result_, offset));
     llvm::Value* all = llvm::PoisonValue::get(array);
     const uint64_t size = entry_.getDataLayout().getTypeAllocSize(array->getElementType()).getFixedValue();
@@ -291,12 +299,13 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   return entry;
 }
 
-/// What only kernels declare. The optimiser may leave nothing of it.
+/// What only stages with threadgroups declare. The optimiser may leave nothing of it.
 Result<void> check_stage_variables(const llvm::Module& module, const KernelFact& kernel) {
   for (const llvm::GlobalVariable& global : module.globals())
-    if (kernel.stage != Stage::kernel && global.getAddressSpace() == 3 && !global.use_empty())
+    if (!has_threadgroups(kernel.stage) && global.getAddressSpace() == 3 && !global.use_empty())
       return fail(Errc::compile_failed,
-                  "{} function '{}' has a variable in address space 'threadgroup', which only kernels may declare",
+                  "{} function '{}' has a variable in address space 'threadgroup', which only kernels, mesh and object "
+                  "functions may declare",
                   stage_word(kernel.stage), kernel.name);
   return {};
 }
@@ -361,12 +370,25 @@ void copy_values(llvm::Function& function) {
   }
 }
 
+/// Calls of functions in a table: plain ones.
+void clean_indirect(llvm::Module& module, const llvm::AttributeMask& abi) {
+  for (llvm::Function& function : module)
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& instruction : block) {
+        auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call == nullptr || llvm::isa<llvm::Function>(call->getCalledOperand())) continue;
+        call->removeRetAttrs(abi);
+        for (unsigned i = 0; i < call->arg_size(); ++i) call->removeParamAttrs(i, abi);
+      }
+}
+
 /// Functions of other objects, and this one for them: plain calls, without what Clang says to its own back ends.
 void clean_externals(llvm::Module& module, const llvm::Function* own) {
   llvm::AttributeMask abi;
   for (const auto kind : {llvm::Attribute::ByVal, llvm::Attribute::StructRet, llvm::Attribute::ZExt,
                           llvm::Attribute::SExt, llvm::Attribute::NoUndef})
     abi.addAttribute(kind);
+  clean_indirect(module, abi);
   for (llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
     if (kernel_ir::is_operation(name) || (!function.isDeclaration() && &function != own)) continue;
@@ -467,6 +489,8 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   inline_all(module);
   SMELT_TRY_VOID(read_control_points(module, fact));
   SMELT_TRY_VOID(write_mesh_outputs(module, fact));
+  if (uses_imageblocks(module)) optimise(module);
+  SMELT_TRY_VOID(lower_imageblocks(module, fact));
   SMELT_TRY_VOID(check_stage_variables(module, fact));
   replace_builtin_calls(*entry, fact);
   SMELT_TRY_VOID(bind_constants(module, source.constants, *entry));

@@ -49,7 +49,7 @@ void add(Hasher& hasher, const std::vector<Fact>& facts) {
 void add(Hasher& hasher, const ParameterFact& fact) {
   const auto& [binding, name, type_name, space, is_reference, is_const, size, align, slot, condition, fields,
                is_argument_buffer, builtin, value, access, handles, source, offset, words, raster_order_group, members,
-               vertices, primitives] = fact;
+               vertices, primitives, planes] = fact;
   for (const uint64_t number :
        {binding ? static_cast<uint64_t>(*binding) : kBindingClasses, uint64_t{space}, uint64_t{is_reference},
         uint64_t{is_const}, size, align, uint64_t{is_argument_buffer}, uint64_t{value.lanes}, uint64_t{value.bits}})
@@ -65,7 +65,7 @@ void add(Hasher& hasher, const ParameterFact& fact) {
   for (const uint64_t number : {uint64_t{source}, offset.value_or(~uint64_t{0})}) hasher.field(number);
   for (const std::string& word : words) hasher.field(word);
   add(hasher, raster_order_group);
-  for (const auto* values : {&members, &vertices, &primitives}) add(hasher, *values);
+  for (const auto* values : {&members, &vertices, &primitives, &planes}) add(hasher, *values);
 }
 
 void add(Hasher& hasher, const ResultFact& fact) {

@@ -2,6 +2,7 @@
 // LLVM's type for what a stage gets or gives.
 #pragma once
 
+#include "kernel_ir/handles.hpp"
 #include "msl/facts/kernel_facts.hpp"
 
 #include "llvm/IR/DerivedTypes.h"
@@ -10,6 +11,7 @@ namespace smelt::aot::msl {
 
 inline llvm::Type* value_type(llvm::LLVMContext& context, const ValueShape& shape) {
   if (shape.is_interpolant) return llvm::PointerType::get(context, 1);
+  if (shape.space == kernel_ir::kImageblockSpace && shape.is_wrapped) return kernel_ir::imageblock_type(context);
   if (shape.space) {
     llvm::Type* pointer = llvm::PointerType::get(context, *shape.space);
     if (!shape.is_wrapped) return pointer;

@@ -62,6 +62,8 @@ constexpr AttributeRow kRows[] = {
     {"early_fragment_tests", graphics},
     {"patch", graphics, AttributeArguments::word_first},
     {"payload", graphics},
+    {"imageblock_data", graphics, AttributeArguments::word},
+    {"alias_implicit_imageblock", graphics},
     {"flat", graphics},
     {"center_perspective", graphics},
     {"center_no_perspective", graphics},

@@ -89,6 +89,7 @@ constexpr Spelling kDevice = {clang::ParsedAttr::AS_GNU, "msl_this_device"};
 constexpr Spelling kConstant = {clang::ParsedAttr::AS_GNU, "msl_this_constant"};
 constexpr Spelling kThreadgroup = {clang::ParsedAttr::AS_GNU, "msl_this_threadgroup"};
 constexpr Spelling kObjectData = {clang::ParsedAttr::AS_GNU, "msl_this_object_data"};
+constexpr Spelling kImageblock = {clang::ParsedAttr::AS_GNU, "msl_this_threadgroup_imageblock"};
 constexpr Spelling kThread = {clang::ParsedAttr::AS_GNU, "msl_this_thread"};
 
 struct DeviceMethod final : MethodSpace {
@@ -101,7 +102,10 @@ struct ThreadgroupMethod final : MethodSpace {
   ThreadgroupMethod() : MethodSpace("threadgroup", kThreadgroup, clang::LangAS::sycl_local) {}
 };
 struct ObjectDataMethod final : MethodSpace {
-  ObjectDataMethod() : MethodSpace("object_data", kObjectData, clang::getLangASFromTargetAS(6)) {}
+  ObjectDataMethod() : MethodSpace("object_data", kObjectData, clang::LangAS::sycl_private) {}
+};
+struct ImageblockMethod final : MethodSpace {
+  ImageblockMethod() : MethodSpace("threadgroup_imageblock", kImageblock, clang::LangAS::sycl_global) {}
 };
 struct ThreadMethod final : MethodSpace {
   ThreadMethod() : MethodSpace("thread", kThread, clang::LangAS::Default) {}
@@ -117,6 +121,7 @@ void register_method_spaces() {
     static const Registry::Add<ConstantMethod> constant(kConstant.NormalizedFullName, "");
     static const Registry::Add<ThreadgroupMethod> threadgroup(kThreadgroup.NormalizedFullName, "");
     static const Registry::Add<ObjectDataMethod> object_data(kObjectData.NormalizedFullName, "");
+    static const Registry::Add<ImageblockMethod> imageblock(kImageblock.NormalizedFullName, "");
     static const Registry::Add<ThreadMethod> thread(kThread.NormalizedFullName, "");
     // Clang makes its list of them when it first meets an unknown attribute, and does not guard it.
     clang::getAttributePluginInstances();

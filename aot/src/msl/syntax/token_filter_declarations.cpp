@@ -70,7 +70,12 @@ bool TokenFilter::word(std::string_view name) {
     return true;
   }
   if (name == "object_data" && is_object_data(at_)) {
-    put("__attribute__((address_space(6)))", at);
+    put("__attribute__((opencl_private))", at);
+    ++at_;
+    return true;
+  }
+  if (name == "threadgroup_imageblock") {
+    put("__attribute__((opencl_global))", at);
     ++at_;
     return true;
   }

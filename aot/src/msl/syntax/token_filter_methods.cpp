@@ -22,7 +22,7 @@ bool is_trailing_qualifier(const clang::Token& token) {
 
 bool TokenFilter::is_space_word(size_t at) const {
   return is_word(at, "device") || is_word(at, "constant") || is_word(at, "threadgroup") || is_word(at, "thread") ||
-         is_object_data(at);
+         is_word(at, "threadgroup_imageblock") || is_object_data(at);
 }
 
 /// A space of Metal 3; in front of a type or behind one, or of a method. Anywhere else it is a name of the user's.

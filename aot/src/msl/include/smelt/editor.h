@@ -13,11 +13,13 @@ typedef _Float16 half;
 #define thread
 #define device
 #define constant const
+#define threadgroup_imageblock
 #define threadgroup __w64  // a keyword of Clang that means nothing: [[threadgroup(0)]] has to have a word
 
 #define SMELT_DEVICE
 #define SMELT_CONSTANT const
 #define SMELT_THREADGROUP
+#define SMELT_IMAGEBLOCK
 #define __SMELT_OF_THREAD
 #define __SMELT_OF_DEVICE
 #define __SMELT_OF_CONSTANT

@@ -234,6 +234,27 @@ __SMELT_IS_NULL(texture, buffer_1d) __SMELT_IS_NULL(depth, 2d) __SMELT_IS_NULL(d
 __SMELT_IS_NULL(depth, 2d_ms) __SMELT_IS_NULL(depth, 2d_ms_array) __SMELT_IS_NULL(depth, cube)
 __SMELT_IS_NULL(depth, cube_array)
 
+// One member of an imageblock into the texture. The front end names the operation (msl/kernel/imageblocks.cpp): behind
+// the access stand components, their bits, and whether they are floats.
+template <class E>
+using __slice_element = typename __shape<E>::element;
+template <class E>
+inline constexpr uint __slice_lanes = __shape<E>::count;
+template <class E>
+inline constexpr bool __is_float_slice = __is_same(__slice_element<E>, float) || __is_same(__slice_element<E>, half);
+#define __SMELT_SLICE_OF(kind, C, I, PLACE)                                                                     \
+  void write_slice(__texture_##kind, SMELT_IMAGEBLOCK void*, bool, __native<ushort, 2>, C __SMELT_UNWRAP PLACE, \
+                   I, bool, uint, uint, uint, bool) __asm("smelt.air.write_slice_texture_" #kind "." #I)        \
+      __SMELT_TEXTURE_WRITES;
+#define __SMELT_SLICE(kind, C32, C16, PLACE32, PLACE16) \
+  __SMELT_SLICE_OF(kind, C32, uint, PLACE32) __SMELT_SLICE_OF(kind, C16, ushort, PLACE16)
+using __ushort2 = __native<ushort, 2>;
+using __ushort3 = __native<ushort, 3>;
+__SMELT_SLICE(1d, uint, ushort, (), ()) __SMELT_SLICE(1d_array, uint, ushort, (, uint), (, ushort))
+__SMELT_SLICE(2d, __uint2, __ushort2, (), ()) __SMELT_SLICE(2d_array, __uint2, __ushort2, (, uint), (, ushort))
+__SMELT_SLICE(3d, __uint3, __ushort3, (), ()) __SMELT_SLICE(cube, __uint2, __ushort2, (, uint), (, ushort))
+__SMELT_SLICE(cube_array, __uint2, __ushort2, (, uint, uint), (, ushort, ushort))
+
 #define __SMELT_FENCE(kind) void fence(__texture_##kind) __asm("smelt.air.fence_texture_" #kind) __SMELT_TEXTURE_WRITES;
                                     __SMELT_FENCE(1d) __SMELT_FENCE(1d_array) __SMELT_FENCE(2d) __SMELT_FENCE(2d_array)
                                         __SMELT_FENCE(3d) __SMELT_FENCE(cube) __SMELT_FENCE(cube_array)
