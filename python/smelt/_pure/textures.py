@@ -40,10 +40,10 @@ def array_of(tensor: Tensor) -> Optional[capi.Array]:
 
 
 def _over(tensor: Tensor, place: str, type: Optional[str], format: int) -> capi.Handle:
-    array = array_of(tensor)
-    if array is None:
+    made = array_of(tensor)
+    if made is None:
         fail("argument_mismatch", f"{place}: an array of {element_name(tensor.kind, tensor.item)}, which no pixel format has; convert it (array.astype(numpy.float32))")
-    assert array is not None
+    array: capi.Array = made
     name = type.encode() if type else None
     loader = capi.loader()
 
