@@ -17,6 +17,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -209,8 +210,9 @@ def main() -> int:
         print("not measured without NumPy (python3-numpy)")
         return SKIPPED
     python = given.smelt.resolve().parents[1] / "python"
-    environment = {**os.environ, "PYTHONPATH": str(python)}
-    return subprocess.run([sys.executable, __file__, *sys.argv[1:], "--measure"], env=environment).returncode
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = {**os.environ, "PYTHONPATH": str(python), "SMELT_STORE": scratch}
+        return subprocess.run([sys.executable, __file__, *sys.argv[1:], "--measure"], env=environment).returncode
 
 
 if __name__ == "__main__":

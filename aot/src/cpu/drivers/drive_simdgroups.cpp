@@ -208,10 +208,21 @@ class LaneDriver {
     llvm::BasicBlock* done = builder.block("done");
     auto* choice = builder.CreateSwitch(frame.number(0), done, static_cast<unsigned>(sites_.size()));
     for (size_t i = 0; i < sites_.size(); ++i) {
-      if (sites_[i].kind != MeetingPoint::Kind::collective) continue;
+      const llvm::MDNode* meeting = sites_[i].call->getMetadata(kMeetMetadata);
+      if (sites_[i].kind != MeetingPoint::Kind::collective && meeting == nullptr) continue;
       llvm::BasicBlock* block = builder.block("site" + std::to_string(sites_[i].number));
       choice->addCase(builder.getInt32(sites_[i].number), block);
       builder.SetInsertPoint(block);
+      if (meeting != nullptr) {
+        const std::string place = llvm::cast<llvm::MDString>(meeting->getOperand(1))->getString().str();
+        call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
+                   {frame.number(1), frame.number(2), llvm::mdconst::extract<llvm::ConstantInt>(meeting->getOperand(0)),
+                    place_text(context_.module, place)});
+      }
+      if (sites_[i].kind != MeetingPoint::Kind::collective) {
+        builder.CreateBr(done);
+        continue;
+      }
       llvm::Value* first = builder.CreateZExt(frame.number(1), builder.getInt64Ty());
       std::vector<LaneArray> operands;
       for (llvm::AllocaInst* slot : exchanges_[i].operands) operands.push_back(lanes_of(builder, frame, slot, first));
