@@ -225,35 +225,31 @@ class ThreadWatcher {
     const auto holds = [&](llvm::Value* condition) {
       return cells > 1 ? builder.CreateAndReduce(condition) : condition;
     };
-    const auto era_bits = [&](llvm::Value* era) {
-      return builder.CreateShl(builder.CreateZExt(era, i64_), SMELT_CPU_CELL_ERA_BIT);
-    };
-    llvm::Value* low = load_watch_field(builder, dispatch_, field + offsetof(smelt_cpu_cells, low), i64_);
-    llvm::Value* base = load_watch_field(builder, dispatch_, field + offsetof(smelt_cpu_cells, cells));
-    llvm::Value* offset = builder.CreateLShr(builder.CreateSub(builder.CreatePtrToInt(pointer, i64_), low), shift_);
-    llvm::Value* place = builder.CreateGEP(i64_, base, offset);
+    llvm::Value* base = load_watch_field(builder, dispatch_, field + offsetof(smelt_cpu_cells, from_zero) + 8 * shift_, i64_);
+    llvm::Value* cleared = builder.CreateAnd(builder.CreatePtrToInt(pointer, i64_), ~uint64_t{0} << shift_);
+    llvm::Value* place =
+        builder.CreateIntToPtr(builder.CreateAdd(base, builder.CreateShl(cleared, 3 - shift_)), pointer_);
     llvm::Value* last = builder.CreateAlignedLoad(type, place, llvm::Align(8));
     llvm::Value* stamps = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, stamps));
     llvm::Value* stamp = builder.CreateGEP(builder.getInt8Ty(), stamps,
                                            builder.CreateMul(builder.CreateZExt(thread_, i64_),
                                                              builder.getInt64(sizeof(smelt_cpu_stamp))));
     const auto of_stamp = [&](uint64_t at) {
-      return builder.CreateLoad(i32_, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), stamp, at));
+      return builder.CreateLoad(i64_, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), stamp, at));
     };
-    llvm::Value* era = of_stamp(is_threadgroup ? offsetof(smelt_cpu_stamp, threadgroup) : offsetof(smelt_cpu_stamp, device));
-    llvm::Value* since = is_threadgroup ? of_stamp(offsetof(smelt_cpu_stamp, threadgroup_since))
-                                        : load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, since), i32_);
+    llvm::Value* who =
+        of_stamp(is_threadgroup ? offsetof(smelt_cpu_stamp, threadgroup) : offsetof(smelt_cpu_stamp, device));
+    llvm::Value* limit = in_all(is_threadgroup
+                                    ? of_stamp(offsetof(smelt_cpu_stamp, threadgroup_since))
+                                    : load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, since), i64_));
     const uint64_t does = (kind != Kind::read ? SMELT_CPU_CELL_WRITES : 0) |
                           (kind == Kind::atomic_change ? SMELT_CPU_CELL_ATOMIC : 0);
-    llvm::Value* who = builder.CreateShl(builder.CreateZExt(thread_, i64_), SMELT_CPU_CELL_THREAD_BIT);
-    llvm::Value* now = in_all(builder.CreateOr(era_bits(era), builder.CreateOr(who, builder.getInt64(does | number))));
-    llvm::Value* limit = in_all(era_bits(since));
 
     constexpr uint64_t kEra = ~uint64_t{0} << SMELT_CPU_CELL_ERA_BIT;
     constexpr uint64_t kThread = ~uint64_t{0} << SMELT_CPU_CELL_THREAD_BIT;
     constexpr uint64_t kMany = SMELT_CPU_CELL_MANY;
     constexpr uint64_t kMarks = SMELT_CPU_CELL_WROTE | SMELT_CPU_CELL_MANY | SMELT_CPU_CELL_ASK;
-    llvm::Value* apart = builder.CreateXor(last, now);
+    llvm::Value* apart = builder.CreateXor(last, in_all(who));
     const auto is = [&](llvm::Value* value, uint64_t bits, uint64_t wanted) {
       return builder.CreateICmpEQ(builder.CreateAnd(value, all(bits)), all(wanted));
     };
@@ -279,7 +275,8 @@ class ThreadWatcher {
     llvm::Instruction* note = nullptr;
     llvm::Instruction* ask = nullptr;
     llvm::SplitBlockAndInsertIfThenElse(holds(may_note), rest, &note, &ask, weights.createBranchWeights(1000, 1));
-    llvm::IRBuilder<>(note).CreateAlignedStore(now, place, llvm::Align(8));
+    builder.SetInsertPoint(note);
+    builder.CreateAlignedStore(in_all(builder.CreateOr(who, builder.getInt64(does | number))), place, llvm::Align(8));
     call_access(*ask, pointer, bytes, number);
   }
 

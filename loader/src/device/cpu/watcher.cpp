@@ -26,6 +26,10 @@ std::array<uint32_t, 3> position_in(uint32_t index, const std::array<uint32_t, 3
   return {index % size[0], index / size[0] % size[1], index / size[0] / size[1]};
 }
 
+uint64_t era_bits(uint32_t era) {
+  return uint64_t{era} << SMELT_CPU_CELL_ERA_BIT;
+}
+
 /// "FILE:LINE:COLUMN", without what follows about the memory.
 std::string place_alone(std::string_view place) {
   return std::string(place.substr(0, place.find('|')));
@@ -102,13 +106,16 @@ bool Watcher::lay_out_cells() {
   if (!shadow_.lay_out(std::move(ranges))) return false;
   const auto cells_of = [&](uintptr_t address) {
     const RaceShadow::Range* const range = shadow_.range_of(address);
-    return range != nullptr ? smelt_cpu_cells{range->low, range->cells} : smelt_cpu_cells{};
+    smelt_cpu_cells cells{};
+    for (unsigned shift = 0; shift < 3 && range != nullptr; ++shift)
+      cells.from_zero[shift] = reinterpret_cast<uintptr_t>(range->cells) - range->low * (8 >> shift);
+    return cells;
   };
   calls_.threadgroup_cells = cells_of(low);
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
     calls_.buffer_cells[i] = cells_of(reinterpret_cast<uintptr_t>(dispatch_.buffers[i]));
   since_ = shadow_.next_era();
-  calls_.since = since_;
+  calls_.since = era_bits(since_);
   return true;
 }
 
@@ -142,18 +149,19 @@ void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
   threads_ = threads_of(group_size_);
   group_begin_ = group_ * group_threads_;
   eras_.clear();
-  known_eras_.clear();
+  forget_eras();
   for (std::vector<uint32_t>& since : epoch_since_) since.clear();
   if (!spans_.empty() && RaceShadow::is_late(spans_.back().first)) {
     spans_.clear();
     shadow_.forget();
     since_ = shadow_.next_era();
-    calls_.since = since_;
+    calls_.since = era_bits(since_);
   }
   open_span();
   group_since_ = spans_.back().first;
   const size_t simds = (threads_ + kSimdThreads - 1) / kSimdThreads;
-  stamps_.assign(threads_, stamp_of(Progress()));
+  stamps_.resize(threads_);
+  stamp(Progress(), 0, threads_);
   calls_.stamps = stamps_.data();
   progress_.resize(threads_);
   simd_progress_.assign(simds, Progress());
@@ -178,22 +186,35 @@ const Watcher::Span& Watcher::span(Touch touch) const {
 }
 
 uint32_t Watcher::era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch) {
-  const auto [known, is_new] = known_eras_.try_emplace({memory, epoch, simd_epoch}, 0);
+  Era& last = last_era_[memory];
+  if (last_era_number_[memory] != 0 && last.epoch == epoch && last.simd_epoch == simd_epoch)
+    return last_era_number_[memory];
+  const auto [known, is_new] = known_eras_[memory].try_emplace({epoch, simd_epoch}, 0);
   if (is_new) {
     known->second = shadow_.next_era();
-    eras_.push_back({memory, epoch, simd_epoch});
+    eras_.push_back({epoch, simd_epoch});
     std::vector<uint32_t>& since = epoch_since_[memory];
     while (since.size() <= epoch) since.push_back(known->second);
   }
+  last = {epoch, simd_epoch};
+  last_era_number_[memory] = known->second;
   return known->second;
 }
 
-smelt_cpu_stamp Watcher::stamp_of(const Progress& progress) {
-  smelt_cpu_stamp made{};
-  made.device = era_of(0, progress.epochs[0], progress.simd_epochs[0]);
-  made.threadgroup = era_of(1, progress.epochs[1], progress.simd_epochs[1]);
-  made.threadgroup_since = epoch_since_[1][progress.epochs[1]];
-  return made;
+void Watcher::forget_eras() {
+  for (auto& known : known_eras_) known.clear();
+  last_era_number_ = {};
+}
+
+/// Of threads of the group that have come so far.
+void Watcher::stamp(const Progress& progress, uint32_t first, uint32_t count) {
+  const uint64_t device = era_bits(era_of(0, progress.epochs[0], progress.simd_epochs[0]));
+  const uint64_t threadgroup = era_bits(era_of(1, progress.epochs[1], progress.simd_epochs[1]));
+  const uint64_t since = era_bits(epoch_since_[1][progress.epochs[1]]);
+  for (uint32_t local = first; local < first + count; ++local) {
+    const uint64_t thread = uint64_t{local} << SMELT_CPU_CELL_THREAD_BIT;
+    stamps_[local] = {device | thread, threadgroup | thread, since, 0};
+  }
 }
 
 /// From now on each of its threads has its own books.
@@ -260,7 +281,7 @@ inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgro
   const Touch last{*cell.last};
   const bool is_alone = (last.bits & (Touch::kMarks | SMELT_CPU_CELL_WRITES | SMELT_CPU_CELL_ATOMIC)) == 0;
   if (now.is_atomic()) return false;
-  if (last.era() < (is_threadgroup ? stamps_[local_].threadgroup_since : since_)) {
+  if (last.bits < (is_threadgroup ? stamps_[local_].threadgroup_since : calls_.since)) {
     *cell.last = now.bits;
     return true;
   }
@@ -278,15 +299,15 @@ inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgro
   // Whoever writes it is of another group than one of the two.
   *cell.write = last.bits;
   *cell.second = now.bits;
-  *cell.last = uint64_t{since_} << SMELT_CPU_CELL_ERA_BIT | SMELT_CPU_CELL_MANY;
+  *cell.last = calls_.since | SMELT_CPU_CELL_MANY;
   return true;
 }
 
 void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes) {
-  const uint32_t since = is_threadgroup ? stamps_[local_].threadgroup_since : since_;
+  const uint64_t since = is_threadgroup ? stamps_[local_].threadgroup_since : calls_.since;
   const auto known = [&](uint64_t word) {
     const Touch one{word};
-    return one.era() >= since ? one.unmarked() : Touch();
+    return one.bits >= since ? one.unmarked() : Touch();
   };
   const Touch last{*cell.last};
   Touch write;
@@ -354,7 +375,7 @@ void Watcher::put(const Cell& cell, Touch write, std::array<Touch, 2> reads, boo
       is_of_group(first) != is_of_group(second)) {
     *cell.write = first.bits;
     *cell.second = second.bits;
-    *cell.last = uint64_t{since_} << SMELT_CPU_CELL_ERA_BIT | SMELT_CPU_CELL_MANY;
+    *cell.last = calls_.since | SMELT_CPU_CELL_MANY;
     return;
   }
   if (write.is_empty() && second.is_empty()) {
@@ -389,8 +410,7 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, uint32
   if (range == nullptr) return;
   const smelt_cpu_stamp& stamp = stamps_[local_];
   Touch now;
-  now.bits = uint64_t{range->is_threadgroup ? stamp.threadgroup : stamp.device} << SMELT_CPU_CELL_ERA_BIT |
-             uint64_t{local_} << SMELT_CPU_CELL_THREAD_BIT | site;
+  now.bits = (range->is_threadgroup ? stamp.threadgroup : stamp.device) | site;
   if (is_write) now.bits |= SMELT_CPU_CELL_WRITES;
   if ((flags & SMELT_CPU_ACCESS_ATOMIC) != 0) now.bits |= SMELT_CPU_CELL_ATOMIC;
   const unsigned shift = flags >> SMELT_CPU_ACCESS_SHIFT & 3;
@@ -482,7 +502,7 @@ void Watcher::meet(uint32_t first, uint32_t threads, uint32_t flags, const char*
   if (goes_as_one_[simd] != 0 && first % kSimdThreads == 0 && static_cast<uint32_t>(std::popcount(threads)) == count) {
     become(first);
     pass(simd_progress_[simd], flags, place, simd);
-    std::fill_n(stamps_.begin() + first, count, stamp_of(simd_progress_[simd]));
+    stamp(simd_progress_[simd], first, count);
     return;
   }
   spread(simd);
@@ -490,7 +510,7 @@ void Watcher::meet(uint32_t first, uint32_t threads, uint32_t flags, const char*
     if ((threads >> i & 1) == 0) continue;
     become(first + i);
     pass(progress_[first + i], flags, place, simd);
-    stamps_[first + i] = stamp_of(progress_[first + i]);
+    stamp(progress_[first + i], first + i, 1);
   }
   const auto begin = progress_.begin() + simd * kSimdThreads;
   if (!std::all_of(begin, begin + count, [&](const Progress& one) { return one == *begin; })) return;
@@ -536,11 +556,11 @@ void Watcher::fence() {
   }
   atomics.clear();
   // What follows is of other eras than what was before it.
-  known_eras_.clear();
+  forget_eras();
   open_span();
   for (uint32_t local = 0; local < threads_; ++local) {
     const uint32_t simd = local / kSimdThreads;
-    stamps_[local] = stamp_of(goes_as_one_[simd] != 0 ? simd_progress_[simd] : progress_[local]);
+    stamp(goes_as_one_[simd] != 0 ? simd_progress_[simd] : progress_[local], local, 1);
   }
 }
 

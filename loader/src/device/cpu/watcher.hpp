@@ -63,7 +63,6 @@ class Watcher {
   /// An era of the group whose books are kept: threads are in one when they have passed as many barriers that order
   /// this memory. Eras are numbered as they come.
   struct Era {
-    uint32_t memory = 0;
     uint32_t epoch = 0;
     uint32_t simd_epoch = 0;
   };
@@ -85,8 +84,9 @@ class Watcher {
   void begin_group(const std::array<uint32_t, 3>& group);
   void end_group();
   uint32_t era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch);
+  void forget_eras();
   void open_span();
-  smelt_cpu_stamp stamp_of(const Progress& progress);
+  void stamp(const Progress& progress, uint32_t first, uint32_t count);
   void spread(uint32_t simd);
   void expect_all(const std::vector<Meeting>& meetings, uint32_t first, uint32_t end, uint32_t Progress::* passed,
                   bool is_simdgroup);
@@ -147,7 +147,10 @@ class Watcher {
   uint32_t since_ = 0;        // first era of the launch: cells of it have readers of two groups and no writer
   uint32_t group_since_ = 0;  // first era of the group
   std::vector<Era> eras_;     // of the group, from group_since_ on
-  std::map<std::array<uint32_t, 3>, uint32_t> known_eras_;  // of the group: by memory, epoch, epoch of the SIMD group
+  std::array<std::map<std::pair<uint32_t, uint32_t>, uint32_t>, 2> known_eras_;  // of the group: by memory; by epoch,
+                                                                                 // and that of the SIMD group
+  std::array<Era, 2> last_era_;             // asked for, by memory
+  std::array<uint32_t, 2> last_era_number_{};  // 0: none was
   std::array<std::vector<uint32_t>, 2> epoch_since_;        // of the group: an epoch's first era, by memory
   std::vector<Span> spans_;                                 // of the launch
   std::vector<smelt_cpu_stamp> stamps_;                     // by thread of the group

@@ -136,19 +136,19 @@ struct smelt_cpu_fault {
 #define SMELT_CPU_CELL_THREAD_BIT 21
 #define SMELT_CPU_CELL_ERA_BIT 32
 
-/// Where cells of a piece of memory lie: those of `address` at cells + 8 * ((address - low) >> shift).
+/// Where cells of a piece of memory lie, by shift (SMELT_CPU_ACCESS_SHIFT): those of `address`, whose low `shift` bits
+/// are cleared, at from_zero[shift] + address * (8 >> shift).
 struct smelt_cpu_cells {
-  uint64_t low;
-  unsigned char* cells;
+  uint64_t from_zero[3];
 };
 
-/// When a thread is, for device and for threadgroup memory. In one era are threads of one group that no barrier has
-/// told apart. What an era below `threadgroup_since` did to threadgroup memory is over for this thread.
+/// Who a thread is and when, as it stands in cells, for device and for threadgroup memory. In one era are threads of one
+/// group that no barrier has told apart. Cells of threadgroup memory below `threadgroup_since` are over for this thread.
 struct smelt_cpu_stamp {
-  uint32_t device;
-  uint32_t threadgroup;
-  uint32_t threadgroup_since;
-  uint32_t unused;
+  uint64_t device;
+  uint64_t threadgroup;
+  uint64_t threadgroup_since;
+  uint64_t unused;
 };
 
 /// The texts and kinds of a kernel's accesses: {flags, offset of the text from here} by site.
@@ -181,7 +181,9 @@ struct smelt_cpu_watch {
                              ///< memory has
   uint32_t origin[3];                    ///< of the group that runs: its first thread's position in the grid
   uint32_t size[2];                      ///< its threads along x and y
-  uint32_t since;                        ///< the first era of the launch, of what nobody but readers touch
+  uint32_t unused;
+  uint64_t since;                        ///< cells below were before the launch; in this era are those that two groups
+                                         ///< read and nobody wrote
   const struct smelt_cpu_stamp* stamps;  ///< of each thread of the group; may change whenever the loader is called
   struct smelt_cpu_cells threadgroup_cells;
   struct smelt_cpu_cells buffer_cells[SMELT_CPU_MAX_BUFFERS];
