@@ -144,30 +144,10 @@ class LaneDriver {
     const auto run = [&](llvm::Value* count, bool one_row) {
       llvm::AllocaInst* lowest = builder.variable(i32_, "lowest", builder.getInt32(~0u));
       llvm::AllocaInst* highest = builder.variable(i32_, "highest", builder.getInt32(0));
-      // Counted along: a division for each thread takes longer than most regions.
-      std::array<llvm::AllocaInst*, 3> at{};
-      if (!one_row) {
-        llvm::Value* rest = builder.CreateUDiv(frame.number(3), size(0));
-        const std::array<llvm::Value*, 3> first{builder.CreateURem(frame.number(3), size(0)),
-                                                builder.CreateURem(rest, size(1)), builder.CreateUDiv(rest, size(1))};
-        for (unsigned axis = 0; axis < 3; ++axis) {
-          at[axis] = builder.variable(i32_, "at");
-          builder.CreateStore(first[axis], at[axis]);
-        }
-      }
-      builder.loop_at_least_once(
-          builder.getInt32(0), count, unit_loop_properties(ir_, regions_.access_group), [&](llvm::Value* i) {
-            llvm::Value* index = builder.CreateAdd(frame.number(3), i, "", true);
-            std::array<llvm::Value*, 3> place{index, builder.getInt32(0), builder.getInt32(0)};
-            if (!one_row) {
-              for (unsigned axis = 0; axis < 3; ++axis) place[axis] = builder.get(at[axis]);
-              llvm::Value* carry = builder.getTrue();
-              for (unsigned axis = 0; axis < 3; ++axis) {
-                llvm::Value* next = builder.CreateAdd(place[axis], builder.CreateZExt(carry, i32_));
-                carry = axis < 2 ? builder.CreateICmpEQ(next, size(axis)) : builder.getFalse();
-                builder.CreateStore(builder.CreateSelect(carry, builder.getInt32(0), next), at[axis]);
-              }
-            }
+      loop_over_threads(
+          builder, frame.number(3), count, {size(0), size(1)}, one_row,
+          unit_loop_properties(ir_, regions_.access_group),
+          [&](const std::array<llvm::Value*, 3>& place, llvm::Value* index) {
             set_thread_builtins(builder, place, index, builtins);
             auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
             llvm::Value* unit = builder.CreateZExt(index, builder.getInt64Ty());

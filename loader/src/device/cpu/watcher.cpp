@@ -497,6 +497,7 @@ void Watcher::meet(uint32_t first, uint32_t threads, uint32_t flags, const char*
     become(first);
     return fence();
   }
+  if (first == SMELT_CPU_MEET_ALL) return meet_all(flags, place);
   const uint32_t simd = first / kSimdThreads;
   const uint32_t count = std::min(kSimdThreads, threads_ - simd * kSimdThreads);
   if (goes_as_one_[simd] != 0 && first % kSimdThreads == 0 && static_cast<uint32_t>(std::popcount(threads)) == count) {
@@ -516,6 +517,15 @@ void Watcher::meet(uint32_t first, uint32_t threads, uint32_t flags, const char*
   if (!std::all_of(begin, begin + count, [&](const Progress& one) { return one == *begin; })) return;
   simd_progress_[simd] = *begin;
   goes_as_one_[simd] = 1;
+}
+
+/// Code that tells of all has never told of one alone.
+void Watcher::meet_all(uint32_t flags, const char* place) {
+  for (uint32_t simd = 0; simd < simd_progress_.size(); ++simd) {
+    become(simd * kSimdThreads);
+    pass(simd_progress_[simd], flags, place, simd);
+  }
+  stamp(simd_progress_[0], 0, threads_);
 }
 
 /// Of one thread, or of a SIMD group whose threads have all come equally far.

@@ -93,6 +93,7 @@ class Watcher {
 
   void access(const void* address, uint64_t bytes, uint32_t flags, uint32_t site);
   void meet(uint32_t first, uint32_t threads, uint32_t flags, const char* place);
+  void meet_all(uint32_t flags, const char* place);
   void pass(Progress& progress, uint32_t flags, const char* place, uint32_t simd);
   void fence();
   void stray_lanes(uint32_t first_thread, uint32_t readers, const char* place);

@@ -125,6 +125,8 @@ struct smelt_cpu_fault {
 #define SMELT_CPU_FENCE 32u              /* no barrier: a fence of the whole device */
 #define SMELT_CPU_MEET_IS_CHECKED 64u    /* who does not come is told of */
 
+#define SMELT_CPU_MEET_ALL 0xffffffffu   /* in place of a first thread: all threads of the group */
+
 /// A cell holds who touched its bytes last, in 64 bits. From the low end: the site; then these; then the thread's index
 /// in its group; then the thread's era. All zeros, and eras before the launch: nobody.
 #define SMELT_CPU_CELL_SITE_BITS 16
