@@ -215,7 +215,13 @@ class ThreadWatcher {
   void note_in_cells(llvm::Instruction& before, llvm::Value* pointer, uint64_t field, unsigned cells, llvm::Value* bytes,
                      unsigned number, Kind kind) {
     const bool is_threadgroup = field == offsetof(smelt_cpu_watch, threadgroup_cells);
-    llvm::IRBuilder<> builder(&before);
+    // MemorySanitizer is not to follow what is not the kernel's.
+    llvm::MDNode* ours = llvm::MDNode::get(module_.getContext(), {});
+    llvm::IRBuilder<llvm::ConstantFolder, llvm::IRBuilderCallbackInserter> builder(
+        module_.getContext(), llvm::ConstantFolder(), llvm::IRBuilderCallbackInserter([ours](llvm::Instruction* made) {
+          made->setMetadata(llvm::LLVMContext::MD_nosanitize, ours);
+        }));
+    builder.SetInsertPoint(&before);
     llvm::Type* type = i64_;
     if (cells > 1) type = llvm::FixedVectorType::get(i64_, cells);
     const auto all = [&](uint64_t bits) { return llvm::ConstantInt::get(type, bits); };

@@ -408,7 +408,7 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   if (code.checked.watches()) {
     watcher.emplace(pipeline, dispatch, std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes),
                     static_cast<uint32_t>(pipeline.static_threadgroup_memory_length()), cpu_.order());
-    if (!watcher->lay_out_cells()) return no_scratch(pipeline, prelude.scratch_bytes);
+    if (code.checked.has(Check::races) && !watcher->lay_out_cells()) return no_scratch(pipeline, prelude.scratch_bytes);
     with.watch = &watcher->calls();
     dispatch.services = &with;
   }

@@ -83,7 +83,6 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
   calls_.threadgroup_shadow = threadgroup_shadow_.data();
 }
 
-/// False: there is no memory.
 bool Watcher::lay_out_cells() {
   std::vector<RaceShadow::Range> ranges;
   const auto low = reinterpret_cast<uintptr_t>(scratch_.data());
@@ -104,6 +103,7 @@ bool Watcher::lay_out_cells() {
     ranges.push_back({texels, texels + texture->layer_bytes * texture->layers, false, nullptr});
   }
   if (!shadow_.lay_out(std::move(ranges))) return false;
+  has_cells_ = true;
   const auto cells_of = [&](uintptr_t address) {
     const RaceShadow::Range* const range = shadow_.range_of(address);
     smelt_cpu_cells cells{};
@@ -149,16 +149,22 @@ void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
   threads_ = threads_of(group_size_);
   group_begin_ = group_ * group_threads_;
   eras_.clear();
-  forget_eras();
-  for (std::vector<uint32_t>& since : epoch_since_) since.clear();
+  for (Eras& known : known_eras_) {
+    known.numbers.clear();
+    known.since.clear();
+    known.begin = 0;
+    known.simd_epochs = 0;
+  }
   if (!spans_.empty() && RaceShadow::is_late(spans_.back().first)) {
     spans_.clear();
     shadow_.forget();
     since_ = shadow_.next_era();
     calls_.since = era_bits(since_);
   }
-  open_span();
-  group_since_ = spans_.back().first;
+  if (has_cells_) {
+    open_span();
+    group_since_ = spans_.back().first;
+  }
   const size_t simds = (threads_ + kSimdThreads - 1) / kSimdThreads;
   stamps_.resize(threads_);
   stamp(Progress(), 0, threads_);
@@ -186,31 +192,40 @@ const Watcher::Span& Watcher::span(Touch touch) const {
 }
 
 uint32_t Watcher::era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch) {
-  Era& last = last_era_[memory];
-  if (last_era_number_[memory] != 0 && last.epoch == epoch && last.simd_epoch == simd_epoch)
-    return last_era_number_[memory];
-  const auto [known, is_new] = known_eras_[memory].try_emplace({epoch, simd_epoch}, 0);
-  if (is_new) {
-    known->second = shadow_.next_era();
-    eras_.push_back({epoch, simd_epoch});
-    std::vector<uint32_t>& since = epoch_since_[memory];
-    while (since.size() <= epoch) since.push_back(known->second);
+  Eras& known = known_eras_[memory];
+  const auto is_it = [&](const Era& era) { return era.epoch == epoch && era.simd_epoch == simd_epoch; };
+  if (!known.since.empty() && is_it(era({era_bits(known.last)}))) return known.last;
+  // The newest first: those of threads that go about as fast.
+  const bool is_new = epoch >= known.since.size() || simd_epoch >= known.simd_epochs;
+  for (size_t i = known.numbers.size(); !is_new && i > known.begin; --i) {
+    const uint32_t number = known.numbers[i - 1];
+    if (!is_it(era({era_bits(number)}))) continue;
+    known.last = number;
+    return number;
   }
-  last = {epoch, simd_epoch};
-  last_era_number_[memory] = known->second;
-  return known->second;
+  known.last = shadow_.next_era();
+  eras_.push_back({epoch, simd_epoch});
+  known.numbers.push_back(known.last);
+  known.simd_epochs = std::max(known.simd_epochs, simd_epoch + 1);
+  while (known.since.size() <= epoch) known.since.push_back(known.last);
+  return known.last;
 }
 
-void Watcher::forget_eras() {
-  for (auto& known : known_eras_) known.clear();
-  last_era_number_ = {};
+/// What follows is of eras that have not been yet.
+void Watcher::close_eras() {
+  for (Eras& known : known_eras_) {
+    known.begin = known.numbers.size();
+    known.simd_epochs = 0;
+    known.last = spans_.back().first;
+  }
 }
 
 /// Of threads of the group that have come so far.
 void Watcher::stamp(const Progress& progress, uint32_t first, uint32_t count) {
+  if (!has_cells_) return;
   const uint64_t device = era_bits(era_of(0, progress.epochs[0], progress.simd_epochs[0]));
   const uint64_t threadgroup = era_bits(era_of(1, progress.epochs[1], progress.simd_epochs[1]));
-  const uint64_t since = era_bits(epoch_since_[1][progress.epochs[1]]);
+  const uint64_t since = era_bits(known_eras_[1].since[progress.epochs[1]]);
   for (uint32_t local = first; local < first + count; ++local) {
     const uint64_t thread = uint64_t{local} << SMELT_CPU_CELL_THREAD_BIT;
     stamps_[local] = {device | thread, threadgroup | thread, since, 0};
@@ -566,8 +581,8 @@ void Watcher::fence() {
   }
   atomics.clear();
   // What follows is of other eras than what was before it.
-  forget_eras();
   open_span();
+  close_eras();
   for (uint32_t local = 0; local < threads_; ++local) {
     const uint32_t simd = local / kSimdThreads;
     stamp(goes_as_one_[simd] != 0 ? simd_progress_[simd] : progress_[local], local, 1);

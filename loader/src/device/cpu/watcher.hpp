@@ -31,7 +31,7 @@ class Watcher {
 
   const smelt_cpu_watch& calls() const { return calls_; }
 
-  /// Call first. False: there is no memory.
+  /// Call first for code that looks for races. False: there is no memory.
   bool lay_out_cells();
 
   /// Call before code that runs one group, whose position this is: nobody has written its threadgroup memory.
@@ -66,6 +66,14 @@ class Watcher {
     uint32_t epoch = 0;
     uint32_t simd_epoch = 0;
   };
+  /// Of one memory.
+  struct Eras {
+    std::vector<uint32_t> numbers;  ///< as they came; those before `begin` do not come again
+    size_t begin = 0;
+    std::vector<uint32_t> since;  ///< by epoch: its first
+    uint32_t simd_epochs = 0;     ///< more than any of them has
+    uint32_t last = 0;            ///< that was asked for
+  };
   /// The eras from `first` on, up to the next of these.
   struct Span {
     uint32_t first = 0;
@@ -84,7 +92,7 @@ class Watcher {
   void begin_group(const std::array<uint32_t, 3>& group);
   void end_group();
   uint32_t era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch);
-  void forget_eras();
+  void close_eras();
   void open_span();
   void stamp(const Progress& progress, uint32_t first, uint32_t count);
   void spread(uint32_t simd);
@@ -143,16 +151,13 @@ class Watcher {
   uint32_t thread_ = 0;
   uint32_t group_begin_ = 0;  // number of the group's first thread
   uint64_t round_ = 0;
+  bool has_cells_ = false;
   const smelt_cpu_site* sites_ = nullptr;  // of the kernel
 
   uint32_t since_ = 0;        // first era of the launch: cells of it have readers of two groups and no writer
   uint32_t group_since_ = 0;  // first era of the group
   std::vector<Era> eras_;     // of the group, from group_since_ on
-  std::array<std::map<std::pair<uint32_t, uint32_t>, uint32_t>, 2> known_eras_;  // of the group: by memory; by epoch,
-                                                                                 // and that of the SIMD group
-  std::array<Era, 2> last_era_;             // asked for, by memory
-  std::array<uint32_t, 2> last_era_number_{};  // 0: none was
-  std::array<std::vector<uint32_t>, 2> epoch_since_;        // of the group: an epoch's first era, by memory
+  std::array<Eras, 2> known_eras_;  // of the group, by memory
   std::vector<Span> spans_;                                 // of the launch
   std::vector<smelt_cpu_stamp> stamps_;                     // by thread of the group
 
