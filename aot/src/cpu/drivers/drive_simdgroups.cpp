@@ -144,23 +144,23 @@ class LaneDriver {
     const auto run = [&](llvm::Value* count, bool one_row) {
       llvm::AllocaInst* lowest = builder.variable(i32_, "lowest", builder.getInt32(~0u));
       llvm::AllocaInst* highest = builder.variable(i32_, "highest", builder.getInt32(0));
-      loop_over_threads(
-          builder, frame.number(3), count, {size(0), size(1)}, one_row,
-          unit_loop_properties(ir_, regions_.access_group),
-          [&](const std::array<llvm::Value*, 3>& place, llvm::Value* index) {
-            set_thread_builtins(builder, place, index, builtins);
-            auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
-            llvm::Value* unit = builder.CreateZExt(index, builder.getInt64Ty());
-            operands.append({frame.context(), unit, capacity, builder.getInt32(number)});
-            llvm::Value* next = builder.CreateExtractValue(builder.CreateCall(body, operands), 0);
-            llvm::StoreInst* store = builder.CreateStore(next, builder.CreateInBoundsGEP(i32_, pc, unit));
-            store->setMetadata(llvm::LLVMContext::MD_access_group, regions_.access_group);
-            const auto fold = [&](llvm::Intrinsic::ID operation, llvm::AllocaInst* into) {
-              builder.CreateStore(builder.CreateBinaryIntrinsic(operation, builder.get(into), next), into);
-            };
-            fold(llvm::Intrinsic::umin, lowest);
-            fold(llvm::Intrinsic::umax, highest);
-          });
+      loop_over_threads(builder, frame.number(3), count, {size(0), size(1)}, one_row,
+                        unit_loop_properties(ir_, regions_.access_group),
+                        [&](const std::array<llvm::Value*, 3>& place, llvm::Value* index) {
+                          set_thread_builtins(builder, place, index, builtins);
+                          auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
+                          llvm::Value* unit = builder.CreateZExt(index, builder.getInt64Ty());
+                          operands.append({frame.context(), unit, capacity, builder.getInt32(number)});
+                          llvm::Value* next = builder.CreateExtractValue(builder.CreateCall(body, operands), 0);
+                          llvm::StoreInst* store = builder.CreateStore(next, builder.CreateInBoundsGEP(i32_, pc, unit));
+                          store->setMetadata(llvm::LLVMContext::MD_access_group, regions_.access_group);
+                          const auto fold = [&](llvm::Intrinsic::ID operation, llvm::AllocaInst* into) {
+                            builder.CreateStore(builder.CreateBinaryIntrinsic(operation, builder.get(into), next),
+                                                into);
+                          };
+                          fold(llvm::Intrinsic::umin, lowest);
+                          fold(llvm::Intrinsic::umax, highest);
+                        });
       llvm::Value* low = builder.get(lowest);
       builder.CreateRet(
           builder.CreateSelect(builder.CreateICmpEQ(low, builder.get(highest)), low, builder.getInt32(kMixed)));

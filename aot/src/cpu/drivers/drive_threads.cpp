@@ -122,11 +122,11 @@ class InStep {
     llvm::Value* simdgroups = builtins.get(Builtin::simdgroups_per_threadgroup);
     const auto all = [&](bool one_row) {
       builder.loop(builder.getInt32(0), simdgroups, 1, [&](llvm::Value* index) {
-        llvm::Value* simdgroup = call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, simdgroup), i32,
-                                            {index, simdgroups});
+        llvm::Value* simdgroup =
+            call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, simdgroup), i32, {index, simdgroups});
         llvm::Value* first = builder.CreateMul(simdgroup, builder.getInt32(kSimdWidth));
-        llvm::Value* count = builder.CreateBinaryIntrinsic(
-            llvm::Intrinsic::umin, builder.CreateSub(threads, first), builder.getInt32(kSimdWidth));
+        llvm::Value* count = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder.CreateSub(threads, first),
+                                                           builder.getInt32(kSimdWidth));
         loop_over_threads(builder, first, count, size, one_row, unit_loop_properties(ir_, regions_.access_group),
                           [&](const std::array<llvm::Value*, 3>& place, llvm::Value* thread) {
                             run_thread(place, thread);

@@ -202,7 +202,8 @@ class ThreadWatcher {
       std::optional<uint64_t> field;
       if (parameter.kind == WorkParameter::Kind::threadgroup_memory || parameter.is_bound(BindingClass::threadgroup))
         field = offsetof(smelt_cpu_watch, threadgroup_cells);
-      else if (parameter.is_bound(BindingClass::buffer) && parameter.count == 0 && parameter.index < SMELT_CPU_MAX_BUFFERS)
+      else if (parameter.is_bound(BindingClass::buffer) && parameter.count == 0 &&
+               parameter.index < SMELT_CPU_MAX_BUFFERS)
         field = offsetof(smelt_cpu_watch, buffer_cells) + sizeof(smelt_cpu_cells) * parameter.index;
       if (!field || (found && *found != *field)) return std::nullopt;
       found = field;
@@ -212,8 +213,8 @@ class ThreadWatcher {
 
   /// Does itself what most accesses need, and calls for the rest. The loader's Watcher::read_at_once and touch are the
   /// whole of it; what is done here must be the same.
-  void note_in_cells(llvm::Instruction& before, llvm::Value* pointer, uint64_t field, unsigned cells, llvm::Value* bytes,
-                     unsigned number, Kind kind) {
+  void note_in_cells(llvm::Instruction& before, llvm::Value* pointer, uint64_t field, unsigned cells,
+                     llvm::Value* bytes, unsigned number, Kind kind) {
     const bool is_threadgroup = field == offsetof(smelt_cpu_watch, threadgroup_cells);
     // MemorySanitizer is not to follow what is not the kernel's.
     llvm::MDNode* ours = llvm::MDNode::get(module_.getContext(), {});
@@ -225,31 +226,30 @@ class ThreadWatcher {
     llvm::Type* type = i64_;
     if (cells > 1) type = llvm::FixedVectorType::get(i64_, cells);
     const auto all = [&](uint64_t bits) { return llvm::ConstantInt::get(type, bits); };
-    const auto in_all = [&](llvm::Value* word) {
-      return cells > 1 ? builder.CreateVectorSplat(cells, word) : word;
-    };
+    const auto in_all = [&](llvm::Value* word) { return cells > 1 ? builder.CreateVectorSplat(cells, word) : word; };
     const auto holds = [&](llvm::Value* condition) {
       return cells > 1 ? builder.CreateAndReduce(condition) : condition;
     };
-    llvm::Value* base = load_watch_field(builder, dispatch_, field + offsetof(smelt_cpu_cells, from_zero) + 8 * shift_, i64_);
+    llvm::Value* base =
+        load_watch_field(builder, dispatch_, field + offsetof(smelt_cpu_cells, from_zero) + 8 * shift_, i64_);
     llvm::Value* cleared = builder.CreateAnd(builder.CreatePtrToInt(pointer, i64_), ~uint64_t{0} << shift_);
     llvm::Value* place =
         builder.CreateIntToPtr(builder.CreateAdd(base, builder.CreateShl(cleared, 3 - shift_)), pointer_);
     llvm::Value* last = builder.CreateAlignedLoad(type, place, llvm::Align(8));
     llvm::Value* stamps = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, stamps));
-    llvm::Value* stamp = builder.CreateGEP(builder.getInt8Ty(), stamps,
-                                           builder.CreateMul(builder.CreateZExt(thread_, i64_),
-                                                             builder.getInt64(sizeof(smelt_cpu_stamp))));
+    llvm::Value* stamp = builder.CreateGEP(
+        builder.getInt8Ty(), stamps,
+        builder.CreateMul(builder.CreateZExt(thread_, i64_), builder.getInt64(sizeof(smelt_cpu_stamp))));
     const auto of_stamp = [&](uint64_t at) {
       return builder.CreateLoad(i64_, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), stamp, at));
     };
     llvm::Value* who =
         of_stamp(is_threadgroup ? offsetof(smelt_cpu_stamp, threadgroup) : offsetof(smelt_cpu_stamp, device));
-    llvm::Value* limit = in_all(is_threadgroup
-                                    ? of_stamp(offsetof(smelt_cpu_stamp, threadgroup_since))
-                                    : load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, since), i64_));
-    const uint64_t does = (kind != Kind::read ? SMELT_CPU_CELL_WRITES : 0) |
-                          (kind == Kind::atomic_change ? SMELT_CPU_CELL_ATOMIC : 0);
+    llvm::Value* limit =
+        in_all(is_threadgroup ? of_stamp(offsetof(smelt_cpu_stamp, threadgroup_since))
+                              : load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, since), i64_));
+    const uint64_t does =
+        (kind != Kind::read ? SMELT_CPU_CELL_WRITES : 0) | (kind == Kind::atomic_change ? SMELT_CPU_CELL_ATOMIC : 0);
 
     constexpr uint64_t kEra = ~uint64_t{0} << SMELT_CPU_CELL_ERA_BIT;
     constexpr uint64_t kThread = ~uint64_t{0} << SMELT_CPU_CELL_THREAD_BIT;
@@ -307,8 +307,8 @@ class ThreadWatcher {
       return;
     }
     llvm::IRBuilder<> builder(&call);
-    llvm::Function* helper =
-        watch_function(module_, "smelt.watch.meet", offsetof(smelt_cpu_watch, meet), void_, {i32_, i32_, i32_, pointer_});
+    llvm::Function* helper = watch_function(module_, "smelt.watch.meet", offsetof(smelt_cpu_watch, meet), void_,
+                                            {i32_, i32_, i32_, pointer_});
     builder.CreateCall(helper, {dispatch_, thread_, builder.getInt32(1), builder.getInt32(flags),
                                 place_text(module_, place_of(call))});
   }
@@ -437,7 +437,8 @@ class ThreadWatcher {
     const auto* size = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
     const uint64_t element = size != nullptr ? std::max<uint64_t>(size->getZExtValue(), 1) : 1;
     tell_access(told, call, call.getArgOperand(3), bytes, element, SMELT_CPU_ACCESS_SIMDGROUP);
-    tell_access(told, call, call.getArgOperand(2), bytes, element, SMELT_CPU_ACCESS_SIMDGROUP | SMELT_CPU_ACCESS_WRITES);
+    tell_access(told, call, call.getArgOperand(2), bytes, element,
+                SMELT_CPU_ACCESS_SIMDGROUP | SMELT_CPU_ACCESS_WRITES);
   }
 
   const WorkItem& item_;

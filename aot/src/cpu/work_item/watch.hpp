@@ -23,8 +23,8 @@ inline constexpr char kPlaceMetadata[] = "smelt.place";
 /// On calls at which threads meet: what smelt_cpu_watch::meet is told of them, {i32 flags, text}.
 inline constexpr char kMeetMetadata[] = "smelt.meet";
 
-/// Puts what tells the loader before each access, barrier and operation of a SIMD group of a work item whose accesses are checked
-/// already. Places are those of the debug info, which is not needed afterwards.
+/// Puts what tells the loader before each access, barrier and operation of a SIMD group of a work item whose accesses
+/// are checked already. Places are those of the debug info, which is not needed afterwards.
 void watch_threads(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects);
 
 /// Values that nobody has written, followed by LLVM's MemorySanitizer. After watch_threads.

@@ -3,15 +3,15 @@
 
 #include "smelt/base/sort.hpp"
 
-#include <algorithm>
-
 #include <sys/mman.h>
+
+#include <algorithm>
 
 namespace smelt::loader {
 namespace {
 
-constexpr uint64_t kGrain = 64;                  // of addresses at which ranges begin
-constexpr uint64_t kCellBytes = 8;               // of one word of a cell
+constexpr uint64_t kGrain = 64;                      // of addresses at which ranges begin
+constexpr uint64_t kCellBytes = 8;                   // of one word of a cell
 constexpr uint64_t kKeptBytes = uint64_t{64} << 20;  // of each of the three words that a thread keeps
 constexpr uint64_t kPage = uint64_t{64} << 10;
 
@@ -46,7 +46,8 @@ class Reserved {
 #ifdef __linux__
     if (::madvise(at_ + from, to - from, MADV_DONTNEED) == 0) return;
 #endif
-    void* const at = ::mmap(at_ + from, to - from, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void* const at =
+        ::mmap(at_ + from, to - from, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (at == MAP_FAILED) std::fill(at_ + from, at_ + to, static_cast<unsigned char>(0));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who touched which bytes of a launch last. The words that the code itself looks at (smelt_cpu_cells) lie in memory that
-// the system gives where it is touched; behind each, at a fixed distance, lie two more for what one word cannot say.
-// Nothing is cleared between launches: each begins a new era, and what is older counts as nothing.
+// Who touched which bytes of a launch last. The words that the code itself looks at (smelt_cpu_cells) lie in memory
+// that the system gives where it is touched; behind each, at a fixed distance, lie two more for what one word cannot
+// say. Nothing is cleared between launches: each begins a new era, and what is older counts as nothing.
 #pragma once
 
 #include "smelt/schema/cpu_abi.h"

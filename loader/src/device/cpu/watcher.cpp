@@ -89,8 +89,8 @@ bool Watcher::lay_out_cells() {
   uint64_t threadgroup_bytes = static_bytes_;
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
     if (has_argument(i))
-      threadgroup_bytes = std::max<uint64_t>(threadgroup_bytes,
-                                             uint64_t{dispatch_.threadgroup_offsets[i]} + dispatch_.threadgroup_bytes[i]);
+      threadgroup_bytes = std::max<uint64_t>(
+          threadgroup_bytes, uint64_t{dispatch_.threadgroup_offsets[i]} + dispatch_.threadgroup_bytes[i]);
     const auto buffer = reinterpret_cast<uintptr_t>(dispatch_.buffers[i]);
     if (buffer != 0 && dispatch_.buffer_bytes[i] != 0)
       ranges.push_back({buffer, buffer + dispatch_.buffer_bytes[i], false, nullptr});
@@ -400,7 +400,8 @@ void Watcher::put(const Cell& cell, Touch write, std::array<Touch, 2> reads, boo
   *cell.write = write.bits;
   *cell.second = second.bits;
   uint64_t marks = write.is_empty() ? 0 : SMELT_CPU_CELL_WROTE;
-  const bool is_behind = write.is_empty() || (is_of_group(write) && is_of_group(first) && era(write).epoch != era(first).epoch);
+  const bool is_behind =
+      write.is_empty() || (is_of_group(write) && is_of_group(first) && era(write).epoch != era(first).epoch);
   if (!is_behind || (!second.is_empty() && second.era() != first.era()) || !are_plain)
     marks |= SMELT_CPU_CELL_ASK;
   else if (!second.is_empty())
@@ -442,7 +443,8 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, uint32
       continue;
     }
     for (uint64_t byte = std::max(begin, from); byte < std::min(begin + cell_bytes, to); ++byte)
-      touch(shadow_.byte_of(cell, static_cast<unsigned>(byte - begin)), now, range->is_threadgroup, range->low + byte, 1);
+      touch(shadow_.byte_of(cell, static_cast<unsigned>(byte - begin)), now, range->is_threadgroup, range->low + byte,
+            1);
   }
 }
 
@@ -479,7 +481,7 @@ void Watcher::found_race(Touch before, Touch now, uint64_t address, bool is_thre
   told->scope = scope;
   if (is_new) {
     const auto does = [](Touch one) {
-      return std::string(one.is_atomic() ? one.is_write() ? "changes atomically" : "reads atomically"
+      return std::string(one.is_atomic()  ? one.is_write() ? "changes atomically" : "reads atomically"
                          : one.is_write() ? "writes"
                                           : "reads");
     };

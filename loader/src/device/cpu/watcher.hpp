@@ -154,12 +154,12 @@ class Watcher {
   bool has_cells_ = false;
   const smelt_cpu_site* sites_ = nullptr;  // of the kernel
 
-  uint32_t since_ = 0;        // first era of the launch: cells of it have readers of two groups and no writer
-  uint32_t group_since_ = 0;  // first era of the group
-  std::vector<Era> eras_;     // of the group, from group_since_ on
+  uint32_t since_ = 0;              // first era of the launch: cells of it have readers of two groups and no writer
+  uint32_t group_since_ = 0;        // first era of the group
+  std::vector<Era> eras_;           // of the group, from group_since_ on
   std::array<Eras, 2> known_eras_;  // of the group, by memory
-  std::vector<Span> spans_;                                 // of the launch
-  std::vector<smelt_cpu_stamp> stamps_;                     // by thread of the group
+  std::vector<Span> spans_;         // of the launch
+  std::vector<smelt_cpu_stamp> stamps_;  // by thread of the group
 
   std::vector<Progress> progress_;       // by thread of the group; in SIMD groups that go as one, what follows holds
   std::vector<Progress> simd_progress_;  // by SIMD group

@@ -125,7 +125,7 @@ struct smelt_cpu_fault {
 #define SMELT_CPU_FENCE 32u              /* no barrier: a fence of the whole device */
 #define SMELT_CPU_MEET_IS_CHECKED 64u    /* who does not come is told of */
 
-#define SMELT_CPU_MEET_ALL 0xffffffffu   /* in place of a first thread: all threads of the group */
+#define SMELT_CPU_MEET_ALL 0xffffffffu /* in place of a first thread: all threads of the group */
 
 /// A cell holds who touched its bytes last, in 64 bits. From the low end: the site; then these; then the thread's index
 /// in its group; then the thread's era. All zeros, and eras before the launch: nobody.
@@ -144,8 +144,9 @@ struct smelt_cpu_cells {
   uint64_t from_zero[3];
 };
 
-/// Who a thread is and when, as it stands in cells, for device and for threadgroup memory. In one era are threads of one
-/// group that no barrier has told apart. Cells of threadgroup memory below `threadgroup_since` are over for this thread.
+/// Who a thread is and when, as it stands in cells, for device and for threadgroup memory. In one era are threads of
+/// one group that no barrier has told apart. Cells of threadgroup memory below `threadgroup_since` are over for this
+/// thread.
 struct smelt_cpu_stamp {
   uint64_t device;
   uint64_t threadgroup;
@@ -159,8 +160,8 @@ struct smelt_cpu_site {
   uint32_t text;   ///< "FILE:LINE:COLUMN", or that and "|NAME@OFFSET" of a threadgroup variable at that offset
 };
 
-/// What code that watches its threads tells the loader, from one worker, and what it reads itself so as to tell it less.
-/// Threads are indices in their group. `place` is a text of the program as in smelt_cpu_site.
+/// What code that watches its threads tells the loader, from one worker, and what it reads itself so as to tell it
+/// less. Threads are indices in their group. `place` is a text of the program as in smelt_cpu_site.
 struct smelt_cpu_watch {
   void* context;
   /// Before the thread touches `bytes` bytes from `address` on, all of them inside of what they belong to.
@@ -181,8 +182,8 @@ struct smelt_cpu_watch {
   void* calls;               ///< 16 KiB of zeros that calls of one thread pass shadows through
   void* threadgroup_shadow;  ///< the same shadow of the scratch memory, byte for byte from its begin: what threadgroup
                              ///< memory has
-  uint32_t origin[3];                    ///< of the group that runs: its first thread's position in the grid
-  uint32_t size[2];                      ///< its threads along x and y
+  uint32_t origin[3];        ///< of the group that runs: its first thread's position in the grid
+  uint32_t size[2];          ///< its threads along x and y
   uint32_t unused;
   uint64_t since;                        ///< cells below were before the launch; in this era are those that two groups
                                          ///< read and nobody wrote
