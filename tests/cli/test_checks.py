@@ -73,8 +73,9 @@ class RandomTest(CheckTest):
         def run(program):
             found = self.findings(package, program.name, "--threads", 192, "--group", 64, "u32[256]", "u32[192]",
                                   checked="--checked=races", SMELT_ORDER=order[program.seed % 3])  # fmt: skip
-            line = [[int(one[side]["place"].rsplit(":", 2)[1]) for side in ("first", "second")] for one in found]
-            return {tuple(sorted(pair)) for pair in line}
+            # 0: LLVM has merged two lines, and knows neither.
+            places = [[one[side]["place"].split(":") for side in ("first", "second")] for one in found]
+            return {tuple(sorted(int(place[-2]) if len(place) > 2 else 0 for place in pair)) for pair in places}
 
         with concurrent.futures.ThreadPoolExecutor(2) as threads:
             found = list(threads.map(run, programs))
@@ -82,10 +83,12 @@ class RandomTest(CheckTest):
         for program, pairs in zip(programs, found):
             races = program.races()
             clean += not races
-            for pair in pairs - set().union(*races.values()):
+            known = set().union(*races.values())
+            known |= {(0, line) for pair in known for line in (0, *pair)}
+            for pair in pairs - known:
                 wrong.append(f"{program.name}: lines {pair} do not race")
             for place, any_of in races.items():
-                if not any_of & pairs:
+                if not (any_of | {(0, line) for pair in any_of for line in (0, *pair)}) & pairs:
                     wrong.append(f"{program.name}: nothing is told of {place}, where {sorted(any_of)} race")
         self.assertEqual(wrong[:20], [])
         self.assertGreater(clean, self.COUNT // 10)
