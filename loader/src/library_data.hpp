@@ -63,6 +63,9 @@ using FunctionRowsRef = std::shared_ptr<const FunctionRows>;
 /// All memory of the buffer in which a bound tensor lies; nothing for other arguments and where none is bound.
 std::optional<std::span<const std::byte>> tensor_memory(const ArgInfo& argument, const smelt_cpu_dispatch& dispatch);
 
+/// Bytes of an element of an argument tensor<T, ...>; 1 for other arguments.
+uint64_t tensor_element_bytes(const ArgInfo& argument);
+
 /// Where a function is from, for a trace.
 TraceFacts trace_facts(const FunctionRows& function);
 

@@ -181,6 +181,12 @@ Result<void> Encoder::check_tensors(const PipelineState& pipeline) const {
   return {};
 }
 
+uint64_t tensor_element_bytes(const ArgInfo& argument) {
+  const auto wanted = tensor_element(argument);
+  const TensorElement* const element = wanted ? element_named(*wanted) : nullptr;
+  return element != nullptr ? element->bytes : 1;
+}
+
 std::optional<std::span<const std::byte>> tensor_memory(const ArgInfo& argument, const smelt_cpu_dispatch& dispatch) {
   if (!tensor_element(argument) || argument.index >= SMELT_CPU_MAX_BUFFERS ||
       dispatch.buffers[argument.index] == nullptr || dispatch.buffer_bytes[argument.index] != sizeof(smelt_cpu_tensor))

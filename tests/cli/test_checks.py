@@ -8,6 +8,7 @@ import unittest
 
 import check_suite
 import npy
+import race_programs
 from smelt_cli import CliTest, smelt
 
 ALL = "--checked=memory,races,init,sync"
@@ -58,6 +59,41 @@ class SuiteTest(CheckTest):
             if kinds != ({kind} if kind else set()):
                 wrong.append(f"{kernel}: {kind or 'nothing'} is there, found {sorted(kinds) or 'nothing'}")
         self.assertEqual(wrong, [])
+
+
+class RandomTest(CheckTest):
+    """Races of random kernels, against a comparison of each access with each."""
+
+    COUNT = 80
+
+    def test_every_race_and_no_other(self):
+        text, programs = race_programs.programs(self.COUNT, int(os.environ.get("SMELT_TEST_SEED", "1")))
+        package = self.package(text, "--checked=races")
+        order = ("forward", "reverse", "random:3")
+
+        def run(program):
+            found = self.findings(package, program.name, "--threads", 192, "--group", 64, "u32[256]", "u32[192]",
+                                  checked="--checked=races", SMELT_ORDER=order[program.seed % 3])  # fmt: skip
+            # 0: LLVM has merged two lines, and knows neither.
+            places = [[one[side]["place"].split(":") for side in ("first", "second")] for one in found]
+            return {tuple(sorted(int(place[-2]) if len(place) > 2 else 0 for place in pair)) for pair in places}
+
+        with concurrent.futures.ThreadPoolExecutor(2) as threads:
+            found = list(threads.map(run, programs))
+        clean, wrong = 0, []
+        for program, pairs in zip(programs, found):
+            races = program.races()
+            clean += not races
+            known = set().union(*races.values())
+            known |= {(0, line) for pair in known for line in (0, *pair)}
+            for pair in pairs - known:
+                wrong.append(f"{program.name}: lines {pair} do not race")
+            for place, any_of in races.items():
+                if not (any_of | {(0, line) for pair in any_of for line in (0, *pair)}) & pairs:
+                    wrong.append(f"{program.name}: nothing is told of {place}, where {sorted(any_of)} race")
+        self.assertEqual(wrong[:20], [])
+        self.assertGreater(clean, self.COUNT // 10)
+        self.assertLess(clean, self.COUNT * 9 // 10)
 
 
 class ReportTest(CheckTest):

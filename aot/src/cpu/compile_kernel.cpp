@@ -167,6 +167,7 @@ class KernelCompiler {
     result.row.method = driven.method;
     if (binds_handles(info)) result.row.oldest = schema::kCpuSliceWithTextures;
     if (tensors_) result.row.oldest = schema::kCpuSliceWithTensors;
+    if (options_.checked.watches()) result.row.oldest = schema::kCpuSliceThatWatches;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;

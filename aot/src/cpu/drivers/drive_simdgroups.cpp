@@ -144,28 +144,23 @@ class LaneDriver {
     const auto run = [&](llvm::Value* count, bool one_row) {
       llvm::AllocaInst* lowest = builder.variable(i32_, "lowest", builder.getInt32(~0u));
       llvm::AllocaInst* highest = builder.variable(i32_, "highest", builder.getInt32(0));
-      builder.loop_at_least_once(
-          builder.getInt32(0), count, unit_loop_properties(ir_, regions_.access_group), [&](llvm::Value* i) {
-            llvm::Value* index = builder.CreateAdd(frame.number(3), i, "", true);
-            std::array<llvm::Value*, 3> place{index, builder.getInt32(0), builder.getInt32(0)};
-            if (!one_row) {
-              llvm::Value* rest = builder.CreateUDiv(index, size(0));
-              place = {builder.CreateURem(index, size(0)), builder.CreateURem(rest, size(1)),
-                       builder.CreateUDiv(rest, size(1))};
-            }
-            set_thread_builtins(builder, place, index, builtins);
-            auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
-            llvm::Value* unit = builder.CreateZExt(index, builder.getInt64Ty());
-            operands.append({frame.context(), unit, capacity, builder.getInt32(number)});
-            llvm::Value* next = builder.CreateExtractValue(builder.CreateCall(body, operands), 0);
-            llvm::StoreInst* store = builder.CreateStore(next, builder.CreateInBoundsGEP(i32_, pc, unit));
-            store->setMetadata(llvm::LLVMContext::MD_access_group, regions_.access_group);
-            const auto fold = [&](llvm::Intrinsic::ID operation, llvm::AllocaInst* into) {
-              builder.CreateStore(builder.CreateBinaryIntrinsic(operation, builder.get(into), next), into);
-            };
-            fold(llvm::Intrinsic::umin, lowest);
-            fold(llvm::Intrinsic::umax, highest);
-          });
+      loop_over_threads(builder, frame.number(3), count, {size(0), size(1)}, one_row,
+                        unit_loop_properties(ir_, regions_.access_group),
+                        [&](const std::array<llvm::Value*, 3>& place, llvm::Value* index) {
+                          set_thread_builtins(builder, place, index, builtins);
+                          auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
+                          llvm::Value* unit = builder.CreateZExt(index, builder.getInt64Ty());
+                          operands.append({frame.context(), unit, capacity, builder.getInt32(number)});
+                          llvm::Value* next = builder.CreateExtractValue(builder.CreateCall(body, operands), 0);
+                          llvm::StoreInst* store = builder.CreateStore(next, builder.CreateInBoundsGEP(i32_, pc, unit));
+                          store->setMetadata(llvm::LLVMContext::MD_access_group, regions_.access_group);
+                          const auto fold = [&](llvm::Intrinsic::ID operation, llvm::AllocaInst* into) {
+                            builder.CreateStore(builder.CreateBinaryIntrinsic(operation, builder.get(into), next),
+                                                into);
+                          };
+                          fold(llvm::Intrinsic::umin, lowest);
+                          fold(llvm::Intrinsic::umax, highest);
+                        });
       llvm::Value* low = builder.get(lowest);
       builder.CreateRet(
           builder.CreateSelect(builder.CreateICmpEQ(low, builder.get(highest)), low, builder.getInt32(kMixed)));
@@ -208,10 +203,21 @@ class LaneDriver {
     llvm::BasicBlock* done = builder.block("done");
     auto* choice = builder.CreateSwitch(frame.number(0), done, static_cast<unsigned>(sites_.size()));
     for (size_t i = 0; i < sites_.size(); ++i) {
-      if (sites_[i].kind != MeetingPoint::Kind::collective) continue;
+      const llvm::MDNode* meeting = sites_[i].call->getMetadata(kMeetMetadata);
+      if (sites_[i].kind != MeetingPoint::Kind::collective && meeting == nullptr) continue;
       llvm::BasicBlock* block = builder.block("site" + std::to_string(sites_[i].number));
       choice->addCase(builder.getInt32(sites_[i].number), block);
       builder.SetInsertPoint(block);
+      if (meeting != nullptr) {
+        const std::string place = llvm::cast<llvm::MDString>(meeting->getOperand(1))->getString().str();
+        call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
+                   {frame.number(1), frame.number(2), llvm::mdconst::extract<llvm::ConstantInt>(meeting->getOperand(0)),
+                    place_text(context_.module, place)});
+      }
+      if (sites_[i].kind != MeetingPoint::Kind::collective) {
+        builder.CreateBr(done);
+        continue;
+      }
       llvm::Value* first = builder.CreateZExt(frame.number(1), builder.getInt64Ty());
       std::vector<LaneArray> operands;
       for (llvm::AllocaInst* slot : exchanges_[i].operands) operands.push_back(lanes_of(builder, frame, slot, first));

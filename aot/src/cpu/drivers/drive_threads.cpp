@@ -3,13 +3,16 @@
 //
 //   in step   Threads cannot disagree about the next barrier. Each region is three nested loops over the group's
 //             threads, the innermost for LLVM's vectoriser; the last thread's answer says where all of them wait.
-//             Values that all threads share are passed on once for the group.
+//             Values that all threads share are passed on once for the group. Where threads are watched, one loop over
+//             SIMD groups in the loader's order is around one over their threads.
 //   by lanes  Lanes exchange values, or may reach different barriers. drive_simdgroups.cpp.
 #include "cpu/drivers/drive_simdgroups.hpp"
 #include "cpu/drivers/frame.hpp"
 #include "cpu/drivers/matrices.hpp"
 #include "cpu/lower/lower.hpp"
 #include "cpu/regions/uniformity.hpp"
+#include "cpu/work_item/watch.hpp"
+#include "cpu/work_item/watch_calls.hpp"
 
 namespace smelt::aot::cpu {
 namespace {
@@ -24,6 +27,8 @@ class InStep {
         layout_(Unit::thread) {}
 
   DrivenKernel drive(const Uniformity& uniformity) {
+    for (const MeetingPoint& site : sites_)
+      if (const llvm::MDNode* meeting = site.call->getMetadata(kMeetMetadata)) meetings_[site.number] = meeting;
     split_at_sites(sites_);
     LiveState state = keep_live_values(*item_.function, sites_, &uniformity);
     compute_liveness(*item_.function, sites_, state);
@@ -57,7 +62,8 @@ class InStep {
     const Frame frame(context_, item_, llvm::Type::getInt32Ty(ir_), 4, "smelt.run." + std::to_string(number));
     FlowBuilder builder(frame.entry());
     BuiltinValues builtins;
-    load_group_builtins(builder, frame.dispatch(), {frame.number(0), frame.number(1), frame.number(2)}, builtins);
+    llvm::Value* threads =
+        load_group_builtins(builder, frame.dispatch(), {frame.number(0), frame.number(1), frame.number(2)}, builtins);
     llvm::Value* capacity = load_capacity(builder, frame.dispatch());
     llvm::SmallVector<llvm::Value*> uniforms;
     for (size_t i = 0; i < regions_.uniform_types.size(); ++i) {
@@ -70,22 +76,27 @@ class InStep {
     }
     const auto size = [&](unsigned i) { return builtins.get(Builtin::threads_per_threadgroup, i); };
     llvm::Value* answer = nullptr;
-    builder.loop_at_least_once(builder.getInt32(0), size(2), nullptr, [&](llvm::Value* z) {
-      builder.loop_at_least_once(builder.getInt32(0), size(1), nullptr, [&](llvm::Value* y) {
-        llvm::Value* row = builder.CreateMul(builder.CreateAdd(builder.CreateMul(z, size(1), "", true), y, "", true),
-                                             size(0), "", true);
-        builder.loop_at_least_once(builder.getInt32(0), size(0), unit_loop_properties(ir_, regions_.access_group),
-                                   [&](llvm::Value* x) {
-                                     llvm::Value* index = builder.CreateAdd(row, x, "", true);
-                                     set_thread_builtins(builder, {x, y, z}, index, builtins);
-                                     auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
-                                     operands.append({frame.context(), builder.CreateZExt(index, builder.getInt64Ty()),
-                                                      capacity, builder.getInt32(number)});
-                                     operands.append(uniforms);
-                                     answer = builder.CreateCall(body, operands);
-                                   });
+    const auto run_thread = [&](const std::array<llvm::Value*, 3>& place, llvm::Value* index) {
+      set_thread_builtins(builder, place, index, builtins);
+      auto operands = frame.work_item_operands(builder, item_, builtins, nullptr);
+      operands.append(
+          {frame.context(), builder.CreateZExt(index, builder.getInt64Ty()), capacity, builder.getInt32(number)});
+      operands.append(uniforms);
+      answer = builder.CreateCall(body, operands);
+    };
+    if (context_.checked.has(Check::races)) {
+      run_in_order(builder, frame, number, builtins, threads, body->getReturnType(), run_thread, answer);
+    } else {
+      builder.loop_at_least_once(builder.getInt32(0), size(2), nullptr, [&](llvm::Value* z) {
+        builder.loop_at_least_once(builder.getInt32(0), size(1), nullptr, [&](llvm::Value* y) {
+          llvm::Value* row = builder.CreateMul(builder.CreateAdd(builder.CreateMul(z, size(1), "", true), y, "", true),
+                                               size(0), "", true);
+          builder.loop_at_least_once(
+              builder.getInt32(0), size(0), unit_loop_properties(ir_, regions_.access_group),
+              [&](llvm::Value* x) { run_thread({x, y, z}, builder.CreateAdd(row, x, "", true)); });
+        });
       });
-    });
+    }
     for (size_t i = 0; i < regions_.uniform_types.size(); ++i)
       builder.CreateStore(builder.CreateExtractValue(answer, static_cast<unsigned>(i) + 1),
                           uniform_address(builder, frame, i));
@@ -93,10 +104,45 @@ class InStep {
     return frame.function();
   }
 
+  /// The loader is told of the barrier that all come from, and says which SIMD group runs next.
+  template <class RunThread>
+  void run_in_order(FlowBuilder& builder, const Frame& frame, unsigned number, const BuiltinValues& builtins,
+                    llvm::Value* threads, llvm::Type* answers, const RunThread& run_thread, llvm::Value*& answer) {
+    llvm::Type* i32 = builder.getInt32Ty();
+    if (const auto meeting = meetings_.find(number); meeting != meetings_.end()) {
+      const std::string place = llvm::cast<llvm::MDString>(meeting->second->getOperand(1))->getString().str();
+      call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
+                 {builder.getInt32(SMELT_CPU_MEET_ALL), builder.getInt32(0),
+                  llvm::mdconst::extract<llvm::ConstantInt>(meeting->second->getOperand(0)),
+                  place_text(context_.module, place)});
+    }
+    const std::array<llvm::Value*, 2> size{builtins.get(Builtin::threads_per_threadgroup, 0),
+                                           builtins.get(Builtin::threads_per_threadgroup, 1)};
+    llvm::AllocaInst* last = builder.variable(answers, "answer");
+    llvm::Value* simdgroups = builtins.get(Builtin::simdgroups_per_threadgroup);
+    const auto all = [&](bool one_row) {
+      builder.loop(builder.getInt32(0), simdgroups, 1, [&](llvm::Value* index) {
+        llvm::Value* simdgroup =
+            call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, simdgroup), i32, {index, simdgroups});
+        llvm::Value* first = builder.CreateMul(simdgroup, builder.getInt32(kSimdWidth));
+        llvm::Value* count = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, builder.CreateSub(threads, first),
+                                                           builder.getInt32(kSimdWidth));
+        loop_over_threads(builder, first, count, size, one_row, unit_loop_properties(ir_, regions_.access_group),
+                          [&](const std::array<llvm::Value*, 3>& place, llvm::Value* thread) {
+                            run_thread(place, thread);
+                            builder.CreateStore(answer, last);
+                          });
+      });
+    };
+    builder.if_else(builder.CreateICmpEQ(size[0], threads), [&] { all(true); }, [&] { all(false); });
+    answer = builder.get(last);
+  }
+
   const DriverContext& context_;
   llvm::LLVMContext& ir_;
   const WorkItem& item_;
   std::vector<MeetingPoint> sites_;
+  std::map<unsigned, const llvm::MDNode*> meetings_;  ///< kMeetMetadata by number of the site
   ContextLayout layout_;
   Regions regions_;
   std::vector<uint64_t> uniform_offsets_;
@@ -112,8 +158,8 @@ Result<DrivenKernel> drive_threads(const DriverContext& context, const WorkItem&
   plain_single_thread_atomics(*item.function);
   std::vector<MeetingPoint> sites = find_sites(item, false);
   const Uniformity uniformity(item);
-  // Where what threads do is compared, the order of SIMD groups is the loader's to choose.
-  const bool by_simdgroups = context.checked.has(Check::races) || context.checked.has(Check::sync);
+  // Who does not come to a barrier is seen where each comes by itself.
+  const bool by_simdgroups = context.checked.has(Check::sync);
   if (!by_simdgroups && !has_lane_sites(sites) && barriers_are_uniform(item, uniformity, false))
     return InStep(context, item, std::move(sites)).drive(uniformity);
   SMELT_TRY_VOID(narrow_matrices(*item.function));

@@ -63,6 +63,39 @@ llvm::Value* load_group_builtins(llvm::IRBuilderBase& builder, llvm::Value* disp
 void set_thread_builtins(llvm::IRBuilderBase& builder, const std::array<llvm::Value*, 3>& place, llvm::Value* index,
                          BuiltinValues& values);
 
+/// body(place in the group, index) for `count` threads of a group from index `first` on; at least one. `size`: of the
+/// group, along x and y; `one_row`: it has no others. Positions are counted along: a division for each thread takes
+/// longer than most regions.
+template <class Body>
+void loop_over_threads(FlowBuilder& builder, llvm::Value* first, llvm::Value* count,
+                       const std::array<llvm::Value*, 2>& size, bool one_row, llvm::MDNode* properties, Body body) {
+  llvm::Type* i32 = builder.getInt32Ty();
+  std::array<llvm::AllocaInst*, 3> at{};
+  if (!one_row) {
+    llvm::Value* rest = builder.CreateUDiv(first, size[0]);
+    const std::array<llvm::Value*, 3> begin{builder.CreateURem(first, size[0]), builder.CreateURem(rest, size[1]),
+                                            builder.CreateUDiv(rest, size[1])};
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      at[axis] = builder.variable(i32, "at");
+      builder.CreateStore(begin[axis], at[axis]);
+    }
+  }
+  builder.loop_at_least_once(builder.getInt32(0), count, properties, [&](llvm::Value* i) {
+    llvm::Value* index = builder.CreateAdd(first, i, "", true);
+    std::array<llvm::Value*, 3> place{index, builder.getInt32(0), builder.getInt32(0)};
+    if (!one_row) {
+      for (unsigned axis = 0; axis < 3; ++axis) place[axis] = builder.get(at[axis]);
+      llvm::Value* carry = builder.getTrue();
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        llvm::Value* next = builder.CreateAdd(place[axis], builder.CreateZExt(carry, i32));
+        carry = axis < 2 ? builder.CreateICmpEQ(next, size[axis]) : builder.getFalse();
+        builder.CreateStore(builder.CreateSelect(carry, builder.getInt32(0), next), at[axis]);
+      }
+    }
+    body(place, index);
+  });
+}
+
 /// Calls the function of `site`, which must be one of them; gives its answer, the next site.
 llvm::Value* call_for_site(FlowBuilder& builder, llvm::Value* site,
                            const std::map<unsigned, llvm::Function*>& functions, llvm::ArrayRef<llvm::Value*> operands);

@@ -687,20 +687,20 @@ void smelt_rt_tensor_load(i32 operand, i32 rows, i32 columns, i32 threads, i32 f
 
 // ---- What operations touch, for code that watches its threads (smelt_cpu_watch::access)
 
-typedef void (*Tell)(void* context, u64 thread, const void* address, u64 bytes, u32 flags, const char* place);
-/// SMELT_CPU_ACCESS_*.
-enum { kWrites = 1, kSimdgroup = 4, kPart = 16 };
+typedef void (*Tell)(void* context, u32 thread, const void* address, u64 bytes, u32 site, const void* sites);
 
 typedef struct {
   Tell tell;
   void* context;
-  u64 thread;
-  const char* place;
+  u32 thread;
+  const u32* numbers;  ///< of sites: a read and a write of elements of one byte, then of two, then of four
+  const void* sites;
 } Teller;
 
 /// A part of a tensor, as far as there are elements.
-static void tell_part(const Teller* t, const Tensor* of, i32 row, i32 column, i32 rows, i32 columns, u32 flags) {
+static void tell_part(const Teller* t, const Tensor* of, i32 row, i32 column, i32 rows, i32 columns, i32 is_write) {
   const i64 bytes = bytes_of(of->type);
+  const u32 site = t->numbers[(bytes >= 4 ? 4 : bytes == 2 ? 2 : 0) + is_write];
   rows = least(rows, of->extent[1] - row);
   columns = least(columns, of->extent[0] - column);
   if (columns <= 0) return;
@@ -708,28 +708,27 @@ static void tell_part(const Teller* t, const Tensor* of, i32 row, i32 column, i3
   for (i32 r = 0; r < rows; ++r)
     for (i32 c = 0; c < (is_dense ? 1 : columns); ++c)
       t->tell(t->context, t->thread, element_of(of, row + r, column + c), (u64)(is_dense ? columns * bytes : bytes),
-              flags, t->place);
+              site, t->sites);
 }
 
 /// What this thread's SIMD-group, or this thread alone, reads and writes in a product. Of operands that threads hold,
 /// the tensor is not looked at.
-void smelt_rt_tensor_tell_product(Tell tell, void* context, u64 thread, const char* place, const Product* p,
-                                  const unsigned char* left, const unsigned char* right, const unsigned char* to,
-                                  i32 form, i32 index, i32 threads, i32 layout) {
-  const Teller t = {tell, context, thread, place};
+void smelt_rt_tensor_tell_product(Tell tell, void* context, u32 thread, const u32* numbers, const void* sites,
+                                  const Product* p, const unsigned char* left, const unsigned char* right,
+                                  const unsigned char* to, i32 form, i32 index, i32 threads, i32 layout) {
+  const Teller t = {tell, context, thread, numbers, sites};
   const Tensor* const l = (form & kOwnLeft) != 0 ? 0 : (const Tensor*)(const void*)left;
   const Tensor* const r = (form & kOwnRight) != 0 ? 0 : (const Tensor*)(const void*)right;
-  const u32 flags = kPart | (threads < 32 ? 0 : kSimdgroup);
   i32 depth = p->k >= 0 ? p->k : 0x7fffffff;
   if (l) depth = least(depth, l->extent[p->transpose_left ? 1 : 0]);
   if (r) depth = least(depth, r->extent[p->transpose_right ? 0 : 1]);
-  if (l) tell_part(&t, l, 0, 0, p->transpose_left ? depth : p->m, p->transpose_left ? p->m : depth, flags);
-  if (r) tell_part(&t, r, 0, 0, p->transpose_right ? p->n : depth, p->transpose_right ? depth : p->n, flags);
+  if (l) tell_part(&t, l, 0, 0, p->transpose_left ? depth : p->m, p->transpose_left ? p->m : depth, 0);
+  if (r) tell_part(&t, r, 0, 0, p->transpose_right ? p->n : depth, p->transpose_right ? depth : p->n, 0);
   if ((form & kOwnDestination) != 0) return;
   const Tensor* const d = (const Tensor*)(const void*)to;
   if (threads < 32) {
-    if (p->mode == 1) tell_part(&t, d, 0, 0, p->m, p->n, flags);
-    tell_part(&t, d, 0, 0, p->m, p->n, flags | kWrites);
+    if (p->mode == 1) tell_part(&t, d, 0, 0, p->m, p->n, 0);
+    tell_part(&t, d, 0, 0, p->m, p->n, 1);
     return;
   }
   const Shared s = shared(kDestination, p->m, p->n, threads, form | is_full_float(p, form), layout);
@@ -740,20 +739,20 @@ void smelt_rt_tensor_tell_product(Tell tell, void* context, u64 thread, const ch
     if (block >= all) continue;
     const i32 row = block / wide * edge, column = block % wide * edge;
     const i32 rows = least(edge, p->m - row), columns = least(edge, p->n - column);
-    if (p->mode == 1) tell_part(&t, d, row, column, rows, columns, flags);
-    tell_part(&t, d, row, column, rows, columns, flags | kWrites);
+    if (p->mode == 1) tell_part(&t, d, row, column, rows, columns, 0);
+    tell_part(&t, d, row, column, rows, columns, 1);
   }
 }
 
 /// A load or store of the elements that this thread holds.
-void smelt_rt_tensor_tell_elements(Tell tell, void* context, u64 thread, const char* place, i32 operand, i32 rows,
-                                   i32 columns, i32 threads, i32 form, i32 layout, i32 index, const Tensor* tensor,
-                                   i32 is_write) {
-  const Teller t = {tell, context, thread, place};
+void smelt_rt_tensor_tell_elements(Tell tell, void* context, u32 thread, const u32* numbers, const void* sites,
+                                   i32 operand, i32 rows, i32 columns, i32 threads, i32 form, i32 layout, i32 index,
+                                   const Tensor* tensor, i32 is_write) {
+  const Teller t = {tell, context, thread, numbers, sites};
   const Shared s = shared(operand, rows, columns, threads, form, layout);
   const i32 capacity = capacity_of(&s);
   for (i32 i = 0; i < capacity; ++i) {
     const Held at = held_at(&s, index, i);
-    if (at.is_valid) tell_part(&t, tensor, at.row, at.column, 1, 1, is_write ? kPart | kWrites : kPart);
+    if (at.is_valid) tell_part(&t, tensor, at.row, at.column, 1, 1, is_write);
   }
 }

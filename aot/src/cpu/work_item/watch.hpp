@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks beyond bounds: code that tells the loader what its threads do (smelt_cpu_watch). The loader keeps the books
-// (loader/src/device/cpu/watcher.hpp); here are only the calls.
+// (loader/src/device/cpu/watcher.hpp); here is what reaches it: calls, and code
+// that does itself what most accesses need (smelt_cpu_cells).
 #pragma once
 
 #include "smelt/base/checks.hpp"
@@ -19,8 +20,11 @@ namespace smelt::aot::cpu {
 /// On calls of collectives: the text that says where they stand in the source.
 inline constexpr char kPlaceMetadata[] = "smelt.place";
 
-/// Puts a call before each access, barrier and operation of a SIMD group of a work item whose accesses are checked
-/// already. Places are those of the debug info, which is not needed afterwards.
+/// On calls at which threads meet: what smelt_cpu_watch::meet is told of them, {i32 flags, text}.
+inline constexpr char kMeetMetadata[] = "smelt.meet";
+
+/// Puts what tells the loader before each access, barrier and operation of a SIMD group of a work item whose accesses
+/// are checked already. Places are those of the debug info, which is not needed afterwards.
 void watch_threads(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects);
 
 /// Values that nobody has written, followed by LLVM's MemorySanitizer. After watch_threads.

@@ -25,11 +25,11 @@ const llvm::DILocation* line_of(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset) {
+llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset, llvm::Type* type) {
   auto* pointer = llvm::PointerType::get(builder.getContext(), 0);
   llvm::Value* services = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, services);
   llvm::Value* watch = load_constant(builder, pointer, services, offsetof(smelt_cpu_services, watch));
-  return load_constant(builder, pointer, watch, offset);
+  return load_constant(builder, type != nullptr ? type : pointer, watch, offset);
 }
 
 llvm::CallInst* call_watch(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t field, llvm::Type* result,
@@ -91,7 +91,7 @@ std::string place_of(const llvm::Instruction& instruction) {
   return found->getFilename().str() + ":" + std::to_string(found->getLine()) + ":" + std::to_string(found->getColumn());
 }
 
-llvm::Value* linear_position(const WorkItem& item) {
+llvm::Value* thread_index(const WorkItem& item) {
   llvm::Function& function = *item.function;
   llvm::Value* dispatch = nullptr;
   std::array<llvm::Value*, 3> position{};
@@ -103,12 +103,16 @@ llvm::Value* linear_position(const WorkItem& item) {
       position[parameter.component] = argument;
   }
   llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-  const auto wide = [&](llvm::Value* value) { return builder.CreateZExt(value, builder.getInt64Ty()); };
-  const auto threads = [&](unsigned axis) {
-    return wide(load_constant(builder, builder.getInt32Ty(), dispatch, offsetof(smelt_cpu_dispatch, grid) + 4 * axis));
+  llvm::Type* i32 = builder.getInt32Ty();
+  const auto in_group = [&](unsigned axis) {
+    const uint64_t origin = offsetof(smelt_cpu_watch, origin) + 4 * axis;
+    return builder.CreateSub(position[axis], load_watch_field(builder, dispatch, origin, i32));
   };
-  llvm::Value* rows = builder.CreateAdd(builder.CreateMul(wide(position[2]), threads(1)), wide(position[1]));
-  return builder.CreateAdd(builder.CreateMul(rows, threads(0)), wide(position[0]));
+  const auto size = [&](unsigned axis) {
+    return load_watch_field(builder, dispatch, offsetof(smelt_cpu_watch, size) + 4 * axis, i32);
+  };
+  llvm::Value* rows = builder.CreateAdd(builder.CreateMul(in_group(2), size(1)), in_group(1));
+  return builder.CreateAdd(builder.CreateMul(rows, size(0)), in_group(0));
 }
 
 }  // namespace smelt::aot::cpu

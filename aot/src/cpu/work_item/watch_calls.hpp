@@ -21,8 +21,9 @@ class Value;
 
 namespace smelt::aot::cpu {
 
-/// A field of smelt_cpu_watch, at `offset`, from the dispatch block.
-llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset);
+/// A field of smelt_cpu_watch, at `offset`, from the dispatch block: of `type`, or a pointer.
+llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset,
+                              llvm::Type* type = nullptr);
 
 /// Calls the function in that field; `operands` without the context.
 llvm::CallInst* call_watch(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t field, llvm::Type* result,
@@ -33,8 +34,8 @@ llvm::CallInst* call_watch(llvm::IRBuilderBase& builder, llvm::Value* dispatch, 
 llvm::Function* watch_function(llvm::Module& module, llvm::StringRef name, uint64_t field, llvm::Type* result,
                                llvm::ArrayRef<llvm::Type*> parameters);
 
-/// The thread's linear position in the grid, i64, computed at the entry of the function.
-llvm::Value* linear_position(const WorkItem& item);
+/// The thread's index in its group, i32, computed at the entry of the function.
+llvm::Value* thread_index(const WorkItem& item);
 
 /// "FILE:LINE:COLUMN", as a constant of the module that many places may share.
 llvm::Value* place_text(llvm::Module& module, const std::string& text);

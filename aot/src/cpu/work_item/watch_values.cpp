@@ -48,7 +48,7 @@ class ValueWatcher {
     mark_decisions();
     for (llvm::Argument& argument : function_.args()) argument.addAttr(llvm::Attribute::NoUndef);
     sanitise();
-    thread_ = linear_position(item_);
+    thread_ = thread_index(item_);
     bind_runtime();
   }
 

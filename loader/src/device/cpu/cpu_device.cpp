@@ -226,6 +226,11 @@ Result<std::shared_ptr<OpenSlice>> CpuDevice::open_slice(const SliceFacts& slice
     if (!std::equal(own.begin(), own.end(), slice.root->bytes.begin()))
       return fail(Errc::digest_mismatch, "slice '{}' is not the one that the manifest lists", slice.target.name);
   }
+  for (const schema::CpuKernel& kernel : parsed.kernels)
+    if (kernel.checked.watches() && kernel.oldest < schema::kCpuSliceThatWatches)
+      return fail(Errc::unsupported,
+                  "slice '{}' watches its threads as format {} has it, which is not run any more: compile it again",
+                  slice.target.name, kernel.oldest);
   return std::make_shared<CpuSliceCode>(std::move(parsed), slice.bytes, owner);
 }
 

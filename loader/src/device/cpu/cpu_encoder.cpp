@@ -396,8 +396,9 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
   const FloatMode mode;
   // Pages of its own: what is known of memory is known by pages, of which none is a buffer's too.
-  constexpr std::align_val_t kPage{RaceShadow::kPageBytes};
-  const uint64_t bytes = round_up<uint64_t>(prelude.scratch_bytes + kBehindScratch, RaceShadow::kPageBytes);
+  constexpr uint64_t kPageBytes = 4096;
+  constexpr std::align_val_t kPage{kPageBytes};
+  const uint64_t bytes = round_up<uint64_t>(prelude.scratch_bytes + kBehindScratch, kPageBytes);
   const std::unique_ptr<void, void (*)(void*)> memory(::operator new(bytes, kPage, std::nothrow),
                                                       [](void* at) { ::operator delete(at, kPage); });
   void* const scratch = memory.get();
@@ -407,6 +408,7 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   if (code.checked.watches()) {
     watcher.emplace(pipeline, dispatch, std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes),
                     static_cast<uint32_t>(pipeline.static_threadgroup_memory_length()), cpu_.order());
+    if (code.checked.has(Check::races) && !watcher->lay_out_cells()) return no_scratch(pipeline, prelude.scratch_bytes);
     with.watch = &watcher->calls();
     dispatch.services = &with;
   }

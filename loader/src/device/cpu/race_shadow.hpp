@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who touched which bytes of a launch last: shadow of the pages touched, by words of 4 bytes, and by halves or bytes on
-// pages where smaller things are touched.
+// Who touched which bytes of a launch last. The words that the code itself looks at (smelt_cpu_cells) lie in memory
+// that the system gives where it is touched; behind each, at a fixed distance, lie two more for what one word cannot
+// say. Nothing is cleared between launches: each begins a new era, and what is older counts as nothing.
 #pragma once
+
+#include "smelt/schema/cpu_abi.h"
 
 #include <array>
 #include <cstdint>
@@ -12,83 +15,80 @@
 
 namespace smelt::loader {
 
-/// One access, as later ones ask about it; all zeros is none. `epoch` and `simd_epoch` count the barriers that the
-/// thread had passed, those that order this kind of memory; `fences` those of its group that reach the whole device.
+/// One access, as later ones ask about it, in the bits of a cell (SMELT_CPU_CELL_*). Zero is none.
 struct Touch {
-  uint32_t thread_after = 0;  ///< 1 + group * threads of a whole group + index in the group
-  uint16_t epoch = 0;
-  uint16_t simd_epoch = 0;
-  uint64_t place : 48 = 0;  ///< the text's address
-  uint64_t fences : 15 = 0;
-  uint64_t is_atomic : 1 = 0;
+  uint64_t bits = 0;
 
-  bool is_empty() const { return thread_after == 0; }
-  uint32_t thread() const { return thread_after - 1; }
-  const char* text() const { return reinterpret_cast<const char*>(static_cast<uintptr_t>(place)); }
+  static constexpr uint64_t kMarks = SMELT_CPU_CELL_WROTE | SMELT_CPU_CELL_MANY | SMELT_CPU_CELL_ASK;
+
+  bool is_empty() const { return bits == 0; }
+  uint32_t era() const { return static_cast<uint32_t>(bits >> SMELT_CPU_CELL_ERA_BIT); }
+  uint32_t thread() const {
+    constexpr uint32_t kBits = SMELT_CPU_CELL_ERA_BIT - SMELT_CPU_CELL_THREAD_BIT;
+    return static_cast<uint32_t>(bits >> SMELT_CPU_CELL_THREAD_BIT) & ((1u << kBits) - 1);
+  }
+  uint32_t site() const { return static_cast<uint32_t>(bits) & ((1u << SMELT_CPU_CELL_SITE_BITS) - 1); }
+  bool is_write() const { return (bits & SMELT_CPU_CELL_WRITES) != 0; }
+  bool is_atomic() const { return (bits & SMELT_CPU_CELL_ATOMIC) != 0; }
+  Touch unmarked() const { return {bits & ~kMarks}; }
+  bool operator==(const Touch&) const = default;
 };
-static_assert(sizeof(Touch) == 16);
 
-/// The last to write, and two that read since.
+/// The three words of a cell.
 struct Cell {
-  Touch write;
-  std::array<Touch, 2> reads;
+  uint64_t* last = nullptr;
+  uint64_t* second = nullptr;
+  uint64_t* write = nullptr;
 };
 
-/// Cells that begin as zeros. Those of whole pages are used again by the launches of one thread: a page that the system
-/// has to give first takes longer than all that is done with it.
-class ZeroedCells {
- public:
-  explicit ZeroedCells(size_t count);
-  ~ZeroedCells();
-  ZeroedCells(ZeroedCells&& other) noexcept = default;
-  ZeroedCells& operator=(ZeroedCells&& other) noexcept;
-  Cell& operator[](size_t i) { return at_[i]; }
-
- private:
-  void give_back();
-  size_t count_ = 0;
-  std::unique_ptr<Cell[]> at_;
-};
-
+/// Cells of one launch. Their memory is this thread's and is used again by the next launch.
 class RaceShadow {
  public:
-  static constexpr unsigned kPageBits = 12;
-  static constexpr uint64_t kPageBytes = uint64_t{1} << kPageBits;
-
   struct Range {
     uint64_t low = 0;
     uint64_t high = 0;
     bool is_threadgroup = false;
+    unsigned char* cells = nullptr;  ///< set by lay_out
   };
 
-  /// Only pages of these are kept.
-  void add_range(const Range& range) { ranges_.push_back(range); }
+  /// `ranges` in any order; those that overlap become one. False: there is no memory.
+  bool lay_out(std::vector<Range> ranges);
+  ~RaceShadow();
+  RaceShadow() = default;
+  RaceShadow(const RaceShadow&) = delete;
+  RaceShadow& operator=(const RaceShadow&) = delete;
 
-  struct Page {
-    unsigned shift = 2;  ///< a cell is 1 << shift bytes
-    bool is_threadgroup = false;
-    ZeroedCells cells{kPageBytes >> 2};
-    /// Cells of 1 << to bytes; each has what the larger one had.
-    void refine(unsigned to);
-  };
-
-  /// Null for memory that is in no range.
-  Page* page(uint64_t number) {
-    Seen& seen = seen_[number % seen_.size()];
-    if (seen.number != number) seen = {number, find(number)};
-    return seen.page;
+  /// Null for memory that is in none.
+  const Range* range_of(uint64_t address) {
+    if (last_ != nullptr && address >= last_->low && address < last_->high) return last_;
+    return find(address);
   }
+  Cell cell(const Range& range, uint64_t number) const {
+    auto* const at = reinterpret_cast<uint64_t*>(range.cells) + number;
+    return {at, at + distance_, at + 2 * distance_};
+  }
+  /// Of one byte of a cell, whose bytes are apart from then on. Each has what the whole had.
+  Cell byte_of(const Cell& whole, unsigned byte);
+  static bool is_apart(const Cell& whole) { return *whole.last == kApart; }
+
+  /// A new era.
+  uint32_t next_era();
+  /// Whether eras are about to run out; forget() makes all of them good again, and what was known is gone.
+  static bool is_late(uint32_t era) { return era >= 0xfffff000u; }
+  void forget();
 
  private:
-  struct Seen {
-    uint64_t number = ~uint64_t{0};
-    Page* page = nullptr;
+  static constexpr unsigned kMostCellBytes = 4;
+  static constexpr uint64_t kApart = ~uint64_t{1};  // of an era that there is not: code asks
+  struct Apart {
+    std::array<std::array<uint64_t, kMostCellBytes>, 3> words{};
   };
-  Page* find(uint64_t number);
+  const Range* find(uint64_t address);
 
-  std::vector<Range> ranges_;
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
-  std::array<Seen, 64> seen_{};
+  std::vector<Range> ranges_;  // by address
+  const Range* last_ = nullptr;
+  uint64_t distance_ = 0;  // words from one word of a cell to the next
+  std::unordered_map<uint64_t*, std::unique_ptr<Apart>> apart_;
 };
 
 }  // namespace smelt::loader

@@ -27,6 +27,10 @@ std::array<uint32_t, 3> position_in(uint32_t index, const std::array<uint32_t, 3
   return {index % size[0], index / size[0] % size[1], index / size[0] / size[1]};
 }
 
+uint64_t era_bits(uint32_t era) {
+  return uint64_t{era} << SMELT_CPU_CELL_ERA_BIT;
+}
+
 /// "FILE:LINE:COLUMN", without what follows about the memory.
 std::string place_alone(std::string_view place) {
   return std::string(place.substr(0, place.find('|')));
@@ -45,16 +49,16 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
       call_shadows_(kCallBytes),
       threadgroup_shadow_(scratch.size()) {
   calls_.context = this;
-  calls_.access = [](void* context, uint64_t thread, const void* address, uint64_t bytes, uint32_t flags,
-                     const char* place) {
+  calls_.access = [](void* context, uint32_t thread, const void* address, uint64_t bytes, uint32_t site,
+                     const smelt_cpu_site* sites) {
     auto& self = *static_cast<Watcher*>(context);
-    if (thread != self.linear_) self.become(thread);
-    self.access(address, bytes, flags, place);
+    if (!self.pending_.empty()) self.settle();
+    self.sites_ = sites;
+    self.become(thread);
+    self.access(address, bytes, sites[site].flags, site);
   };
-  calls_.meet = [](void* context, uint64_t thread, uint32_t flags, const char* place) {
-    auto& self = *static_cast<Watcher*>(context);
-    if (thread != self.linear_) self.become(thread);
-    self.meet(flags, place);
+  calls_.meet = [](void* context, uint32_t first, uint32_t threads, uint32_t flags, const char* place) {
+    static_cast<Watcher*>(context)->meet(first, threads, flags, place);
   };
   calls_.stray_lanes = [](void* context, uint32_t first, uint32_t readers, const char* place) {
     static_cast<Watcher*>(context)->stray_lanes(first, readers, place);
@@ -70,34 +74,55 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
   calls_.forget = [](void* context, const void* address, uint64_t bytes) {
     static_cast<Watcher*>(context)->values_.forget(reinterpret_cast<uintptr_t>(address), bytes);
   };
-  calls_.unwritten = [](void* context, uint64_t thread, const char* place) {
+  calls_.unwritten = [](void* context, uint32_t thread, const char* place) {
     auto& self = *static_cast<Watcher*>(context);
-    if (thread != self.linear_) self.become(thread);
+    if (!self.pending_.empty()) self.settle();
+    self.become(thread);
     self.unwritten(place);
   };
   calls_.calls = call_shadows_.data();
   calls_.threadgroup_shadow = threadgroup_shadow_.data();
-  const auto low = reinterpret_cast<uintptr_t>(scratch.data());
-  shadow_.add_range({low, low + static_bytes_, true});
+}
+
+bool Watcher::lay_out_cells() {
+  std::vector<RaceShadow::Range> ranges;
+  const auto low = reinterpret_cast<uintptr_t>(scratch_.data());
+  uint64_t threadgroup_bytes = static_bytes_;
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
     if (has_argument(i))
-      shadow_.add_range({low + dispatch.threadgroup_offsets[i],
-                         low + dispatch.threadgroup_offsets[i] + dispatch.threadgroup_bytes[i], true});
-    const auto buffer = reinterpret_cast<uintptr_t>(dispatch.buffers[i]);
-    if (buffer != 0 && dispatch.buffer_bytes[i] != 0)
-      shadow_.add_range({buffer, buffer + dispatch.buffer_bytes[i], false});
+      threadgroup_bytes = std::max<uint64_t>(
+          threadgroup_bytes, uint64_t{dispatch_.threadgroup_offsets[i]} + dispatch_.threadgroup_bytes[i]);
+    const auto buffer = reinterpret_cast<uintptr_t>(dispatch_.buffers[i]);
+    if (buffer != 0 && dispatch_.buffer_bytes[i] != 0)
+      ranges.push_back({buffer, buffer + dispatch_.buffer_bytes[i], false, nullptr});
   }
-  for (const ArgInfo& argument : pipeline.args())
-    if (const auto tensor = tensor_memory(argument, dispatch)) {
+  for (const ArgInfo& argument : pipeline_.args())
+    if (const auto tensor = tensor_memory(argument, dispatch_)) {
       const auto start = reinterpret_cast<uintptr_t>(tensor->data());
-      shadow_.add_range({start, start + tensor->size(), false});
+      ranges.push_back({start, start + tensor->size(), false, nullptr});
     }
-  for (size_t i = 0; dispatch.textures != nullptr && i < SMELT_CPU_MAX_TEXTURES; ++i) {
-    const smelt_cpu_texture* const texture = dispatch.textures[i];
+  if (threadgroup_bytes != 0) ranges.push_back({low, low + threadgroup_bytes, true, nullptr});
+  for (size_t i = 0; dispatch_.textures != nullptr && i < SMELT_CPU_MAX_TEXTURES; ++i) {
+    const smelt_cpu_texture* const texture = dispatch_.textures[i];
     if (texture == nullptr) continue;
     const auto texels = reinterpret_cast<uintptr_t>(texture->data);
-    shadow_.add_range({texels, texels + texture->layer_bytes * texture->layers, false});
+    ranges.push_back({texels, texels + texture->layer_bytes * texture->layers, false, nullptr});
   }
+  if (!shadow_.lay_out(std::move(ranges))) return false;
+  has_cells_ = true;
+  const auto cells_of = [&](uintptr_t address) {
+    const RaceShadow::Range* const range = shadow_.range_of(address);
+    smelt_cpu_cells cells{};
+    for (unsigned shift = 0; shift < 3 && range != nullptr; ++shift)
+      cells.from_zero[shift] = reinterpret_cast<uintptr_t>(range->cells) - range->low * (8 >> shift);
+    return cells;
+  };
+  calls_.threadgroup_cells = cells_of(low);
+  for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
+    calls_.buffer_cells[i] = cells_of(reinterpret_cast<uintptr_t>(dispatch_.buffers[i]));
+  since_ = shadow_.next_era();
+  calls_.since = era_bits(since_);
+  return true;
 }
 
 /// Whether [[threadgroup(i)]] has its place in scratch: lengths of arguments that this kernel lacks may be left over.
@@ -108,49 +133,126 @@ bool Watcher::has_argument(size_t i) const {
 
 void Watcher::begin_group_code(const std::array<uint32_t, 3>& group) {
   settle();
-  code_group_ = group;
-  row_left_ = 0;
   std::memset(threadgroup_shadow_.data(), 0xff, static_bytes_);
   for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
     if (has_argument(i))
       std::memset(threadgroup_shadow_.data() + dispatch_.threadgroup_offsets[i], 0xff, dispatch_.threadgroup_bytes[i]);
+  begin_group(group);
 }
 
-// ---- who it is ----
-
-void Watcher::look_up(uint64_t linear) {
-  settle();
-  linear_ = linear;
-  const std::array<uint32_t, 3> at{static_cast<uint32_t>(linear % dispatch_.grid[0]),
-                                   static_cast<uint32_t>(linear / dispatch_.grid[0] % dispatch_.grid[1]),
-                                   static_cast<uint32_t>(linear / dispatch_.grid[0] / dispatch_.grid[1])};
-  std::array<uint32_t, 3> group{};
-  for (size_t axis = 0; axis < 3; ++axis) group[axis] = at[axis] / dispatch_.group[axis];
-  if (group_ == ~0u || group != group_at_) begin_group(group);
-  std::array<uint32_t, 3> place{};
-  for (size_t axis = 0; axis < 3; ++axis) place[axis] = at[axis] - group[axis] * dispatch_.group[axis];
-  local_ = place[0] + group_size_[0] * (place[1] + group_size_[1] * place[2]);
-  thread_ = group_begin_ + local_;
-  row_left_ = group_size_[0] - 1 - place[0];
-}
+// ---- who it is, and when ----
 
 void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
   settle_parts(std::nullopt);
   end_group();
   group_at_ = group;
   group_ = group[0] + dispatch_.groups[0] * (group[1] + dispatch_.groups[1] * group[2]);
-  for (size_t axis = 0; axis < 3; ++axis)
+  for (size_t axis = 0; axis < 3; ++axis) {
     group_size_[axis] = std::min(dispatch_.group[axis], dispatch_.grid[axis] - group[axis] * dispatch_.group[axis]);
+    calls_.origin[axis] = group[axis] * dispatch_.group[axis];
+  }
+  calls_.size[0] = group_size_[0];
+  calls_.size[1] = group_size_[1];
   threads_ = threads_of(group_size_);
   group_begin_ = group_ * group_threads_;
-  progress_.assign(threads_, Progress());
+  eras_.clear();
+  for (Eras& known : known_eras_) {
+    known.numbers.clear();
+    known.since.clear();
+    known.begin = 0;
+    known.simd_epochs = 0;
+  }
+  if (!spans_.empty() && RaceShadow::is_late(spans_.back().first)) {
+    spans_.clear();
+    shadow_.forget();
+    since_ = shadow_.next_era();
+    calls_.since = era_bits(since_);
+  }
+  if (has_cells_) {
+    open_span();
+    group_since_ = spans_.back().first;
+  }
+  const size_t simds = (threads_ + kSimdThreads - 1) / kSimdThreads;
+  stamps_.resize(threads_);
+  stamp(Progress(), 0, threads_);
+  calls_.stamps = stamps_.data();
+  progress_.resize(threads_);
+  simd_progress_.assign(simds, Progress());
+  goes_as_one_.assign(simds, 1);
   meetings_.clear();
-  simd_meetings_.assign((threads_ + kSimdThreads - 1) / kSimdThreads, {});
+  simd_meetings_.assign(simds, {});
   diverged_ = false;
+}
+
+/// Eras that follow are of this group with as many fences.
+void Watcher::open_span() {
+  const auto fences = fences_.find(group_);
+  spans_.push_back({shadow_.next_era(), group_, fences != fences_.end() ? fences->second : uint16_t{0}});
+  eras_.emplace_back();
+}
+
+const Watcher::Span& Watcher::span(Touch touch) const {
+  if (touch.era() >= spans_.back().first) return spans_.back();
+  const auto after = std::upper_bound(spans_.begin(), spans_.end(), touch.era(),
+                                      [](uint32_t era, const Span& span) { return era < span.first; });
+  return *std::prev(after);
+}
+
+uint32_t Watcher::era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch) {
+  Eras& known = known_eras_[memory];
+  const auto is_it = [&](const Era& era) { return era.epoch == epoch && era.simd_epoch == simd_epoch; };
+  if (!known.since.empty() && is_it(era({era_bits(known.last)}))) return known.last;
+  // The newest first: those of threads that go about as fast.
+  const bool is_new = epoch >= known.since.size() || simd_epoch >= known.simd_epochs;
+  for (size_t i = known.numbers.size(); !is_new && i > known.begin; --i) {
+    const uint32_t number = known.numbers[i - 1];
+    if (!is_it(era({era_bits(number)}))) continue;
+    known.last = number;
+    return number;
+  }
+  known.last = shadow_.next_era();
+  eras_.push_back({epoch, simd_epoch});
+  known.numbers.push_back(known.last);
+  known.simd_epochs = std::max(known.simd_epochs, simd_epoch + 1);
+  while (known.since.size() <= epoch) known.since.push_back(known.last);
+  return known.last;
+}
+
+/// What follows is of eras that have not been yet.
+void Watcher::close_eras() {
+  for (Eras& known : known_eras_) {
+    known.begin = known.numbers.size();
+    known.simd_epochs = 0;
+    known.last = spans_.back().first;
+  }
+}
+
+/// Of threads of the group that have come so far.
+void Watcher::stamp(const Progress& progress, uint32_t first, uint32_t count) {
+  if (!has_cells_) return;
+  const uint64_t device = era_bits(era_of(0, progress.epochs[0], progress.simd_epochs[0]));
+  const uint64_t threadgroup = era_bits(era_of(1, progress.epochs[1], progress.simd_epochs[1]));
+  const uint64_t since = era_bits(known_eras_[1].since[progress.epochs[1]]);
+  for (uint32_t local = first; local < first + count; ++local) {
+    const uint64_t thread = uint64_t{local} << SMELT_CPU_CELL_THREAD_BIT;
+    stamps_[local] = {device | thread, threadgroup | thread, since, 0};
+  }
+}
+
+/// From now on each of its threads has its own books.
+void Watcher::spread(uint32_t simd) {
+  if (goes_as_one_[simd] == 0) return;
+  goes_as_one_[simd] = 0;
+  const uint32_t first = simd * kSimdThreads;
+  std::fill(progress_.begin() + first, progress_.begin() + std::min(threads_, first + kSimdThreads),
+            simd_progress_[simd]);
 }
 
 void Watcher::end_group() {
   if (group_ == ~0u || diverged_) return;
+  const auto is_empty = [](const std::vector<Meeting>& meetings) { return meetings.empty(); };
+  if (meetings_.empty() && std::all_of(simd_meetings_.begin(), simd_meetings_.end(), is_empty)) return;
+  for (uint32_t simd = 0; simd < simd_meetings_.size(); ++simd) spread(simd);
   expect_all(meetings_, 0, threads_, &Progress::meetings, false);
   for (uint32_t simd = 0; simd < simd_meetings_.size() && !diverged_; ++simd)
     expect_all(simd_meetings_[simd], simd * kSimdThreads, std::min(threads_, (simd + 1) * kSimdThreads),
@@ -178,81 +280,151 @@ void Watcher::expect_all(const std::vector<Meeting>& meetings, uint32_t first, u
 
 // ---- accesses ----
 
-inline bool Watcher::is_ordered(const RaceShadow::Page& page, const Touch& before, const Touch& now) const {
-  if (before.thread_after == now.thread_after) return true;
-  const uint32_t local = before.thread() - group_begin_;
-  if (local < group_threads_) {
-    if (before.epoch != now.epoch) return true;
-    return local / kSimdThreads == local_ / kSimdThreads && before.simd_epoch != now.simd_epoch;
+inline bool Watcher::is_ordered(Touch before, Touch now, bool is_threadgroup) const {
+  if (is_of_group(before)) {
+    if (before.thread() == now.thread()) return true;
+    const Era& then = era(before);
+    const Era& here = era(now);
+    if (then.epoch != here.epoch) return true;
+    return before.thread() / kSimdThreads == now.thread() / kSimdThreads && then.simd_epoch != here.simd_epoch;
   }
-  if (page.is_threadgroup) return true;  // another group's memory, which lay at the same place
+  if (is_threadgroup) return true;  // another group's memory, which lay at the same place
   if (known_.empty()) return false;
   const auto mine = known_.find(group_);
   if (mine == known_.end()) return false;
-  const auto its = mine->second.find(before.thread() / group_threads_);
-  return its != mine->second.end() && its->second > before.fences;
+  const Span& its = span(before);
+  const auto fences = mine->second.find(its.group);
+  return fences != mine->second.end() && fences->second > its.fences;
 }
 
-inline void Watcher::touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool is_write, uint64_t address,
-                           uint64_t bytes) {
-  const auto races_with = [&](const Touch& before) {
-    return !before.is_empty() && !(before.is_atomic && now.is_atomic) && !is_ordered(page, before, now);
+/// The reads of which most kernels are made. What code does itself (aot/src/cpu/work_item/watch.cpp) is among them: one
+/// access may be of many cells.
+inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgroup) {
+  const Touch last{*cell.last};
+  const bool is_alone = (last.bits & (Touch::kMarks | SMELT_CPU_CELL_WRITES | SMELT_CPU_CELL_ATOMIC)) == 0;
+  if (now.is_atomic()) return false;
+  if (last.bits < (is_threadgroup ? stamps_[local_].threadgroup_since : calls_.since)) {
+    *cell.last = now.bits;
+    return true;
+  }
+  if (last.era() == now.era()) {
+    if ((last.bits & SMELT_CPU_CELL_MANY) != 0) return true;
+    if (!is_alone) return false;
+    if (last.thread() == now.thread()) return true;
+    *cell.second = now.bits;
+    *cell.last = last.bits | SMELT_CPU_CELL_MANY;
+    return true;
+  }
+  if (is_threadgroup) return false;
+  if (last.era() == since_) return true;
+  if (!is_alone || is_of_group(last) || !fences_.empty()) return false;
+  // Whoever writes it is of another group than one of the two.
+  *cell.write = last.bits;
+  *cell.second = now.bits;
+  *cell.last = calls_.since | SMELT_CPU_CELL_MANY;
+  return true;
+}
+
+void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes) {
+  const uint64_t since = is_threadgroup ? stamps_[local_].threadgroup_since : calls_.since;
+  const auto known = [&](uint64_t word) {
+    const Touch one{word};
+    return one.bits >= since ? one.unmarked() : Touch();
   };
-  if (races_with(cell.write)) {
+  const Touch last{*cell.last};
+  Touch write;
+  std::array<Touch, 2> reads;
+  if (!is_threadgroup && last.era() == since_) {
+    reads = {known(*cell.write), known(*cell.second)};
+  } else if (last.is_write()) {
+    write = known(last.bits);
+  } else if (!known(last.bits).is_empty()) {
+    reads[0] = known(last.bits);
+    if ((last.bits & Touch::kMarks) != 0) reads[1] = known(*cell.second);
+    if ((last.bits & SMELT_CPU_CELL_WROTE) != 0) write = known(*cell.write);
+  }
+  const auto races_with = [&](Touch before) {
+    return !before.is_empty() && !(before.is_atomic() && now.is_atomic()) && !is_ordered(before, now, is_threadgroup);
+  };
+  bool is_pending = false;
+  if (races_with(write)) {
     // Whether the second write changes anything is seen when it is done.
     std::vector<Pending>& waiting = is_part_ ? parts_ : pending_;
-    if (is_write && !now.is_atomic && !cell.write.is_atomic &&
+    if (now.is_write() && !now.is_atomic() && !write.is_atomic() &&
         waiting.size() < (is_part_ ? kMostParts : kMostPending)) {
+      is_pending = !is_part_;
       Pending& one = waiting.emplace_back();
-      one.before = cell.write;
+      one.before = write;
       one.now = now;
+      one.cell = cell;
       one.address = address;
       one.bytes = bytes;
-      one.is_threadgroup = page.is_threadgroup;
+      one.is_threadgroup = is_threadgroup;
       std::memcpy(one.held.data(), reinterpret_cast<const void*>(address), bytes);
     } else {
-      found_race(cell.write, true, now, is_write, address, bytes, page.is_threadgroup);
+      found_race(write, now, address, is_threadgroup);
     }
   }
-  if (is_write) {
-    for (Touch& read : cell.reads) {
-      if (races_with(read)) found_race(read, false, now, true, address, bytes, page.is_threadgroup);
-      read = Touch();
-    }
-    cell.write = now;
+  if (now.is_write()) {
+    for (const Touch read : reads)
+      if (races_with(read)) found_race(read, now, address, is_threadgroup);
+    // Code asks about it until it is settled.
+    *cell.last = is_pending ? ~uint64_t{0} : now.bits;
     return;
   }
   // Two readers are enough to find one for every writer; those that are behind a barrier make room.
-  for (Touch& read : cell.reads)
-    if (read.thread_after == now.thread_after && read.is_atomic == now.is_atomic) {
+  for (Touch& read : reads)
+    if (is_of_group(read) && read.thread() == now.thread() && read.is_atomic() == now.is_atomic()) {
       read = now;
-      return;
+      return put(cell, write, reads, is_threadgroup);
     }
-  for (Touch& read : cell.reads)
-    if (read.is_empty() || is_ordered(page, read, now)) {
+  for (Touch& read : reads)
+    if (read.is_empty() || is_ordered(read, now, is_threadgroup)) {
       read = now;
-      return;
+      return put(cell, write, reads, is_threadgroup);
     }
-  for (Touch& read : cell.reads)
-    if (read.is_atomic && !now.is_atomic) {
+  for (Touch& read : reads)
+    if (read.is_atomic() && !now.is_atomic()) {
       read = now;
-      return;
+      return put(cell, write, reads, is_threadgroup);
     }
 }
 
-void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const char* place) {
-  if (!pending_.empty()) settle();
-  auto at = reinterpret_cast<uintptr_t>(address);
+/// With a mark that lets code go on where another such read changes nothing.
+void Watcher::put(const Cell& cell, Touch write, std::array<Touch, 2> reads, bool is_threadgroup) {
+  if (reads[0].is_empty()) std::swap(reads[0], reads[1]);
+  const auto& [first, second] = reads;
+  const bool are_plain = !first.is_atomic() && !second.is_atomic();
+  if (!is_threadgroup && write.is_empty() && !second.is_empty() && are_plain && fences_.empty() &&
+      is_of_group(first) != is_of_group(second)) {
+    *cell.write = first.bits;
+    *cell.second = second.bits;
+    *cell.last = calls_.since | SMELT_CPU_CELL_MANY;
+    return;
+  }
+  if (write.is_empty() && second.is_empty()) {
+    *cell.last = first.bits;
+    return;
+  }
+  *cell.write = write.bits;
+  *cell.second = second.bits;
+  uint64_t marks = write.is_empty() ? 0 : SMELT_CPU_CELL_WROTE;
+  const bool is_behind =
+      write.is_empty() || (is_of_group(write) && is_of_group(first) && era(write).epoch != era(first).epoch);
+  if (!is_behind || (!second.is_empty() && second.era() != first.era()) || !are_plain)
+    marks |= SMELT_CPU_CELL_ASK;
+  else if (!second.is_empty())
+    marks |= SMELT_CPU_CELL_MANY;
+  *cell.last = first.bits | marks;
+}
+
+void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, uint32_t site) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
   const bool is_write = (flags & SMELT_CPU_ACCESS_WRITES) != 0;
-  const bool is_simdgroup = (flags & SMELT_CPU_ACCESS_SIMDGROUP) != 0;
   // A SIMD group acts as one: its first thread tells of it.
-  if (is_simdgroup && local_ % kSimdThreads != 0) return;
+  if ((flags & SMELT_CPU_ACCESS_SIMDGROUP) != 0 && local_ % kSimdThreads != 0) return;
   is_part_ = (flags & SMELT_CPU_ACCESS_PART) != 0;
-  if (is_part_ && bytes == 0) return settle_parts(thread_);
-  Touch now;
-  now.thread_after = thread_ + 1;
-  now.place = reinterpret_cast<uintptr_t>(place);
-  now.is_atomic = (flags & SMELT_CPU_ACCESS_ATOMIC) != 0;
+  if (is_part_ && bytes == 0) return settle_parts(local_);
   if ((flags & SMELT_CPU_ACCESS_MAY_FENCE) != 0) {
     observed_[thread_].insert(at);
     if (is_write && fenced_.contains(thread_)) {
@@ -261,86 +433,94 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, const 
       released[group_] = std::max(released[group_], fences_[group_]);
     }
   }
-  if (!fences_.empty()) {
-    const auto mine = fences_.find(group_);
-    now.fences = mine != fences_.end() ? std::min<uint16_t>(mine->second, 0x7fff) : 0;
-  }
-  while (bytes > 0) {
-    const uint64_t offset = at % RaceShadow::kPageBytes;
-    const uint64_t here = std::min(bytes, RaceShadow::kPageBytes - offset);
-    if (RaceShadow::Page* const page = shadow_.page(at >> RaceShadow::kPageBits)) {
-      const unsigned memory = page->is_threadgroup ? 1 : 0;
-      now.epoch = progress_[local_].epochs[memory];
-      now.simd_epoch = progress_[local_].simd_epochs[memory];
-      const auto fine = static_cast<unsigned>(std::min(2, std::countr_zero(offset | here)));
-      if (fine < page->shift) page->refine(fine);
-      const uint64_t end = (offset + here) >> page->shift;
-      for (uint64_t cell = offset >> page->shift; cell < end; ++cell)
-        touch(*page, page->cells[cell], now, is_write, at - offset + (cell << page->shift), uint64_t{1} << page->shift);
+  const RaceShadow::Range* const range = shadow_.range_of(at);
+  if (range == nullptr) return;
+  const smelt_cpu_stamp& stamp = stamps_[local_];
+  Touch now;
+  now.bits = (range->is_threadgroup ? stamp.threadgroup : stamp.device) | site;
+  if (is_write) now.bits |= SMELT_CPU_CELL_WRITES;
+  if ((flags & SMELT_CPU_ACCESS_ATOMIC) != 0) now.bits |= SMELT_CPU_CELL_ATOMIC;
+  const unsigned shift = flags >> SMELT_CPU_ACCESS_SHIFT & 3;
+  const uint64_t cell_bytes = uint64_t{1} << shift;
+  const uint64_t from = at - range->low;
+  const uint64_t to = std::min(from + bytes, range->high - range->low);
+  const bool is_whole = ((from | to) & (cell_bytes - 1)) == 0;
+  for (uint64_t number = from >> shift; number << shift < to; ++number) {
+    const Cell cell = shadow_.cell(*range, number);
+    const uint64_t begin = number << shift;
+    if (is_whole && !RaceShadow::is_apart(cell)) {
+      if (is_write || !read_at_once(cell, now, range->is_threadgroup))
+        touch(cell, now, range->is_threadgroup, range->low + begin, cell_bytes);
+      continue;
     }
-    at += here;
-    bytes -= here;
+    for (uint64_t byte = std::max(begin, from); byte < std::min(begin + cell_bytes, to); ++byte)
+      touch(shadow_.byte_of(cell, static_cast<unsigned>(byte - begin)), now, range->is_threadgroup, range->low + byte,
+            1);
   }
 }
 
-/// Of an operation that a thread, or the SIMD group that it begins, has done; null: of all.
-void Watcher::settle_parts(std::optional<uint32_t> thread) {
+/// Of an operation that a thread of the group, or the SIMD group that it begins, has done; null: of all.
+void Watcher::settle_parts(std::optional<uint32_t> local) {
   if (parts_.empty()) return;
   std::vector<Pending> later;
   for (const Pending& one : parts_) {
-    if (!thread || one.now.thread() == *thread)
-      pending_.push_back(one);
+    if (!local || one.now.thread() == *local)
+      compare(one);
     else
       later.push_back(one);
   }
   parts_ = std::move(later);
-  settle();
 }
 
-/// Writes of the same value are told apart from those that change it.
 void Watcher::settle() {
   for (const Pending& one : pending_) {
-    const bool is_same = std::memcmp(one.held.data(), reinterpret_cast<const void*>(one.address), one.bytes) == 0;
-    if (!is_same) {
-      found_race(one.before, true, one.now, true, one.address, one.bytes, one.is_threadgroup);
-      continue;
-    }
-    const char* const first = one.before.text();
-    const char* const second = one.now.text();
-    if (Finding* const finding = new_finding(Finding::Kind::same_value, first, second)) {
-      finding->first = side(one.before.thread(), first, "writes");
-      finding->second = side(one.now.thread(), second, "writes the same");
-      name_memory(*finding, one.address, one.bytes, second);
-    }
+    *one.cell.last = one.now.bits;
+    compare(one);
   }
   pending_.clear();
 }
 
-void Watcher::found_race(const Touch& before, bool before_writes, const Touch& now, bool now_writes, uint64_t address,
-                         uint64_t bytes, bool is_threadgroup) {
-  const char* const first = before.text();
-  const char* const second = now.text();
+/// Writes of the same value are told apart from those that change it.
+void Watcher::compare(const Pending& one) {
+  const bool is_same = std::memcmp(one.held.data(), reinterpret_cast<const void*>(one.address), one.bytes) == 0;
+  if (!is_same) {
+    found_race(one.before, one.now, one.address, one.is_threadgroup);
+    return;
+  }
+  const char* const first = text(one.before);
+  const char* const second = text(one.now);
+  if (Finding* const finding = new_finding(Finding::Kind::same_value, first, second)) {
+    finding->first = side(thread_of(one.before), first, "writes");
+    finding->second = side(thread_of(one.now), second, "writes the same");
+    name_memory(*finding, one.address, element_bytes(one.now), second);
+  }
+}
+
+void Watcher::found_race(Touch before, Touch now, uint64_t address, bool is_threadgroup) {
+  const char* const first = text(before);
+  const char* const second = text(now);
   Told* const told = add(Finding::Kind::race, first, second);
   if (told == nullptr) return;
   Finding& finding = told->finding;
-  const Scope scope = scope_of(before.thread());
+  const uint32_t thread = thread_of(before);
+  const Scope scope = scope_of(thread);
   const bool is_new = finding.times == 1;
   if (!is_new && scope <= told->scope) return;
   told->scope = scope;
   if (is_new) {
-    const auto does = [](const Touch& one, bool writes) {
-      return std::string(one.is_atomic ? writes ? "changes atomically" : "reads atomically"
-                         : writes      ? "writes"
-                                       : "reads");
+    const auto does = [](Touch one) {
+      return std::string(one.is_atomic()  ? one.is_write() ? "changes atomically" : "reads atomically"
+                         : one.is_write() ? "writes"
+                                          : "reads");
     };
-    finding.first = side(before.thread(), first, does(before, before_writes));
-    finding.second = side(now.thread(), second, does(now, now_writes));
-    name_memory(finding, address, bytes, second);
+    finding.first = side(thread, first, does(before));
+    finding.second = side(thread_of(now), second, does(now));
+    name_memory(finding, address, element_bytes(now), second);
   }
   const std::string_view flags = is_threadgroup                          ? "mem_flags::mem_threadgroup"
                                  : finding.memory.starts_with("texture") ? "mem_flags::mem_texture"
                                                                          : "mem_flags::mem_device";
-  if (before.is_atomic || now.is_atomic)
+  if (before.is_atomic() || now.is_atomic())
     finding.advice = "only one of them is an atomic";
   else if (scope == Scope::device)
     finding.advice = "no barrier orders threads of different groups: atomics do, or a launch of its own";
@@ -356,9 +536,45 @@ Watcher::Scope Watcher::scope_of(uint32_t other) const {
 
 // ---- barriers ----
 
-void Watcher::meet(uint32_t flags, const char* place) {
-  if ((flags & SMELT_CPU_FENCE) != 0) return fence();
-  Progress& mine = progress_[local_];
+void Watcher::meet(uint32_t first, uint32_t threads, uint32_t flags, const char* place) {
+  if (!pending_.empty()) settle();
+  if ((flags & SMELT_CPU_FENCE) != 0) {
+    become(first);
+    return fence();
+  }
+  if (first == SMELT_CPU_MEET_ALL) return meet_all(flags, place);
+  const uint32_t simd = first / kSimdThreads;
+  const uint32_t count = std::min(kSimdThreads, threads_ - simd * kSimdThreads);
+  if (goes_as_one_[simd] != 0 && first % kSimdThreads == 0 && static_cast<uint32_t>(std::popcount(threads)) == count) {
+    become(first);
+    pass(simd_progress_[simd], flags, place, simd);
+    stamp(simd_progress_[simd], first, count);
+    return;
+  }
+  spread(simd);
+  for (uint32_t i = 0; i < kSimdThreads && first + i < threads_; ++i) {
+    if ((threads >> i & 1) == 0) continue;
+    become(first + i);
+    pass(progress_[first + i], flags, place, simd);
+    stamp(progress_[first + i], first + i, 1);
+  }
+  const auto begin = progress_.begin() + simd * kSimdThreads;
+  if (!std::all_of(begin, begin + count, [&](const Progress& one) { return one == *begin; })) return;
+  simd_progress_[simd] = *begin;
+  goes_as_one_[simd] = 1;
+}
+
+/// Code that tells of all has never told of one alone.
+void Watcher::meet_all(uint32_t flags, const char* place) {
+  for (uint32_t simd = 0; simd < simd_progress_.size(); ++simd) {
+    become(simd * kSimdThreads);
+    pass(simd_progress_[simd], flags, place, simd);
+  }
+  stamp(simd_progress_[0], 0, threads_);
+}
+
+/// Of one thread, or of a SIMD group whose threads have all come equally far.
+void Watcher::pass(Progress& mine, uint32_t flags, const char* place, uint32_t simd) {
   const bool is_lanes = (flags & SMELT_CPU_BARRIER_ALL_LANES) != 0;
   const bool is_simdgroup = is_lanes || (flags & SMELT_CPU_BARRIER_SIMDGROUP) != 0;
   auto& epochs = is_simdgroup ? mine.simd_epochs : mine.epochs;
@@ -367,7 +583,7 @@ void Watcher::meet(uint32_t flags, const char* place) {
     if ((flags & SMELT_CPU_BARRIER_THREADGROUP) != 0) ++epochs[1];
   }
   if ((flags & SMELT_CPU_MEET_IS_CHECKED) == 0) return;
-  std::vector<Meeting>& meetings = is_simdgroup ? simd_meetings_[local_ / kSimdThreads] : meetings_;
+  std::vector<Meeting>& meetings = is_simdgroup ? simd_meetings_[simd] : meetings_;
   uint32_t& passed = is_simdgroup ? mine.simd_meetings : mine.meetings;
   if (passed == meetings.size()) meetings.push_back({place, thread_});
   const Meeting& here = meetings[passed++];
@@ -384,7 +600,7 @@ void Watcher::meet(uint32_t flags, const char* place) {
 /// A fence of the whole device. Together with atomics it orders groups: what is before the fence and a later change of
 /// an atomic comes before what follows a fence behind a look at that atomic.
 void Watcher::fence() {
-  ++fences_[group_];
+  if (fences_[group_] < 0x7fff) ++fences_[group_];
   fenced_.insert(thread_);
   std::set<uint64_t>& atomics = observed_[thread_];
   for (const uint64_t address : atomics) {
@@ -394,11 +610,17 @@ void Watcher::fence() {
     for (const auto& [group, fences] : released->second) mine[group] = std::max(mine[group], fences);
   }
   atomics.clear();
+  // What follows is of other eras than what was before it.
+  open_span();
+  close_eras();
+  for (uint32_t local = 0; local < threads_; ++local) {
+    const uint32_t simd = local / kSimdThreads;
+    stamp(goes_as_one_[simd] != 0 ? simd_progress_[simd] : progress_[local], local, 1);
+  }
 }
 
 void Watcher::stray_lanes(uint32_t first_thread, uint32_t readers, const char* place) {
   const uint32_t lane = first_thread + static_cast<uint32_t>(std::countr_zero(readers));
-  if (group_ == ~0u || group_at_ != code_group_) begin_group(code_group_);
   if (lane >= threads_) return;
   if (Finding* const finding = new_finding(Finding::Kind::lanes, place, nullptr)) {
     finding->first = side(group_ * group_threads_ + lane, place, "reads a lane that does not take part");
@@ -503,7 +725,7 @@ void Watcher::name_buffer(Finding& finding, uint64_t address, uint64_t bytes) co
     if (!tensor || address < start || address - start >= tensor->size()) continue;
     finding.memory +=
         fmt::format("{}buffer {} '{}'", finding.memory.empty() ? "" : ", also ", argument.index, argument.name);
-    if (!finding.element) finding.element = (address - start) / bytes;
+    if (!finding.element) finding.element = (address - start) / tensor_element_bytes(argument);
   }
   if (finding.memory.empty()) name_texture(finding, address);
 }

@@ -20,7 +20,8 @@ namespace smelt::loader {
 
 class CpuPipeline;
 
-/// One thread's. Group by group: all of one group's calls come before any of the next one's.
+/// One thread's. Group by group: all of one group's calls come before any of the next one's. What it must know of most
+/// accesses, code writes into cells itself (aot/src/cpu/work_item/watch.cpp); it asks where that is not enough.
 class Watcher {
  public:
   /// `scratch` begins with the kernel's threadgroup memory. All outlive the watcher.
@@ -30,6 +31,9 @@ class Watcher {
   Watcher& operator=(const Watcher&) = delete;
 
   const smelt_cpu_watch& calls() const { return calls_; }
+
+  /// Call first for code that looks for races. False: there is no memory.
+  bool lay_out_cells();
 
   /// Call before code that runs one group, whose position this is: nobody has written its threadgroup memory.
   void begin_group_code(const std::array<uint32_t, 3>& group);
@@ -51,42 +55,76 @@ class Watcher {
   };
   /// How far a thread of the group is.
   struct Progress {
-    std::array<uint16_t, 2> epochs{};       ///< barriers of the group that order device and threadgroup memory
-    std::array<uint16_t, 2> simd_epochs{};  ///< of the SIMD group
+    std::array<uint32_t, 2> epochs{};       ///< barriers of the group that order device and threadgroup memory
+    std::array<uint32_t, 2> simd_epochs{};  ///< of the SIMD group
     uint32_t meetings = 0;
     uint32_t simd_meetings = 0;
+    bool operator==(const Progress&) const = default;
+  };
+  /// An era of the group whose books are kept: threads are in one when they have passed as many barriers that order
+  /// this memory. Eras are numbered as they come.
+  struct Era {
+    uint32_t epoch = 0;
+    uint32_t simd_epoch = 0;
+  };
+  /// Of one memory.
+  struct Eras {
+    std::vector<uint32_t> numbers;  ///< as they came; those before `begin` do not come again
+    size_t begin = 0;
+    std::vector<uint32_t> since;  ///< by epoch: its first
+    uint32_t simd_epochs = 0;     ///< more than any of them has
+    uint32_t last = 0;            ///< that was asked for
+  };
+  /// The eras from `first` on, up to the next of these.
+  struct Span {
+    uint32_t first = 0;
+    uint32_t group = 0;
+    uint16_t fences = 0;  ///< of its group that reach the whole device
   };
   /// What a group knows of other groups, by fences of the device around atomics: how many of their fences are behind
   /// it.
   using Known = std::map<uint32_t, uint16_t>;
 
-  void become(uint64_t linear) {
-    if (linear != linear_ + 1 || row_left_ == 0) return look_up(linear);
-    if (!pending_.empty()) settle();
-    linear_ = linear;
-    --row_left_;
-    ++thread_;
-    ++local_;
+  void become(uint32_t local) {
+    local_ = local;
+    thread_ = group_begin_ + local;
   }
-  void look_up(uint64_t linear);
   bool has_argument(size_t i) const;
   void begin_group(const std::array<uint32_t, 3>& group);
   void end_group();
+  uint32_t era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch);
+  void close_eras();
+  void open_span();
+  void stamp(const Progress& progress, uint32_t first, uint32_t count);
+  void spread(uint32_t simd);
   void expect_all(const std::vector<Meeting>& meetings, uint32_t first, uint32_t end, uint32_t Progress::* passed,
                   bool is_simdgroup);
 
-  void access(const void* address, uint64_t bytes, uint32_t flags, const char* place);
-  void meet(uint32_t flags, const char* place);
+  void access(const void* address, uint64_t bytes, uint32_t flags, uint32_t site);
+  void meet(uint32_t first, uint32_t threads, uint32_t flags, const char* place);
+  void meet_all(uint32_t flags, const char* place);
+  void pass(Progress& progress, uint32_t flags, const char* place, uint32_t simd);
   void fence();
   void stray_lanes(uint32_t first_thread, uint32_t readers, const char* place);
   void unwritten(const char* place);
-  void touch(RaceShadow::Page& page, Cell& cell, const Touch& now, bool is_write, uint64_t address, uint64_t bytes);
-  bool is_ordered(const RaceShadow::Page& page, const Touch& before, const Touch& now) const;
+  bool read_at_once(const Cell& cell, Touch now, bool is_threadgroup);
+  void touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes);
+  void put(const Cell& cell, Touch write, std::array<Touch, 2> reads, bool is_threadgroup);
+  bool is_ordered(Touch before, Touch now, bool is_threadgroup) const;
+  bool is_of_group(Touch touch) const { return touch.era() >= group_since_; }
+  const Era& era(Touch touch) const { return eras_[touch.era() - group_since_]; }
+  const Span& span(Touch touch) const;
+  uint32_t thread_of(Touch touch) const { return span(touch).group * group_threads_ + touch.thread(); }
+  const char* text(Touch touch) const { return reinterpret_cast<const char*>(sites_) + sites_[touch.site()].text; }
+  uint64_t element_bytes(Touch touch) const {
+    return uint64_t{1} << (sites_[touch.site()].flags >> SMELT_CPU_ACCESS_ELEMENT & 7);
+  }
   void settle();
-  void settle_parts(std::optional<uint32_t> thread);
+  void settle_parts(std::optional<uint32_t> local);
+  struct Pending;
+  void compare(const Pending& one);
 
-  void found_race(const Touch& before, bool before_writes, const Touch& now, bool now_writes, uint64_t address,
-                  uint64_t bytes, bool is_threadgroup);
+  void found_race(Touch before, Touch now, uint64_t address, bool is_threadgroup);
   Finding* new_finding(Finding::Kind kind, const char* first, const char* second);
   Told* add(Finding::Kind kind, const char* first, const char* second);
   Scope scope_of(uint32_t other) const;
@@ -109,19 +147,27 @@ class Watcher {
   RaceShadow shadow_;
   ValueShadow values_;
 
-  uint64_t linear_ = ~uint64_t{0};        // of the current thread
-  std::array<uint32_t, 3> code_group_{};  // that the code runs now
-  uint32_t group_ = ~0u;                  // number of the group that the books are of
+  uint32_t group_ = ~0u;  // number of the group that the books are of
   std::array<uint32_t, 3> group_at_{};
   std::array<uint32_t, 3> group_size_{};  // trimmed at the edge
   uint32_t threads_ = 0;                  // of the group
   uint32_t local_ = 0;                    // index in the group
   uint32_t thread_ = 0;
   uint32_t group_begin_ = 0;  // number of the group's first thread
-  uint32_t row_left_ = 0;     // threads that follow in this row of the group
   uint64_t round_ = 0;
+  bool has_cells_ = false;
+  const smelt_cpu_site* sites_ = nullptr;  // of the kernel
 
-  std::vector<Progress> progress_;
+  uint32_t since_ = 0;              // first era of the launch: cells of it have readers of two groups and no writer
+  uint32_t group_since_ = 0;        // first era of the group
+  std::vector<Era> eras_;           // of the group, from group_since_ on
+  std::array<Eras, 2> known_eras_;  // of the group, by memory
+  std::vector<Span> spans_;         // of the launch
+  std::vector<smelt_cpu_stamp> stamps_;  // by thread of the group
+
+  std::vector<Progress> progress_;       // by thread of the group; in SIMD groups that go as one, what follows holds
+  std::vector<Progress> simd_progress_;  // by SIMD group
+  std::vector<char> goes_as_one_;        // likewise
   std::vector<Meeting> meetings_;
   std::vector<std::vector<Meeting>> simd_meetings_;
   bool diverged_ = false;
@@ -135,6 +181,7 @@ class Watcher {
   /// A write upon a write whose values are compared when it is done.
   struct Pending {
     Touch before, now;
+    Cell cell;
     uint64_t address = 0;
     uint64_t bytes = 0;
     bool is_threadgroup = false;

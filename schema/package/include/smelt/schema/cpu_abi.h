@@ -117,6 +117,8 @@ struct smelt_cpu_fault {
 #define SMELT_CPU_ACCESS_SIMDGROUP 4u    /* by a SIMD group as one: matrices and asynchronous copies */
 #define SMELT_CPU_ACCESS_MAY_FENCE 8u    /* an atomic in a kernel that has fences of the whole device */
 #define SMELT_CPU_ACCESS_PART 16u        /* of an operation that touches more; no bytes: the operation is done */
+#define SMELT_CPU_ACCESS_SHIFT 8         /* from this bit on: a cell of the kernel is 1 << that many bytes, 0 to 2 */
+#define SMELT_CPU_ACCESS_ELEMENT 12      /* likewise: 1 << that many bytes are an element of what is touched */
 #define SMELT_CPU_BARRIER_DEVICE 1u      /* orders device memory */
 #define SMELT_CPU_BARRIER_THREADGROUP 2u /* orders threadgroup memory */
 #define SMELT_CPU_BARRIER_SIMDGROUP 8u   /* of a SIMD group, else of the threadgroup */
@@ -124,16 +126,50 @@ struct smelt_cpu_fault {
 #define SMELT_CPU_FENCE 32u              /* no barrier: a fence of the whole device */
 #define SMELT_CPU_MEET_IS_CHECKED 64u    /* who does not come is told of */
 
-/// What code that watches its threads tells the loader, from one worker. Threads are linear positions in the grid.
-/// `place` is a text of the program: "FILE:LINE:COLUMN", or that and "|NAME@OFFSET" where the memory is a threadgroup
-/// variable at that offset.
+#define SMELT_CPU_MEET_ALL 0xffffffffu /* in place of a first thread: all threads of the group */
+
+/// A cell holds who touched its bytes last, in 64 bits. From the low end: the site; then these; then the thread's index
+/// in its group; then the thread's era. All zeros, and eras before the launch: nobody.
+#define SMELT_CPU_CELL_SITE_BITS 16
+#define SMELT_CPU_CELL_WROTE 0x10000u   /* there is a write further back, which the loader knows of */
+#define SMELT_CPU_CELL_MANY 0x20000u    /* other threads of that era read it too, and nobody wrote in it */
+#define SMELT_CPU_CELL_ASK 0x40000u     /* what may be done with it only the loader knows */
+#define SMELT_CPU_CELL_WRITES 0x80000u  /* it was a write */
+#define SMELT_CPU_CELL_ATOMIC 0x100000u /* it was an atomic */
+#define SMELT_CPU_CELL_THREAD_BIT 21
+#define SMELT_CPU_CELL_ERA_BIT 32
+
+/// Where cells of a piece of memory lie, by shift (SMELT_CPU_ACCESS_SHIFT): those of `address`, whose low `shift` bits
+/// are cleared, at from_zero[shift] + address * (8 >> shift).
+struct smelt_cpu_cells {
+  uint64_t from_zero[3];
+};
+
+/// Who a thread is and when, as it stands in cells, for device and for threadgroup memory. In one era are threads of
+/// one group that no barrier has told apart. Cells of threadgroup memory below `threadgroup_since` are over for this
+/// thread.
+struct smelt_cpu_stamp {
+  uint64_t device;
+  uint64_t threadgroup;
+  uint64_t threadgroup_since;
+  uint64_t unused;
+};
+
+/// The texts and kinds of a kernel's accesses: {flags, offset of the text from here} by site.
+struct smelt_cpu_site {
+  uint32_t flags;  ///< SMELT_CPU_ACCESS_*
+  uint32_t text;   ///< "FILE:LINE:COLUMN", or that and "|NAME@OFFSET" of a threadgroup variable at that offset
+};
+
+/// What code that watches its threads tells the loader, from one worker, and what it reads itself so as to tell it
+/// less. Threads are indices in their group. `place` is a text of the program as in smelt_cpu_site.
 struct smelt_cpu_watch {
   void* context;
   /// Before the thread touches `bytes` bytes from `address` on, all of them inside of what they belong to.
-  void (*access)(void* context, uint64_t thread, const void* address, uint64_t bytes, uint32_t flags,
-                 const char* place);
-  /// Before the thread waits, or takes part.
-  void (*meet)(void* context, uint64_t thread, uint32_t flags, const char* place);
+  void (*access)(void* context, uint32_t thread, const void* address, uint64_t bytes, uint32_t site,
+                 const struct smelt_cpu_site* sites);
+  /// Before threads first + i wait or take part, for each bit i of `threads`; all of one SIMD group.
+  void (*meet)(void* context, uint32_t first, uint32_t threads, uint32_t flags, const char* place);
   /// Lanes `readers` of a SIMD group, whose first thread has that index in its group, read lanes that do not take part.
   void (*stray_lanes)(void* context, uint32_t first_thread, uint32_t readers, const char* place);
   /// The SIMD group that runs as the `index`th of `count`.
@@ -143,10 +179,18 @@ struct smelt_cpu_watch {
   /// Nobody has written these bytes.
   void (*forget)(void* context, const void* address, uint64_t bytes);
   /// A value that nobody has written decides something.
-  void (*unwritten)(void* context, uint64_t thread, const char* place);
+  void (*unwritten)(void* context, uint32_t thread, const char* place);
   void* calls;               ///< 16 KiB of zeros that calls of one thread pass shadows through
   void* threadgroup_shadow;  ///< the same shadow of the scratch memory, byte for byte from its begin: what threadgroup
                              ///< memory has
+  uint32_t origin[3];        ///< of the group that runs: its first thread's position in the grid
+  uint32_t size[2];          ///< its threads along x and y
+  uint32_t unused;
+  uint64_t since;                        ///< cells below were before the launch; in this era are those that two groups
+                                         ///< read and nobody wrote
+  const struct smelt_cpu_stamp* stamps;  ///< of each thread of the group; may change whenever the loader is called
+  struct smelt_cpu_cells threadgroup_cells;
+  struct smelt_cpu_cells buffer_cells[SMELT_CPU_MAX_BUFFERS];
 };
 
 /// Services for kernels that talk to the host. Called from worker threads.

@@ -12,11 +12,12 @@
 
 namespace smelt::schema {
 
-// Slice, format 4. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 5. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
-//    4     2  format    2, 3 when a kernel uses textures or samplers, 4 when one uses tensors
+//    4     2  format    2, 3 when a kernel uses textures or samplers, 4 when one uses tensors,
+//                      5 when one watches its threads
 //    6     2  oldest    lowest reader that may open this slice
 //    8     4  arch      CpuArch
 //   12     4  level     x86-64: 3 or 4 (psABI); aarch64: 0
@@ -33,14 +34,16 @@ namespace smelt::schema {
 // are the same.
 //
 // Format 3 code may read smelt_cpu_dispatch::textures and samplers; a slice whose kernels do not is written as
-// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout.
+// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout. Code that watches its threads is format 5 with
+// smelt_cpu_watch as it is now; what older formats have of it is not run.
 //
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 4;
+inline constexpr uint16_t kCpuSliceFormat = 5;
 inline constexpr uint16_t kCpuSliceOldest = 2;
 inline constexpr uint16_t kCpuSliceWithTextures = 3;
 inline constexpr uint16_t kCpuSliceWithTensors = 4;
+inline constexpr uint16_t kCpuSliceThatWatches = 5;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
