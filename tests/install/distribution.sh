@@ -17,6 +17,8 @@ mount --bind /dev "$system/dev"
 mkdir -p "$system/root/smelt"
 # The committed tree, as a clone has it: with its history, since a build asks git what it is.
 git clone -q --depth 1 "file://$source" "$system/root/smelt"
+# What scripts/fetch-corpus has fetched already, it checks and keeps.
+if [ -d "$source/build/corpus" ]; then mkdir -p "$system/root/smelt/build" && cp -a "$source/build/corpus" "$system/root/smelt/build/"; fi
 in_system() { chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc "cd /root/smelt; $1"; }
 began=$SECONDS
 in_system "./scripts/setup build; cmake --preset release -DSMELT_WERROR=ON -DSMELT_TESTS=OFF -DSMELT_BENCH=OFF > /dev/null; ./scripts/demo"
