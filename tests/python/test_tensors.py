@@ -4,8 +4,12 @@
 import inspect
 import unittest
 
-import numpy as np
 import smelt
+
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    raise unittest.SkipTest("SKIPPED: no NumPy") from None
 
 HEAD = """
 #include <metal_stdlib>

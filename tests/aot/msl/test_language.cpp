@@ -116,4 +116,34 @@ kernel void f(device float* out, uint i [[thread_position_in_grid]]) { out[i] = 
   CHECK(out == std::vector<float>{4, 6, 6, 8});
 }
 
+TEST_CASE("a constant is filled in by a function that picks its members through pointers") {
+  const Msl source(R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Sums { float a, b, c; };
+static Sums sums(int first) {
+  Sums r;
+  r.a = r.b = r.c = 0;
+  for (int i = 0; i < 5; ++i) {
+    thread float* p;
+    switch ((i + first) % 3) {
+      case 0: p = &r.a; break;
+      case 1: p = &r.b; break;
+      default: p = &r.c;
+    }
+    *p += float(i);
+  }
+  return r;
+}
+constant Sums kSums = sums(2);
+constant float3x3 kTurned = transpose(float3x3(float3(1, 2, 3), float3(4, 5, 6), float3(7, 8, 9)));
+kernel void f(device float* out) {
+  out[0] = kSums.a; out[1] = kSums.b; out[2] = kSums.c; out[3] = kTurned[0].y; out[4] = kTurned[2].x;
+}
+)");
+  std::vector<float> out(5);
+  source.run("f", Launch{.grid = {1, 1, 1}, .group = {1, 1, 1}}.bind(0, out));
+  CHECK(out == std::vector<float>{5, 2, 3, 4, 3});
+}
+
 }  // namespace smelt::test

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
 #include <fmt/format.h>
@@ -99,9 +100,22 @@ Result<void> fit_calls(llvm::Function& function) {
   return {};
 }
 
+/// A program-scope constant that a function fills in: Clang 19 hands over its place without the cast that the type of
+/// the function wants.
+void cast_results(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* const call = llvm::dyn_cast<CallInst>(&instruction);
+    if (call == nullptr || call->arg_size() == 0 || !call->hasStructRetAttr()) continue;
+    llvm::Type* const wanted = call->getFunctionType()->getParamType(0);
+    llvm::Value* const place = call->getArgOperand(0);
+    if (place->getType() != wanted) call->setArgOperand(0, llvm::IRBuilder<>(call).CreateAddrSpaceCast(place, wanted));
+  }
+}
+
 }  // namespace
 
 Result<void> fit_operations(llvm::Module& module) {
+  for (llvm::Function& function : module) cast_results(function);
   for (llvm::Function& function : llvm::make_early_inc_range(module))
     if (function.isDeclaration() && function.getName().starts_with("air.")) {
       SMELT_TRY_VOID(fit_calls(function));

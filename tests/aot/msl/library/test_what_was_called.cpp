@@ -70,6 +70,7 @@ TEST_CASE("functions: every one that the headers declare was called") {
       {"interpolant::interpolate_at_centroid", of_stages},
       {"interpolant::interpolate_at_offset", of_stages},
       {"interpolant::interpolate_at_sample", of_stages},
+      {"is_null_visible_function_table", "of tables: tests/aot/msl/test_function_tables.cpp"},
       {"is_null_texture", "of textures: tests/aot/textures/test_handles.cpp"},
       {"mesh::set_index", of_meshes},
       {"mesh::set_indices", of_meshes},
