@@ -6,6 +6,7 @@ set -euo pipefail
 suite=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 system=$(mktemp -d)
+tree=$system/root/smelt
 clean() {
   for at in dev proc; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
   rm -rf --one-file-system "$system"
@@ -14,11 +15,11 @@ trap clean EXIT
 mmdebstrap --variant=apt --include=ca-certificates,git "$suite" "$system"
 mount -t proc proc "$system/proc"
 mount --bind /dev "$system/dev"
-mkdir -p "$system/root/smelt"
+mkdir -p "$tree"
 # The committed tree, as a clone has it: with its history, since a build asks git what it is.
-git clone -q --depth 1 "file://$source" "$system/root/smelt"
+git clone -q --depth 1 "file://$source" "$tree"
 # What scripts/fetch-corpus has fetched already, it checks and keeps.
-if [ -d "$source/build/corpus" ]; then mkdir -p "$system/root/smelt/build" && cp -a "$source/build/corpus" "$system/root/smelt/build/"; fi
+if [ -d "$source/build/corpus" ]; then mkdir -p "$tree/build" && cp -a "$source/build/corpus" "$tree/build/"; fi
 in_system() { chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc "cd /root/smelt; $1"; }
 began=$SECONDS
 in_system "./scripts/setup build; cmake --preset release -DSMELT_WERROR=ON -DSMELT_TESTS=OFF -DSMELT_BENCH=OFF > /dev/null; ./scripts/demo"

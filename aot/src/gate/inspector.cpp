@@ -3,6 +3,7 @@
 
 #include "gate/lists.hpp"
 #include "kernel_ir/cpu_only.hpp"
+#include "kernel_ir/handles.hpp"
 #include "kernel_ir/tensor_names.hpp"
 
 #include "llvm/IR/Constants.h"
@@ -180,10 +181,7 @@ void Inspector::inspect_call(const llvm::CallBase& call) {
   }
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) {
-    const auto* asked = llvm::dyn_cast<llvm::CallInst>(call.getCalledOperand()->stripPointerCasts());
-    if (spaces_ != Spaces::of_kernels && asked != nullptr && asked->getCalledFunction() != nullptr &&
-        asked->getCalledFunction()->getName() == "air.get_function_pointer_visible_function_table")
-      return;
+    if (spaces_ != Spaces::of_kernels && kernel_ir::is_call_of_table(call)) return;
     breach_at(call, "a call through a pointer, or with other types than the callee's");
     return;
   }
@@ -233,7 +231,7 @@ std::optional<std::string> Inspector::judge(llvm::Type* type) {
   if (type->isIntegerTy() && has_integer_of(type->getIntegerBitWidth())) return std::nullopt;
   if (const auto* pointer = llvm::dyn_cast<llvm::PointerType>(type)) {
     if (pointer->getAddressSpace() < kAddressSpaces) return std::nullopt;
-    if (spaces_ == Spaces::with_tile && pointer->getAddressSpace() == kTileSpace) return std::nullopt;
+    if (spaces_ == Spaces::with_tile && pointer->getAddressSpace() == kernel_ir::kImageblockSpace) return std::nullopt;
     if (spaces_ == Spaces::with_mesh &&
         (pointer->getAddressSpace() == kMeshSpace || pointer->getAddressSpace() == kObjectSpace))
       return std::nullopt;

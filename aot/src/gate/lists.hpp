@@ -10,8 +10,6 @@ namespace smelt::aot::gate {
 
 /// Address spaces: 0 private, 1 device, 2 constant, 3 threadgroup.
 inline constexpr unsigned kAddressSpaces = 4;
-/// Of imageblocks.
-inline constexpr unsigned kTileSpace = 4;
 /// Of the mesh that a mesh function fills.
 inline constexpr unsigned kMeshSpace = 7, kObjectSpace = 6;
 /// Elements of a simdgroup matrix, the longest vector there is.

@@ -2,6 +2,9 @@
 #include "kernel_ir/handles.hpp"
 
 #include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 
 namespace smelt::aot::kernel_ir {
 namespace {
@@ -32,6 +35,12 @@ llvm::StructType* handle_type(llvm::LLVMContext& context, llvm::StringRef type_n
 llvm::StructType* imageblock_type(llvm::LLVMContext& context) {
   if (llvm::StructType* known = llvm::StructType::getTypeByName(context, kImageblockType)) return known;
   return llvm::StructType::create(context, {llvm::PointerType::get(context, kImageblockSpace)}, kImageblockType);
+}
+
+bool is_call_of_table(const llvm::CallBase& call) {
+  const auto* asked = llvm::dyn_cast<llvm::CallInst>(call.getCalledOperand()->stripPointerCasts());
+  const llvm::Function* operation = asked != nullptr ? asked->getCalledFunction() : nullptr;
+  return operation != nullptr && operation->getName() == "air.get_function_pointer_visible_function_table";
 }
 
 llvm::StringRef structure_of_handle(const llvm::StructType& type) {

@@ -7,6 +7,7 @@
 #include <string>
 
 namespace llvm {
+class CallBase;
 class LLVMContext;
 class StructType;
 }  // namespace llvm
@@ -21,6 +22,9 @@ std::string handle_structure(llvm::StringRef type_name);
 /// writer spells as the pointer to `handle_structure(type_name)`.
 llvm::StructType* handle_type(llvm::LLVMContext& context, llvm::StringRef type_name, unsigned space);
 
+/// Of such a type the structure behind the pointer; empty for any other.
+llvm::StringRef structure_of_handle(const llvm::StructType& type);
+
 /// What a tile function is given of its tile: Apple's structure of one pointer, which the bitcode writer spells as the
 /// pointer to kImageblockStructure.
 llvm::StructType* imageblock_type(llvm::LLVMContext& context);
@@ -28,7 +32,7 @@ inline constexpr unsigned kImageblockSpace = 4;
 inline constexpr llvm::StringLiteral kImageblockType = "struct.metal::_imageblock_base";
 inline constexpr llvm::StringLiteral kImageblockStructure = "struct._imageblock_t";
 
-/// Of such a type the structure behind the pointer; empty for any other.
-llvm::StringRef structure_of_handle(const llvm::StructType& type);
+/// Whether it calls a visible function by what a table gives for it.
+bool is_call_of_table(const llvm::CallBase& call);
 
 }  // namespace smelt::aot::kernel_ir

@@ -163,13 +163,7 @@ smelt_status smelt_encoder_set_tensor_array(smelt_encoder* encoder, uint32_t ind
   return guard([&]() -> Result<void> {
     constexpr const char* kFunction = "smelt_encoder_set_tensor_array";
     if (encoder == nullptr || given == nullptr) return null_argument(kFunction, "encoder or array");
-    SMELT_TRY(const smelt_array array, read_options(given, kFunction));
-    if (array.data == nullptr || array.shape == nullptr) return null_argument(kFunction, "data or shape");
-    if (array.element < 0 || array.element > SMELT_TYPE_FLOAT32)
-      return fail(Errc::invalid_argument, "{}: {} is no SMELT_TYPE_ value", kFunction, array.element);
-    ArrayView view{
-        static_cast<std::byte*>(array.data), {array.shape, array.rank}, {}, static_cast<ScalarType>(array.element)};
-    if (array.strides != nullptr) view.strides = {array.strides, array.rank};
+    SMELT_TRY(const ArrayView view, view_of(given, kFunction));
     return encoder->ref->set_tensor(index, view);
   });
 }

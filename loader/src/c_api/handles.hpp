@@ -37,6 +37,20 @@ struct smelt_encoder : smelt::c_api::Handle<std::unique_ptr<smelt::loader::Encod
 
 namespace smelt::c_api {
 
+/// The array, whose memory, shape and strides stay the caller's. Errors: invalid_argument, in the words of `function`.
+inline Result<loader::ArrayView> view_of(const smelt_array* given, const char* function) {
+  SMELT_TRY(const smelt_array array, read_options(given, function));
+  if (array.data == nullptr || array.shape == nullptr) return null_argument(function, "data or shape");
+  if (array.element < 0 || array.element > SMELT_TYPE_FLOAT32)
+    return fail(Errc::invalid_argument, "{}: {} is no SMELT_TYPE_ value", function, array.element);
+  loader::ArrayView view{static_cast<std::byte*>(array.data),
+                         {array.shape, array.rank},
+                         {},
+                         static_cast<loader::ScalarType>(array.element)};
+  if (array.strides != nullptr) view.strides = {array.strides, array.rank};
+  return view;
+}
+
 /// Memory that a caller lends. `release(context)` runs with the last reference, but not before take(): when the call
 /// fails the memory stays the caller's.
 class CallersMemory {

@@ -125,13 +125,7 @@ smelt_status smelt_texture_wrap_array(const smelt_array* given, const char* type
   return guard([&]() -> Result<void> {
     constexpr const char* kFunction = "smelt_texture_wrap_array";
     if (given == nullptr || out == nullptr) return null_argument(kFunction, "array or out");
-    SMELT_TRY(const smelt_array array, read_options(given, kFunction));
-    if (array.data == nullptr || array.shape == nullptr) return null_argument(kFunction, "data or shape");
-    if (array.element < 0 || array.element > SMELT_TYPE_FLOAT32)
-      return fail(Errc::invalid_argument, "{}: {} is no SMELT_TYPE_ value", kFunction, array.element);
-    ArrayView view{
-        static_cast<std::byte*>(array.data), {array.shape, array.rank}, {}, static_cast<ScalarType>(array.element)};
-    if (array.strides != nullptr) view.strides = {array.strides, array.rank};
+    SMELT_TRY(const ArrayView view, view_of(given, kFunction));
     ArrayTexture wanted;
     if (type != nullptr) {
       const std::string_view name(type, type_length);
@@ -144,7 +138,7 @@ smelt_status smelt_texture_wrap_array(const smelt_array* given, const char* type
     if (pixel_format != 0) {
       SMELT_TRY(wanted.format, to_format(pixel_format, kFunction));
     }
-    CallersMemory owner(on_release, context, array.data);
+    CallersMemory owner(on_release, context, view.data);
     SMELT_TRY(TextureRef texture, texture_over(view, wanted, owner.ref()));
     *out = new smelt_texture(std::move(texture));
     owner.take();

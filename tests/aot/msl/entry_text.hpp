@@ -89,6 +89,16 @@ inline std::string error_of(const std::string& text) {
   return at == std::string::npos ? whole : whole.substr(at + 7, whole.find('\n', at) - at - 7);
 }
 
+/// What `smelt verify` says of the library of a source.
+inline std::string findings_of(const std::string& text) {
+  const auto compiled = compile_msl(kHead + text);
+  if (!compiled) return compiled.error().message;
+  std::string all;
+  for (const aot::Finding& finding : aot::verify_metallib(compiled->targets.at(0).metallib))
+    all += finding.to_line() + "\n";
+  return all;
+}
+
 /// What `smelt verify` says of a module with `from` replaced by `to`. It is opaque bitcode: that is found too.
 inline std::string findings_with(const std::string& ir, const std::string& from, const std::string& to) {
   std::string text = ir;

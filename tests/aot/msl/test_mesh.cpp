@@ -185,10 +185,7 @@ struct V { float4 pos [[position]]; };
     CHECK(ir.find("addrspacecast") == std::string::npos);
     CHECK(ir.find("ptr addrspace(6)") != std::string::npos);
   }
-  const auto compiled = compile_msl(kHead + text);
-  REQUIRE_MESSAGE(compiled.has_value(), (compiled ? "" : compiled.error().message));
-  for (const aot::Finding& finding : aot::verify_metallib(compiled->targets.at(0).metallib))
-    CHECK_MESSAGE(false, finding.to_line());
+  CHECK(findings_of(text) == "");
   CHECK(error_of("struct Q { float x; };\nkernel void k(object_data Q& q [[buffer(0)]]) {}") ==
         "parameter 'q': a kernel function is given no reference to address space 'object_data'");
 }

@@ -5,6 +5,7 @@
 #include "air/passes/support.hpp"
 #include "kernel_ir/attributes.hpp"
 #include "kernel_ir/builtins.hpp"
+#include "kernel_ir/handles.hpp"
 
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -24,20 +25,13 @@ std::string_view foreign_target(llvm::StringRef name) {
   return {};
 }
 
-/// The address of a visible function, as it is in the table.
-bool is_of_table(const llvm::Value& address) {
-  const auto* asked = llvm::dyn_cast<llvm::CallInst>(address.stripPointerCasts());
-  return asked != nullptr && asked->getCalledFunction() != nullptr &&
-         asked->getCalledFunction()->getName() == "air.get_function_pointer_visible_function_table";
-}
-
 Result<void> check_call(const llvm::CallBase& call, bool allow_undefined) {
   if (call.isInlineAsm()) return refuse(call, "inline assembly is of the input's own target and cannot be translated");
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) {
     if (llvm::isa<llvm::Function>(call.getCalledOperand()->stripPointerCasts()))
       return refuse(call, "the call's type is not the type of the function it calls");
-    if (is_of_table(*call.getCalledOperand())) return {};
+    if (kernel_ir::is_call_of_table(call)) return {};
     return refuse(call, "calls through a pointer; AIR has direct calls only, and those of functions in a table");
   }
   const llvm::StringRef name = callee->getName();

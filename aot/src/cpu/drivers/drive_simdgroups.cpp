@@ -208,12 +208,8 @@ class LaneDriver {
       llvm::BasicBlock* block = builder.block("site" + std::to_string(sites_[i].number));
       choice->addCase(builder.getInt32(sites_[i].number), block);
       builder.SetInsertPoint(block);
-      if (meeting != nullptr) {
-        const std::string place = llvm::cast<llvm::MDString>(meeting->getOperand(1))->getString().str();
-        call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
-                   {frame.number(1), frame.number(2), llvm::mdconst::extract<llvm::ConstantInt>(meeting->getOperand(0)),
-                    place_text(context_.module, place)});
-      }
+      if (meeting != nullptr)
+        call_meet(builder, context_.module, frame.dispatch(), frame.number(1), frame.number(2), *meeting);
       if (sites_[i].kind != MeetingPoint::Kind::collective) {
         builder.CreateBr(done);
         continue;

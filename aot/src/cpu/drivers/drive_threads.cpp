@@ -109,13 +109,9 @@ class InStep {
   void run_in_order(FlowBuilder& builder, const Frame& frame, unsigned number, const BuiltinValues& builtins,
                     llvm::Value* threads, llvm::Type* answers, const RunThread& run_thread, llvm::Value*& answer) {
     llvm::Type* i32 = builder.getInt32Ty();
-    if (const auto meeting = meetings_.find(number); meeting != meetings_.end()) {
-      const std::string place = llvm::cast<llvm::MDString>(meeting->second->getOperand(1))->getString().str();
-      call_watch(builder, frame.dispatch(), offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
-                 {builder.getInt32(SMELT_CPU_MEET_ALL), builder.getInt32(0),
-                  llvm::mdconst::extract<llvm::ConstantInt>(meeting->second->getOperand(0)),
-                  place_text(context_.module, place)});
-    }
+    if (const auto meeting = meetings_.find(number); meeting != meetings_.end())
+      call_meet(builder, context_.module, frame.dispatch(), builder.getInt32(SMELT_CPU_MEET_ALL), builder.getInt32(0),
+                *meeting->second);
     const std::array<llvm::Value*, 2> size{builtins.get(Builtin::threads_per_threadgroup, 0),
                                            builtins.get(Builtin::threads_per_threadgroup, 1)};
     llvm::AllocaInst* last = builder.variable(answers, "answer");

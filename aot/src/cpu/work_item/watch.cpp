@@ -300,7 +300,8 @@ class ThreadWatcher {
   /// What follows is put where only the first thread of a SIMD group comes.
   llvm::Instruction* of_first_lane(llvm::Instruction& before) {
     llvm::IRBuilder<> builder(&before);
-    llvm::Value* is_first = builder.CreateICmpEQ(builder.CreateAnd(thread_, builder.getInt32(31)), builder.getInt32(0));
+    llvm::Value* is_first =
+        builder.CreateICmpEQ(builder.CreateAnd(thread_, builder.getInt32(kSimdWidth - 1)), builder.getInt32(0));
     return llvm::SplitBlockAndInsertIfThen(is_first, &before, false);
   }
 
@@ -520,6 +521,14 @@ class ThreadWatcher {
 };
 
 }  // namespace
+
+void call_meet(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* dispatch, llvm::Value* first,
+               llvm::Value* threads, const llvm::MDNode& meeting) {
+  const std::string place = llvm::cast<llvm::MDString>(meeting.getOperand(1))->getString().str();
+  call_watch(
+      builder, dispatch, offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
+      {first, threads, llvm::mdconst::extract<llvm::ConstantInt>(meeting.getOperand(0)), place_text(module, place)});
+}
 
 void watch_threads(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects) {
   ThreadWatcher(item, checks, objects).run();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks beyond bounds: code that tells the loader what its threads do (smelt_cpu_watch). The loader keeps the books
-// (loader/src/device/cpu/watcher.hpp); here is what reaches it: calls, and code
-// that does itself what most accesses need (smelt_cpu_cells).
+// (loader/src/device/cpu/watcher.hpp); here is what reaches it: calls, and
+// code that does itself what most accesses need (smelt_cpu_cells).
 #pragma once
 
 #include "smelt/base/checks.hpp"
@@ -22,6 +22,10 @@ inline constexpr char kPlaceMetadata[] = "smelt.place";
 
 /// On calls at which threads meet: what smelt_cpu_watch::meet is told of them, {i32 flags, text}.
 inline constexpr char kMeetMetadata[] = "smelt.meet";
+
+/// Tells it, of threads first + i for each bit i of `threads`.
+void call_meet(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* dispatch, llvm::Value* first,
+               llvm::Value* threads, const llvm::MDNode& meeting);
 
 /// Puts what tells the loader before each access, barrier and operation of a SIMD group of a work item whose accesses
 /// are checked already. Places are those of the debug info, which is not needed afterwards.

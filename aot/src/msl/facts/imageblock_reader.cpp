@@ -88,7 +88,7 @@ bool ImageblockReader::read(const clang::ParmVarDecl& parameter, unsigned source
   }
   const char* const word = is_implicit ? "implicit" : "explicit";
   for (const ParameterFact& other : fact_.parameters)
-    if (other.words.size() > 1 && other.words[0] == kImageblockKind && other.words[1] == word) {
+    if (is_imageblock(other) && other.words[1] == word) {
       refuse(at, "parameter '{}': '{}' is the imageblock with {} layout already", name, other.name, word);
       return true;
     }

@@ -15,6 +15,10 @@ namespace smelt::aot::msl {
 /// The kind of an imageblock's parameter, behind which the layout stands.
 inline constexpr std::string_view kImageblockKind = "air.imageblock";
 
+inline bool is_imageblock(const ParameterFact& parameter) {
+  return !parameter.words.empty() && parameter.words[0] == kImageblockKind;
+}
+
 /// imageblock<T, L>: adds to one function's facts. What Metal does not allow is an error at the user's line.
 class ImageblockReader {
  public:

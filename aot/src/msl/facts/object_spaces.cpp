@@ -25,12 +25,6 @@
 namespace smelt::aot::msl {
 namespace {
 
-constexpr const char* word_of(unsigned space) {
-  constexpr const char* kWords[] = {"thread", "device",     "constant", "threadgroup", "threadgroup_imageblock",
-                                    "",       "object_data"};
-  return kWords[space];
-}
-
 class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
  public:
   explicit ObjectSpaces(clang::Sema& sema) : sema_(sema) {}
@@ -197,7 +191,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     error(at,
           "no matching function for call to '{}': the one that fits the arguments takes a reference to 'thread' "
           "memory, and this object is in '{}'",
-          function.getNameAsString(), word_of(space));
+          function.getNameAsString(), space_word(space));
   }
 
   void note_call_by_pointer(const clang::CallExpr& call) {
@@ -245,7 +239,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     error(at,
           "no matching member function for call to '{}': the one that fits the arguments takes an object in "
           "'thread' memory, and this one is in '{}'",
-          method.getNameAsString(), word_of(space));
+          method.getNameAsString(), space_word(space));
   }
 
   /// What makes an object makes its members and bases where the object lies, and Clang takes the thread's constructors
@@ -279,7 +273,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
     error(at,
           "'{}' has a constructor of its own for '{}' memory, and what is made as a part of an object there is made by "
           "the one for 'thread' memory, which does something else",
-          taken.getNameAsString(), word_of(space));
+          taken.getNameAsString(), space_word(space));
   }
 
   void report(const SpaceFlow::Fault& fault) {
@@ -293,7 +287,7 @@ class ObjectSpaces : public clang::RecursiveASTVisitor<ObjectSpaces> {
           "'{}' names no address space and {} '{}'{}, which has variants for spaces; so it cannot be called on "
           "an object in '{}' memory",
           method->getNameAsString(), fault.use.of_object ? "calls" : "hands its object to", name,
-          fault.use.of_object ? " of its object" : "", word_of(space));
+          fault.use.of_object ? " of its object" : "", space_word(space));
     if (fault.use.of_object) return error_of_object(at, *fault.use.taken, space);
     error_of_argument(at, *fault.use.taken, space);
   }

@@ -366,8 +366,7 @@ class Reader {
                    fact.is_reference ? "reference" : "pointer");
     if (fact.space > 3)
       return error(at, "parameter '{}': a {} is given no {} to address space '{}'", fact.name,
-                   stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer",
-                   fact.space == 4 ? "threadgroup_imageblock" : "object_data");
+                   stage_function(kernel.stage), fact.is_reference ? "reference" : "pointer", space_word(fact.space));
     if (pointee->isFunctionType()) return error(at, "a kernel cannot take a pointer to a function");
     if (pointee->isPointerType())
       return error(at, "parameter '{}' is a pointer to a pointer; argument buffers are not supported", fact.name);

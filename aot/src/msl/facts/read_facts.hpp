@@ -46,6 +46,8 @@ std::string metal_name(clang::QualType type, const clang::ASTContext& context);
 
 /// AIR's number of the space that a pointer or reference to `pointee` has: 1 device, 2 constant, 3 threadgroup, else 0.
 unsigned space_of(clang::QualType pointee);
+/// "device" of 1: what Metal calls a space of that number, which must be one of its own.
+const char* space_word(unsigned space);
 
 /// Whether a class is of Metal's library: in namespace metal, or in one inside.
 bool is_library(const clang::CXXRecordDecl& record);

@@ -108,6 +108,12 @@ std::string metal_name(clang::QualType type, const clang::ASTContext& context) {
   return plain.getAsString(policy);
 }
 
+const char* space_word(unsigned space) {
+  constexpr const char* kWords[] = {"thread", "device",     "constant", "threadgroup", "threadgroup_imageblock",
+                                    "",       "object_data"};
+  return kWords[space];
+}
+
 unsigned space_of(clang::QualType pointee) {
   switch (pointee.getAddressSpace()) {
     case clang::LangAS::sycl_global_device:

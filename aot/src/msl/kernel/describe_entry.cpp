@@ -145,8 +145,7 @@ void describe_entry(llvm::Function& entry, const KernelFact& kernel, const std::
     // AIR says no more of control points than of each member.
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgName, fact.members.empty() ? fact.name : std::string());
     // No code names an imageblock, and Apple's compiler never calls it unused.
-    const bool is_imageblock = !fact.words.empty() && fact.words[0] == kImageblockKind;
-    const bool is_unused = argument.use_empty() && !is_imageblock;
+    const bool is_unused = argument.use_empty() && !is_imageblock(fact);
     kernel_ir::set_parameter(entry, index, kernel_ir::kArgUnused, is_unused ? "true" : "false");
   }
 }

@@ -23,12 +23,15 @@ std::string plane_suffix(unsigned lanes, unsigned bits, bool is_float) {
   return fmt::format("{}{}{}", lanes > 1 ? fmt::format("v{}", lanes) : "", is_float ? 'f' : 'i', bits);
 }
 
+std::string plane_suffix(const ValueShape& shape) {
+  return plane_suffix(shape.lanes, shape.bits, shape.is_float);
+}
+
 class ImageblockLowering {
  public:
   ImageblockLowering(llvm::Module& module, const KernelFact& kernel) : module_(module), kernel_(kernel) {
     for (const ParameterFact& one : kernel.parameters)
-      if (one.words.size() > 1 && one.words[0] == kImageblockKind)
-        (one.words[1] == "implicit" ? implicit_ : explicit_) = &one;
+      if (is_imageblock(one)) (one.words[1] == "implicit" ? implicit_ : explicit_) = &one;
   }
 
   Result<void> run() {
@@ -105,8 +108,7 @@ class ImageblockLowering {
     for (const ResultFact& plane : implicit_->planes) {
       const ValueShape& shape = plane.value;
       llvm::Value* value = emit(
-          builder, "air.load.implicit_imageblock." + plane_suffix(shape.lanes, shape.bits, shape.is_float),
-          value_type(module_.getContext(), shape),
+          builder, "air.load.implicit_imageblock." + plane_suffix(shape), value_type(module_.getContext(), shape),
           {builder.getInt32(colour_of(plane)), call.getArgOperand(1), call.getArgOperand(2), call.getArgOperand(3)},
           llvm::MemoryEffects::readOnly());
       builder.CreateStore(value, member(builder, call.getArgOperand(0), plane.offset.value_or(0)));
@@ -118,9 +120,7 @@ class ImageblockLowering {
     SMELT_TRY_VOID(want(implicit_, "implicit", "write"));
     llvm::IRBuilder<> builder(&call);
     for (const ResultFact& plane : implicit_->planes)
-      emit(builder,
-           "air.store.implicit_imageblock." + plane_suffix(plane.value.lanes, plane.value.bits, plane.value.is_float),
-           builder.getVoidTy(),
+      emit(builder, "air.store.implicit_imageblock." + plane_suffix(plane.value), builder.getVoidTy(),
            {load(builder, call, plane, 0), builder.getInt32(colour_of(plane)), call.getArgOperand(1),
             call.getArgOperand(2), call.getArgOperand(3)},
            llvm::MemoryEffects::writeOnly());
@@ -139,10 +139,7 @@ class ImageblockLowering {
     llvm::IRBuilder<> builder(&call);
     if (is_implicit) {
       for (const ResultFact& plane : implicit_->planes)
-        emit(builder,
-             "air.store.implicit_imageblock.mask." +
-                 plane_suffix(plane.value.lanes, plane.value.bits, plane.value.is_float),
-             builder.getVoidTy(),
+        emit(builder, "air.store.implicit_imageblock.mask." + plane_suffix(plane.value), builder.getVoidTy(),
              {load(builder, call, plane, 0), builder.getInt32(colour_of(plane)), call.getArgOperand(1),
               call.getArgOperand(2)},
              llvm::MemoryEffects::writeOnly());
@@ -166,9 +163,7 @@ class ImageblockLowering {
                      unsigned element) {
     const uint64_t offset = place_of(plane, element);
     const uint64_t align = llvm::MinAlign(explicit_->align, offset);
-    emit(builder,
-         "air.store.imageblock.mask." + plane_suffix(plane.value.lanes, plane.value.bits, plane.value.is_float),
-         builder.getVoidTy(),
+    emit(builder, "air.store.imageblock.mask." + plane_suffix(plane.value), builder.getVoidTy(),
          {load(builder, call, plane, element), member(builder, data, offset), call.getArgOperand(2),
           builder.getInt32(static_cast<uint32_t>(align)), builder.getFalse()},
          llvm::MemoryEffects::writeOnly());

@@ -395,10 +395,9 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   smelt_cpu_dispatch& dispatch = prelude.dispatch;
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
   const FloatMode mode;
-  // Pages of its own: what is known of memory is known by pages, of which none is a buffer's too.
-  constexpr uint64_t kPageBytes = 4096;
-  constexpr std::align_val_t kPage{kPageBytes};
-  const uint64_t bytes = round_up<uint64_t>(prelude.scratch_bytes + kBehindScratch, kPageBytes);
+  // Pages of its own: what is known of values is known by pages, of which none is a buffer's too.
+  constexpr std::align_val_t kPage{ValueShadow::kPageBytes};
+  const uint64_t bytes = round_up<uint64_t>(prelude.scratch_bytes + kBehindScratch, ValueShadow::kPageBytes);
   const std::unique_ptr<void, void (*)(void*)> memory(::operator new(bytes, kPage, std::nothrow),
                                                       [](void* at) { ::operator delete(at, kPage); });
   void* const scratch = memory.get();

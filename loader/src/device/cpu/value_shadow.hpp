@@ -13,14 +13,15 @@ namespace smelt::loader {
 
 class ValueShadow {
  public:
+  static constexpr unsigned kPageBits = 12;
+  static constexpr uint64_t kPageBytes = uint64_t{1} << kPageBits;
+
   /// Shadow of `bytes` bytes: to be read, or to be written. Good until the next call.
   std::byte* at(uint64_t address, uint64_t bytes, bool is_write);
   /// Nobody has written them.
   void forget(uint64_t address, uint64_t bytes);
 
  private:
-  static constexpr unsigned kPageBits = 12;
-  static constexpr uint64_t kPageBytes = uint64_t{1} << kPageBits;
   static constexpr uint64_t kMostBytes = 4096;
   using Page = std::array<std::byte, kPageBytes>;
 

@@ -349,10 +349,11 @@ void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t a
   bool is_pending = false;
   if (races_with(write)) {
     // Whether the second write changes anything is seen when it is done.
-    std::vector<Pending>& waiting = is_part_ ? parts_ : pending_;
+    const bool is_part = (sites_[now.site()].flags & SMELT_CPU_ACCESS_PART) != 0;
+    std::vector<Pending>& waiting = is_part ? parts_ : pending_;
     if (now.is_write() && !now.is_atomic() && !write.is_atomic() &&
-        waiting.size() < (is_part_ ? kMostParts : kMostPending)) {
-      is_pending = !is_part_;
+        waiting.size() < (is_part ? kMostParts : kMostPending)) {
+      is_pending = !is_part;
       Pending& one = waiting.emplace_back();
       one.before = write;
       one.now = now;
@@ -423,8 +424,7 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, uint32
   const bool is_write = (flags & SMELT_CPU_ACCESS_WRITES) != 0;
   // A SIMD group acts as one: its first thread tells of it.
   if ((flags & SMELT_CPU_ACCESS_SIMDGROUP) != 0 && local_ % kSimdThreads != 0) return;
-  is_part_ = (flags & SMELT_CPU_ACCESS_PART) != 0;
-  if (is_part_ && bytes == 0) return settle_parts(local_);
+  if ((flags & SMELT_CPU_ACCESS_PART) != 0 && bytes == 0) return settle_parts(local_);
   if ((flags & SMELT_CPU_ACCESS_MAY_FENCE) != 0) {
     observed_[thread_].insert(at);
     if (is_write && fenced_.contains(thread_)) {

@@ -189,7 +189,6 @@ class Watcher {
   };
   std::vector<Pending> pending_;
   std::vector<Pending> parts_;  ///< of operations that are not done
-  bool is_part_ = false;        ///< what is told now
   std::map<std::tuple<Finding::Kind, const char*, const char*>, Told> findings_;
 };
 

@@ -44,8 +44,7 @@ def declared(text):
             name = statement[-1] if statement else ""
             if token == "(" and re.fullmatch(r"[A-Za-z]\w*", name) and name not in NO_NAMES | set(scopes):
                 own = any(part.startswith("_") for scope in scopes for part in scope.split("::"))
-                # Behind a colon is what a constructor initialises.
-                # Behind an equals sign is a value.
+                # Behind a colon is what a constructor initialises, behind an equals sign a value.
                 if not own and "operator" not in statement and ":" not in statement and statement[-2:-1] != ["="]:
                     yield "::".join([scope for scope in scopes if scope not in ("", "metal")] + [name])
             depth = 0

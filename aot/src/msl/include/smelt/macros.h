@@ -11,8 +11,8 @@
 
 /// The driver inlines every function that is no kernel.
 #define __SMELT_INLINE inline
-/// The statement once for each component or column, `i` a constant. No loop: nothing unrolls one before AIR is written,
-/// and one that picks a component by its number keeps the vector in memory.
+/// The statement once for each of 2 to 4 components or columns, `i` a constant. No loop: nothing unrolls one before AIR
+/// is written, and one that picks a component by its number keeps the vector in memory.
 #define __SMELT_EACH(i, count, ...) \
   {                                 \
     constexpr int i = 0;            \

@@ -96,12 +96,8 @@ struct __components {
   __SMELT_INLINE constexpr __components() {}
   template <class A>
   __SMELT_INLINE constexpr void append(A value) {
-    // Without a loop: it would still be one, through memory, where the parts meet in a vector.
     if constexpr (__shape<A>::is_vector) {
-      append(value.__at(0));
-      append(value.__at(1));
-      if constexpr (__shape<A>::count > 2) append(value.__at(2));
-      if constexpr (__shape<A>::count > 3) append(value.__at(3));
+      __SMELT_EACH(i, __shape<A>::count, append(value.__at(i)));
     } else {
       e[filled++] = static_cast<T>(value);
     }
@@ -145,11 +141,11 @@ namespace __vectors {
   }                                                                                           \
   __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) {                    \
     constexpr int at[] = {__VA_ARGS__};                                                       \
-    __SMELT_EACH(i, count, __set(at[i], value.__at(i)))                                       \
+    __SMELT_EACH(i, count, __set(at[i], value.__at(i)));                                      \
   }                                                                                           \
   __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {                     \
     constexpr int at[] = {__VA_ARGS__};                                                       \
-    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i))                                       \
+    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i));                                      \
   }                                                                                           \
   __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
 
@@ -236,7 +232,7 @@ namespace __vectors {
   __SMELT_INLINE constexpr E __n() const {                                                               \
     if (!__builtin_is_constant_evaluated()) return __v;                                                  \
     T all[N] = {};                                                                                       \
-    __SMELT_EACH(i, N, all[i] = __at(i))                                                                 \
+    __SMELT_EACH(i, N, all[i] = __at(i));                                                                \
     return __native_of<T>(all);                                                                          \
   }                                                                                                      \
   template <class M>                                                                                     \
@@ -473,11 +469,11 @@ struct vec<__extended<T, N>> {
   }                                                                        \
   __SMELT_INLINE constexpr void __put_##name(metal::vec<T, count> value) { \
     constexpr int at[] = {__VA_ARGS__};                                    \
-    __SMELT_EACH(i, count, __set(at[i], value.__at(i)))                    \
+    __SMELT_EACH(i, count, __set(at[i], value.__at(i)));                   \
   }                                                                        \
   __SMELT_INLINE void __put_##name(metal::vec<T, count> value) volatile {  \
     constexpr int at[] = {__VA_ARGS__};                                    \
-    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i))                    \
+    __SMELT_EACH(i, count, (&x)[at[i]] = value.__at(i));                   \
   }                                                                        \
   __declspec(property(get = __get_##name, put = __put_##name)) metal::vec<T, count> name, colours;
 
@@ -568,7 +564,7 @@ struct vec<__extended<T, N>> {
   template <class P>                                                                             \
     requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                      \
   __SMELT_INLINE packed_vec(P& other) {                                                          \
-    __SMELT_EACH(i, N, (&x)[i] = (&other.x)[i])                                                  \
+    __SMELT_EACH(i, N, (&x)[i] = (&other.x)[i]);                                                 \
   }                                                                                              \
   template <class P>                                                                             \
     requires(__is_volatile(P) && __is_same(__smelt_plain_t<P>, packed_vec))                      \
@@ -578,7 +574,7 @@ struct vec<__extended<T, N>> {
   template <class P>                                                                             \
     requires(__is_volatile(P))                                                                   \
   __SMELT_INLINE P& operator=(this P& self, packed_vec value) {                                  \
-    __SMELT_EACH(i, N, (&self.x)[i] = (&value.x)[i])                                             \
+    __SMELT_EACH(i, N, (&self.x)[i] = (&value.x)[i]);                                            \
     return self;                                                                                 \
   }                                                                                              \
   __SMELT_PACKED_ARITHMETIC(+)                                                                   \

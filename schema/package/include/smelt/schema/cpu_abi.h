@@ -152,7 +152,7 @@ struct smelt_cpu_stamp {
   uint64_t device;
   uint64_t threadgroup;
   uint64_t threadgroup_since;
-  uint64_t unused;
+  uint64_t unused;  ///< a thread's place is found by a shift
 };
 
 /// The texts and kinds of a kernel's accesses: {flags, offset of the text from here} by site.
