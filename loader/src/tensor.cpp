@@ -33,6 +33,22 @@ const TensorElement* element_of(ScalarType scalar) {
   return found != std::end(kTensorElements) ? found : nullptr;
 }
 
+constexpr uint64_t kMostTensorExtent = std::numeric_limits<int32_t>::max();  // and stride
+constexpr uint64_t kEndlessReach = std::numeric_limits<uint64_t>::max() / 16;
+
+/// Elements from the first to the last, gaps among them; kEndlessReach: so many or more. Numbers are at most
+/// kMostTensorExtent.
+uint64_t reach_of(const std::vector<uint64_t>& extents, const std::vector<uint64_t>& strides) {
+  uint64_t last = 0;
+  bool is_empty = false;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    is_empty |= extents[i] == 0;
+    last += extents[i] == 0 ? 0 : (extents[i] - 1) * strides[i];
+    if (last >= kEndlessReach) return kEndlessReach;
+  }
+  return is_empty ? 0 : last + 1;
+}
+
 /// 2 of "tensor<half, dextents<int, 2>>" and of "tensor<half, extents<int, 16, 8>>"; nothing for what is not read.
 std::optional<int32_t> rank_of_type(std::string_view type) {
   const auto behind = [&](std::string_view word) {
@@ -79,28 +95,25 @@ Result<void> Encoder::set_tensor(uint32_t index, const ArrayView& array) {
                 "int32",
                 index);
   TensorShape shape{std::string(element->name), {array.shape.rbegin(), array.shape.rend()}, {}};
-  uint64_t next = 1, last = 0;
-  bool is_empty = false;
+  uint64_t next = 1;
   for (size_t i = 0; i < rank; ++i) {
     const uint64_t extent = shape.extents[i];
     const int64_t bytes = array.strides.empty() ? 0 : array.strides[rank - 1 - i];
-    const bool counts =
-        !array.strides.empty() && extent > 1;  // where a single element would be followed by is no matter
+    // What would follow a single element is no matter.
+    const bool counts = !array.strides.empty() && extent > 1;
     if (counts && (bytes < 0 || static_cast<uint64_t>(bytes) % element->bytes != 0))
       return fail(Errc::invalid_argument, "set_tensor({}): a stride of {} bytes is no number of elements", index,
                   bytes);
     shape.strides.push_back(counts ? static_cast<uint64_t>(bytes) / element->bytes : next);
-    constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
-    if (extent > kMost || shape.strides[i] > kMost)
-      return fail(Errc::invalid_argument, "set_tensor({}): extents and strides are at most {}", index, kMost);
-    next = extent * shape.strides[i];
-    if (next > kMost) next = kMost + 1;
-    is_empty |= extent == 0;
-    last += extent == 0 ? 0 : (extent - 1) * shape.strides[i];
-    if (last > std::numeric_limits<uint64_t>::max() / 16)
-      return fail(Errc::invalid_argument, "set_tensor({}): an array of more bytes than there are", index);
+    if (extent > kMostTensorExtent || shape.strides[i] > kMostTensorExtent)
+      return fail(Errc::invalid_argument, "set_tensor({}): extents and strides are at most {}", index,
+                  kMostTensorExtent);
+    next = std::min(extent * shape.strides[i], kMostTensorExtent + 1);
   }
-  const uint64_t bytes = is_empty ? 0 : (last + 1) * element->bytes;
+  const uint64_t reach = reach_of(shape.extents, shape.strides);
+  if (reach == kEndlessReach)
+    return fail(Errc::invalid_argument, "set_tensor({}): an array of more bytes than there are", index);
+  const uint64_t bytes = reach * element->bytes;
   return bind_tensor(index, {array.data, static_cast<size_t>(bytes)}, 0, shape);
 }
 
@@ -117,11 +130,12 @@ Result<void> Encoder::bind_tensor(uint32_t index, std::span<std::byte> memory, u
                 "many strides or none; got '{}', {} extents and {} strides",
                 index, int{SMELT_CPU_TENSOR_RANK}, shape.element, rank, shape.strides.size());
   smelt_cpu_tensor record{};
-  constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
-  uint64_t next = 1, last = 0, before = 1;
-  bool fits = offset <= memory.size(), is_empty = false;
+  std::vector<uint64_t> strides = shape.strides;
+  uint64_t next = 1, before = 1;
+  bool fits = offset <= memory.size();
   for (size_t i = 0; i < rank && fits; ++i) {
-    const uint64_t extent = shape.extents[i], stride = shape.strides.empty() ? next : shape.strides[i];
+    if (shape.strides.empty()) strides.push_back(next);
+    const uint64_t extent = shape.extents[i], stride = strides[i];
     if (i == 0 ? stride != 1 : stride < std::max(next, before))
       return fail(
           Errc::invalid_argument,
@@ -129,17 +143,14 @@ Result<void> Encoder::bind_tensor(uint32_t index, std::span<std::byte> memory, u
           "the one before times the extent there (dimension 0 is an array's last; a transposed array has to be "
           "copied)",
           index, fmt::join(shape.strides, ", "), fmt::join(shape.extents, ", "));
-    fits = extent <= kMost && stride <= kMost;
+    fits = extent <= kMostTensorExtent && stride <= kMostTensorExtent;
     if (!fits) break;
     record.extent[i] = static_cast<int32_t>(extent);
     record.stride[i] = static_cast<int32_t>(stride);
     next = extent * stride;
     before = stride;
-    is_empty |= extent == 0;
-    last += extent == 0 ? 0 : (extent - 1) * stride;  // at most 8 * 2^62: checked below before it can wrap
-    fits = last <= memory.size() || is_empty;
   }
-  if (fits && !is_empty) fits = (last + 1) * element->bytes <= memory.size() - offset;
+  fits = fits && reach_of(shape.extents, strides) <= (memory.size() - offset) / element->bytes;
   if (!fits)
     return fail(Errc::invalid_argument,
                 "set_tensor({}): elements {} of '{}' from byte {} on leave a buffer of {} bytes", index,
