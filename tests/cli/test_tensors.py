@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 import unittest
 
 import npy
@@ -78,9 +79,12 @@ def facts(listing):
 
 
 class TensorTest(CliTest):
-    def setUp(self):
-        super().setUp()
-        os.environ["SMELT_STORE"] = str(self.folder / "store")
+    @classmethod
+    def setUpClass(cls):
+        # One store for all: the headers of Metal 4 are precompiled once, not in each test.
+        store = tempfile.TemporaryDirectory(prefix="smelt-cli-")
+        cls.addClassCleanup(store.cleanup)
+        os.environ["SMELT_STORE"] = store.name
 
     def source(self, text, name="k"):
         path = self.folder / f"{name}.metal"
