@@ -110,3 +110,18 @@ define void @k(ptr %p, ptr %q) "smelt.kernel" {
   %a = atomicrmw umax ptr %p, i64 1 monotonic
   ret void
 }
+;;; atomic loads of memory that nobody else writes are plain ones
+; expect: load i32, ptr addrspace(2) %p
+; expect: load i32, ptr %
+; never: load atomic
+; never: @air.atomic
+define void @k(ptr addrspace(2) %p, ptr addrspace(1) %q, i32 %i) "smelt.kernel" {
+  %m = alloca [4 x i32]
+  %w = getelementptr [4 x i32], ptr %m, i32 0, i32 %i
+  store volatile i32 5, ptr %w
+  %a = load atomic i32, ptr addrspace(2) %p monotonic, align 4
+  %b = load atomic i32, ptr %w monotonic, align 4
+  %s = add i32 %a, %b
+  store i32 %s, ptr addrspace(1) %q
+  ret void
+}
