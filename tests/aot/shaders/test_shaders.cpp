@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random shaders through glslang, SPIRV-Cross and our compiler, against the same GLSL drawn by lavapipe.
-// SMELT_SHADERS=N takes N shaders instead of the few of every day, SMELT_SHADERS_FIRST=N begins with another seed;
-// shaders that differ are left in the folder that SMELT_SHADERS_KEEP names.
+// SMELT_SHADERS=N takes N shaders of each stage instead of the few of every day, SMELT_SHADERS_FIRST=N begins with
+// another seed; shaders that differ are left in the folder that SMELT_SHADERS_KEEP names.
 #include "smelt/loader/texture.hpp"
 
 #include "files.hpp"
@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEveryDay = 30;
+constexpr uint64_t kEveryDay = 20;
 constexpr uint64_t kBatch = 50;
 
 uint64_t number_of(const char* variable, uint64_t otherwise) {
@@ -65,7 +65,8 @@ struct Translated {
 };
 
 std::string file_of(uint64_t seed, GlslStage stage) {
-  return fmt::format("{}.{}", seed, stage == GlslStage::vertex ? "vert" : "frag");
+  const char* const suffix = stage == GlslStage::vertex ? "vert" : stage == GlslStage::fragment ? "frag" : "comp";
+  return fmt::format("{}.{}", seed, suffix);
 }
 
 /// What glslang sets up at its start costs as much as twenty shaders: it gets all of a batch at once.
@@ -87,7 +88,9 @@ void translate_to_spirv(const fs::path& folder, std::span<const Drawn> batch, Gl
 Translated translate(const fs::path& folder, uint64_t seed, GlslStage stage) {
   const std::string name = file_of(seed, stage);
   const std::string said =
-      run_tool(folder, fmt::format("spirv-cross metal/{0}.spv --msl --msl-version 20300 --output {0}.metal", name));
+      run_tool(folder, fmt::format("spirv-cross metal/{0}.spv --msl --msl-version 20300 --msl-decoration-binding "
+                                   "--output {0}.metal",
+                                   name));
   if (!said.empty()) throw std::runtime_error(said);
   Translated made{.metal = read_text(folder / (name + ".metal"))};
   const std::string words = read_text(folder / "vulkan" / (name + ".spv"));
@@ -126,7 +129,7 @@ Inputs random_inputs(uint64_t seed) {
 
 /// Quads of our side: the thread of a pixel.
 uint32_t place_of(GlslStage stage, uint32_t thread) {
-  if (stage == GlslStage::vertex) return thread;
+  if (stage != GlslStage::fragment) return thread;
   const uint32_t x = thread % kWidth, y = thread / kWidth;
   return 4 * (y / 2 * (kWidth / 2) + x / 2) + (y & 1) * 2 + (x & 1);
 }
@@ -137,9 +140,14 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
   const aot::KernelInfo& info = compiled.info("main0");
   Launch launch;
   launch.grid = {kThreads, 1, 1};
-  launch.group = {kThreads, 1, 1};
+  launch.group = {stage == GlslStage::compute ? kGroup : kThreads, 1, 1};
   ShaderConstants constants = inputs.constants;
   launch.buffers[0] = {&constants, sizeof constants};
+  std::vector<ShaderInputs> all = inputs.threads;
+  std::vector<JudgedThread> results(kThreads);
+  for (JudgedThread& one : results)
+    for (auto& output : one.output) output.fill(kNotWritten);
+  if (stage == GlslStage::compute) launch.bind(1, all).bind(3, results);
   std::map<std::string, std::vector<uint32_t>> arrays;
   for (const aot::ArgumentInfo& array : info.arrays) {
     auto& words = arrays[(array.kind == ArgumentKind::stage_input ? "in." : "out.") + array.name];
@@ -165,10 +173,10 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
        .magnify = loader::SamplerDescriptor::Filter::linear,
        .minify = loader::SamplerDescriptor::Filter::linear});
   REQUIRE(sampler);
-  launch.textures[0] = &(*texture)->cpu();
-  launch.samplers[0] = &(*sampler)->cpu();
+  launch.textures[2] = &(*texture)->cpu();
+  launch.samplers[2] = &(*sampler)->cpu();
   compiled.run("main0", launch);
-  std::vector<JudgedThread> results(kThreads);
+  if (stage == GlslStage::compute) return results;
   const auto discarded = arrays.find("out.discarded");
   // A condition that can never hold leaves no trace.
   if (discarded != arrays.end()) CHECK(shader.discards);
@@ -178,7 +186,6 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
         discarded != arrays.end() && reinterpret_cast<const char*>(discarded->second.data())[place] != 0;
     for (unsigned output = 0; output < 2; ++output) {
       auto& to = results[thread].output[output];
-      to.fill(kNotWritten);
       const auto found = arrays.find(fmt::format("out.r{}", output));
       REQUIRE(found != arrays.end());
       if (!is_out) std::memcpy(to.data(), &found->second[size_t{4} * place], 16);
@@ -253,6 +260,10 @@ TEST_CASE("random fragment shaders have lavapipe's colours") {
 
 TEST_CASE("random vertex shaders have lavapipe's results") {
   compare_stage(GlslStage::vertex);
+}
+
+TEST_CASE("random compute shaders have lavapipe's results") {
+  compare_stage(GlslStage::compute);
 }
 
 }  // namespace smelt::test
