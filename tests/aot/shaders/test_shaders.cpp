@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random shaders through glslang, SPIRV-Cross and our compiler, against the same GLSL drawn by lavapipe.
-// SMELT_SHADERS=N takes N shaders of each stage instead of the few of every day, SMELT_SHADERS_FIRST=N begins with
-// another seed; shaders that differ are left in the folder that SMELT_SHADERS_KEEP names.
+// SMELT_SHADERS=N takes N vertex shaders, N fragment and a fifth of it compute shaders instead of the few of every day.
+// SMELT_SHADERS_FIRST=N begins with another seed; shaders that differ are left in the folder that SMELT_SHADERS_KEEP
+// names.
 #include "smelt/loader/texture.hpp"
 
 #include "files.hpp"
@@ -27,8 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEveryDay = 20;
+constexpr uint64_t kEveryDay = 16;
 constexpr uint64_t kBatch = 50;
+constexpr uint64_t kComputeCost = 5;  ///< as many of the other stages take as long
 
 uint64_t number_of(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -236,7 +238,9 @@ void compare_stage(GlslStage stage) {
   auto opened = ShaderJudge::open();
   if (!opened) return skipped(opened.error().message);
   if (!have_tools()) return skipped("there are no glslc and spirv-cross");
-  const uint64_t first = number_of("SMELT_SHADERS_FIRST", 1), count = number_of("SMELT_SHADERS", kEveryDay);
+  const uint64_t first = number_of("SMELT_SHADERS_FIRST", 1);
+  uint64_t count = number_of("SMELT_SHADERS", kEveryDay);
+  if (stage == GlslStage::compute) count = (count + kComputeCost - 1) / kComputeCost;
   for (uint64_t at = 0; at < count; at += kBatch) {
     const TemporaryFolder folder;
     std::vector<Drawn> batch;
