@@ -380,6 +380,8 @@ class Generator {
   };
 
   void statement(unsigned depth) {
+    // All threads of a group come by: not inside of a choice or a loop.
+    if (stage_ == GlslStage::compute && depth_ == 1 && one_in(3)) return one_in(3) ? sum() : exchange();
     const unsigned kind = depth == 0 || variables_.empty() ? 0 : whole(0, 9);
     if (kind < 4) return declare();
     Variable& changed = variables_[whole(0, static_cast<unsigned>(variables_.size()) - 1)];
@@ -461,6 +463,32 @@ class Generator {
     });
   }
 
+  /// Each thread reads what another one wrote.
+  void exchange() {
+    const Float given = clamped(vector(4, 2));
+    Variable made{join("x", std::to_string(count_++)), 4, given.bound, given.error};
+    const std::string other =
+        one_in(2) ? integer(2).text : join("int(own) ", one_in(2) ? "^ " : "+ ", constant_index());
+    line(join("exchanged[own] = ", given.text, ";"));
+    line("barrier();");
+    line(join("vec4 ", made.name, " = exchanged[(", other, ") & ", std::to_string(kGroup - 1), "];"));
+    line("barrier();");
+    variables_.push_back(made);
+  }
+  /// Integers, whose sum has no order; of it a float.
+  void sum() {
+    Variable made{join("x", std::to_string(count_++)), 1, 2, 0};
+    const char* const operation = std::array{"atomicAdd", "atomicXor", "atomicMax", "atomicOr"}[whole(0, 3)];
+    line("if (own == 0u) total = 0;");
+    line("barrier();");
+    line(join(operation, "(total, ", integer(2).text, ");"));
+    line("barrier();");
+    line(join("float ", made.name, " = float(total & 255) * 0.0078125;"));
+    line("barrier();");
+    variables_.push_back(made);
+  }
+  std::string constant_index() { return std::to_string(whole(0, kGroup - 1)); }
+
   void array() {
     const std::string name = join("t", std::to_string(count_++));
     Variable made{join("x", std::to_string(count_++)), 1, 0, 0};
@@ -488,39 +516,53 @@ class Generator {
   }
 
   std::string frame() const {
-    const bool is_vertex = stage_ == GlslStage::vertex;
-    const std::string index = is_vertex ? "gl_VertexIndex" : "(int(gl_FragCoord.y) * 16 + int(gl_FragCoord.x))";
     std::string text = "#version 450\n";
     text += "layout(std140, binding = 0) uniform Constants { vec4 c; ivec4 k; };\n";
+    text += stage_ == GlslStage::compute ? compute_frame() : drawn_frame();
+    return text + "}\n";
+  }
+
+  static constexpr const char* kFromBuffer =
+      "struct Inputs { vec4 a, b; ivec4 i; uvec4 u; };\n"
+      "layout(std430, binding = 1) readonly buffer All { Inputs all[]; };\n"
+      "vec4 a, b;\nivec4 i;\nuvec4 u;\n";
+  static constexpr const char* kToBuffer =
+      "vec4 r0, r1;\nlayout(std430, binding = 3) writeonly buffer Results { vec4 results[]; };\n";
+  static std::string read_inputs(const std::string& index) {
+    return join("  { Inputs one = all[", index, "]; a = one.a; b = one.b; i = one.i; u = one.u; }\n");
+  }
+  static std::string write_results(const std::string& index) {
+    return join("  results[2 * ", index, "] = r0;\n  results[2 * ", index, " + 1] = r1;\n");
+  }
+
+  /// The same on both sides: inputs and results are buffers.
+  std::string compute_frame() const {
+    const std::string size = std::to_string(kGroup), index = "gl_GlobalInvocationID.x";
+    return join("layout(local_size_x = ", size, ") in;\n", kFromBuffer, kToBuffer, "shared vec4 exchanged[", size,
+                "];\nshared int total;\n", helpers_, "void main() {\n  const uint own = gl_LocalInvocationIndex;\n",
+                read_inputs(index), body_, write_results(index));
+  }
+
+  std::string drawn_frame() const {
+    const bool is_vertex = stage_ == GlslStage::vertex;
+    const std::string index = is_vertex ? "gl_VertexIndex" : "(int(gl_FragCoord.y) * 16 + int(gl_FragCoord.x))";
+    std::string text;
     if (!is_vertex) text += "layout(binding = 2) uniform sampler2D image;\n";
     // Which of a quad's two differences a derivative is, is the implementation's choice: ours is the fine one.
     if (!is_vertex)
       text +=
           "#ifdef METAL\n#define DX dFdx\n#define DY dFdy\n#define WIDTH fwidth\n#else\n#define DX dFdxFine\n"
           "#define DY dFdyFine\n#define WIDTH fwidthFine\n#endif\n";
-    text += "#ifdef METAL\n";
     const char* const flat = is_vertex ? "" : "flat ";
-    text += join("layout(location = 0) in vec4 a;\nlayout(location = 1) in vec4 b;\n", "layout(location = 2) ", flat,
-                 "in ivec4 i;\nlayout(location = 3) ", flat, "in uvec4 u;\n");
-    text +=
-        "#else\nstruct Inputs { vec4 a, b; ivec4 i; uvec4 u; };\n"
-        "layout(std430, binding = 1) readonly buffer All { Inputs all[]; };\n"
-        "vec4 a, b;\nivec4 i;\nuvec4 u;\n#endif\n";
+    text += join("#ifdef METAL\nlayout(location = 0) in vec4 a;\nlayout(location = 1) in vec4 b;\n",
+                 "layout(location = 2) ", flat, "in ivec4 i;\nlayout(location = 3) ", flat, "in uvec4 u;\n#else\n",
+                 kFromBuffer, "#endif\n");
+    const char* const outputs = "layout(location = 0) out vec4 r0;\nlayout(location = 1) out vec4 r1;\n";
+    text += is_vertex ? join("#ifdef METAL\n", outputs, "#else\n", kToBuffer, "#endif\n") : outputs;
+    text += join(helpers_, "void main() {\n#ifndef METAL\n", read_inputs(index), "#endif\n", body_);
     if (is_vertex)
-      text +=
-          "#ifdef METAL\nlayout(location = 0) out vec4 r0;\nlayout(location = 1) out vec4 r1;\n#else\n"
-          "vec4 r0, r1;\nlayout(std430, binding = 3) writeonly buffer Results { vec4 results[]; };\n#endif\n";
-    else
-      text += "layout(location = 0) out vec4 r0;\nlayout(location = 1) out vec4 r1;\n";
-    text += helpers_;
-    text += "void main() {\n#ifndef METAL\n  { Inputs one = all[" + index +
-            "]; a = one.a; b = one.b; i = one.i; u = one.u; }\n#endif\n";
-    text += body_;
-    if (is_vertex)
-      text +=
-          "  gl_Position = vec4(r0.xyz, 1.0);\n#ifndef METAL\n  results[2 * gl_VertexIndex] = r0;\n"
-          "  results[2 * gl_VertexIndex + 1] = r1;\n#endif\n";
-    return text + "}\n";
+      text += join("  gl_Position = vec4(r0.xyz, 1.0);\n#ifndef METAL\n", write_results(index), "#endif\n");
+    return text;
   }
 
   std::mt19937_64 random_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random fragment and vertex shaders in GLSL, with how far a colour of theirs may be from that of another
+// Random fragment, vertex and compute shaders in GLSL, with how far a colour of theirs may be from that of another
 // implementation.
 //
 // The body is the same for both sides; only where its inputs come from differs (METAL or not). Each expression is made
@@ -32,7 +32,9 @@ struct ShaderConstants {
   int32_t k[4];  ///< as i
 };
 
-enum class GlslStage : uint8_t { vertex, fragment };
+/// Compute shaders have groups of kGroup threads, which meet at barriers and exchange values.
+enum class GlslStage : uint8_t { vertex, fragment, compute };
+inline constexpr unsigned kGroup = 64;
 
 GlslShader random_shader(uint64_t seed, GlslStage stage);
 

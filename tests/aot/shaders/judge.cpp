@@ -77,7 +77,7 @@ class Judge final : public ShaderJudge {
     record(stage, pipeline, image.image, staged.buffer(), out.buffer());
     submit();
     std::memcpy(results.data(), out.data(), results.size() * sizeof(JudgedThread));
-    return stage == GlslStage::vertex ? results : by_thread(results);
+    return stage == GlslStage::fragment ? by_thread(results) : results;
   }
 
  private:
@@ -129,7 +129,7 @@ class Judge final : public ShaderJudge {
     VkDescriptorSetLayoutBinding bindings[kBindings] = {};
     VkDescriptorPoolSize sizes[kBindings] = {};
     for (uint32_t i = 0; i < kBindings; ++i) {
-      bindings[i] = {i, kDescriptors[i], 1, VK_SHADER_STAGE_ALL_GRAPHICS, nullptr};
+      bindings[i] = {i, kDescriptors[i], 1, VK_SHADER_STAGE_ALL_GRAPHICS | VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
       sizes[i] = {kDescriptors[i], 1};
     }
     auto set = described<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
@@ -206,8 +206,24 @@ class Judge final : public ShaderJudge {
     return Shader(device_, vkCreateShaderModule, info, "vkCreateShaderModule");
   }
 
+  Pipeline make_compute(std::span<const uint32_t> spirv) const {
+    const Shader shader = module_of(spirv);
+    auto info = described<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = shader;
+    info.stage.pName = "main";
+    info.layout = layout_;
+    const auto create = [](VkDevice device, const VkComputePipelineCreateInfo* wanted,
+                           const VkAllocationCallbacks* allocator, VkPipeline* made) {
+      return vkCreateComputePipelines(device, nullptr, 1, wanted, allocator, made);
+    };
+    return Pipeline(device_, create, info, "vkCreateComputePipelines");
+  }
+
   /// A fragment's picture is one large point; of vertices nothing is drawn.
   Pipeline make_pipeline(GlslStage stage, std::span<const uint32_t> spirv) const {
+    if (stage == GlslStage::compute) return make_compute(spirv);
     const bool is_vertex = stage == GlslStage::vertex;
     const Shader shader = module_of(spirv), whole = module_of(whole_picture);
     VkPipelineShaderStageCreateInfo stages[2] = {};
@@ -273,16 +289,7 @@ class Judge final : public ShaderJudge {
                          nullptr, 0, nullptr, 1, &barrier);
   }
 
-  void record(GlslStage stage, VkPipeline pipeline, VkImage image, VkBuffer texels, VkBuffer out) {
-    auto begin = described<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    must(vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
-    move(image, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
-    VkBufferImageCopy copy{};
-    copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
-    copy.imageExtent = {kTexels, kTexels, 1};
-    vkCmdCopyBufferToImage(commands_, texels, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
-    move(image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+  void draw(GlslStage stage, VkPipeline pipeline, VkBuffer out) {
     VkClearValue clear{};
     for (float& number : clear.color.float32) number = kNotWritten;
     const VkClearValue clears[kOutputs] = {clear, clear};
@@ -305,6 +312,25 @@ class Judge final : public ShaderJudge {
         back.imageExtent = {kWidth, kHeight, 1};
         vkCmdCopyImageToBuffer(commands_, targets_[i].image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out, 1, &back);
       }
+  }
+
+  void record(GlslStage stage, VkPipeline pipeline, VkImage image, VkBuffer texels, VkBuffer out) {
+    auto begin = described<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    must(vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+    move(image, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    VkBufferImageCopy copy{};
+    copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    copy.imageExtent = {kTexels, kTexels, 1};
+    vkCmdCopyBufferToImage(commands_, texels, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+    move(image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    if (stage == GlslStage::compute) {
+      vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &set_, 0, nullptr);
+      vkCmdDispatch(commands_, kThreads / kGroup, 1, 1);
+    } else {
+      draw(stage, pipeline, out);
+    }
     must(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random shaders through glslang, SPIRV-Cross and our compiler, against the same GLSL drawn by lavapipe.
-// SMELT_SHADERS=N takes N shaders instead of the few of every day, SMELT_SHADERS_FIRST=N begins with another seed;
-// shaders that differ are left in the folder that SMELT_SHADERS_KEEP names.
+// SMELT_SHADERS=N takes N vertex shaders, N fragment and a fifth of it compute shaders instead of the few of every day.
+// SMELT_SHADERS_FIRST=N begins with another seed; shaders that differ are left in the folder that SMELT_SHADERS_KEEP
+// names.
 #include "smelt/loader/texture.hpp"
 
 #include "files.hpp"
@@ -12,12 +13,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <span>
 #include <sstream>
 
 namespace smelt::test {
@@ -25,7 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEveryDay = 100;
+constexpr uint64_t kEveryDay = 16;
+constexpr uint64_t kBatch = 50;
+constexpr uint64_t kComputeCost = 5;  ///< as many of the other stages take as long
 
 uint64_t number_of(const char* variable, uint64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -47,26 +52,50 @@ std::string run_tool(const fs::path& folder, const std::string& words) {
 }
 
 bool have_tools() {
-  return std::system("glslangValidator --version > /dev/null 2>&1") == 0 &&  // NOLINT(cert-env33-c)
-         std::system("spirv-cross --help > /dev/null 2>&1") == 0;            // NOLINT(cert-env33-c)
+  return std::system("glslc --version > /dev/null 2>&1") == 0 &&   // NOLINT(cert-env33-c)
+         std::system("spirv-cross --help > /dev/null 2>&1") == 0;  // NOLINT(cert-env33-c)
 }
+
+struct Drawn {
+  uint64_t seed = 0;
+  GlslShader shader;
+};
 
 struct Translated {
   std::string metal;
   std::vector<uint32_t> spirv;  ///< for the judge
 };
 
-Translated translate(const fs::path& folder, const GlslShader& shader, GlslStage stage) {
-  const std::string name = stage == GlslStage::vertex ? "s.vert" : "s.frag";
-  std::ofstream(folder / name) << shader.text;
-  for (const std::string& words :
-       {"glslangValidator -V --quiet -o vulkan.spv " + name, "glslangValidator -V --quiet -DMETAL -o metal.spv " + name,
-        std::string("spirv-cross metal.spv --msl --msl-version 20300 --output s.metal")}) {
-    const std::string said = run_tool(folder, words);
+std::string file_of(uint64_t seed, GlslStage stage) {
+  const char* const suffix = stage == GlslStage::vertex ? "vert" : stage == GlslStage::fragment ? "frag" : "comp";
+  return fmt::format("{}.{}", seed, suffix);
+}
+
+/// What glslang sets up at its start costs as much as twenty shaders: it gets all of a batch at once.
+void translate_to_spirv(const fs::path& folder, std::span<const Drawn> batch, GlslStage stage) {
+  std::string names;
+  for (const Drawn& one : batch) {
+    const std::string name = file_of(one.seed, stage);
+    std::ofstream(folder / name) << one.shader.text;
+    names += fmt::format(" ../{}", name);
+  }
+  for (const auto& [side, define] : {std::pair("vulkan", ""), {"metal", "-DMETAL"}}) {
+    fs::create_directories(folder / side);
+    const std::string said =
+        run_tool(folder / side, fmt::format("glslc --target-env=vulkan1.0 {} -c{}", define, names));
     if (!said.empty()) throw std::runtime_error(said);
   }
-  Translated made{.metal = read_text(folder / "s.metal")};
-  const std::string words = read_text(folder / "vulkan.spv");
+}
+
+Translated translate(const fs::path& folder, uint64_t seed, GlslStage stage) {
+  const std::string name = file_of(seed, stage);
+  const std::string said =
+      run_tool(folder, fmt::format("spirv-cross metal/{0}.spv --msl --msl-version 20300 --msl-decoration-binding "
+                                   "--output {0}.metal",
+                                   name));
+  if (!said.empty()) throw std::runtime_error(said);
+  Translated made{.metal = read_text(folder / (name + ".metal"))};
+  const std::string words = read_text(folder / "vulkan" / (name + ".spv"));
   made.spirv.resize(words.size() / 4);
   std::memcpy(made.spirv.data(), words.data(), made.spirv.size() * 4);
   return made;
@@ -102,7 +131,7 @@ Inputs random_inputs(uint64_t seed) {
 
 /// Quads of our side: the thread of a pixel.
 uint32_t place_of(GlslStage stage, uint32_t thread) {
-  if (stage == GlslStage::vertex) return thread;
+  if (stage != GlslStage::fragment) return thread;
   const uint32_t x = thread % kWidth, y = thread / kWidth;
   return 4 * (y / 2 * (kWidth / 2) + x / 2) + (y & 1) * 2 + (x & 1);
 }
@@ -113,9 +142,14 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
   const aot::KernelInfo& info = compiled.info("main0");
   Launch launch;
   launch.grid = {kThreads, 1, 1};
-  launch.group = {kThreads, 1, 1};
+  launch.group = {stage == GlslStage::compute ? kGroup : kThreads, 1, 1};
   ShaderConstants constants = inputs.constants;
   launch.buffers[0] = {&constants, sizeof constants};
+  std::vector<ShaderInputs> all = inputs.threads;
+  std::vector<JudgedThread> results(kThreads);
+  for (JudgedThread& one : results)
+    for (auto& output : one.output) output.fill(kNotWritten);
+  if (stage == GlslStage::compute) launch.bind(1, all).bind(3, results);
   std::map<std::string, std::vector<uint32_t>> arrays;
   for (const aot::ArgumentInfo& array : info.arrays) {
     auto& words = arrays[(array.kind == ArgumentKind::stage_input ? "in." : "out.") + array.name];
@@ -141,10 +175,10 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
        .magnify = loader::SamplerDescriptor::Filter::linear,
        .minify = loader::SamplerDescriptor::Filter::linear});
   REQUIRE(sampler);
-  launch.textures[0] = &(*texture)->cpu();
-  launch.samplers[0] = &(*sampler)->cpu();
+  launch.textures[2] = &(*texture)->cpu();
+  launch.samplers[2] = &(*sampler)->cpu();
   compiled.run("main0", launch);
-  std::vector<JudgedThread> results(kThreads);
+  if (stage == GlslStage::compute) return results;
   const auto discarded = arrays.find("out.discarded");
   // A condition that can never hold leaves no trace.
   if (discarded != arrays.end()) CHECK(shader.discards);
@@ -154,7 +188,6 @@ std::vector<JudgedThread> run_here(GlslStage stage, const GlslShader& shader, co
         discarded != arrays.end() && reinterpret_cast<const char*>(discarded->second.data())[place] != 0;
     for (unsigned output = 0; output < 2; ++output) {
       auto& to = results[thread].output[output];
-      to.fill(kNotWritten);
       const auto found = arrays.find(fmt::format("out.r{}", output));
       REQUIRE(found != arrays.end());
       if (!is_out) std::memcpy(to.data(), &found->second[size_t{4} * place], 16);
@@ -177,44 +210,49 @@ std::string difference(const GlslShader& shader, const std::vector<JudgedThread>
   return "";
 }
 
-void keep(uint64_t seed, const fs::path& folder) {
+void keep(uint64_t seed, GlslStage stage, const fs::path& folder) {
   const char* const to = std::getenv("SMELT_SHADERS_KEEP");
   if (to == nullptr) return;
   fs::create_directories(to);
-  for (const char* name : {"s.frag", "s.vert", "s.metal"})
-    if (fs::exists(folder / name))
-      fs::copy_file(folder / name, fs::path(to) / fmt::format("{}.{}", seed, name),
-                    fs::copy_options::overwrite_existing);
+  const std::string name = file_of(seed, stage);
+  for (const std::string& kept : {name, name + ".metal"})
+    if (fs::exists(folder / kept))
+      fs::copy_file(folder / kept, fs::path(to) / kept, fs::copy_options::overwrite_existing);
+}
+
+/// Empty, or what is wrong.
+std::string compare_shader(ShaderJudge& judge, const Drawn& drawn, GlslStage stage, const fs::path& folder) try {
+  const Translated translated = translate(folder, drawn.seed, stage);
+  const Inputs inputs = random_inputs(drawn.seed);
+  const auto theirs = judge.run(stage, translated.spirv, inputs.constants, inputs.threads, inputs.texels);
+  // Straight code is a loop, all else goes by lanes; now and then by regions.
+  aot::CpuOptions options;
+  options.level = runnable_levels().front();
+  if (drawn.seed % 8 == 0) options.method = aot::CpuMethod::regions;
+  return difference(drawn.shader, run_here(stage, drawn.shader, translated.metal, inputs, options), theirs);
+} catch (const std::exception& error) {
+  return error.what();
 }
 
 void compare_stage(GlslStage stage) {
   auto opened = ShaderJudge::open();
   if (!opened) return skipped(opened.error().message);
-  if (!have_tools()) return skipped("there are no glslangValidator and spirv-cross");
-  ShaderJudge& judge = **opened;
-  const TemporaryFolder temporary;
-  const uint64_t first = number_of("SMELT_SHADERS_FIRST", 1), count = number_of("SMELT_SHADERS", kEveryDay);
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    const fs::path folder = temporary.path() / std::to_string(seed % 2);
-    fs::remove_all(folder);
-    fs::create_directories(folder);
-    const GlslShader shader = random_shader(seed, stage);
-    CAPTURE(seed);
-    std::string said;
-    try {
-      const Translated translated = translate(folder, shader, stage);
-      const Inputs inputs = random_inputs(seed);
-      const auto theirs = judge.run(stage, translated.spirv, inputs.constants, inputs.threads, inputs.texels);
-      // Straight code is a loop, all else goes by lanes; now and then by regions.
-      aot::CpuOptions options;
-      options.level = runnable_levels().front();
-      if (seed % 8 == 0) options.method = aot::CpuMethod::regions;
-      said = difference(shader, run_here(stage, shader, translated.metal, inputs, options), theirs);
-    } catch (const std::exception& error) {
-      said = error.what();
+  if (!have_tools()) return skipped("there are no glslc and spirv-cross");
+  const uint64_t first = number_of("SMELT_SHADERS_FIRST", 1);
+  uint64_t count = number_of("SMELT_SHADERS", kEveryDay);
+  if (stage == GlslStage::compute) count = (count + kComputeCost - 1) / kComputeCost;
+  for (uint64_t at = 0; at < count; at += kBatch) {
+    const TemporaryFolder folder;
+    std::vector<Drawn> batch;
+    for (uint64_t seed = first + at; seed < first + std::min(at + kBatch, count); ++seed)
+      batch.push_back({seed, random_shader(seed, stage)});
+    translate_to_spirv(folder.path(), batch, stage);
+    for (const Drawn& drawn : batch) {
+      CAPTURE(drawn.seed);
+      const std::string said = compare_shader(**opened, drawn, stage, folder.path());
+      if (!said.empty()) keep(drawn.seed, stage, folder.path());
+      CHECK_MESSAGE(said.empty(), said);
     }
-    if (!said.empty()) keep(seed, folder);
-    CHECK_MESSAGE(said.empty(), said);
   }
 }
 
@@ -226,6 +264,10 @@ TEST_CASE("random fragment shaders have lavapipe's colours") {
 
 TEST_CASE("random vertex shaders have lavapipe's results") {
   compare_stage(GlslStage::vertex);
+}
+
+TEST_CASE("random compute shaders have lavapipe's results") {
+  compare_stage(GlslStage::compute);
 }
 
 }  // namespace smelt::test

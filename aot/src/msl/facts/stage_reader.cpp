@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 namespace smelt::aot::msl {
 namespace {
@@ -141,16 +142,17 @@ bool fits(Types types, const ValueShape& shape, std::string_view type_name) {
   return false;
 }
 
-/// What of a value's words must be its own.
+/// Kinds of which a function has several: how many of a value's words must be its own.
+constexpr std::pair<std::string_view, size_t> kIdentities[] = {
+    {"air.render_target", 3}, {"air.vertex_input", 4},   {"air.patch_input", 4}, {"air.stage_in", 4},
+    {"air.vertex_output", 2}, {"air.fragment_input", 2}, {kImageblockKind, 2},
+};
+
 std::string identity(const std::vector<std::string>& words) {
-  const size_t count =
-      words[0] == "air.render_target"                                                                      ? 3
-      : words[0] == "air.vertex_input" || words[0] == "air.patch_input"                                    ? 4
-      : words[0] == "air.stage_in"                                                                         ? 4
-      : words[0] == "air.vertex_output" || words[0] == "air.fragment_input" || words[0] == kImageblockKind ? 2
-                                                                                                           : 1;
-  return fmt::format(
-      "{}", fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(count, words.size())), " "));
+  size_t count = 1;
+  for (const auto& [kind, own] : kIdentities)
+    if (words[0] == kind) count = own;
+  return fmt::format("{}", fmt::join(std::span(words).first(std::min(count, words.size())), " "));
 }
 
 }  // namespace

@@ -489,7 +489,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   inline_all(module);
   SMELT_TRY_VOID(read_control_points(module, fact));
   SMELT_TRY_VOID(write_mesh_outputs(module, fact));
-  if (uses_imageblocks(module)) optimise(module);
+  if (uses_imageblocks(module)) fold_constants(module);
   SMELT_TRY_VOID(lower_imageblocks(module, fact));
   SMELT_TRY_VOID(check_stage_variables(module, fact));
   replace_builtin_calls(*entry, fact);

@@ -148,8 +148,7 @@ void prepare_operations(llvm::Function& function) {
   }
 }
 
-void optimise(llvm::Module& module) {
-  Pipeline pipeline;
+llvm::FunctionPassManager first_passes() {
   llvm::FunctionPassManager first;
   // Spaces first: InstCombine makes one load of two that only seem to read the same space, by a pointer to either.
   first.addPass(llvm::InferAddressSpacesPass(kThread));
@@ -157,7 +156,18 @@ void optimise(llvm::Module& module) {
   first.addPass(llvm::InferAddressSpacesPass(kThread));
   first.addPass(llvm::InstCombinePass());
   first.addPass(llvm::SimplifyCFGPass());
-  pipeline.add(std::move(first));
+  return first;
+}
+
+void fold_constants(llvm::Module& module) {
+  Pipeline pipeline;
+  pipeline.add(first_passes());
+  pipeline.run(module);
+}
+
+void optimise(llvm::Module& module) {
+  Pipeline pipeline;
+  pipeline.add(first_passes());
   pipeline.add_module(NoAliasPass());
   pipeline.add_text(kSimplify);
   llvm::FunctionPassManager spaces;

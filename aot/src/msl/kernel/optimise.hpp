@@ -53,6 +53,8 @@ class HelperSimplifier {
 /// Runs when everything is inlined.
 Result<void> bind_constants(llvm::Module& module, const std::vector<ConstantFact>& constants, llvm::Function& entry);
 
+/// What optimise() begins with: what inlined calls were given is known where it is used.
+void fold_constants(llvm::Module& module);
 void optimise(llvm::Module& module);
 
 }  // namespace smelt::aot::msl

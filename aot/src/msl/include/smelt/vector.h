@@ -384,6 +384,10 @@ struct vec<__extended<T, 3>> {
     if (__builtin_is_constant_evaluated())
       *this = vec(static_cast<T>(E(__e).x), static_cast<T>(E(__e).y), static_cast<T>(E(__e).z));
   }
+  // Apple's compiler casts a vector of four to one of three, which has its size (docs/formats/metal-language.md 1.2).
+  template <class U>
+    requires(__is_same(U, T))
+  __SMELT_INLINE constexpr explicit vec(metal::vec<U, 4> __four) : vec(__four.x, __four.y, __four.z) {}
   __SMELT_INLINE constexpr T __at(int i) const { return i == 0 ? x : i == 1 ? y : z; }
   __SMELT_INLINE constexpr void __set(int i, T value) { (i == 0 ? x : i == 1 ? y : z) = value; }
 #include "smelt/swizzles3.h"
