@@ -14,8 +14,11 @@
 namespace smelt::loader {
 namespace {
 
-constexpr uint32_t kSimdThreads = 32;
+constexpr uint32_t kSimdThreads = 32, kSimdShift = 5;
+constexpr uint32_t kGroupShift = 31;
 constexpr size_t kCallBytes = 16 << 10;
+constexpr unsigned kMostShift = 2;     // of a cell's bytes
+constexpr uint64_t kMostAtOnce = 64;   // bytes that code looks up at once
 constexpr size_t kMostFindings = 200;  // of one launch
 constexpr size_t kMostPending = 256, kMostParts = 65536;
 
@@ -29,6 +32,24 @@ std::array<uint32_t, 3> position_in(uint32_t index, const std::array<uint32_t, 3
 
 uint64_t era_bits(uint32_t era) {
   return uint64_t{era} << SMELT_CPU_CELL_ERA_BIT;
+}
+
+/// Bit i: that buffer overlaps none of the others.
+uint32_t buffers_alone(std::vector<RaceShadow::Range> ranges) {
+  sort_stably(ranges, [](const RaceShadow::Range& a, const RaceShadow::Range& b) { return a.low < b.low; });
+  uint32_t alone = 0;
+  const auto bit = [](const RaceShadow::Range& range) {
+    return range.buffer == RaceShadow::kNoBuffer ? 0 : uint32_t{1} << range.buffer;
+  };
+  const RaceShadow::Range* longest = nullptr;
+  for (const RaceShadow::Range& range : ranges) {
+    if (longest == nullptr || range.low >= longest->high)
+      alone |= bit(range);
+    else
+      alone &= ~bit(*longest);
+    if (longest == nullptr || range.high > longest->high) longest = &range;
+  }
+  return alone;
 }
 
 /// "FILE:LINE:COLUMN", without what follows about the memory.
@@ -94,27 +115,39 @@ bool Watcher::lay_out_cells() {
           threadgroup_bytes, uint64_t{dispatch_.threadgroup_offsets[i]} + dispatch_.threadgroup_bytes[i]);
     const auto buffer = reinterpret_cast<uintptr_t>(dispatch_.buffers[i]);
     if (buffer != 0 && dispatch_.buffer_bytes[i] != 0)
-      ranges.push_back({buffer, buffer + dispatch_.buffer_bytes[i], false, nullptr});
+      ranges.push_back({buffer, buffer + dispatch_.buffer_bytes[i], false, static_cast<uint32_t>(i), nullptr});
   }
   for (const ArgInfo& argument : pipeline_.args())
     if (const auto tensor = tensor_memory(argument, dispatch_)) {
       const auto start = reinterpret_cast<uintptr_t>(tensor->data());
-      ranges.push_back({start, start + tensor->size(), false, nullptr});
+      ranges.push_back({start, start + tensor->size(), false, RaceShadow::kNoBuffer, nullptr});
     }
-  if (threadgroup_bytes != 0) ranges.push_back({low, low + threadgroup_bytes, true, nullptr});
+  if (threadgroup_bytes != 0) ranges.push_back({low, low + threadgroup_bytes, true, RaceShadow::kNoBuffer, nullptr});
   for (size_t i = 0; dispatch_.textures != nullptr && i < SMELT_CPU_MAX_TEXTURES; ++i) {
     const smelt_cpu_texture* const texture = dispatch_.textures[i];
     if (texture == nullptr) continue;
     const auto texels = reinterpret_cast<uintptr_t>(texture->data);
-    ranges.push_back({texels, texels + texture->layer_bytes * texture->layers, false, nullptr});
+    ranges.push_back({texels, texels + texture->layer_bytes * texture->layers, false, RaceShadow::kNoBuffer, nullptr});
   }
+  calls_.alone = buffers_alone(ranges);
   if (!shadow_.lay_out(std::move(ranges))) return false;
   has_cells_ = true;
-  const auto cells_of = [&](uintptr_t address) {
+  calls_.to_second = shadow_.bytes_to_second();
+  // Elements of a buffer that begins inside of a cell lie in two of them: code asks about each.
+  const auto is_inside = [](uint64_t address, unsigned shift) { return (address & ((1u << shift) - 1)) != 0; };
+  uint64_t asked = 0;
+  for (size_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i)
+    if (is_inside(reinterpret_cast<uintptr_t>(dispatch_.buffers[i]), kMostShift))
+      asked = std::max<uint64_t>(asked, dispatch_.buffer_bytes[i] + kMostAtOnce);
+  always_asked_.assign(asked, RaceShadow::kApart);
+  const auto cells_of = [&](uint64_t address) {
     const RaceShadow::Range* const range = shadow_.range_of(address);
     smelt_cpu_cells cells{};
-    for (unsigned shift = 0; shift < 3 && range != nullptr; ++shift)
-      cells.from_zero[shift] = reinterpret_cast<uintptr_t>(range->cells) - range->low * (8 >> shift);
+    for (unsigned shift = 0; shift <= kMostShift && range != nullptr; ++shift) {
+      const bool asks = is_inside(address, shift);
+      const auto at = reinterpret_cast<uintptr_t>(asks ? static_cast<void*>(always_asked_.data()) : range->cells);
+      cells.from_zero[shift] = at - (asks ? address >> shift << shift : range->low) * (8 >> shift);
+    }
     return cells;
   };
   calls_.threadgroup_cells = cells_of(low);
@@ -233,10 +266,24 @@ void Watcher::stamp(const Progress& progress, uint32_t first, uint32_t count) {
   const uint64_t device = era_bits(era_of(0, progress.epochs[0], progress.simd_epochs[0]));
   const uint64_t threadgroup = era_bits(era_of(1, progress.epochs[1], progress.simd_epochs[1]));
   const uint64_t since = era_bits(known_eras_[1].since[progress.epochs[1]]);
-  for (uint32_t local = first; local < first + count; ++local) {
-    const uint64_t thread = uint64_t{local} << SMELT_CPU_CELL_THREAD_BIT;
-    stamps_[local] = {device | thread, threadgroup | thread, since, 0};
-  }
+  const uint32_t end = first + count;
+  if (count == threads_)
+    calls_.stamp_shift = kGroupShift;
+  else if (first % kSimdThreads == 0 && (end % kSimdThreads == 0 || end == threads_))
+    refine_stamps(kSimdShift);
+  else
+    refine_stamps(0);
+  const uint32_t shift = calls_.stamp_shift;
+  std::fill(stamps_.begin() + (first >> shift), stamps_.begin() + ((end - 1) >> shift) + 1,
+            smelt_cpu_stamp{device, threadgroup, since, 0});
+}
+
+/// A stamp for each 1 << shift threads, or for fewer.
+void Watcher::refine_stamps(uint32_t shift) {
+  const uint32_t before = calls_.stamp_shift;
+  if (before <= shift) return;
+  for (uint32_t i = (threads_ - 1) >> shift; i > 0; --i) stamps_[i] = stamps_[(i << shift) >> before];
+  calls_.stamp_shift = shift;
 }
 
 /// From now on each of its threads has its own books.
@@ -303,7 +350,7 @@ inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgro
   const Touch last{*cell.last};
   const bool is_alone = (last.bits & (Touch::kMarks | SMELT_CPU_CELL_WRITES | SMELT_CPU_CELL_ATOMIC)) == 0;
   if (now.is_atomic()) return false;
-  if (last.bits < (is_threadgroup ? stamps_[local_].threadgroup_since : calls_.since)) {
+  if (last.bits < (is_threadgroup ? stamp_of(local_).threadgroup_since : calls_.since)) {
     *cell.last = now.bits;
     return true;
   }
@@ -326,7 +373,7 @@ inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgro
 }
 
 void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes) {
-  const uint64_t since = is_threadgroup ? stamps_[local_].threadgroup_since : calls_.since;
+  const uint64_t since = is_threadgroup ? stamp_of(local_).threadgroup_since : calls_.since;
   const auto known = [&](uint64_t word) {
     const Touch one{word};
     return one.bits >= since ? one.unmarked() : Touch();
@@ -435,9 +482,10 @@ void Watcher::access(const void* address, uint64_t bytes, uint32_t flags, uint32
   }
   const RaceShadow::Range* const range = shadow_.range_of(at);
   if (range == nullptr) return;
-  const smelt_cpu_stamp& stamp = stamps_[local_];
+  const smelt_cpu_stamp& stamp = stamp_of(local_);
   Touch now;
-  now.bits = (range->is_threadgroup ? stamp.threadgroup : stamp.device) | site;
+  now.bits =
+      (range->is_threadgroup ? stamp.threadgroup : stamp.device) | uint64_t{local_} << SMELT_CPU_CELL_THREAD_BIT | site;
   if (is_write) now.bits |= SMELT_CPU_CELL_WRITES;
   if ((flags & SMELT_CPU_ACCESS_ATOMIC) != 0) now.bits |= SMELT_CPU_CELL_ATOMIC;
   const unsigned shift = flags >> SMELT_CPU_ACCESS_SHIFT & 3;
