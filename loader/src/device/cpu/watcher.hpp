@@ -42,6 +42,8 @@ class Watcher {
   std::vector<Finding> finish();
 
  private:
+  static constexpr uint32_t kSimdThreads = 32;
+
   /// How far apart the threads of a race were, at most: what orders the nearest does not order all.
   enum class Scope : uint8_t { simdgroup, group, device };
   struct Told {
