@@ -47,6 +47,73 @@ class AdviceTest(unittest.TestCase):
             self.assertIn(f" --checked={words} SOURCE", str(raised.exception))
 
 
+
+# Threads that touch one place each, and those that only seem to.
+PLACES = """#include <metal_stdlib>
+using namespace metal;
+kernel void line(device float* out, device const float* in, uint i [[thread_position_in_grid]]) {
+  out[i] = in[i / 2] + 1;
+}
+kernel void plane(device float* out, device const float* in, uint2 i [[thread_position_in_grid]]) {
+  out[i.y * 16 + i.x] += in[i.x];
+}
+kernel void column(device float* out, device const float* in, uint2 i [[thread_position_in_grid]]) {
+  out[i.x] += in[i.y];
+}
+kernel void either(device float* out, device float* in, uint i [[thread_position_in_grid]]) {
+  device float* p = in[0] > 0 ? in : out;
+  out[i] = p[i + 1];
+}
+struct Record { int head; uchar tail[68]; };
+struct Tail { uchar at[68]; };
+kernel void records(device Record* out, device const Tail* in, uint i [[thread_position_in_grid]]) {
+  uint at = 63 - i;
+  out[at].head = at;
+  *(device Tail*)out[at].tail = in[at];
+}
+"""
+
+
+class PlaceTest(unittest.TestCase):
+    """Buffers without books are those of which nothing can be told."""
+
+    def setUp(self):
+        self.kernels = smelt.compile_shader(PLACES, checked="memory,races", filename="places.metal", store=False)
+
+    def races(self, name, *arguments, **grid):
+        try:
+            getattr(self.kernels, name)(*arguments, **grid)
+        except smelt.RaceError as error:
+            return {one["kind"] for one in error.findings}
+        return set()
+
+    def test_in_a_line(self):
+        data, other = (array.array("f", [1.0] * 64) for _ in range(2))
+        self.assertEqual(self.races("line", data, other, threads=64, group_size=32), set())
+        self.assertEqual(self.races("line", data, data, threads=64, group_size=32), {"race"})
+        view = memoryview(data)
+        self.assertEqual(self.races("line", view[:32], view[32:], threads=32), set())
+        self.assertEqual(self.races("line", view[:33], view[32:], threads=33), {"race"})
+
+    def test_in_a_plane(self):
+        data, other = (array.array("f", [1.0] * 256) for _ in range(2))
+        self.assertEqual(self.races("plane", data, other, threads=(16, 8), group_size=(16, 4)), set())
+        self.assertEqual(self.races("plane", data, other, threads=(17, 8), group_size=(17, 4)), {"race"})
+        self.assertEqual(self.races("plane", data, other, threads=(16, 4, 2), group_size=(16, 4, 1)), {"race"})
+        self.assertEqual(self.races("column", data, other, threads=(16, 1)), set())
+        self.assertIn("race", self.races("column", data, other, threads=(16, 2)))
+
+    def test_one_of_two_buffers(self):
+        data, other = array.array("f", [1.0] * 65), array.array("f", [0.0] * 65)
+        self.assertEqual(self.races("either", data, other, threads=64), {"race"})
+
+    def test_a_buffer_that_begins_inside_of_a_cell(self):
+        for skip in range(4):
+            memory = bytearray(72 * 64 + 4)
+            out = memoryview(memory)[skip : skip + 72 * 64]
+            self.assertEqual(self.races("records", out, bytearray(68 * 64), threads=64), set(), skip)
+
+
 class CheckTest(unittest.TestCase):
     def setUp(self):
         self.kernels = smelt.compile_shader(UPDATE, checked="all", filename="update.metal", store=False)

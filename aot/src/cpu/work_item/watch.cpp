@@ -6,16 +6,20 @@
 #include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/defined.hpp"
 #include "cpu/work_item/make_work_item.hpp"
+#include "cpu/work_item/quiet_buffers.hpp"
 #include "cpu/work_item/texel_access.hpp"
 #include "cpu/work_item/watch_calls.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
+#include <array>
 #include <map>
 #include <optional>
 
@@ -48,9 +52,15 @@ class ThreadWatcher {
     for (llvm::Instruction& instruction : llvm::instructions(function_))
       if (instruction.mayReadOrWriteMemory() || llvm::isa<llvm::CallInst>(instruction)) all.push_back(&instruction);
     if (all.empty()) return;
+    if (checks_.has(Check::races)) quiet_.emplace(item_, llvm::cast<llvm::Argument>(dispatch_));
     thread_ = thread_index(item_);
+    if (quiet_) {
+      OurBuilder builder(*llvm::cast<llvm::Instruction>(thread_)->getNextNode());
+      quiet_->ask(builder, dispatch_);
+    }
     shift_ = cell_shift(all);
     has_fences_ = llvm::any_of(all, [](const llvm::Instruction* one) { return llvm::isa<llvm::FenceInst>(one); });
+    if (checks_.has(Check::races) && !has_fences_) keep_stamps(all);
     for (llvm::Instruction* instruction : all) {
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(instruction))
         watch_call(*call);
@@ -58,10 +68,27 @@ class ThreadWatcher {
         watch_plain(*instruction);
     }
     put_sites();
+    promote_stamps();
   }
 
  private:
   enum class Kind : uint8_t { read, write, atomic_change };
+  enum StampField : uint8_t { kDevice, kThreadgroup, kThreadgroupSince };
+  static constexpr std::array<uint64_t, 3> kStampFields{offsetof(smelt_cpu_stamp, device),
+                                                        offsetof(smelt_cpu_stamp, threadgroup),
+                                                        offsetof(smelt_cpu_stamp, threadgroup_since)};
+  /// MemorySanitizer is not to follow what is not the kernel's.
+  class OurBuilder : public llvm::IRBuilder<llvm::ConstantFolder, llvm::IRBuilderCallbackInserter> {
+   public:
+    explicit OurBuilder(llvm::Instruction& before)
+        : IRBuilder(before.getContext(), llvm::ConstantFolder(),
+                    llvm::IRBuilderCallbackInserter(
+                        [ours = llvm::MDNode::get(before.getContext(), {})](llvm::Instruction* made) {
+                          made->setMetadata(llvm::LLVMContext::MD_nosanitize, ours);
+                        })) {
+      SetInsertPoint(&before);
+    }
+  };
 
   /// Cells are as small as the smallest thing that is touched, so that no two share one.
   unsigned cell_shift(llvm::ArrayRef<llvm::Instruction*> all) const {
@@ -113,6 +140,41 @@ class ThreadWatcher {
       return llvm::isa<llvm::AllocaInst, llvm::ConstantPointerNull>(origin) || origin == dispatch_ ||
              reads_dispatch(origin, dispatch_) || (global != nullptr && global->isConstant());
     });
+  }
+
+  /// Who the thread is changes at barriers alone: it is looked up once between two of them.
+  void keep_stamps(llvm::ArrayRef<llvm::Instruction*> all) {
+    llvm::IRBuilder<> entry(&*function_.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    for (llvm::AllocaInst*& field : stamp_) field = entry.CreateAlloca(i64_);
+    look_up_stamp(*llvm::cast<llvm::Instruction>(thread_)->getNextNode());
+    for (llvm::Instruction* one : all) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(one);
+      if (call != nullptr && call->getCalledFunction() != nullptr &&
+          parse_collective(call->getCalledFunction()->getName()))
+        look_up_stamp(*one->getNextNode());
+    }
+  }
+
+  void look_up_stamp(llvm::Instruction& before) {
+    OurBuilder builder(before);
+    llvm::Value* stamps = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, stamps));
+    llvm::Value* shift =
+        builder.CreateLoad(i32_, watch_field_address(builder, dispatch_, offsetof(smelt_cpu_watch, stamp_shift)));
+    llvm::Value* number = builder.CreateZExt(builder.CreateLShr(thread_, shift), i64_);
+    llvm::Value* stamp = builder.CreateGEP(builder.getInt8Ty(), stamps,
+                                           builder.CreateMul(number, builder.getInt64(sizeof(smelt_cpu_stamp))));
+    llvm::Value* thread = builder.CreateShl(builder.CreateZExt(thread_, i64_), SMELT_CPU_CELL_THREAD_BIT);
+    for (size_t i = 0; i < stamp_.size(); ++i) {
+      llvm::Value* at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), stamp, kStampFields[i]);
+      llvm::Value* era = builder.CreateLoad(i64_, at);
+      builder.CreateStore(i == kThreadgroupSince ? era : builder.CreateOr(era, thread), stamp_[i]);
+    }
+  }
+
+  void promote_stamps() {
+    if (stamp_[0] == nullptr) return;
+    llvm::DominatorTree tree(function_);
+    llvm::PromoteMemToReg(stamp_, tree);
   }
 
   /// Its number: where it stands, which threadgroup variable it is about, and what it does.
@@ -173,7 +235,7 @@ class ThreadWatcher {
 
   /// `of` touches `bytes` bytes, in elements of that size. What tells of it is put before `before`.
   void tell_access(llvm::Instruction& before, const llvm::Instruction& of, llvm::Value* pointer, llvm::Value* bytes,
-                   uint64_t element, uint32_t flags) {
+                   uint64_t element, uint32_t flags, bool is_aligned = true) {
     if (!checks_.has(Check::races) || !is_shared(pointer)) return;
     const unsigned number = site(of, pointer, element, flags);
     constexpr uint64_t kMostCells = 8;
@@ -182,23 +244,30 @@ class ThreadWatcher {
     const auto field = field_of_cells(pointer);
     const bool is_write = (flags & SMELT_CPU_ACCESS_WRITES) != 0;
     const bool is_atomic = (flags & SMELT_CPU_ACCESS_ATOMIC) != 0;
-    const bool is_easy = cells > 0 && cells <= kMostCells && cells << shift_ == known->getZExtValue() &&
+    const bool is_easy = is_aligned && cells > 0 && cells <= kMostCells && cells << shift_ == known->getZExtValue() &&
                          (flags & SMELT_CPU_ACCESS_SIMDGROUP) == 0 && (is_write || !is_atomic);
+    llvm::Instruction* told = &before;
+    if (llvm::Value* quiet = quiet_->is_quiet(pointer)) {
+      llvm::Value* is_told = OurBuilder(before).CreateNot(quiet);
+      told = llvm::SplitBlockAndInsertIfThen(is_told, &before, false);
+    }
     if (is_easy && field && !has_fences_)
-      note_in_cells(before, pointer, *field, static_cast<unsigned>(cells), bytes, number,
+      note_in_cells(*told, pointer, *field, static_cast<unsigned>(cells), bytes, number,
                     is_atomic  ? Kind::atomic_change
                     : is_write ? Kind::write
                                : Kind::read);
     else
-      call_access(before, pointer, bytes, number);
+      call_access(*told, pointer, bytes, number);
   }
 
-  void call_access(llvm::Instruction& before, llvm::Value* pointer, llvm::Value* bytes, unsigned number) {
+  void call_access(llvm::Instruction& before, llvm::Value* pointer, llvm::Value* bytes, unsigned number,
+                   llvm::Value* thread = nullptr) {
     llvm::IRBuilder<> builder(&before);
     llvm::Function* helper = watch_function(module_, "smelt.watch.access", offsetof(smelt_cpu_watch, access), void_,
                                             {i32_, pointer_, i64_, i32_, pointer_});
-    builder.CreateCall(helper, {dispatch_, thread_, builder.CreateAddrSpaceCast(pointer, pointer_), bytes,
-                                builder.getInt32(number), sites()});
+    builder.CreateCall(
+        helper, {dispatch_, thread != nullptr ? thread : thread_, builder.CreateAddrSpaceCast(pointer, pointer_), bytes,
+                 builder.getInt32(number), sites()});
   }
 
   /// The smelt_cpu_cells of the memory that it points to, where that is known to be one argument's.
@@ -227,13 +296,7 @@ class ThreadWatcher {
   void note_in_cells(llvm::Instruction& before, llvm::Value* pointer, uint64_t field, unsigned cells,
                      llvm::Value* bytes, unsigned number, Kind kind) {
     const bool is_threadgroup = field == offsetof(smelt_cpu_watch, threadgroup_cells);
-    // MemorySanitizer is not to follow what is not the kernel's.
-    llvm::MDNode* ours = llvm::MDNode::get(module_.getContext(), {});
-    llvm::IRBuilder<llvm::ConstantFolder, llvm::IRBuilderCallbackInserter> builder(
-        module_.getContext(), llvm::ConstantFolder(), llvm::IRBuilderCallbackInserter([ours](llvm::Instruction* made) {
-          made->setMetadata(llvm::LLVMContext::MD_nosanitize, ours);
-        }));
-    builder.SetInsertPoint(&before);
+    OurBuilder builder(before);
     llvm::Type* type = i64_;
     if (cells > 1) type = llvm::FixedVectorType::get(i64_, cells);
     const auto all = [&](uint64_t bits) { return llvm::ConstantInt::get(type, bits); };
@@ -247,17 +310,10 @@ class ThreadWatcher {
     llvm::Value* place =
         builder.CreateIntToPtr(builder.CreateAdd(base, builder.CreateShl(cleared, 3 - shift_)), pointer_);
     llvm::Value* last = builder.CreateAlignedLoad(type, place, llvm::Align(8));
-    llvm::Value* stamps = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, stamps));
-    llvm::Value* stamp = builder.CreateGEP(
-        builder.getInt8Ty(), stamps,
-        builder.CreateMul(builder.CreateZExt(thread_, i64_), builder.getInt64(sizeof(smelt_cpu_stamp))));
-    const auto of_stamp = [&](uint64_t at) {
-      return builder.CreateLoad(i64_, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), stamp, at));
-    };
-    llvm::Value* who =
-        of_stamp(is_threadgroup ? offsetof(smelt_cpu_stamp, threadgroup) : offsetof(smelt_cpu_stamp, device));
+    const auto of_stamp = [&](StampField field) { return builder.CreateLoad(i64_, stamp_[field]); };
+    llvm::Value* who = of_stamp(is_threadgroup ? kThreadgroup : kDevice);
     llvm::Value* limit =
-        in_all(is_threadgroup ? of_stamp(offsetof(smelt_cpu_stamp, threadgroup_since))
+        in_all(is_threadgroup ? of_stamp(kThreadgroupSince)
                               : load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, since), i64_));
     const uint64_t does =
         (kind != Kind::read ? SMELT_CPU_CELL_WRITES : 0) | (kind == Kind::atomic_change ? SMELT_CPU_CELL_ATOMIC : 0);
@@ -270,7 +326,6 @@ class ThreadWatcher {
     const auto is = [&](llvm::Value* value, uint64_t bits, uint64_t wanted) {
       return builder.CreateICmpEQ(builder.CreateAnd(value, all(bits)), all(wanted));
     };
-    llvm::Value* nobody = builder.CreateICmpULT(last, limit);
     llvm::MDBuilder weights(module_.getContext());
     llvm::Instruction* rest = &before;
     llvm::Value* may_note = nullptr;
@@ -282,19 +337,37 @@ class ThreadWatcher {
         known = builder.CreateOr(known, builder.CreateICmpULT(builder.CreateSub(last, limit), all(~kEra + 1)));
       rest = llvm::SplitBlockAndInsertIfThen(builder.CreateNot(holds(known)), &before, false,
                                              weights.createBranchWeights(1, 2));
-      may_note = nobody;
       builder.SetInsertPoint(rest);
+      may_note = builder.CreateICmpULT(last, limit);
     } else if (kind == Kind::write) {
-      may_note = builder.CreateOr(nobody, is(apart, kThread | SMELT_CPU_CELL_ATOMIC | kMarks, 0));
+      may_note =
+          builder.CreateOr(builder.CreateICmpULT(last, limit), is(apart, kThread | SMELT_CPU_CELL_ATOMIC | kMarks, 0));
     } else {
-      may_note = builder.CreateOr(nobody, is(last, kMarks | SMELT_CPU_CELL_WRITES | SMELT_CPU_CELL_ATOMIC, does));
+      may_note = builder.CreateOr(builder.CreateICmpULT(last, limit),
+                                  is(last, kMarks | SMELT_CPU_CELL_WRITES | SMELT_CPU_CELL_ATOMIC, does));
     }
     llvm::Instruction* note = nullptr;
     llvm::Instruction* ask = nullptr;
+    llvm::Value* now = builder.CreateOr(who, builder.getInt64(does | number));
     llvm::SplitBlockAndInsertIfThenElse(holds(may_note), rest, &note, &ask, weights.createBranchWeights(1000, 1));
     builder.SetInsertPoint(note);
-    builder.CreateAlignedStore(in_all(builder.CreateOr(who, builder.getInt64(does | number))), place, llvm::Align(8));
-    call_access(*ask, pointer, bytes, number);
+    builder.CreateAlignedStore(in_all(now), place, llvm::Align(8));
+    if (kind == Kind::read) {
+      // A second reader: its word lies behind the first.
+      builder.SetInsertPoint(ask);
+      llvm::Value* is_second = is(apart, kEra, 0);
+      is_second = builder.CreateAnd(is_second, is(last, kMarks | SMELT_CPU_CELL_WRITES | SMELT_CPU_CELL_ATOMIC, 0));
+      llvm::Instruction* add = nullptr;
+      llvm::SplitBlockAndInsertIfThenElse(holds(is_second), ask, &add, &ask, weights.createBranchWeights(1000, 1));
+      builder.SetInsertPoint(add);
+      llvm::Value* behind = load_watch_field(builder, dispatch_, offsetof(smelt_cpu_watch, to_second), i64_);
+      builder.CreateAlignedStore(in_all(now), builder.CreateGEP(builder.getInt8Ty(), place, behind), llvm::Align(8));
+      builder.CreateAlignedStore(builder.CreateOr(last, all(kMany)), place, llvm::Align(8));
+    }
+    builder.SetInsertPoint(ask);
+    constexpr uint64_t kThreads = (uint64_t{1} << (SMELT_CPU_CELL_ERA_BIT - SMELT_CPU_CELL_THREAD_BIT)) - 1;
+    llvm::Value* thread = builder.CreateAnd(builder.CreateLShr(who, SMELT_CPU_CELL_THREAD_BIT), kThreads);
+    call_access(*ask, pointer, bytes, number, builder.CreateTrunc(thread, i32_));
   }
 
   /// What follows is put where only the first thread of a SIMD group comes.
@@ -352,13 +425,17 @@ class ThreadWatcher {
                 std::max<uint64_t>(layout_.getTypeStoreSize(type->getScalarType()), 1), flags);
   }
 
+  bool fits_cells(llvm::MaybeAlign align) const { return align.valueOrOne().value() >= uint64_t{1} << shift_; }
+
   void watch_call(llvm::CallInst& call) {
     if (auto* memory = llvm::dyn_cast<llvm::AnyMemIntrinsic>(&call)) {
       llvm::IRBuilder<> builder(&call);
       llvm::Value* bytes = builder.CreateZExtOrTrunc(memory->getLength(), i64_);
       if (auto* transfer = llvm::dyn_cast<llvm::AnyMemTransferInst>(memory))
-        tell_access(call, call, transfer->getSource(), bytes, uint64_t{1} << shift_, 0);
-      tell_access(call, call, memory->getDest(), bytes, uint64_t{1} << shift_, SMELT_CPU_ACCESS_WRITES);
+        tell_access(call, call, transfer->getSource(), bytes, uint64_t{1} << shift_, 0,
+                    fits_cells(transfer->getSourceAlign()));
+      tell_access(call, call, memory->getDest(), bytes, uint64_t{1} << shift_, SMELT_CPU_ACCESS_WRITES,
+                  fits_cells(memory->getDestAlign()));
       return;
     }
     if (const auto texel = texel_access(call)) {
@@ -514,6 +591,8 @@ class ThreadWatcher {
   llvm::Value* dispatch_ = nullptr;
   llvm::Value* threadgroup_memory_ = nullptr;
   llvm::Value* thread_ = nullptr;
+  std::optional<QuietBuffers> quiet_;
+  std::array<llvm::AllocaInst*, 3> stamp_{};  ///< kStampFields
   bool has_fences_ = false;
   unsigned shift_ = 2;  ///< cells are 1 << that many bytes
   std::map<std::pair<std::string, uint32_t>, unsigned> sites_;

@@ -23,13 +23,21 @@ const llvm::DILocation* line_of(const llvm::Instruction& instruction) {
   return location;
 }
 
+llvm::Value* load_watch(llvm::IRBuilderBase& builder, llvm::Value* dispatch) {
+  auto* pointer = llvm::PointerType::get(builder.getContext(), 0);
+  llvm::Value* services = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, services);
+  return load_constant(builder, pointer, services, offsetof(smelt_cpu_services, watch));
+}
+
 }  // namespace
 
 llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset, llvm::Type* type) {
   auto* pointer = llvm::PointerType::get(builder.getContext(), 0);
-  llvm::Value* services = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, services);
-  llvm::Value* watch = load_constant(builder, pointer, services, offsetof(smelt_cpu_services, watch));
-  return load_constant(builder, type != nullptr ? type : pointer, watch, offset);
+  return load_constant(builder, type != nullptr ? type : pointer, load_watch(builder, dispatch), offset);
+}
+
+llvm::Value* watch_field_address(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset) {
+  return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), load_watch(builder, dispatch), offset);
 }
 
 llvm::CallInst* call_watch(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t field, llvm::Type* result,

@@ -25,6 +25,9 @@ namespace smelt::aot::cpu {
 llvm::Value* load_watch_field(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset,
                               llvm::Type* type = nullptr);
 
+/// Of a field that changes while the code runs.
+llvm::Value* watch_field_address(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t offset);
+
 /// Calls the function in that field; `operands` without the context.
 llvm::CallInst* call_watch(llvm::IRBuilderBase& builder, llvm::Value* dispatch, uint64_t field, llvm::Type* result,
                            llvm::ArrayRef<llvm::Value*> operands);

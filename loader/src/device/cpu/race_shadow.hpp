@@ -44,10 +44,13 @@ struct Cell {
 /// Cells of one launch. Their memory is this thread's and is used again by the next launch.
 class RaceShadow {
  public:
+  static constexpr uint32_t kNoBuffer = ~0u;
+  static constexpr uint64_t kApart = ~uint64_t{1};  ///< in a cell, of an era that there is not: code asks
   struct Range {
     uint64_t low = 0;
     uint64_t high = 0;
     bool is_threadgroup = false;
+    uint32_t buffer = kNoBuffer;     ///< which was bound there
     unsigned char* cells = nullptr;  ///< set by lay_out
   };
 
@@ -67,6 +70,7 @@ class RaceShadow {
     auto* const at = reinterpret_cast<uint64_t*>(range.cells) + number;
     return {at, at + distance_, at + 2 * distance_};
   }
+  uint64_t bytes_to_second() const { return distance_ * sizeof(uint64_t); }
   /// Of one byte of a cell, whose bytes are apart from then on. Each has what the whole had.
   Cell byte_of(const Cell& whole, unsigned byte);
   static bool is_apart(const Cell& whole) { return *whole.last == kApart; }
@@ -79,7 +83,6 @@ class RaceShadow {
 
  private:
   static constexpr unsigned kMostCellBytes = 4;
-  static constexpr uint64_t kApart = ~uint64_t{1};  // of an era that there is not: code asks
   struct Apart {
     std::array<std::array<uint64_t, kMostCellBytes>, 3> words{};
   };

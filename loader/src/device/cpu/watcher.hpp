@@ -42,6 +42,8 @@ class Watcher {
   std::vector<Finding> finish();
 
  private:
+  static constexpr uint32_t kSimdThreads = 32;
+
   /// How far apart the threads of a race were, at most: what orders the nearest does not order all.
   enum class Scope : uint8_t { simdgroup, group, device };
   struct Told {
@@ -96,6 +98,8 @@ class Watcher {
   void close_eras();
   void open_span();
   void stamp(const Progress& progress, uint32_t first, uint32_t count);
+  void refine_stamps(uint32_t shift);
+  const smelt_cpu_stamp& stamp_of(uint32_t local) const { return stamps_[local >> calls_.stamp_shift]; }
   void spread(uint32_t simd);
   void expect_all(const std::vector<Meeting>& meetings, uint32_t first, uint32_t end, uint32_t Progress::* passed,
                   bool is_simdgroup);
@@ -163,7 +167,8 @@ class Watcher {
   std::vector<Era> eras_;           // of the group, from group_since_ on
   std::array<Eras, 2> known_eras_;  // of the group, by memory
   std::vector<Span> spans_;         // of the launch
-  std::vector<smelt_cpu_stamp> stamps_;  // by thread of the group
+  std::vector<smelt_cpu_stamp> stamps_;  // by thread of the group, by SIMD group, or one: smelt_cpu_watch::stamp_shift
+  std::vector<uint64_t> always_asked_;   // cells of buffers that begin inside of a cell
 
   std::vector<Progress> progress_;       // by thread of the group; in SIMD groups that go as one, what follows holds
   std::vector<Progress> simd_progress_;  // by SIMD group

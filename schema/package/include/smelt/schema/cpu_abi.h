@@ -145,14 +145,14 @@ struct smelt_cpu_cells {
   uint64_t from_zero[3];
 };
 
-/// Who a thread is and when, as it stands in cells, for device and for threadgroup memory. In one era are threads of
-/// one group that no barrier has told apart. Cells of threadgroup memory below `threadgroup_since` are over for this
+/// When it is for a thread, in the bits of a cell's era, for device and for threadgroup memory. In one era are threads
+/// of one group that no barrier has told apart. Cells of threadgroup memory below `threadgroup_since` are over for this
 /// thread.
 struct smelt_cpu_stamp {
   uint64_t device;
   uint64_t threadgroup;
   uint64_t threadgroup_since;
-  uint64_t unused;  ///< a thread's place is found by a shift
+  uint64_t unused;  ///< its place is found by a shift
 };
 
 /// The texts and kinds of a kernel's accesses: {flags, offset of the text from here} by site.
@@ -185,10 +185,13 @@ struct smelt_cpu_watch {
                              ///< memory has
   uint32_t origin[3];        ///< of the group that runs: its first thread's position in the grid
   uint32_t size[2];          ///< its threads along x and y
+  uint32_t alone;            ///< bit i: buffers[i] shares no byte with anything else that is bound
+  uint64_t since;            ///< cells below were before the launch; in this era are those that two groups
+                             ///< read and nobody wrote
+  const struct smelt_cpu_stamp* stamps;  ///< thread t's at t >> stamp_shift; it changes at its barriers and fences
+  uint64_t to_second;                    ///< bytes from a cell to the word that has its second reader
+  uint32_t stamp_shift;                  ///< 31: all threads of the group have one; changes with them
   uint32_t unused;
-  uint64_t since;                        ///< cells below were before the launch; in this era are those that two groups
-                                         ///< read and nobody wrote
-  const struct smelt_cpu_stamp* stamps;  ///< of each thread of the group; may change whenever the loader is called
   struct smelt_cpu_cells threadgroup_cells;
   struct smelt_cpu_cells buffer_cells[SMELT_CPU_MAX_BUFFERS];
 };

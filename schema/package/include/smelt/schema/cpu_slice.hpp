@@ -12,7 +12,7 @@
 
 namespace smelt::schema {
 
-// Slice, format 5. Integers are little-endian; offsets count from the slice's byte 0.
+// Slice, format 6. Integers are little-endian; offsets count from the slice's byte 0.
 //
 //   at  size  field
 //    0     4  magic     "SMCS"
@@ -34,16 +34,16 @@ namespace smelt::schema {
 // are the same.
 //
 // Format 3 code may read smelt_cpu_dispatch::textures and samplers; a slice whose kernels do not is written as
-// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout. Code that watches its threads is format 5 with
+// format 2. Format 4 code may read smelt_cpu_dispatch::tensor_layout. Code that watches its threads is format 6 with
 // smelt_cpu_watch as it is now; what older formats have of it is not run.
 //
 // Every bit is accounted for: header and rows by `digest`, code by the rows' digests, padding must be zero.
 inline constexpr uint32_t kCpuSliceMagic = 0x53434d53;  // "SMCS"
-inline constexpr uint16_t kCpuSliceFormat = 5;
+inline constexpr uint16_t kCpuSliceFormat = 6;
 inline constexpr uint16_t kCpuSliceOldest = 2;
 inline constexpr uint16_t kCpuSliceWithTextures = 3;
 inline constexpr uint16_t kCpuSliceWithTensors = 4;
-inline constexpr uint16_t kCpuSliceThatWatches = 5;
+inline constexpr uint16_t kCpuSliceThatWatches = 6;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
 enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
