@@ -6,7 +6,7 @@ set -euo pipefail
 suite=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 system=$(mktemp -d)
-tree=$system/root/smelt
+tree=$system/src/smelt
 clean() {
   for at in dev proc; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
   rm -rf --one-file-system "$system"
@@ -20,7 +20,7 @@ mkdir -p "$tree"
 git clone -q --depth 1 "file://$source" "$tree"
 # What scripts/fetch-corpus has fetched already, it checks and keeps.
 if [ -d "$source/build/corpus" ]; then mkdir -p "$tree/build" && cp -a "$source/build/corpus" "$tree/build/"; fi
-in_system() { chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc "cd /root/smelt; $1"; }
+in_system() { chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc "cd /src/smelt; $1"; }
 began=$SECONDS
 in_system "./scripts/setup build; cmake --preset release -DSMELT_WERROR=ON -DSMELT_TESTS=OFF -DSMELT_BENCH=OFF > /dev/null; ./scripts/demo"
 echo "distribution.sh: $suite: scripts/demo took $((SECONDS - began)) s"

@@ -12,7 +12,6 @@ namespace {
 
 using RenderPass = Owned<VkRenderPass, vkDestroyRenderPass>;
 using Frame = Owned<VkFramebuffer, vkDestroyFramebuffer>;
-using Pipeline = Owned<VkPipeline, vkDestroyPipeline>;
 
 constexpr VkFormat kFormat = VK_FORMAT_R32G32B32A32_SFLOAT;
 constexpr uint32_t kOutputs = 2;
@@ -199,33 +198,11 @@ class Judge final : public ShaderJudge {
     must(vkAllocateCommandBuffers(device_, &allocate, &commands_), "vkAllocateCommandBuffers");
   }
 
-  Shader module_of(std::span<const uint32_t> spirv) const {
-    auto info = described<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    info.codeSize = spirv.size_bytes();
-    info.pCode = spirv.data();
-    return Shader(device_, vkCreateShaderModule, info, "vkCreateShaderModule");
-  }
-
-  Pipeline make_compute(std::span<const uint32_t> spirv) const {
-    const Shader shader = module_of(spirv);
-    auto info = described<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = shader;
-    info.stage.pName = "main";
-    info.layout = layout_;
-    const auto create = [](VkDevice device, const VkComputePipelineCreateInfo* wanted,
-                           const VkAllocationCallbacks* allocator, VkPipeline* made) {
-      return vkCreateComputePipelines(device, nullptr, 1, wanted, allocator, made);
-    };
-    return Pipeline(device_, create, info, "vkCreateComputePipelines");
-  }
-
   /// A fragment's picture is one large point; of vertices nothing is drawn.
   Pipeline make_pipeline(GlslStage stage, std::span<const uint32_t> spirv) const {
-    if (stage == GlslStage::compute) return make_compute(spirv);
+    if (stage == GlslStage::compute) return make_compute_pipeline(device_, layout_, spirv);
     const bool is_vertex = stage == GlslStage::vertex;
-    const Shader shader = module_of(spirv), whole = module_of(whole_picture);
+    const Shader shader = make_shader(device_, spirv), whole = make_shader(device_, whole_picture);
     VkPipelineShaderStageCreateInfo stages[2] = {};
     for (auto& one : stages) {
       one.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEveryDay = 16;
+constexpr uint64_t kEveryDay = 50;
 constexpr uint64_t kBatch = 50;
 constexpr uint64_t kComputeCost = 5;  ///< as many of the other stages take as long
 

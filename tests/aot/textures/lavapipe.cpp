@@ -339,21 +339,7 @@ class Device final : public Lavapipe {
   VkPipeline pipeline(TextureType type) {
     for (const auto& [of, made] : pipelines_)
       if (of == type) return made;
-    auto module = described<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    module.codeSize = shader_of(type).size_bytes();
-    module.pCode = shader_of(type).data();
-    const Shader shader(device_, vkCreateShaderModule, module, "vkCreateShaderModule");
-    auto info = described<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = shader;
-    info.stage.pName = "main";
-    info.layout = layout_;
-    const auto create = [](VkDevice device, const VkComputePipelineCreateInfo* wanted,
-                           const VkAllocationCallbacks* allocator, VkPipeline* made) {
-      return vkCreateComputePipelines(device, nullptr, 1, wanted, allocator, made);
-    };
-    return pipelines_.emplace_back(type, Pipeline(device_, create, info, "vkCreateComputePipelines")).second;
+    return pipelines_.emplace_back(type, make_compute_pipeline(device_, layout_, shader_of(type))).second;
   }
 
   static VkImageCreateInfo image_info(const loader::TextureDescriptor& texture, uint32_t layers) {
@@ -460,7 +446,6 @@ class Device final : public Lavapipe {
 
   static constexpr VkDescriptorType kDescriptors[3] = {
       VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
-  using Pipeline = Owned<VkPipeline, vkDestroyPipeline>;
 
   VkInstance instance_;
   VkPhysicalDevice physical_;

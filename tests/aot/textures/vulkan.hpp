@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -59,6 +60,30 @@ using SetLayout = Owned<VkDescriptorSetLayout, vkDestroyDescriptorSetLayout>;
 using DescriptorPool = Owned<VkDescriptorPool, vkDestroyDescriptorPool>;
 using CommandPool = Owned<VkCommandPool, vkDestroyCommandPool>;
 using Shader = Owned<VkShaderModule, vkDestroyShaderModule>;
+using Pipeline = Owned<VkPipeline, vkDestroyPipeline>;
+
+inline Shader make_shader(VkDevice device, std::span<const uint32_t> spirv) {
+  auto info = described<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  info.codeSize = spirv.size_bytes();
+  info.pCode = spirv.data();
+  return Shader(device, vkCreateShaderModule, info, "vkCreateShaderModule");
+}
+
+/// Of the shader's function main.
+inline Pipeline make_compute_pipeline(VkDevice device, VkPipelineLayout layout, std::span<const uint32_t> spirv) {
+  const Shader shader = make_shader(device, spirv);
+  auto info = described<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = shader;
+  info.stage.pName = "main";
+  info.layout = layout;
+  const auto create = [](VkDevice of, const VkComputePipelineCreateInfo* wanted, const VkAllocationCallbacks* allocator,
+                         VkPipeline* made) {
+    return vkCreateComputePipelines(of, nullptr, 1, wanted, allocator, made);
+  };
+  return Pipeline(device, create, info, "vkCreateComputePipelines");
+}
 
 /// Memory that both sides see, as one buffer.
 class HostBuffer {

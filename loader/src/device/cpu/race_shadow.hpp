@@ -44,6 +44,7 @@ struct Cell {
 /// Cells of one launch. Their memory is this thread's and is used again by the next launch.
 class RaceShadow {
  public:
+  static constexpr unsigned kMostCellBytes = 4;
   static constexpr uint32_t kNoBuffer = ~0u;
   static constexpr uint64_t kApart = ~uint64_t{1};  ///< in a cell, of an era that there is not: code asks
   struct Range {
@@ -82,7 +83,6 @@ class RaceShadow {
   void forget();
 
  private:
-  static constexpr unsigned kMostCellBytes = 4;
   struct Apart {
     std::array<std::array<uint64_t, kMostCellBytes>, 3> words{};
   };

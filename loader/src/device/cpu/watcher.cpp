@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The launch: where its cells lie, its groups, and the eras that its threads are in.
 #include "watcher.hpp"
 
 #include "smelt/base/sort.hpp"
@@ -7,15 +8,15 @@
 #include "library_data.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace smelt::loader {
 namespace {
 
-constexpr uint32_t kSimdShift = 5;
-constexpr uint32_t kGroupShift = 31;
+constexpr uint32_t kGroupShift = 31;  // one stamp for all, as smelt_cpu_watch::stamp_shift says
 constexpr size_t kCallBytes = 16 << 10;
-constexpr unsigned kMostShift = 2;    // of a cell's bytes
+constexpr unsigned kMostShift = std::bit_width(RaceShadow::kMostCellBytes) - 1;
 constexpr uint64_t kMostAtOnce = 64;  // bytes that code looks up at once
 
 uint32_t threads_of(const std::array<uint32_t, 3>& size) {
@@ -255,7 +256,7 @@ void Watcher::stamp(const Progress& progress, uint32_t first, uint32_t count) {
   if (count == threads_)
     calls_.stamp_shift = kGroupShift;
   else if (first % kSimdThreads == 0 && (end % kSimdThreads == 0 || end == threads_))
-    refine_stamps(kSimdShift);
+    refine_stamps(std::countr_zero(kSimdThreads));
   else
     refine_stamps(0);
   const uint32_t shift = calls_.stamp_shift;
