@@ -49,7 +49,8 @@ class Clangd:
 
     def __init__(self, folder):
         self.folder, self.next = folder, 0
-        self.process = subprocess.Popen([CLANGD, "--log=error"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        # In order: clangd indexes headers behind its answers, and knows none of their names for completion until then.
+        self.process = subprocess.Popen([CLANGD, "--log=error", "--sync"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
         self.send({"method": "initialized", "params": {}})
 
