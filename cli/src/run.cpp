@@ -223,9 +223,26 @@ std::optional<TensorShape> tensor_shape(const Function& function, uint32_t index
   return std::nullopt;
 }
 
+/// The library that holds the kernel has them, as visible functions.
+Result<void> check_visible(const Function& kernel, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    SMELT_TRY(const FunctionRef function, kernel.library()->function(name));
+    if (function->kind() != FunctionKind::visible)
+      return fail(Errc::function_kind, "'{}' is a {} function; a table has visible functions", name,
+                  to_string(function->kind()));
+  }
+  return {};
+}
+
 Result<void> bind_argument(Encoder& encoder, const Function& function, uint32_t index, const RunArgument& argument,
                            std::vector<BufferRef>& buffers) {
   buffers.emplace_back();
+  if (argument.functions) {
+    SMELT_TRY_VOID(check_visible(function, *argument.functions));
+    const std::vector<std::string_view> names(argument.functions->begin(), argument.functions->end());
+    return encoder.set_function_table(index, names);
+  }
   if (argument.is_scalar) return encoder.set_bytes(index, argument.array.data);
   SMELT_TRY(buffers.back(), encoder.device()->make_buffer(argument.array.data.size()));
   const auto contents = buffers.back()->contents();
@@ -257,6 +274,7 @@ void warn_of_mismatches(const Function& function, const RunOptions& options, con
   if (!function.library()->has_reflection()) return;
   const auto args = function.args();
   for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].functions) continue;  // which the launch checks
     const auto wants = std::find_if(args.begin(), args.end(), [&](const ArgInfo& one) {
       const bool is_tensor = tensor_element(one).has_value();
       return (class_of(one.kind) == BindingClass::buffer || is_tensor) && !is_stage_array(one) && one.index <= i &&
@@ -421,6 +439,7 @@ void add_run(CLI::App& app, Context& context) {
       "  x.npy=y.npy      read, and written to y.npy afterwards\n"
       "  f32[1024]=y.npy  zeros of that type and shape, written to y.npy afterwards\n"
       "  i32:5            a scalar; types: f16 bf16 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool\n"
+      "  functions:f,g    a table of visible functions of the library; between two commas: an empty entry\n"
       "A .png file is an array of u8: height, width, and 4 channels where it has colours.\n\n"
       "Vertex and fragment functions have an array for each input and result, with one element a thread\n"
       "(docs/reference/stages.md).\n\n"

@@ -57,8 +57,22 @@ Result<Bytes> scalar_bytes(std::string_view type, std::string_view text) {
   return out;
 }
 
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  for (;;) {
+    const size_t comma = text.find(',');
+    names.emplace_back(text.substr(0, comma));
+    if (comma == text.npos) return names;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Result<RunArgument> parse_words(const std::string& text) {
   RunArgument argument;
+  if (constexpr std::string_view kFunctions = "functions:"; text.starts_with(kFunctions)) {
+    argument.functions = split_names(std::string_view(text).substr(kFunctions.size()));
+    return argument;
+  }
   std::string source = text;
   // "=" separates where to write; a scalar has none.
   if (const size_t equals = text.rfind('='); equals != text.npos) {

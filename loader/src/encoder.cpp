@@ -23,6 +23,13 @@ Result<void> Encoder::check_slot(uint32_t index) const {
   return {};
 }
 
+/// What was there before is no longer.
+void Encoder::bind_slot(uint32_t index) {
+  tensors_ &= ~slot_mask(index);
+  bound_[BindingClass::table] &= ~slot_mask(index);
+  bound_[BindingClass::buffer] |= slot_mask(index);
+}
+
 Result<void> Encoder::set_pipeline(PipelineRef pipeline) {
   if (!pipeline) return fail(Errc::invalid_argument, "set_pipeline: no pipeline was given");
   if (pipeline->device() != device_)
@@ -40,8 +47,7 @@ Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offs
                 offset, size);
   addresses_[index] = buffer ? buffer->contents().data() + offset : nullptr;
   lengths_[index] = size - offset;
-  tensors_ &= ~slot_mask(index);
-  bound_[BindingClass::buffer] |= slot_mask(index);
+  bind_slot(index);
   Slot& slot = slots_[index];
   slot.is_inline = false;
   slot.is_null = buffer == nullptr;
@@ -60,8 +66,7 @@ Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
   slot.is_null = false;
   addresses_[index] = slot.inlined.data();
   lengths_[index] = bytes.size();
-  tensors_ &= ~slot_mask(index);
-  bound_[BindingClass::buffer] |= slot_mask(index);
+  bind_slot(index);
   return {};
 }
 
@@ -75,8 +80,7 @@ Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {
   slots_[index].is_null = false;
   addresses_[index] = memory.data();
   lengths_[index] = memory.size();
-  tensors_ &= ~slot_mask(index);
-  bound_[BindingClass::buffer] |= slot_mask(index);
+  bind_slot(index);
   return {};
 }
 
@@ -194,6 +198,9 @@ tl::unexpected<Error> Encoder::not_bound(const PipelineState& pipeline, const Bi
               slot.kind == BindingClass::threadgroup
                   ? "has no length: say how many bytes it has (threadgroup_memory= in Python, --threadgroup-memory, "
                     "set_threadgroup_memory)"
+              : slot.kind == BindingClass::table
+                  ? "is not bound: name its functions (a list of names in Python, functions:NAME,NAME in `smelt run`, "
+                    "set_function_table)"
                   : "is not bound");
 }
 
@@ -248,6 +255,7 @@ Result<void> Encoder::dispatch_threads(Size3 threads, std::optional<Size3> group
   if (const auto missing = first_missing(pipeline.facts().needed, bound_)) return not_bound(pipeline, *missing);
   SMELT_TRY_VOID(check_textures(pipeline));
   SMELT_TRY_VOID(check_tensors(pipeline));
+  SMELT_TRY_VOID(check_tables(pipeline));
   SMELT_TRY_VOID(check_stage(pipeline, threads, group));
   if (threads.x == 0 || threads.y == 0 || threads.z == 0) {
     ++empty_dispatches_;

@@ -7,7 +7,9 @@
 
 namespace smelt::metallib {
 
-Result<Bytes> cut(const Library& library, const Function& function) {
+namespace {
+
+Result<NewFunction> copy_of(const Library& library, const Function& function) {
   NewFunction made;
   made.name = function.name;
   made.type = static_cast<FunctionType>(function.type.value_or(static_cast<uint8_t>(FunctionType::unqualified)));
@@ -17,6 +19,21 @@ Result<Bytes> cut(const Library& library, const Function& function) {
   SMELT_TRY(made.vertex_attributes, vertex_attributes_of(library.public_of(function)));
   made.layer_type = function.layer_type;
   made.tessellation = function.tessellation;
+  return made;
+}
+
+Result<void> add_copy(NewLibrary& request, const Library& library, const Function& function) {
+  SMELT_TRY(request.functions.emplace_back(), copy_of(library, function));
+  return {};
+}
+
+bool is_visible(const Function& function) {
+  return function.type == static_cast<uint8_t>(FunctionType::visible);
+}
+
+}  // namespace
+
+Result<Bytes> cut(const Library& library, const Function& function) {
   NewLibrary request;
   request.patch = std::max(library.patch, request.patch);
   // Containers through 1.2.5 only say whether they are for macOS.
@@ -26,7 +43,10 @@ Result<Bytes> cut(const Library& library, const Function& function) {
   request.os_major = library.os_major;
   request.os_minor = library.os_minor;
   request.os_patch = library.os_patch;
-  request.functions.push_back(std::move(made));
+  SMELT_TRY_VOID(add_copy(request, library, function));
+  if (!is_visible(function))
+    for (const Function& other : library.functions)
+      if (is_visible(other)) SMELT_TRY_VOID(add_copy(request, library, other));
   auto alone = make_library(request);
   if (!alone) return fail(Errc::corrupt, "function '{}': {}", function.name, alone.error().message);
   return write(*alone);

@@ -104,6 +104,7 @@ void Arguments::bind_at(loader::Encoder& encoder, uint32_t index, py::handle val
 
 void Arguments::bind_one(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast,
                          const Parameter& parameter) {
+  if (parameter.is_table) return bind_table(encoder, index, value, parameter);
   if (parameter.is_tensor && !value.is_none()) return bind_shaped(encoder, index, value, parameter);
   if (value.is_none()) {
     if ((parameter.known || parameter.is_tensor) && !parameter.is_conditional)
@@ -153,6 +154,29 @@ void Arguments::bind_tensor(loader::Encoder& encoder, uint32_t index, const Tens
   std::memcpy(buffer->contents().data(), tensor.data, tensor.bytes);
   unwrap(encoder.set_buffer(index, buffer));
   if (tensor.writable) copied_.push_back({std::move(buffer), static_cast<size_t>(&tensor - tensors_.data())});
+}
+
+void Arguments::bind_table(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {
+  bound_.push_back({});
+  if (value.is_none()) return unwrap(encoder.set_function_table(index, std::nullopt));
+  if (PyList_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0)
+    raise(Errc::argument_type,
+          "{}: a table of visible functions; want a list of their names, with None for an empty entry, or None for the "
+          "null table; got {}",
+          place(parameter), type_name(value));
+  std::vector<std::string> names;
+  for (const py::handle one : py::reinterpret_borrow<py::sequence>(value)) {
+    if (!one.is_none() && !py::isinstance<py::str>(one))
+      raise(Errc::argument_type, "{}: want names of visible functions, got {}", place(parameter), type_name(one));
+    names.push_back(one.is_none() ? std::string() : py::cast<std::string>(one));
+    if (names.back().empty()) continue;
+    const loader::FunctionRef function = unwrap(parameter.library->function(names.back()));
+    if (function->kind() != FunctionKind::visible)
+      raise(Errc::function_kind, "{}: '{}' is a {} function; a table has visible functions", place(parameter),
+            names.back(), to_string(function->kind()));
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  unwrap(encoder.set_function_table(index, views));
 }
 
 void Arguments::bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter) {

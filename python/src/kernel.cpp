@@ -220,13 +220,18 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     }
     const bool is_stage =
         argument.kind == loader::ArgumentKind::stage_input || argument.kind == loader::ArgumentKind::stage_output;
-    if ((argument.kind != loader::ArgumentKind::buffer && !is_stage && !loader::tensor_element(argument)) ||
+    const bool is_record =
+        argument.kind == loader::ArgumentKind::function_table || loader::tensor_element(argument).has_value();
+    if ((argument.kind != loader::ArgumentKind::buffer && !is_stage && !is_record) ||
         argument.index >= declared_.size())
       continue;
     declared_[argument.index] = parameter_of(argument);
     declared_count_ = std::max<size_t>(declared_count_, argument.index + argument.array_size);
   }
-  for (uint32_t i = 0; i < declared_count_; ++i) declared_[i].position = i;
+  for (uint32_t i = 0; i < declared_count_; ++i) {
+    declared_[i].position = i;
+    if (declared_[i].is_table) declared_[i].library = function_->library().get();
+  }
   read_places();
 }
 

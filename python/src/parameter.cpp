@@ -93,13 +93,15 @@ loader::ScalarType scalar_of(ElementKind kind, uint32_t bytes) {
 }
 
 bool takes_buffer(const loader::ArgInfo& argument) {
-  return class_of(argument.kind) == BindingClass::buffer || loader::tensor_element(argument).has_value();
+  return class_of(argument.kind) == BindingClass::buffer || argument.kind == loader::ArgumentKind::function_table ||
+         loader::tensor_element(argument).has_value();
 }
 
 Parameter parameter_of(const loader::ArgInfo& argument) {
   Parameter declared;
   declared.is_tensor = loader::tensor_element(argument).has_value();
-  declared.known = argument.array_size == 1 && !declared.is_tensor;
+  declared.is_table = argument.kind == loader::ArgumentKind::function_table;
+  declared.known = argument.array_size == 1 && !declared.is_tensor && !declared.is_table;
   declared.writes = argument.access == loader::Access::write || argument.access == loader::Access::read_write;
   declared.is_constant = argument.address_space == 2;
   declared.is_conditional = argument.conditional;

@@ -73,11 +73,15 @@ schema::Slice metallib_slice(aot::CompiledTarget& compiled) {
 
 }  // namespace
 
-Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& code) {
+Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& code,
+                                std::span<const aot::CompiledFunction> visible) {
   const auto [level, checked, effort] = code;
   std::vector<aot::AirModuleView> modules;
   for (const aot::CompiledFunction& made : from.functions) modules.push_back({made.info.name, made.bitcode});
-  SMELT_TRY(auto compiled, aot::compile_cpu(modules, {.level = level, .effort = effort, .checked = checked}));
+  std::vector<aot::AirModuleView> callable;
+  for (const aot::CompiledFunction& made : visible) callable.push_back({made.info.name, made.bitcode});
+  SMELT_TRY(auto compiled,
+            aot::compile_cpu(modules, {.level = level, .effort = effort, .checked = checked, .visible = callable}));
   schema::Slice slice;
   slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked.suffix());
   slice.kind = schema::SliceKind::cpu;
@@ -104,8 +108,13 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& 
 
 namespace {
 
+bool calls_through_table(const aot::CompiledFunction& function) {
+  return std::any_of(function.info.arguments.begin(), function.info.arguments.end(),
+                     [](const aot::ArgumentInfo& one) { return one.kind == aot::ArgumentKind::function_table; });
+}
+
 /// Everything of one part: what the whole library has of it.
-Result<schema::Library> part_library(aot::Compiled part, const Request& request,
+Result<schema::Library> part_library(aot::Compiled part, const aot::Plan& plan, const Request& request,
                                      const std::vector<aot::CpuLevel>& levels) {
   schema::Library library;
   library.compiler = aot::compiler_identity();
@@ -116,8 +125,12 @@ Result<schema::Library> part_library(aot::Compiled part, const Request& request,
   library.name = newest->functions.front().info.name;
   for (const aot::CompiledFunction& made : newest->functions) library.functions.push_back(manifest_function(made.info));
   std::vector<schema::Slice> native;
+  std::span<const aot::CompiledFunction> visible;
+  if (!levels.empty() && std::any_of(newest->functions.begin(), newest->functions.end(), calls_through_table)) {
+    SMELT_TRY(visible, plan.visible_functions(static_cast<size_t>(newest - part.targets.begin())));
+  }
   for (const aot::CpuLevel level : levels) {
-    SMELT_TRY(auto slice, cpu_slice(*newest, {level, request.checked, request.effort}));
+    SMELT_TRY(auto slice, cpu_slice(*newest, {level, request.checked, request.effort}, visible));
     native.push_back(std::move(slice));
   }
   for (aot::CompiledTarget& target : part.targets) library.slices.push_back(metallib_slice(target));
@@ -225,7 +238,7 @@ class Parts {
       const auto start = TraceClock::now();
       KeptKernel made(trust::Provenance::made_here());
       made.warnings = std::move(compiled[i].warnings);
-      SMELT_TRY(made.library, part_library(std::move(compiled[i]), request_, levels_));
+      SMELT_TRY(made.library, part_library(std::move(compiled[i]), plan_, request_, levels_));
       trace_part(start, made, false);
       const std::lock_guard guard(lock_);
       add(missing_[i], std::move(made), request_.cpu ? "cpu code" : "", missing_.size());

@@ -50,7 +50,9 @@ Digest source_digest(const Request& request);
 /// What a package says about an entry point.
 schema::Function manifest_function(const aot::KernelInfo& info);
 
-/// CPU code made from a target's finished AIR (its `metallib` is not looked at).
-Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& code);
+/// CPU code made from a target's finished AIR (its `metallib` is not looked at). `visible`: what it may call through
+/// tables; other functions among them are passed over.
+Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& code,
+                                std::span<const aot::CompiledFunction> visible);
 
 }  // namespace smelt::service

@@ -78,7 +78,7 @@ Result<schema::Library> remake_library(schema::Library library, const std::optio
   library.slices = std::move(metallibs);
   if (wanted) codes = *wanted;
   for (const CpuCode& code : codes) {
-    SMELT_TRY(auto made, cpu_slice(target, code));
+    SMELT_TRY(auto made, cpu_slice(target, code, target.functions));
     library.slices.push_back(std::move(made));
   }
   return library;

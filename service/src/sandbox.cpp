@@ -91,7 +91,7 @@ MakeElsewhere make_in_children(const Request& request,
     job.request->sources = {{request.sources[plan.source_of(part)].name, *library}};
     job.request->options.targets = plan.targets();
     // The plan has looked for what the options name; the package gets the request's name and version.
-    job.request->options.functions.clear();
+    job.request->options.functions = plan.entry_names(part);
     job.request->options.kernels.clear();
     job.request->name.clear();
     job.request->version.clear();

@@ -23,10 +23,11 @@ namespace smelt::aot::air {
 /// Functions that other objects may call, on their way from source to object (smelt/aot/object.hpp): treated as entry
 /// points of a stage that Metal does not have, and without arguments to bind. No finished file has the list.
 inline constexpr const char* kExternalStage = "external";
+inline constexpr std::string_view kVisibleStage = "visible";
 
 /// Entry points stand in the lists !air.<stage>.
 inline constexpr std::array<std::string_view, 8> kStages = {"kernel", "vertex",       "fragment", "mesh",
-                                                            "object", "intersection", "visible",  kExternalStage};
+                                                            "object", "intersection", kVisibleStage, kExternalStage};
 
 /// Whether entry points of this stage become CPU code; "external" ones do as parts of others.
 bool runs_on_cpu(std::string_view stage);

@@ -54,15 +54,15 @@ ModuleJoiner::ModuleJoiner() : message_(std::make_shared<std::string>()) {}
 ModuleJoiner::~ModuleJoiner() = default;
 
 Result<void> ModuleJoiner::add(ByteView bitcode, std::string_view name) {
-  SMELT_TRY(KernelModule read, input::parse_module(bitcode, name, std::move(whole_.context)));
-  whole_.context = std::move(read.context);
+  if (!whole_.context) whole_.context = std::make_unique<llvm::LLVMContext>();
+  SMELT_TRY(std::unique_ptr<llvm::Module> read, input::parse_into(*whole_.context, bitcode, name));
   install_diagnostics(*whole_.context, message_);
-  share_variables(*read.module, whole_.module.get());
+  share_variables(*read, whole_.module.get());
   if (!whole_.module) {
-    whole_.module = std::move(read.module);
+    whole_.module = std::move(read);
     return {};
   }
-  if (llvm::Linker::linkModules(*whole_.module, std::move(read.module)) || !message_->empty())
+  if (llvm::Linker::linkModules(*whole_.module, std::move(read)) || !message_->empty())
     return fail(Errc::compile_failed, "{}: {}", name, *message_);
   return {};
 }

@@ -63,17 +63,21 @@ Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunct
 
 }  // namespace
 
-Result<Bytes> original_library(const Target& target, const Unit& unit) {
-  metallib::NewFunction function;
-  function.name = unit.all->front().name;
-  function.type = type_of(unit.all->front().stage);
-  function.bitcode = unit.original;
-  function.versions = unit.versions;
-  function.constants = unit.constants;
-  function.vertex_attributes = unit.vertex_attributes;
-  function.layer_type = unit.layer_type;
-  function.tessellation = unit.tessellation;
-  return write_library(target, {std::move(function)});
+Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units) {
+  std::vector<metallib::NewFunction> functions;
+  for (const Unit* const unit : units) {
+    metallib::NewFunction function;
+    function.name = unit->all->front().name;
+    function.type = type_of(unit->all->front().stage);
+    function.bitcode = unit->original;
+    function.versions = unit->versions;
+    function.constants = unit->constants;
+    function.vertex_attributes = unit->vertex_attributes;
+    function.layer_type = unit->layer_type;
+    function.tessellation = unit->tessellation;
+    functions.push_back(std::move(function));
+  }
+  return write_library(target, std::move(functions));
 }
 
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {

@@ -127,6 +127,17 @@ air::LegaliseOptions legalise_options(const PlanState& plan) {
   return result;
 }
 
+namespace {
+
+/// Whether some of its entry points may be given a table.
+bool may_call_visible(const Unit& unit) {
+  for (size_t i = unit.first; i < unit.first + unit.count; ++i)
+    if ((*unit.all)[i].stage != air::kVisibleStage) return true;
+  return false;
+}
+
+}  // namespace
+
 /// What is for the CPU alone has code there, or is nowhere.
 Result<void> check_all_on_cpu(const std::vector<Unit>& units) {
   for (const Unit& unit : units)
@@ -163,6 +174,7 @@ Result<PlanState> make_plan(std::span<const Source> sources, const CompileOption
     for (Target& target : plan.targets) target.language = *options.language;
   for (Gathered& one : gathered) {
     std::move(one.units.begin(), one.units.end(), std::back_inserter(plan.units));
+    std::move(one.visible.begin(), one.visible.end(), std::back_inserter(plan.visible));
     std::move(one.warnings.begin(), one.warnings.end(), std::back_inserter(plan.warnings));
     for (std::string& file : one.dependencies)
       if (std::find(plan.dependencies.begin(), plan.dependencies.end(), file) == plan.dependencies.end())
@@ -199,7 +211,11 @@ size_t Plan::source_of(size_t part) const {
 Result<std::optional<Bytes>> Plan::part_as_library(size_t part) const {
   const Unit& unit = state_->units[part];
   if (!unit.from_metallib()) return std::optional<Bytes>();
-  auto library = original_library(state_->targets.front(), unit);
+  std::vector<const Unit*> units{&unit};
+  if (may_call_visible(unit))
+    for (const Unit& visible : state_->visible)
+      if (visible.from_metallib() && visible.source == unit.source) units.push_back(&visible);
+  auto library = original_library(state_->targets.front(), units);
   if (!library)  // what it holds is no module
     return fail(Errc::corrupt, "{}: {}", state_->sources[unit.source].name, library.error().message);
   return std::optional(std::move(*library));
@@ -222,7 +238,25 @@ Result<Digest> Plan::key(size_t part) const {
   hasher.field(uint64_t{state_->targets.size()});
   for (const Target& target : state_->targets) add_target(hasher, target);
   SMELT_TRY_VOID(add_unit(hasher, state_->units[part]));
+  if (may_call_visible(state_->units[part]))
+    for (const Unit& visible : state_->visible) SMELT_TRY_VOID(add_unit(hasher, visible));
   return hasher.finish();
+}
+
+Result<std::span<const CompiledFunction>> Plan::visible_functions(size_t target) const {
+  const PlanState& plan = *state_;
+  VisibleFunctions& all = *plan.built_visible;
+  const std::lock_guard lock(all.lock);
+  if (const auto known = all.built.find(target); known != all.built.end()) return known->second;
+  std::vector<CompiledFunction> made;
+  for (const Unit& unit : plan.visible) {
+    std::vector<std::string> warnings;  // of its own part
+    auto functions =
+        contained({}, [&] { return build_functions(unit, plan.targets[target], legalise_options(plan), warnings); });
+    if (!functions) return tl::unexpected(placed(std::move(functions).error(), plan.sources[unit.source]));
+    std::move(functions->begin(), functions->end(), std::back_inserter(made));
+  }
+  return all.built.emplace(target, std::move(made)).first->second;
 }
 
 Result<std::vector<Compiled>> Plan::build(std::span<const size_t> parts) const {

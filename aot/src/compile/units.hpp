@@ -13,7 +13,9 @@
 #include "llvm_support/tasks.hpp"
 #include "msl/frontend.hpp"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +42,7 @@ struct Unit {
 /// A source's units, and the target that it was built for when it is a Metal library.
 struct Gathered {
   std::vector<Unit> units;
+  std::vector<Unit> visible;  ///< one for each visible function, also of those that nobody asked for
   std::optional<Target> target;
   std::vector<std::string> missing_kernels;    ///< names from the options that it does not have
   std::vector<std::string> missing_functions;  ///< likewise, of CompileOptions::functions
@@ -60,14 +63,22 @@ Result<KernelModule> open_unit(const Unit& unit);
 
 /// The unit's functions as a library (library.cpp, as are the next and join_libraries).
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
-/// A unit of a Metal library as it came; `target` is whom the header speaks of.
-Result<Bytes> original_library(const Target& target, const Unit& unit);
+/// Units of a Metal library as they came; `target` is whom the header speaks of.
+Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units);
+
+/// Visible functions as they were built for a target, by its place in the plan.
+struct VisibleFunctions {
+  std::mutex lock;
+  std::map<size_t, std::vector<CompiledFunction>> built;
+};
 
 /// What a Plan is: everything read, nothing built.
 struct PlanState {
   std::span<const Source> sources;
   CompileOptions options;
   std::vector<Unit> units;
+  std::vector<Unit> visible;  ///< what kernels may call through tables
+  std::shared_ptr<VisibleFunctions> built_visible = std::make_shared<VisibleFunctions>();
   std::vector<std::string> warnings, dependencies;
   std::vector<Target> targets;
   LaunchMetadata launch;

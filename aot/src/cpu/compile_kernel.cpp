@@ -7,6 +7,7 @@
 #include "cpu/codegen/private_memory.hpp"
 #include "cpu/codegen/unreachable.hpp"
 #include "cpu/drivers/drivers.hpp"
+#include "cpu/function_tables.hpp"
 #include "cpu/lower/tensors.hpp"
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
@@ -186,6 +187,8 @@ class KernelCompiler {
       if (!entry && entry.error().code == Errc::unsupported) return tl::unexpected(std::move(entry).error());
       return admitted;
     }
+    SMELT_TRY_VOID(bind_function_tables(*module_, options_.visible));
+    install_diagnostics(*kernel_module_.context, first_error_);
     const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
     if (list_ || (options_.checked.watches() && !has_lines)) {
       llvm::StripDebugInfo(*module_);

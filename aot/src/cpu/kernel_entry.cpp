@@ -13,10 +13,15 @@
 namespace smelt::aot::cpu {
 namespace {
 
+/// What stands for a tensor (smelt_cpu_tensor) or a table (smelt_cpu_function_table) is bound as a buffer.
+bool is_record(const air::EntryArgument& argument, BindingClass kind) {
+  return kind == BindingClass::tensor ||
+         (kind == BindingClass::table && argument.kind == "air.visible_function_table");
+}
+
 /// What the CPU's code is handed: one address in the dispatch block.
 Result<void> check_binding(const Binding& binding, const air::EntryArgument& argument, const llvm::Type& type) {
-  // What stands for a tensor is bound as a buffer: smelt_cpu_tensor.
-  const BindingClassRow& row = row_of(binding.kind == BindingClass::tensor ? BindingClass::buffer : binding.kind);
+  const BindingClassRow& row = row_of(is_record(argument, binding.kind) ? BindingClass::buffer : binding.kind);
   if (row.support == BindingSupport::refused) {
     if (row.noun.empty())
       return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
@@ -40,7 +45,10 @@ Result<EntryParameter> to_parameter(const air::EntryArgument& argument, const ll
   const auto* input = parameter ? std::get_if<Input>(&*parameter) : nullptr;
   if (!parameter || (input != nullptr && input->kind != InputKind::builtin && stage == Stage::kernel))
     return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
-  if (const auto* binding = std::get_if<Binding>(&*parameter)) SMELT_TRY_VOID(check_binding(*binding, argument, type));
+  if (auto* binding = std::get_if<Binding>(&*parameter)) {
+    SMELT_TRY_VOID(check_binding(*binding, argument, type));
+    if (binding->kind == BindingClass::table) binding->kind = BindingClass::buffer;  // and read as one
+  }
   return std::move(*parameter);
 }
 

@@ -32,7 +32,6 @@ struct Breach {
 /// Which address spaces pointers may be in. Beyond the first, nothing here makes code for them.
 enum class Spaces : uint8_t {
   of_kernels,
-  of_gpus,    ///< the same, and calls of functions in a table
   with_tile,  ///< and that of imageblocks
   with_mesh,  ///< and those of a mesh and of what an object hands on
 };

@@ -181,7 +181,7 @@ void Inspector::inspect_call(const llvm::CallBase& call) {
   }
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) {
-    if (spaces_ != Spaces::of_kernels && kernel_ir::is_call_of_table(call)) return;
+    if (kernel_ir::is_call_of_table(call)) return;
     breach_at(call, "a call through a pointer, or with other types than the callee's");
     return;
   }

@@ -73,7 +73,7 @@ std::string token_at(std::string_view source, size_t offset) {
   return fmt::format(" at '{}'", source[offset] == '\n' ? "end of line" : source.substr(offset, end - offset));
 }
 
-Result<void> parse_text(std::string_view source, KernelModule& result) {
+Result<std::unique_ptr<llvm::Module>> parse_text(std::string_view source, llvm::LLVMContext& context) {
   SMELT_TRY(const TokenList tokens, tokenize(source));
   SMELT_TRY(const Respelled respelled, respell(tokens));
 
@@ -81,11 +81,11 @@ Result<void> parse_text(std::string_view source, KernelModule& result) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, "", true), llvm::SMLoc());
   llvm::SMDiagnostic diagnostic;
-  result.module = std::make_unique<llvm::Module>("", *result.context);
+  auto module = std::make_unique<llvm::Module>("", context);
   // LLParser rather than parseAssembly(): that one verifies modules with debug info, and a module that does not verify
   // ends the process there.
-  llvm::LLParser parser(text, sources, diagnostic, result.module.get(), nullptr, *result.context);
-  if (!parser.Run(/*UpgradeDebugInfo=*/false, air_layout_for)) return {};
+  llvm::LLParser parser(text, sources, diagnostic, module.get(), nullptr, context);
+  if (!parser.Run(/*UpgradeDebugInfo=*/false, air_layout_for)) return module;
 
   size_t offset = text.size();
   if (const char* place = diagnostic.getLoc().getPointer(); place >= text.data() && place <= text.data() + text.size())
@@ -104,7 +104,7 @@ int major_of(std::string_view producer) {
   return major;
 }
 
-Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
+Result<std::unique_ptr<llvm::Module>> parse_bitcode(ByteView bytes, llvm::LLVMContext& context) {
   SMELT_TRY(const BitcodeFacts facts, check_bitstream(bytes));
   const auto unreadable = [&](std::string_view why) {
     if (major_of(facts.producer) > kOurLlvm)
@@ -117,7 +117,7 @@ Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
   const llvm::MemoryBufferRef buffer(as_text(facts.bitcode), "");
   llvm::ParserCallbacks callbacks;
   callbacks.DataLayout = air_layout_for;
-  auto module = llvm::getLazyBitcodeModule(buffer, *result.context, false, false, std::move(callbacks));
+  auto module = llvm::getLazyBitcodeModule(buffer, context, false, false, std::move(callbacks));
   if (!module) return unreadable(drain(module.takeError()));
   // Function by function, then verify, and only then the rest: the last step verifies again when there is debug info.
   if (auto error = (*module)->materializeMetadata()) return unreadable(drain(std::move(error)));
@@ -125,23 +125,23 @@ Result<void> parse_bitcode(ByteView bytes, KernelModule& result) {
     if (auto error = function.materialize()) return unreadable(drain(std::move(error)));
   SMELT_TRY(const bool drops, verify(**module));
   if (auto error = read_rest(**module, drops)) return unreadable(drain(std::move(error)));
-  result.module = std::move(*module);
-  return {};
+  return std::move(*module);
 }
 
-Result<KernelModule> parse_here(ByteView bytes, std::string_view name, std::unique_ptr<llvm::LLVMContext> context) {
-  KernelModule result;
-  result.context = context ? std::move(context) : std::make_unique<llvm::LLVMContext>();
+Result<std::unique_ptr<llvm::Module>> parse_here(ByteView bytes, std::string_view name, llvm::LLVMContext& context) {
   const auto message = std::make_shared<std::string>();
-  install_diagnostics(*result.context, message);
+  install_diagnostics(context, message);
+  std::unique_ptr<llvm::Module> module;
   switch (detect_kind(bytes)) {
-    case Kind::text_ir:
-      SMELT_TRY_VOID(parse_text(as_text(bytes), result));
+    case Kind::text_ir: {
+      SMELT_TRY(module, parse_text(as_text(bytes), context));
       break;
+    }
     case Kind::bitcode:
-    case Kind::wrapped_bitcode:
-      SMELT_TRY_VOID(parse_bitcode(bytes, result));
+    case Kind::wrapped_bitcode: {
+      SMELT_TRY(module, parse_bitcode(bytes, context));
       break;
+    }
     case Kind::metallib:
     case Kind::universal:
       return fail(Errc::source_type, "a Metal library where LLVM IR is wanted: take its modules one by one");
@@ -151,18 +151,25 @@ Result<KernelModule> parse_here(ByteView bytes, std::string_view name, std::uniq
       return fail(Errc::source_type, "{} where LLVM IR (text or bitcode) is wanted", looks_like(bytes));
   }
   if (!message->empty()) return fail(Errc::compile_failed, "{}", *message);
-  SMELT_TRY(const bool drops, verify(*result.module));
-  if (drops) llvm::StripDebugInfo(*result.module);
-  result.module->setModuleIdentifier(llvm::StringRef(name.data(), name.size()));
-  return result;
+  SMELT_TRY(const bool drops, verify(*module));
+  if (drops) llvm::StripDebugInfo(*module);
+  module->setModuleIdentifier(llvm::StringRef(name.data(), name.size()));
+  return module;
 }
 
 }  // namespace
 
-Result<KernelModule> parse_module(ByteView bytes, std::string_view name, std::unique_ptr<llvm::LLVMContext> context) {
-  Result<KernelModule> result = fail(Errc::compile_failed, "not read");
-  run_deep([&] { result = parse_here(bytes, name, std::move(context)); });
+Result<std::unique_ptr<llvm::Module>> parse_into(llvm::LLVMContext& context, ByteView bytes, std::string_view name) {
+  Result<std::unique_ptr<llvm::Module>> result = fail(Errc::compile_failed, "not read");
+  run_deep([&] { result = parse_here(bytes, name, context); });
   if (!result) return tl::unexpected(std::move(result).error().in(name));
+  return result;
+}
+
+Result<KernelModule> parse_module(ByteView bytes, std::string_view name) {
+  KernelModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  SMELT_TRY(result.module, parse_into(*result.context, bytes, name));
   return result;
 }
 

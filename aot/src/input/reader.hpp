@@ -40,9 +40,10 @@ struct InputOptions {
 /// Each names the input, and the line or the bit.
 Result<KernelModule> read_input(ByteView bytes, std::string_view name, const InputOptions& options = {});
 
-/// The first two steps only: a verified LLVM module as it was written, but for AIR's data layout. Given a context, it
-/// is read into that one, for those who join modules.
-Result<KernelModule> parse_module(ByteView bytes, std::string_view name,
-                                  std::unique_ptr<llvm::LLVMContext> context = nullptr);
+/// The first two steps only: a verified LLVM module as it was written, but for AIR's data layout.
+Result<KernelModule> parse_module(ByteView bytes, std::string_view name);
+/// The same into a context that has modules already, for those who join them. Afterwards the context's diagnostics are
+/// nobody's.
+Result<std::unique_ptr<llvm::Module>> parse_into(llvm::LLVMContext& context, ByteView bytes, std::string_view name);
 
 }  // namespace smelt::aot::input

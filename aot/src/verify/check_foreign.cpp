@@ -29,7 +29,7 @@ void check_foreign(const llvm::Module& module, Findings& findings) {
   const auto spaces = module.getNamedMetadata("air.mesh") || module.getNamedMetadata("air.object")
                           ? gate::Spaces::with_mesh
                       : has_imageblock(module) ? gate::Spaces::with_tile
-                                               : gate::Spaces::of_gpus;
+                                               : gate::Spaces::of_kernels;
   for (const gate::Breach& breach : gate::find_breaches(module, kMostBreaches, spaces))
     if (!breach.verify_knows) findings.error(Check::foreign, breach.place, "{}", breach.message);
 }

@@ -510,6 +510,11 @@ SMELT_API smelt_status smelt_encoder_set_tensor(smelt_encoder* encoder, uint32_t
 /* The same of an array's memory, borrowed until the dispatch has run. Its last index is dimension 0; uint16 stands for
  * the bits of bfloat. */
 SMELT_API smelt_status smelt_encoder_set_tensor_array(smelt_encoder* encoder, uint32_t index, const smelt_array* array);
+/* What an argument visible_function_table<S> [[buffer(index)]] is: names of visible functions of the kernel's library,
+ * each ends with a 0; null or empty: an empty entry. Null `names`: the null table. Copied. A dispatch that calls an
+ * entry without a function of the call's type fails. SMELT_E_UNSUPPORTED on devices other than the cpu. */
+SMELT_API smelt_status smelt_encoder_set_function_table(smelt_encoder* encoder, uint32_t index,
+                                                        const char* const* names, size_t count);
 /* `rank` threads counts, and as many of group_size (null: the default group). */
 SMELT_API smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
                                                       const uint64_t* group_size);

@@ -168,6 +168,19 @@ smelt_status smelt_encoder_set_tensor_array(smelt_encoder* encoder, uint32_t ind
   });
 }
 
+smelt_status smelt_encoder_set_function_table(smelt_encoder* encoder, uint32_t index, const char* const* names,
+                                              size_t count) {
+  return guard([&]() -> Result<void> {
+    if (encoder == nullptr) return null_argument("smelt_encoder_set_function_table", "encoder");
+    if (names == nullptr && count != 0)
+      return fail(Errc::invalid_argument, "smelt_encoder_set_function_table: null names, and {} of them", count);
+    if (names == nullptr) return encoder->ref->set_function_table(index, std::nullopt);
+    std::vector<std::string_view> functions;
+    for (size_t i = 0; i < count; ++i) functions.emplace_back(names[i] != nullptr ? names[i] : "");
+    return encoder->ref->set_function_table(index, functions);
+  });
+}
+
 smelt_status smelt_encoder_dispatch_threads(smelt_encoder* encoder, const uint64_t* threads, size_t rank,
                                             const uint64_t* group_size) {
   return guard([&]() -> Result<void> {

@@ -38,6 +38,12 @@ enum class CpuEffort : uint8_t {
 Result<CpuEffort> parse_cpu_effort(std::string_view word);
 std::string_view to_string(CpuEffort effort);
 
+/// One entry point's finished module: bitcode as it lies in a metallib, with or without the wrapper. Borrowed.
+struct AirModuleView {
+  std::string_view name;
+  ByteView bitcode;
+};
+
 struct CpuOptions {
   CpuLevel level = CpuLevel::x86_64_v3;
   CpuEffort effort = CpuEffort::balanced;
@@ -45,12 +51,9 @@ struct CpuOptions {
   Checks checked;          ///< `memory` goes to smelt_cpu_dispatch::fault, the others to services->watch
   unsigned threads = 1;    ///< kernels compiled at once; the bytes do not depend on it
   bool verify_ir = false;  ///< LLVM's verifier after every step (tests)
-};
-
-/// One entry point's finished module: bitcode as it lies in a metallib, with or without the wrapper. Borrowed.
-struct AirModuleView {
-  std::string_view name;
-  ByteView bitcode;
+  /// Visible functions that kernels may call through a table; those that no call can mean cost their reading alone.
+  /// Read only for a kernel that calls through one. Borrowed.
+  std::span<const AirModuleView> visible;
 };
 
 /// A kernel that did not become code, and why.

@@ -5,6 +5,7 @@
 #include "cpu/work_item/make_work_item.hpp"
 
 #include "cpu/dispatch_block.hpp"
+#include "cpu/function_tables.hpp"
 #include "cpu/lower/collectives.hpp"
 #include "cpu/lower/lower.hpp"
 #include "cpu/lower/tensors.hpp"
@@ -51,6 +52,7 @@ class Maker {
     SMELT_TRY_VOID(bind_function_constants(*function_, dispatch_, info_, constants));
     SMELT_TRY_VOID(bind_threadgroup_memory());
     bind_log();
+    bind_table_ends();
     result_.item.function = function_;
     remove_all_but(module_, *function_);
     const std::vector<RecursiveFunction> recursive = bound_recursion(*function_, *dispatch_);
@@ -235,6 +237,22 @@ class Maker {
     };
     bind(kTensorThread, [&] { return scalar(Builtin::thread_index_in_threadgroup, 0); });
     bind(kTensorLayout, [&] { return SMELT_DISPATCH_FIELD(builder, builder.getInt32Ty(), dispatch_, tensor_layout); });
+  }
+
+  void bind_table_ends() {
+    llvm::Function* const ends = module_.getFunction(kTableNone);
+    if (ends == nullptr) return;
+    for (llvm::User* user : llvm::make_early_inc_range(ends->users())) {
+      auto* const call = llvm::cast<llvm::CallInst>(user);
+      if (call->getFunction() != function_) continue;
+      llvm::IRBuilder<> builder(call);
+      Fault fault{.object = builder.getInt32(SMELT_CPU_FAULT_TABLE),
+                  .offset = builder.CreateZExt(call->getArgOperand(0), builder.getInt64Ty())};
+      if (options_.checked)
+        for (uint8_t i = 0; i < 3; ++i) fault.position[i] = scalar(Builtin::thread_position_in_grid, i);
+      report_fault(builder, dispatch_, fault);
+      call->eraseFromParent();
+    }
   }
 
   /// air.os_log(subsystem, category, type, format, arguments, size) -> services->log, when there is one.

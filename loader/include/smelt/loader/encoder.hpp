@@ -57,6 +57,11 @@ class Encoder {
   /// than the cpu.
   Result<void> set_texture(uint32_t index, TextureRef texture);
   Result<void> set_sampler(uint32_t index, SamplerRef sampler);
+  /// What an argument visible_function_table<S> [[buffer(index)]] is: visible functions by name, of the library that
+  /// the kernel is from; an empty name leaves its entry empty. Nothing: the null table. Copied. A dispatch fails when
+  /// the kernel calls an entry that is empty, or whose function has another type or is of another library.
+  /// `unsupported` on devices other than the cpu.
+  Result<void> set_function_table(uint32_t index, std::optional<std::span<const std::string_view>> functions);
   void clear_bindings();
   /// As new: no pipeline, nothing bound. What has been dispatched still runs.
   void reset();
@@ -130,6 +135,8 @@ class Encoder {
   Result<void> bind_tensor(uint32_t index, std::span<std::byte> memory, uint64_t offset, const TensorShape& shape);
   Result<void> check_stage(const PipelineState& pipeline, const Size3& threads, const Size3& group) const;
   Result<void> check_slot(uint32_t index) const;
+  Result<void> check_tables(const PipelineState& pipeline) const;
+  void bind_slot(uint32_t index);
   static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);
   Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);
 
