@@ -20,9 +20,14 @@ def is_tensor(argument: dict[str, Any]) -> bool:
     return argument["kind"] == "other" and str(argument["type_name"]).startswith("tensor<")
 
 
+def is_table(argument: dict[str, Any]) -> bool:
+    """An argument visible_function_table<S>, which has the index of a buffer."""
+    return argument["kind"] == "function_table"
+
+
 def _type(argument: dict[str, Any]) -> str:
     """"constant float&" and "constant float*" are one for the metadata."""
-    if is_tensor(argument):
+    if is_tensor(argument) or is_table(argument):
         return str(argument["type_name"])
     if argument["kind"] in ("texture", "sampler"):
         count = int(argument["array_size"])
@@ -33,7 +38,7 @@ def _type(argument: dict[str, Any]) -> str:
 
 def _arguments(kernel: _loader.Kernel) -> list[dict[str, Any]]:
     """In the order of a call: buffers by index, and where there are textures or samplers all as the kernel declares them."""
-    called = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer", "texture", "sampler") or is_tensor(argument)]
+    called = [argument for argument in kernel.args if argument["kind"] in ("buffer", "indirect_buffer", "texture", "sampler") or is_tensor(argument) or is_table(argument)]
     has_images = any(argument["kind"] in ("texture", "sampler") for argument in called)
     return called if has_images else sorted(called, key=lambda argument: int(argument["index"]))
 

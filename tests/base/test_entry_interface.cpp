@@ -17,12 +17,13 @@ TEST_CASE("entry_interface_classes_have_their_rows") {
   CHECK_FALSE(binding_class_named("builtin"));
 }
 
-TEST_CASE("entry_interface_textures_run_and_tables_are_refused_by_their_row") {
+TEST_CASE("entry_interface_rows_say_what_runs_and_what_is_refused") {
   CHECK(binding_class_named("texture") == BindingClass::texture);
   CHECK(row_of(BindingClass::texture).slots == 128);
   CHECK(is_run(BindingClass::texture));
   CHECK(is_run(BindingClass::sampler));
-  CHECK_FALSE(is_run(BindingClass::table));
+  CHECK(is_run(BindingClass::table));
+  CHECK_FALSE(is_run(BindingClass::acceleration_structure));
   CHECK(is_run(BindingClass::buffer));
   CHECK(is_run(BindingClass::threadgroup));
 }

@@ -110,7 +110,7 @@ class FunctionTables(unittest.TestCase):
         for checked in (None, "memory"):
             library = smelt.compile_shader(SOURCE, **({"checked": checked} if checked else {}))
             for names in (["red", None, "sums"], ["red"], [], None, ["red", "half_of", "sums"]):
-                with self.assertRaisesRegex(smelt.Error, r"calls entry [12] of a function table, where no visible|entry 0"):
+                with self.assertRaisesRegex(smelt.Error, r"calls entry [12] of a function table, which holds no visible|entry 0"):
                     self.shade(library, names)
             np.testing.assert_array_equal(self.shade(library), expected(self.which, self.x))
 

@@ -22,7 +22,8 @@ bool is_record(const air::EntryArgument& argument, BindingClass kind) {
 /// What the CPU's code is handed: one address in the dispatch block.
 Result<void> check_binding(const Binding& binding, const air::EntryArgument& argument, const llvm::Type& type) {
   const BindingClassRow& row = row_of(is_record(argument, binding.kind) ? BindingClass::buffer : binding.kind);
-  if (row.support == BindingSupport::refused) {
+  const bool is_of_others = binding.kind == BindingClass::table && !is_record(argument, binding.kind);
+  if (row.support == BindingSupport::refused || is_of_others) {
     if (row.noun.empty())
       return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
     return fail(Errc::unsupported, "argument {} is {}: not on the CPU", argument.index, row.noun);

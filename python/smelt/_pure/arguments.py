@@ -45,6 +45,8 @@ class Arguments:
             want = self._declared[index] if index < len(self._declared) else Parameter()
             if value is _GAP:
                 self.bound.append(Bound())
+            elif want.is_table:
+                self._table(index, value)
             elif value is None:
                 if (want.known or want.is_tensor) and not want.is_conditional:
                     fail("argument_type", f"{self._place(index)}: None is for an argument that a function constant takes away, and this one is always there")
@@ -54,6 +56,15 @@ class Arguments:
 
     def _inline(self, index: int, data: bytes) -> None:
         self.binding.append((index, data, len(data)))
+
+    def _table(self, index: int, value: Any) -> None:
+        self.bound.append(Bound())
+        if value is not None and not isinstance(value, (list, tuple)):
+            fail("argument_type", f"{self._place(index)}: a table of visible functions; want a list of their names, with None for an empty entry, or None for the null table; got {type(value).__name__}")
+        for one in value or ():
+            if one is not None and not isinstance(one, str):
+                fail("argument_type", f"{self._place(index)}: want names of visible functions, got {type(one).__name__}")
+        self.binding.append((index, None if value is None else [one or "" for one in value], 0))
 
     def _bind(self, index: int, value: Any, cast: Optional[str], want: Parameter) -> Bound:
         if want.is_tensor:

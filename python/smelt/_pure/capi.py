@@ -169,6 +169,7 @@ _LOADER_CALLS = {
     "encoder_set_texture": (_P, c.c_uint32, _P),
     "encoder_set_sampler": (_P, c.c_uint32, _P),
     "encoder_set_tensor_array": (_P, c.c_uint32, c.POINTER(Array)),
+    "encoder_set_function_table": (_P, c.c_uint32, c.POINTER(c.c_char_p), c.c_size_t),
     "encoder_dispatch_threads": (_P, c.POINTER(c.c_uint64), c.c_size_t, c.POINTER(c.c_uint64)),
     "encoder_dispatch_threadgroups": (_P, c.POINTER(c.c_uint64), c.POINTER(c.c_uint64)),
     "encoder_reset": (_P,),

@@ -17,7 +17,7 @@ from .files import fail
 from .library import Library
 from .parameter import Member, Parameter, layout_of
 from .scalars import Casts
-from .._signature import is_tensor
+from .._signature import is_table, is_tensor
 from .textures import TextureArguments, check_at, is_image
 
 if TYPE_CHECKING:
@@ -343,12 +343,12 @@ class Kernel:
         for one in self.args:
             if is_image(one):
                 places.append((one, one["index"]))
-            elif one["kind"] == "buffer" or is_tensor(one):
+            elif one["kind"] == "buffer" or is_tensor(one) or is_table(one):
                 places += [(one, slot) for slot in range(one["index"], one["index"] + one["array_size"])]
         return places
 
     def _parameters(self) -> list[Parameter]:
-        buffers = {one["index"]: one for one in self.args if one["kind"] == "buffer" or is_tensor(one)}
+        buffers = {one["index"]: one for one in self.args if one["kind"] == "buffer" or is_tensor(one) or is_table(one)}
         for one in buffers.values():
             if one["name"] == "further_arguments":
                 from .device import left
@@ -357,7 +357,8 @@ class Kernel:
         declared = [Parameter()] * max((index + one["array_size"] for index, one in buffers.items()), default=0)
         for index, one in buffers.items():
             declared[index] = Parameter(
-                name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1 and not is_tensor(one), is_tensor=is_tensor(one), writes=one["writes"],
+                name=one["name"], type_name=one["type_name"], size=one["size"], known=one["array_size"] == 1 and not is_tensor(one) and not is_table(one),
+                is_tensor=is_tensor(one), is_table=is_table(one), writes=one["writes"],
                 is_constant=one["address_space"] == 2, is_conditional=one["conditional"], members=one["members"], **layout_of(one["type_name"], one["size"]),
                 position=next((i for i, (place, _) in enumerate(self._places) if place is one), -1),
             )  # fmt: skip
@@ -436,7 +437,20 @@ class Kernel:
             if isinstance(what, capi.Array):
                 self._bind_tensor(at, index, what)
                 continue
+            if what is None or isinstance(what, list):
+                self._bind_table(at, index, what)
+                continue
             capi.check((loader.encoder_set_bytes if isinstance(what, bytes) else loader.encoder_set_memory)(at, index, what, size))
+
+    def _bind_table(self, encoder: Any, index: int, names: Optional[list[str]]) -> None:
+        for name in filter(None, names or []):
+            facts = capi.FunctionInfo()
+            capi.check(capi.loader().function_get_info(self._native.function(name).pointer, c.byref(facts)))
+            if _FUNCTION_KINDS[facts.kind] != "visible":
+                fail("function_kind", f"argument {index} '{self._declared[index].name}': '{name}' is a {_FUNCTION_KINDS[facts.kind]} function; a table has visible functions")
+        # An array of no elements still has an address, which tells it from the null table.
+        table = (c.c_char_p * max(len(names), 1))(*[name.encode() for name in names]) if names is not None else None
+        capi.check(capi.loader().encoder_set_function_table(encoder, index, table, len(names or [])))
 
     def _bind_tensor(self, encoder: Any, index: int, array: capi.Array) -> None:
         want = self._declared[index]

@@ -38,6 +38,7 @@ class Parameter(NamedTuple):
     pitch: int = 0
     members: tuple[Member, ...] = ()  # of a structure, where the package lists them
     position: int = -1  # in the call, where that is not the index
+    is_table: bool = False  # visible_function_table<S>: it takes names; not known as a buffer
     is_tensor: bool = False  # tensor<T, ...>: it takes an array with its shape; not known as a buffer
 
     @property

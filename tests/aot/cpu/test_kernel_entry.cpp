@@ -45,12 +45,17 @@ TEST_CASE("kernel_entry_bindings_and_inputs_in_the_functions_order") {
   const auto with_tensor = entry_with(another, "tensor");
   REQUIRE(with_tensor);
   CHECK(std::get<Binding>(with_tensor->interface.parameters[1]).kind == BindingClass::tensor);
+  // A record that code reads like a buffer.
+  llvm::LLVMContext third;
+  const auto with_table = entry_with(third, "visible_function_table");
+  REQUIRE(with_table);
+  CHECK(std::get<Binding>(with_table->interface.parameters[1]).kind == BindingClass::buffer);
   CHECK(std::get<Input>(entry->interface.parameters[2]).name == "thread_position_in_grid");
 }
 
 TEST_CASE("kernel_entry_classes_that_are_refused_are_named") {
   const std::pair<const char*, const char*> refusals[] = {
-      {"visible_function_table", "argument 1 is of kind 'air.visible_function_table': not on the CPU"},
+      {"intersection_function_table", "argument 1 is of kind 'air.intersection_function_table': not on the CPU"},
       {"vertex_input", "argument 1 is of kind 'air.vertex_input': not on the CPU"},
       {"imageblock", "argument 1 is of kind 'air.imageblock': not on the CPU"}};
   for (const auto& [kind, wanted] : refusals) {
