@@ -22,7 +22,7 @@ def is_tensor(argument: dict[str, Any]) -> bool:
 
 def is_table(argument: dict[str, Any]) -> bool:
     """An argument visible_function_table<S>, which has the index of a buffer."""
-    return argument["kind"] == "function_table"
+    return bool(argument["kind"] == "function_table")
 
 
 def _type(argument: dict[str, Any]) -> str:

@@ -16,9 +16,9 @@ struct Parameter {
   bool known = false;   ///< one buffer that the kernel's metadata describes; else nothing below has a meaning
   bool writes = false;  ///< the kernel may write to it
   bool is_constant = false;
-  bool is_conditional = false;            ///< a function constant may take it away
+  bool is_conditional = false;               ///< a function constant may take it away
   const loader::Library* library = nullptr;  ///< of a table, whose functions are the library's
-  bool is_table = false;                  ///< visible_function_table<S>: it takes names; not known as a buffer
+  bool is_table = false;                     ///< visible_function_table<S>: it takes names; not known as a buffer
   bool is_tensor = false;                 ///< tensor<T, ...>: it takes an array with its shape; not known as a buffer
   ElementKind kind = ElementKind::other;  ///< of a component; other for structures and for IR without types
   uint32_t component = 0;                 ///< bytes of a component

@@ -25,6 +25,11 @@ kernel void spin(device uint* x, constant uint& rounds, uint i [[thread_position
   for (uint k = 0; k < rounds; ++k) state = state * 1664525u + (state >> 13);
   x[i % 64] = state;
 }
+[[visible]] float doubled(float x) { return x * 2; }
+[[visible]] float negated(float x) { return -x; }
+kernel void through(device float* x, visible_function_table<float(float)> table, uint i [[thread_position_in_grid]]) {
+  x[i] = is_null_visible_function_table(table) ? 7 : table[i % table.size()](x[i]);
+}
 kernel void scale(texture2d<float> from, sampler by, constant float& gain, texture2d<float, access::write> to,
                   uint2 at [[thread_position_in_grid]]) {
   to.write(gain * from.sample(by, (float2(at) + 0.5f) / float2(to.get_width(), to.get_height())), at);
@@ -58,6 +63,16 @@ def main():
     assert into.tolist() == [[[25], [100]]], into.tolist()
     library.scale(smelt.Texture(image, mipmaps=True), smelt.Sampler("address::repeat"), gain=1, to=into)
     assert into.tolist() == [[[100], [200]]], into.tolist()
+    numbers = array.array("f", [1, 2, 3])
+    library.through(numbers, ["doubled", "negated"])
+    assert numbers.tolist() == [2, -2, 6], numbers
+    library.through(numbers, table=None)
+    assert numbers.tolist() == [7, 7, 7], numbers
+    expect(smelt.Error, "calls entry 1 of a function table", library.through, numbers, ["doubled", None])
+    expect(smelt.Error, "a table has visible functions", library.through, numbers, ["through"])
+    expect(smelt.FunctionNotFoundError, "halved", library.through, numbers, ("halved",))
+    expect(smelt.ArgumentError, "want a list of their names", library.through, numbers, numbers)
+    expect(smelt.ArgumentError, "want names of visible functions", library.through, numbers, [2])
     expect(smelt.ArgumentError, "may not be written", library.scale, image, smelt.Sampler(), 1, into.toreadonly())
     expect(smelt.ArgumentError, "want a smelt.Sampler", library.scale, image, "linear", 1, into)
     expect(smelt.ArgumentError, "read-only", library.saxpy, x, b"\0" * 40, 2.0)

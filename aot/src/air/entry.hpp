@@ -26,7 +26,7 @@ inline constexpr const char* kExternalStage = "external";
 inline constexpr std::string_view kVisibleStage = "visible";
 
 /// Entry points stand in the lists !air.<stage>.
-inline constexpr std::array<std::string_view, 8> kStages = {"kernel", "vertex",       "fragment", "mesh",
+inline constexpr std::array<std::string_view, 8> kStages = {"kernel", "vertex",       "fragment",    "mesh",
                                                             "object", "intersection", kVisibleStage, kExternalStage};
 
 /// Whether entry points of this stage become CPU code; "external" ones do as parts of others.

@@ -130,7 +130,8 @@ class TableBinder {
     if (function == nullptr) return {};
     const auto wanted = types_.find(function->getFunctionType());
     if (wanted == types_.end()) return {};
-    if (auto admitted = gate::admit(*added); !admitted) return tl::unexpected(std::move(admitted).error().in(view.name));
+    if (auto admitted = gate::admit(*added); !admitted)
+      return tl::unexpected(std::move(admitted).error().in(view.name));
     SMELT_TRY_VOID(check_alone(*added, view.name));
     const uint64_t id = smelt_cpu_function_id(view.name.data(), view.name.size());
     for (const Candidate& other : wanted->second)
@@ -172,7 +173,8 @@ class TableBinder {
     const llvm::NamedMDNode* const constants = module.getNamedMetadata(air::kConstantList);
     const llvm::GlobalVariable* const initialisers = module.getGlobalVariable("llvm.global_ctors");
     if ((constants == nullptr || constants->getNumOperands() == 0) && initialisers == nullptr) return {};
-    return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU", name);
+    return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU",
+                name);
   }
 
   Result<void> choose(llvm::CallInst& call) {
@@ -207,8 +209,7 @@ class TableBinder {
     builder.CreateBr(after);
     llvm::PHINode* result = nullptr;
     if (!call.getType()->isVoidTy()) {
-      result = llvm::PHINode::Create(call.getType(), static_cast<unsigned>(candidates.size() + 1), "",
-                                     after->begin());
+      result = llvm::PHINode::Create(call.getType(), static_cast<unsigned>(candidates.size() + 1), "", after->begin());
       result->addIncoming(llvm::Constant::getNullValue(call.getType()), none);
     }
     for (const Candidate& candidate : candidates) {

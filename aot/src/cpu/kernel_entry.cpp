@@ -15,8 +15,7 @@ namespace {
 
 /// What stands for a tensor (smelt_cpu_tensor) or a table (smelt_cpu_function_table) is bound as a buffer.
 bool is_record(const air::EntryArgument& argument, BindingClass kind) {
-  return kind == BindingClass::tensor ||
-         (kind == BindingClass::table && argument.kind == "air.visible_function_table");
+  return kind == BindingClass::tensor || (kind == BindingClass::table && argument.kind == "air.visible_function_table");
 }
 
 /// What the CPU's code is handed: one address in the dispatch block.

@@ -245,8 +245,9 @@ TEST_CASE("what is for the linker, by its first bytes") {
 }
 
 TEST_CASE("objects_an_object_that_cannot_be_read_behind_a_good_one_is_an_error") {
-  const Bytes good = object_of("[[clang::noinline]] float f(float x) { return x; }\nkernel void k(device float* x) { x[0] = "
-                               "f(x[1]); }");
+  const Bytes good = object_of(
+      "[[clang::noinline]] float f(float x) { return x; }\nkernel void k(device float* x) { x[0] = "
+      "f(x[1]); }");
   Bytes bad = object_of("kernel void l(device float* x) { x[0] = 1; }");
   for (size_t i = bad.size() / 2; i < bad.size(); ++i) bad[i] = std::byte{0xA5};
   const auto linked = link({{"good.air", good}, {"bad.air", bad}});

@@ -94,7 +94,8 @@ TEST_CASE("tables_a_call_chooses_among_the_functions_of_its_type") {
 }
 
 TEST_CASE("tables_what_cannot_be_called_is_an_error_that_says_why") {
-  const std::string none = "calls a function of a table as float (float); the library has no visible function of that type";
+  const std::string none =
+      "calls a function of a table as float (float); the library has no visible function of that type";
   CHECK(error_of(kernel_of(kCall), {}) == none);
   CHECK(error_of(kernel_of(kCall), {kWhole}) == none);
   CHECK(error_of(kernel_of("store ptr %f, ptr addrspace(1) %out"), {kSquare}) ==
@@ -106,26 +107,28 @@ TEST_CASE("tables_what_cannot_be_called_is_an_error_that_says_why") {
   CHECK(error_of(kernel_of(kCall), {kSquare, constant}) ==
         "visible function 'scaled' reads function constants: not through a table on the CPU");
   // Of no type that is called, so nobody looks further.
-  CHECK(error_of(kernel_of(kCall), {kSquare, visible_of("other", "i32 @other(i32 %x) { call void asm \"\", \"\"()\n ret "
-                                                                 "i32 %x }")}) == "");
+  CHECK(error_of(kernel_of(kCall), {kSquare, visible_of("other",
+                                                        "i32 @other(i32 %x) { call void asm \"\", \"\"()\n ret "
+                                                        "i32 %x }")}) == "");
 }
 
 TEST_CASE("tables_a_hostile_function_of_the_library_is_refused_by_name") {
-  const std::string assembly =
-      error_of(kernel_of(kCall), {visible_of("bad", "float @bad(float %x) { call void asm \"\", \"\"()\n ret float %x }")});
+  const std::string assembly = error_of(
+      kernel_of(kCall), {visible_of("bad", "float @bad(float %x) { call void asm \"\", \"\"()\n ret float %x }")});
   CHECK_MESSAGE(assembly.starts_with("bad: function 'bad': inline assembly"), assembly);
   const std::string elsewhere = error_of(
-      kernel_of(kCall),
-      {visible_of("bad", "float @bad(float %x) { %y = call float @system(float %x)\n ret float %y }",
-                  "declare float @system(float)")});
-  CHECK_MESSAGE(elsewhere.starts_with("bad: function 'system': neither an air.* operation nor defined here"), elsewhere);
+      kernel_of(kCall), {visible_of("bad", "float @bad(float %x) { %y = call float @system(float %x)\n ret float %y }",
+                                    "declare float @system(float)")});
+  CHECK_MESSAGE(elsewhere.starts_with("bad: function 'system': neither an air.* operation nor defined here"),
+                elsewhere);
   // What is read before it stays whole.
   const std::string cut = error_of(kernel_of(kCall), {kSquare, {"cut", "define float @cut("}});
   CHECK_MESSAGE(cut.starts_with("cut: line 1: "), cut);
   // Two modules that do not agree about an operation.
   const auto asks = [](const std::string& name, const std::string& type) {
-    return visible_of(name, fmt::format("float @{0}(float %x) {{ %y = call {1} @air.odd({1} 1)\n ret float %x }}", name, type),
-                      fmt::format("declare {0} @air.odd({0})", type));
+    return visible_of(
+        name, fmt::format("float @{0}(float %x) {{ %y = call {1} @air.odd({1} 1)\n ret float %x }}", name, type),
+        fmt::format("declare {0} @air.odd({0})", type));
   };
   const std::string odd = error_of(kernel_of(kCall), {asks("one", "i32"), asks("two", "i16")});
   CHECK_MESSAGE(odd.find("other types than the callee's") != std::string::npos, odd);

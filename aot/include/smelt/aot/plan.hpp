@@ -35,22 +35,23 @@ class Plan {
   size_t entry_count(size_t part) const;
   std::vector<std::string> entry_names(size_t part) const;
   /// SHA-256 over the part's code as it was read, the options that change code, the targets in their order, and this
-  /// compiler; and over all visible functions of the sources, which a kernel may call through a table. A kernel of Metal
-  /// source has the same key in every source that gives it the same code; it is cut out of its source when its key or
-  /// its code is first wanted. Errors: compile_failed when the compiler crashes over that.
+  /// compiler; and over all visible functions of the sources, which a kernel may call through a table. A kernel of
+  /// Metal source has the same key in every source that gives it the same code; it is cut out of its source when its
+  /// key or its code is first wanted. Errors: compile_failed when the compiler crashes over that.
   Result<Digest> key(size_t part) const;
 
   /// Each part as if it were all there is: a library for every target. A target's may be empty, with a warning: Metal
   /// takes sources with kernels that no GPU can run. `options.threads` and `options.progress` are those of make().
   Result<std::vector<Compiled>> build(std::span<const size_t> parts) const;
 
-  /// All visible functions of the sources, also those that nobody asked for, for a target (its place in targets()): what
-  /// kernels may call through tables, wherever they run. Built when first asked for; valid as long as the plan.
+  /// All visible functions of the sources, also those that nobody asked for, for a target (its place in targets()):
+  /// what kernels may call through tables, wherever they run. Built when first asked for; valid as long as the plan.
   Result<std::span<const CompiledFunction>> visible_functions(size_t target) const;
 
   /// A part that is a function of a Metal library, as a library of its own, with the visible functions behind it: when
-  /// entry_names() of it are compiled for targets() they give what build() gives for the part, wherever that is done. The container's reader and writer made it; LLVM did not look at
-  /// it. Nothing for other parts. Errors: `corrupt` when its module cannot be bitcode.
+  /// entry_names() of it are compiled for targets() they give what build() gives for the part, wherever that is done.
+  /// The container's reader and writer made it; LLVM did not look at it. Nothing for other parts. Errors: `corrupt`
+  /// when its module cannot be bitcode.
   Result<std::optional<Bytes>> part_as_library(size_t part) const;
   /// Whose part it is: an index into the sources.
   size_t source_of(size_t part) const;

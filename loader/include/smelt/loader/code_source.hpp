@@ -36,8 +36,8 @@ class CodeSource {
  public:
   virtual ~CodeSource() = default;
   /// `metallib` is a Metal library with the kernel alone, but for visible functions that it may call; equal for equal
-  /// kernels, so code may be kept under its digest. An error here is the error of making the pipeline. Any thread, several kernels at once, but
-  /// never twice at once for a kernel of one library: others that want it wait.
+  /// kernels, so code may be kept under its digest. An error here is the error of making the pipeline. Any thread,
+  /// several kernels at once, but never twice at once for a kernel of one library: others that want it wait.
   virtual Result<KernelCode> code_for(std::string_view kernel, const OwnedBytes& metallib) = 0;
 };
 

@@ -62,10 +62,11 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
                 "results are not complete",
                 pipeline.name());
   if (fault.buffer == SMELT_CPU_FAULT_TABLE)
-    return fail(Errc::pipeline_failed,
-                "kernel '{}' calls entry {} of a function table, which holds no visible function of its library with the "
-                "type of the call; its results are not complete",
-                pipeline.name(), fault.offset);
+    return fail(
+        Errc::pipeline_failed,
+        "kernel '{}' calls entry {} of a function table, which holds no visible function of its library with the "
+        "type of the call; its results are not complete",
+        pipeline.name(), fault.offset);
   std::string what;
   uint64_t has = 0;
   uint64_t element = 1;

@@ -87,8 +87,8 @@ struct smelt_cpu_tensor {
   int32_t object;                         ///< smelt_cpu_fault::buffer
 };
 
-/// What the [[buffer(i)]] of an argument visible_function_table<S> points to. An entry is smelt_cpu_function_id() of the
-/// function's name, or 0: there is none.
+/// What the [[buffer(i)]] of an argument visible_function_table<S> points to. An entry is smelt_cpu_function_id() of
+/// the function's name, or 0: there is none.
 struct smelt_cpu_function_table {
   uint32_t size;
   uint32_t is_null;  ///< 1: no table is bound; `size` is 0
@@ -104,7 +104,7 @@ static inline uint64_t smelt_cpu_function_id(const char* name, uint64_t length) 
 
 /// smelt_cpu_fault::buffer, where it is not the index of a [[buffer(i)]].
 #define SMELT_CPU_FAULT_THREADGROUP_ARGUMENT 0x80000000u /* + i: [[threadgroup(i)]] */
-#define SMELT_CPU_FAULT_TABLE 0xFFFFFFF8u /* no access: the function table's entry `offset` means no function */
+#define SMELT_CPU_FAULT_TABLE 0xFFFFFFF8u     /* no access: the function table's entry `offset` means no function */
 #define SMELT_CPU_FAULT_TEXTURE 0xFFFFFFF9u   /* outside of the smelt_cpu_texture at `offset`; `bytes`: x, y << 32 */
 #define SMELT_CPU_FAULT_STRAY 0xFFFFFFFAu     /* a pointer that lies in no object; `offset` is the address */
 #define SMELT_CPU_FAULT_NULL 0xFFFFFFFBu      /* through a null pointer; `offset` is the address */
