@@ -3,6 +3,7 @@
 #include "smelt/metallib/text.hpp"
 #include "smelt/metallib/writer.hpp"
 
+#include "files.hpp"
 #include "real_files.hpp"
 
 #include <doctest/doctest.h>
@@ -22,6 +23,17 @@ TEST_CASE("every real library survives its text form byte for byte") {
     REQUIRE_MESSAGE(bytes, bytes.error().message);
     CHECK(*bytes == image);
   }
+}
+
+TEST_CASE("names and paths are text, not numbers") {
+  const Bytes text =
+      test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_everything.txt");
+  const auto library = read(from_text(as_text(text)).value());
+  REQUIRE(library);
+  const std::string written = to_text(*library).value();
+  for (const char* line : {"\n  NAME z\"@rpath/first.metallib\"\n", "\n  DYNL z\"one.metallib\"\n",
+                           "\n  DYNL z\"two.metallib\"\n", "\n  DEPF z\"/build/first.air\"\n"})
+    CHECK_MESSAGE(written.find(line) != std::string::npos, written);
 }
 
 TEST_CASE("a text that is wrong is refused with its line") {
