@@ -41,6 +41,17 @@ TEST_CASE("Apple's libraries leave nothing to find, and their sections cover the
   }
 }
 
+TEST_CASE("the dialect is that of the metadata, where there is some") {
+  const std::filesystem::path cases = std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases";
+  const auto dialect_of = [&](const char* name) {
+    const Bytes text = test::must_read(cases / name);
+    return inspect(read(from_text(as_text(text)).value()).value()).value().dialect;
+  };
+  CHECK(dialect_of("ok_no_functions.txt") == "unknown");
+  CHECK(dialect_of("ok_one_function.txt") == "linker");
+  CHECK(dialect_of("ok_everything.txt") == "mixed");
+}
+
 TEST_CASE("what is known of the fixtures is said") {
   const auto folder = test::shared("data/metallibs");
   if (!folder) {
