@@ -94,6 +94,20 @@ TEST_CASE("empty folders become stores; stores from before the marker are known 
     auto store = open(where);
     REQUIRE(put(*store, 1));
   }
+  // Whoever made it died before anything was in it.
+  for (const char* begun : {"locks", "locks.1f", "store.db", "reserve"}) {
+    CAPTURE(begun);
+    const auto half = folder / ("half-" + std::string(begun));
+    std::filesystem::create_directories(half);
+    std::filesystem::permissions(half, std::filesystem::perms::owner_all);
+    write(half / begun, "");
+    CHECK(put(*open(half), 1));
+    if (std::string_view(begun) == "store.db") continue;  // what is in it says whose it is
+    std::filesystem::remove_all(half);
+    std::filesystem::create_directories(half);
+    write(half / begun, "mine");
+    CHECK_FALSE(Store::open(half));
+  }
   CHECK(as_text(must_read(where / "CACHEDIR.TAG")).substr(0, 43) == "Signature: 8a477f597d28d172789f06886806bc55");
   CHECK(as_text(must_read(where / "smelt-store")).substr(0, 12) == "smelt store\n");
   // With other files beside it a store stays a store.

@@ -20,7 +20,16 @@ mkdir -p "$tree"
 git clone -q --depth 1 "file://$source" "$tree"
 # What scripts/fetch-corpus has fetched already, it checks and keeps.
 if [ -d "$source/build/corpus" ]; then mkdir -p "$tree/build" && cp -a "$source/build/corpus" "$tree/build/"; fi
-in_system() { chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc "cd /src/smelt; $1"; }
+in_system() {
+  chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt bash -euc "cd /src/smelt; $1"
+}
+# What this machine's administrator trusts (a proxy's certificate) is trusted there. Debian's npm reads it from the variable.
+if compgen -G '/usr/local/share/ca-certificates/*.crt' > /dev/null; then
+  mkdir -p "$system/usr/local/share/ca-certificates"
+  cp /usr/local/share/ca-certificates/*.crt "$system/usr/local/share/ca-certificates/"
+  in_system update-ca-certificates > /dev/null
+fi
 began=$SECONDS
 in_system "./scripts/setup build; cmake --preset release -DSMELT_WERROR=ON -DSMELT_TESTS=OFF -DSMELT_BENCH=OFF > /dev/null; ./scripts/demo"
 echo "distribution.sh: $suite: scripts/demo took $((SECONDS - began)) s"

@@ -3,7 +3,9 @@
 #include "smelt/metallib/inspect.hpp"
 #include "smelt/metallib/names.hpp"
 #include "smelt/metallib/reader.hpp"
+#include "smelt/metallib/text.hpp"
 
+#include "files.hpp"
 #include "real_files.hpp"
 #include "skips.hpp"
 
@@ -37,6 +39,17 @@ TEST_CASE("Apple's libraries leave nothing to find, and their sections cover the
     CHECK(at == image.size());
     for (const FunctionFacts& function : facts->functions) CHECK(function.hash_matches);
   }
+}
+
+TEST_CASE("the dialect is that of the metadata, where there is some") {
+  const std::filesystem::path cases = std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases";
+  const auto dialect_of = [&](const char* name) {
+    const Bytes text = test::must_read(cases / name);
+    return inspect(read(from_text(as_text(text)).value()).value()).value().dialect;
+  };
+  CHECK(dialect_of("ok_no_functions.txt") == "unknown");
+  CHECK(dialect_of("ok_one_function.txt") == "linker");
+  CHECK(dialect_of("ok_everything.txt") == "mixed");
 }
 
 TEST_CASE("what is known of the fixtures is said") {
@@ -120,4 +133,18 @@ TEST_CASE("bytes that are something else are called by their name") {
       {"\x01\x02\x03\x04", "unknown data starting with 01 02 03 04"},
   };
   for (const auto& [bytes, name] : samples) CHECK(looks_like(as_bytes(bytes)) == name);
+}
+
+TEST_CASE("a type of function that Metal does not have is a finding, and the last that it has is none") {
+  const Bytes text = test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_one_function.txt");
+  const auto findings_of_type = [&](uint8_t type) {
+    Library library = read(from_text(as_text(text)).value()).value();
+    library.functions.front().type = type;
+    std::string found;
+    for (const Finding& finding : check_library(library))
+      if (finding.message.starts_with("TYPE")) found += finding.message;
+    return std::pair(found, kind_of(library.functions.front()));
+  };
+  CHECK(findings_of_type(8) == std::pair(std::string(), FunctionKind::object));
+  CHECK(findings_of_type(9) == std::pair(std::string("TYPE 9; want 0 to 8"), FunctionKind::unqualified));
 }

@@ -3,6 +3,7 @@
 #include "smelt/metallib/text.hpp"
 #include "smelt/metallib/writer.hpp"
 
+#include "files.hpp"
 #include "real_files.hpp"
 
 #include <doctest/doctest.h>
@@ -24,6 +25,17 @@ TEST_CASE("every real library survives its text form byte for byte") {
   }
 }
 
+TEST_CASE("names and paths are text, not numbers") {
+  const Bytes text =
+      test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_everything.txt");
+  const auto library = read(from_text(as_text(text)).value());
+  REQUIRE(library);
+  const std::string written = to_text(*library).value();
+  for (const char* line : {"\n  NAME z\"@rpath/first.metallib\"\n", "\n  DYNL z\"one.metallib\"\n",
+                           "\n  DYNL z\"two.metallib\"\n", "\n  DEPF z\"/build/first.air\"\n"})
+    CHECK_MESSAGE(written.find(line) != std::string::npos, written);
+}
+
 TEST_CASE("a text that is wrong is refused with its line") {
   const auto message = [](std::string_view text) {
     const auto bytes = from_text(text);
@@ -41,6 +53,9 @@ TEST_CASE("a text that is wrong is refused with its line") {
   CHECK(message(head + "module wrapped {\n00\n") == "line 4: '{' without its '}'");
   CHECK(message(head + "module wrapped 0") ==
         "line 3: '0' is no payload item: want hexadecimal bytes, text, u16:N, zero:N ...");
+  for (const char digits : {'g', 'G', '/', ':', '@', '`'})
+    CHECK(message(head + "module wrapped 4" + digits) ==
+          fmt::format("line 3: '4{}' is no payload item: want hexadecimal bytes, text, u16:N, zero:N ...", digits));
   CHECK(message(head + "variables u8:256") ==
         "line 3: 'u8:256': want u8, u16, u32, u64 or zero, ':' and a number that fits");
   CHECK(message(head + "variables zero:2147483648") == "line 3: 'zero:2147483648': more than 67108864 zeros in all");
