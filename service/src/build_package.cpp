@@ -114,7 +114,7 @@ bool calls_through_table(const aot::CompiledFunction& function) {
 }
 
 /// Everything of one part: what the whole library has of it.
-Result<schema::Library> part_library(aot::Compiled part, const aot::Plan& plan, const Request& request,
+Result<schema::Library> part_library(aot::Compiled part, const aot::Plan& plan, size_t index, const Request& request,
                                      const std::vector<aot::CpuLevel>& levels) {
   schema::Library library;
   library.compiler = aot::compiler_identity();
@@ -127,7 +127,7 @@ Result<schema::Library> part_library(aot::Compiled part, const aot::Plan& plan, 
   std::vector<schema::Slice> native;
   std::span<const aot::CompiledFunction> visible;
   if (!levels.empty() && std::any_of(newest->functions.begin(), newest->functions.end(), calls_through_table)) {
-    SMELT_TRY(visible, plan.visible_functions(static_cast<size_t>(newest - part.targets.begin())));
+    SMELT_TRY(visible, plan.visible_functions(index, static_cast<size_t>(newest - part.targets.begin())));
   }
   for (const aot::CpuLevel level : levels) {
     SMELT_TRY(auto slice, cpu_slice(*newest, {level, request.checked, request.effort}, visible));
@@ -238,7 +238,7 @@ class Parts {
       const auto start = TraceClock::now();
       KeptKernel made(trust::Provenance::made_here());
       made.warnings = std::move(compiled[i].warnings);
-      SMELT_TRY(made.library, part_library(std::move(compiled[i]), plan_, request_, levels_));
+      SMELT_TRY(made.library, part_library(std::move(compiled[i]), plan_, parts[i], request_, levels_));
       trace_part(start, made, false);
       const std::lock_guard guard(lock_);
       add(missing_[i], std::move(made), request_.cpu ? "cpu code" : "", missing_.size());

@@ -43,6 +43,13 @@ kernel void twice(device float* out, visible_function_table<void(device float*, 
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint k = 0; k < 3; ++k) table[0](out, i, shared[n - 1 - t]);
 }
+struct Corner { float4 place [[position]]; float shade; };
+vertex Corner corner(uint i [[vertex_id]], visible_function_table<float(float)> table [[buffer(30)]]) {
+  return {float4(i), table[0](float(i))};
+}
+fragment float4 colour(Corner in [[stage_in]], visible_function_table<float(float)> table [[buffer(29)]]) {
+  return float4(table[1](in.shade), dfdx(table[0](in.shade)), 0, 1);
+}
 kernel void plain(device float* out, uint i [[thread_position_in_grid]]) { out[i] = i; }
 """
 NAMES = ["red", "blue", "sums"]
@@ -105,6 +112,18 @@ class FunctionTables(unittest.TestCase):
             library.twice(out, ["add"], ["half_of"], threads=64, group_size=16, threadgroup_memory=64)
             order = np.arange(64).reshape(4, 16)[:, ::-1].reshape(-1)
             np.testing.assert_array_equal(out, 1 + 3 * order / 2)
+
+    def test_vertex_and_fragment_functions_call_through_tables(self):
+        library = smelt.compile_shader(SOURCE)
+        shaded = library.corner(table=["half_of"], threads=6)
+        np.testing.assert_array_equal(shaded["shade"], np.arange(6) / 2)
+        np.testing.assert_array_equal(shaded["position"], np.repeat(np.arange(6), 4).reshape(6, 4))
+        shade = np.arange(8, dtype=np.float32) ** 2
+        colours = library.colour(shade=shade, table=["half_of", "half_of"])["color0"]
+        np.testing.assert_array_equal(colours[:, 0], shade / 2)
+        np.testing.assert_array_equal(colours[:, 1], np.repeat((shade[1::2] - shade[0::2]) / 2, 2))
+        with self.assertRaisesRegex(smelt.Error, "calls entry 1 of a function table"):
+            library.colour(shade=shade, table=["half_of"])
 
     def test_an_entry_without_a_function_is_an_error(self):
         for checked in (None, "memory"):

@@ -78,7 +78,7 @@ class Finder {
       if (const auto kind = class_of_kind(argument->kind)) {
         if (!argument->name.empty()) inputs_.insert(argument->name);
         const ArgumentSlots slots = argument->slots.value_or(ArgumentSlots{});
-        if (kind == BindingClass::buffer)
+        if (kind == BindingClass::buffer || kind == BindingClass::table)  // which has a buffer's slot
           for (uint32_t k = 0; k < slots.count && slots.first + k < kBufferSlots; ++k) taken_.insert(slots.first + k);
         continue;
       }
@@ -156,7 +156,7 @@ class Finder {
   const llvm::MDNode& entry_;
   const llvm::Function& function_;
   std::set<std::string> inputs_;  ///< names
-  std::set<uint32_t> taken_;      ///< slots of buffers
+  std::set<uint32_t> taken_;      ///< slots of buffers and tables
   uint32_t next_ = kBufferSlots;
   std::vector<StageArray> arrays_;
 };

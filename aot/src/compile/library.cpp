@@ -63,7 +63,8 @@ Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunct
 
 }  // namespace
 
-Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units) {
+Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units,
+                               std::span<const CompiledFunction> built) {
   std::vector<metallib::NewFunction> functions;
   for (const Unit* const unit : units) {
     metallib::NewFunction function;
@@ -75,6 +76,15 @@ Result<Bytes> original_library(const Target& target, std::span<const Unit* const
     function.vertex_attributes = unit->vertex_attributes;
     function.layer_type = unit->layer_type;
     function.tessellation = unit->tessellation;
+    functions.push_back(std::move(function));
+  }
+  for (const CompiledFunction& visible : built) {
+    metallib::NewFunction function;
+    function.name = visible.info.name;
+    function.type = type_of(visible.info.stage);
+    function.bitcode = visible.bitcode;
+    function.versions = {visible.info.air.major, visible.info.air.minor, visible.info.language.major,
+                         visible.info.language.minor};
     functions.push_back(std::move(function));
   }
   return write_library(target, std::move(functions));

@@ -136,6 +136,26 @@ bool may_call_visible(const Unit& unit) {
   return false;
 }
 
+Result<std::span<const CompiledFunction>> built_visible(const PlanState& plan, size_t target, bool of_libraries) {
+  VisibleFunctions& all = *plan.built_visible;
+  const std::lock_guard lock(all.lock);
+  const auto [known, is_new] = all.built.try_emplace({target, of_libraries});
+  if (!is_new) return known->second;
+  std::vector<CompiledFunction> made;
+  for (const Unit& unit : plan.visible) {
+    if (unit.from_metallib() && !of_libraries) continue;
+    std::vector<std::string> warnings;  // of its own part
+    auto functions =
+        contained({}, [&] { return build_functions(unit, plan.targets[target], legalise_options(plan), warnings); });
+    if (!functions) {
+      all.built.erase(known);
+      return tl::unexpected(placed(std::move(functions).error(), plan.sources[unit.source]));
+    }
+    std::move(functions->begin(), functions->end(), std::back_inserter(made));
+  }
+  return known->second = std::move(made);
+}
+
 }  // namespace
 
 /// What is for the CPU alone has code there, or is nowhere.
@@ -212,10 +232,13 @@ Result<std::optional<Bytes>> Plan::part_as_library(size_t part) const {
   const Unit& unit = state_->units[part];
   if (!unit.from_metallib()) return std::optional<Bytes>();
   std::vector<const Unit*> units{&unit};
-  if (may_call_visible(unit))
+  std::span<const CompiledFunction> of_source;
+  if (may_call_visible(unit)) {
     for (const Unit& visible : state_->visible)
-      if (visible.from_metallib() && visible.source == unit.source) units.push_back(&visible);
-  auto library = original_library(state_->targets.front(), units);
+      if (visible.from_metallib()) units.push_back(&visible);
+    SMELT_TRY(of_source, built_visible(*state_, 0, false));
+  }
+  auto library = original_library(state_->targets.front(), units, of_source);
   if (!library)  // what it holds is no module
     return fail(Errc::corrupt, "{}: {}", state_->sources[unit.source].name, library.error().message);
   return std::optional(std::move(*library));
@@ -243,20 +266,8 @@ Result<Digest> Plan::key(size_t part) const {
   return hasher.finish();
 }
 
-Result<std::span<const CompiledFunction>> Plan::visible_functions(size_t target) const {
-  const PlanState& plan = *state_;
-  VisibleFunctions& all = *plan.built_visible;
-  const std::lock_guard lock(all.lock);
-  if (const auto known = all.built.find(target); known != all.built.end()) return known->second;
-  std::vector<CompiledFunction> made;
-  for (const Unit& unit : plan.visible) {
-    std::vector<std::string> warnings;  // of its own part
-    auto functions =
-        contained({}, [&] { return build_functions(unit, plan.targets[target], legalise_options(plan), warnings); });
-    if (!functions) return tl::unexpected(placed(std::move(functions).error(), plan.sources[unit.source]));
-    std::move(functions->begin(), functions->end(), std::back_inserter(made));
-  }
-  return all.built.emplace(target, std::move(made)).first->second;
+Result<std::span<const CompiledFunction>> Plan::visible_functions(size_t part, size_t target) const {
+  return built_visible(*state_, target, state_->units[part].from_metallib());
 }
 
 Result<std::vector<Compiled>> Plan::build(std::span<const size_t> parts) const {

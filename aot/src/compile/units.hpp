@@ -63,13 +63,16 @@ Result<KernelModule> open_unit(const Unit& unit);
 
 /// The unit's functions as a library (library.cpp, as are the next and join_libraries).
 Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit);
-/// Units of a Metal library as they came; `target` is whom the header speaks of.
-Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units);
+/// Units of Metal libraries as they came, and visible functions that were built here; `target` is whom the header
+/// speaks of.
+Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units,
+                               std::span<const CompiledFunction> built);
 
-/// Visible functions as they were built for a target, by its place in the plan.
+/// Visible functions as they were built for a target, by its place in the plan and whether those of Metal libraries are
+/// among them.
 struct VisibleFunctions {
   std::mutex lock;
-  std::map<size_t, std::vector<CompiledFunction>> built;
+  std::map<std::pair<size_t, bool>, std::vector<CompiledFunction>> built;
 };
 
 /// What a Plan is: everything read, nothing built.

@@ -11,7 +11,6 @@
 #include "llvm_support/format.hpp"
 
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -34,10 +33,11 @@ std::string printed(const llvm::FunctionType& type) {
 
 std::vector<llvm::CallInst*> calls_of(llvm::Module& module, llvm::StringRef name) {
   std::vector<llvm::CallInst*> calls;
-  for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-        if (call->getCalledFunction() != nullptr && call->getCalledFunction()->getName() == name) calls.push_back(call);
+  llvm::Function* const operation = module.getFunction(name);
+  if (operation == nullptr) return calls;
+  for (llvm::User* const user : operation->users())
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(user); call != nullptr && call->getCalledFunction() == operation)
+      calls.push_back(call);
   return calls;
 }
 

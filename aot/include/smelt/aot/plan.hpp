@@ -45,8 +45,9 @@ class Plan {
   Result<std::vector<Compiled>> build(std::span<const size_t> parts) const;
 
   /// All visible functions of the sources, also those that nobody asked for, for a target (its place in targets()):
-  /// what kernels may call through tables, wherever they run. Built when first asked for; valid as long as the plan.
-  Result<std::span<const CompiledFunction>> visible_functions(size_t target) const;
+  /// what kernels of the part may call through tables. Of Metal libraries, which a stranger may have made, only for a
+  /// part of one. Built when first asked for; valid as long as the plan.
+  Result<std::span<const CompiledFunction>> visible_functions(size_t part, size_t target) const;
 
   /// A part that is a function of a Metal library, as a library of its own, with the visible functions behind it: when
   /// entry_names() of it are compiled for targets() they give what build() gives for the part, wherever that is done.
