@@ -1,20 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# distribution.sh SUITE: README's two commands in a new Debian of that suite (bookworm, trixie, unstable), where nothing is
-# but what scripts/setup installs. Warnings are errors. Needs root, mmdebstrap and a mirror; takes an hour on two cores.
+# distribution.sh SUITE [CACHE]: README's two commands in a new Debian of that suite (bookworm, trixie, unstable), where
+# nothing is but what scripts/setup installs. Warnings are errors. Needs root, mmdebstrap and a mirror; takes an hour on two
+# cores. CACHE: a folder that keeps what was compiled, for whoever mends what a run has found.
 set -euo pipefail
 suite=$1
+cache=${2:-}
 source=$(cd "$(dirname "$0")/../.." && pwd)
 system=$(mktemp -d)
 tree=$system/src/smelt
 clean() {
-  for at in dev proc; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
+  for at in dev proc root/.cache/ccache; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
   rm -rf --one-file-system "$system"
 }
 trap clean EXIT
 mmdebstrap --variant=apt --include=ca-certificates,git "$suite" "$system"
 mount -t proc proc "$system/proc"
 mount --bind /dev "$system/dev"
+if [ -n "$cache" ]; then
+  mkdir -p "$cache" "$system/root/.cache/ccache"
+  mount --bind "$cache" "$system/root/.cache/ccache"
+fi
 mkdir -p "$tree"
 # The committed tree, as a clone has it: with its history, since a build asks git what it is.
 git clone -q --depth 1 "file://$source" "$tree"
