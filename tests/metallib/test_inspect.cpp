@@ -45,7 +45,8 @@ TEST_CASE("the dialect is that of the metadata, where there is some") {
   const std::filesystem::path cases = std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases";
   const auto dialect_of = [&](const char* name) {
     const Bytes text = test::must_read(cases / name);
-    return inspect(read(from_text(as_text(text)).value()).value()).value().dialect;
+    const Bytes image = from_text(as_text(text)).value();
+    return inspect(read(image).value()).value().dialect;
   };
   CHECK(dialect_of("ok_no_functions.txt") == "unknown");
   CHECK(dialect_of("ok_one_function.txt") == "linker");
@@ -136,9 +137,11 @@ TEST_CASE("bytes that are something else are called by their name") {
 }
 
 TEST_CASE("a type of function that Metal does not have is a finding, and the last that it has is none") {
-  const Bytes text = test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_one_function.txt");
+  const Bytes text =
+      test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_one_function.txt");
+  const Bytes image = from_text(as_text(text)).value();
   const auto findings_of_type = [&](uint8_t type) {
-    Library library = read(from_text(as_text(text)).value()).value();
+    Library library = read(image).value();
     library.functions.front().type = type;
     std::string found;
     for (const Finding& finding : check_library(library))

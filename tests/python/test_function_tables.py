@@ -117,7 +117,7 @@ class FunctionTables(unittest.TestCase):
         library = smelt.compile_shader(SOURCE)
         shaded = library.corner(table=["half_of"], threads=6)
         np.testing.assert_array_equal(shaded["shade"], np.arange(6) / 2)
-        np.testing.assert_array_equal(shaded["position"], np.repeat(np.arange(6), 4).reshape(6, 4))
+        np.testing.assert_array_equal(shaded["place"], np.repeat(np.arange(6), 4).reshape(6, 4))
         shade = np.arange(8, dtype=np.float32) ** 2
         colours = library.colour(shade=shade, table=["half_of", "half_of"])["color0"]
         np.testing.assert_array_equal(colours[:, 0], shade / 2)

@@ -444,8 +444,8 @@ class Kernel:
 
     def _bind_table(self, encoder: Any, index: int, names: Optional[list[str]]) -> None:
         for name in filter(None, names or []):
-            facts = capi.FunctionInfo()
-            capi.check(capi.loader().function_get_info(self._native.function(name).pointer, c.byref(facts)))
+            function, facts = self._native.function(name), capi.FunctionInfo()
+            capi.check(capi.loader().function_get_info(function.pointer, c.byref(facts)))
             if _FUNCTION_KINDS[facts.kind] != "visible":
                 fail("function_kind", f"argument {index} '{self._declared[index].name}': '{name}' is a {_FUNCTION_KINDS[facts.kind]} function; a table has visible functions")
         # An array of no elements still has an address, which tells it from the null table.
