@@ -35,6 +35,26 @@ struct Operation {
 
 constexpr size_t kTuples = 64;
 
+constexpr const char* kMetadata = R"(
+!air.kernel = !{!0}
+!0 = !{ptr @k, !1, !2}
+!1 = !{}
+!2 = !{!3, !4, !5}
+!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", !"air.address_space", i32 1}
+!4 = !{i32 1, !"air.buffer", !"air.location_index", i32 1, i32 1, !"air.read_write", !"air.address_space", i32 1}
+!5 = !{i32 2, !"air.thread_position_in_grid", !"air.arg_type_name", !"uint", !"air.arg_name", !"gid"}
+)";
+
+/// Its kernel's finished AIR.
+Bytes compiled_text(const std::string& text) {
+  const aot::Source source{"folded.ll", as_bytes(text)};
+  aot::CompileOptions options;
+  options.targets = {aot::parse_target("macos14").value()};
+  auto made = aot::compile(std::span(&source, 1), options);
+  if (!made) FAIL(made.error().message, "\n", text);
+  return made->targets[0].functions[0].bitcode;
+}
+
 unsigned stored_bits(unsigned bits) {
   return bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : (bits + 63) / 64 * 64;
 }
@@ -122,27 +142,14 @@ class Folded {
     kernel->print(stream);
     for (const llvm::Function& function : module_)
       if (function.isDeclaration()) function.print(stream);
-    text += R"(
-!air.kernel = !{!0}
-!0 = !{ptr @k, !1, !2}
-!1 = !{}
-!2 = !{!3, !4, !5}
-!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", !"air.address_space", i32 1}
-!4 = !{i32 1, !"air.buffer", !"air.location_index", i32 1, i32 1, !"air.read_write", !"air.address_space", i32 1}
-!5 = !{i32 2, !"air.thread_position_in_grid", !"air.arg_type_name", !"uint", !"air.arg_name", !"gid"}
-)";
+    text += kMetadata;
     // Attributes of intrinsics are LLVM's own, and their groups are not printed with a function.
     for (size_t hash = text.find(" #"); hash != text.npos; hash = text.find(" #", hash)) {
       size_t end = hash + 2;
       while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
       text.erase(hash, end - hash);
     }
-    const aot::Source source{"folded.ll", as_bytes(text)};
-    aot::CompileOptions options;
-    options.targets = {aot::parse_target("macos14").value()};
-    auto made = aot::compile(std::span(&source, 1), options);
-    if (!made) FAIL(made.error().message, "\n", text);
-    return made->targets[0].functions[0].bitcode;
+    return compiled_text(text);
   }
 
   /// Memory holds lanes of a size that AIR has.
@@ -485,6 +492,48 @@ TEST_CASE("folded_floats") {
       llvm::Type* const type = lanes > 1 ? llvm::FixedVectorType::get(scalar, lanes) : scalar;
       check(context, type, of_floats(type), real);
     }
+}
+
+TEST_CASE("folded_integers_of_whole_bytes_keep_them_in_memory") {
+  for (const unsigned bits : {24u, 40u, 48u, 56u, 72u, 96u, 120u}) {
+    CAPTURE(bits);
+    const unsigned bytes = bits / 8;
+    const std::string text = std::string(kAirHeader) +
+                             fmt::format(R"(
+define void @k(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %gid) {{
+  %i = zext i32 %gid to i64
+  %p = getelementptr [16 x i8], ptr addrspace(1) %in, i64 %i
+  %q = getelementptr [16 x i8], ptr addrspace(1) %out, i64 %i
+  %x = load i{0}, ptr addrspace(1) %p, align 1
+  %y = add i{0} %x, 1
+  store i{0} %y, ptr addrspace(1) %q, align 1
+  ret void
+}}
+)",
+                                         bits) +
+                             kMetadata;
+    const LoadedSlice slice = compile_one("k", compiled_text(text), {.level = runnable_levels().front()});
+    constexpr size_t kThreads = 40;
+    std::mt19937_64 random(bits);
+    std::vector<unsigned char> in(16 * kThreads), out(16 * kThreads, 0xcd);
+    for (unsigned char& byte : in) byte = random() % 3 == 0 ? 0xff : static_cast<unsigned char>(random());
+    Launch launch;
+    launch.grid = {kThreads, 1, 1};
+    launch.group = {32, 1, 1};
+    launch.bind(0, in).bind(1, out);
+    slice.run("k", launch);
+    for (size_t t = 0; t < kThreads; ++t) {
+      std::array<unsigned char, 16> wanted;
+      wanted.fill(0xcd);
+      unsigned carry = 1;
+      for (unsigned i = 0; i < bytes; ++i) {
+        carry += in[16 * t + i];
+        wanted[i] = static_cast<unsigned char>(carry);
+        carry >>= 8;
+      }
+      CHECK(std::equal(wanted.begin(), wanted.end(), out.begin() + static_cast<ptrdiff_t>(16 * t)));
+    }
+  }
 }
 
 }  // namespace smelt::test
