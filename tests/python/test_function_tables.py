@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels that call visible functions through a table: on the CPU, from Metal source and from finished libraries."""
 
+import pathlib
+import tempfile
 import unittest
 
 import smelt
@@ -124,6 +126,19 @@ class FunctionTables(unittest.TestCase):
         np.testing.assert_array_equal(colours[:, 1], np.repeat((shade[1::2] - shade[0::2]) / 2, 2))
         with self.assertRaisesRegex(smelt.Error, "calls entry 1 of a function table"):
             library.colour(shade=shade, table=["half_of"])
+
+    def test_loaders_that_know_no_tables_refuse_their_code(self):
+        def format_of(source):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "kernels.smelt"
+                smelt.compile(source, targets="macos14").save(path)
+                data = path.read_bytes()
+            at = data.index(b"SMCS")
+            return int.from_bytes(data[at + 4 : at + 6], "little"), int.from_bytes(data[at + 6 : at + 8], "little")
+
+        plain = "kernel void plain(device float* out) { out[0] = 1; }"
+        self.assertEqual(format_of(SOURCE), (7, 7))
+        self.assertEqual(format_of(plain), (2, 2))
 
     def test_an_entry_without_a_function_is_an_error(self):
         for checked in (None, "memory"):

@@ -169,6 +169,7 @@ class KernelCompiler {
     if (binds_handles(info)) result.row.oldest = schema::kCpuSliceWithTextures;
     if (tensors_) result.row.oldest = schema::kCpuSliceWithTensors;
     if (options_.checked.watches()) result.row.oldest = schema::kCpuSliceThatWatches;
+    if (tables_) result.row.oldest = schema::kCpuSliceWithTables;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;
@@ -187,6 +188,7 @@ class KernelCompiler {
       if (!entry && entry.error().code == Errc::unsupported) return tl::unexpected(std::move(entry).error());
       return admitted;
     }
+    tables_ = has_function_tables(*module_);
     SMELT_TRY_VOID(bind_function_tables(*module_, options_.visible));
     install_diagnostics(*kernel_module_.context, first_error_);
     const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
@@ -267,6 +269,7 @@ class KernelCompiler {
   llvm::Module* module_ = nullptr;  ///< of kernel_module_
   bool logs_ = false;
   bool tensors_ = false;
+  bool tables_ = false;
 };
 
 Result<CompiledKernel> compile_guarded(const AirModuleView& view, const CpuOptions& options, bool list) {

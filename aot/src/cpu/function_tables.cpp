@@ -14,6 +14,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <array>
 #include <map>
 
 namespace smelt::aot::cpu {
@@ -234,6 +235,13 @@ class TableBinder {
 };
 
 }  // namespace
+
+bool has_function_tables(const llvm::Module& module) {
+  return llvm::any_of(std::array{kSize, kIsNull, kFunction}, [&](llvm::StringRef name) {
+    const llvm::Function* const operation = module.getFunction(name);
+    return operation != nullptr && !operation->use_empty();
+  });
+}
 
 Result<void> bind_function_tables(llvm::Module& module, std::span<const AirModuleView> visible) {
   return TableBinder(module, visible).bind();

@@ -18,6 +18,9 @@ namespace smelt::aot::cpu {
 /// make_work_item replaces the call.
 inline constexpr char kTableNone[] = "smelt.table.none";
 
+/// Whether the module looks into a table.
+bool has_function_tables(const llvm::Module& module);
+
 /// `visible`: functions that a table may hold, one module each, named after it. In a module that the gate has admitted;
 /// it has to admit what is added. Errors: unsupported when no visible function has the type of a call, or one that has
 /// it reads function constants; those of reading a module.
