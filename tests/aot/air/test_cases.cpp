@@ -2,6 +2,7 @@
 // The cases of tests/aot/air/cases, one file a pass: each module legalises, or fails, as its comments say.
 #include "smelt/aot/target.hpp"
 
+#include "air/entry.hpp"
 #include "air_tools.hpp"
 #include "case_file.hpp"
 
@@ -35,6 +36,9 @@ std::string problem(const Case& one, const std::string& target) {
     return {};
   }
   if (!result) return result.error().message;
+  for (const auto& unit : *result)
+    if (const auto entries = aot::air::entry_points(*unit.module); entries.size() != 1)
+      return fmt::format("the module of '{}' has {} entry points", unit.function, entries.size());
   const std::string text = result_text(*result);
   size_t at = 0;
   for (const std::string& part : one.expected) {

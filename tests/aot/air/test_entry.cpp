@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entry metadata: what is written is what is read, and what is malformed is nothing.
+#include "smelt/aot/simulators.hpp"
+
 #include "air/argument_members.hpp"
 #include "air/entry.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
@@ -249,4 +252,40 @@ TEST_CASE("an argument's class is read from its word and its address space") {
   CHECK(of("air.vertex_input", number) == smelt::EntryParameter(Input{InputKind::attribute, "name"}));
   CHECK_FALSE(of("air.imageblock", device));
   CHECK_FALSE(of("", number));
+}
+
+TEST_CASE("words behind an entry are texts, numbers, nodes and functions") {
+  llvm::LLVMContext context;
+  const auto module = parse("define void @f() { ret void }", context);
+  const llvm::MDNode* const entry =
+      air::with_extra(*module, *llvm::MDNode::get(context, {}), {"patch", "#64", "(", "#2", "inner", ")", "@f", "#x"});
+  REQUIRE(entry->getNumOperands() == 1);
+  const auto text = [](const llvm::MDOperand& operand) {
+    const auto* string = llvm::dyn_cast_or_null<llvm::MDString>(operand.get());
+    return string != nullptr ? string->getString().str() : "";
+  };
+  const auto number = [](const llvm::MDOperand& operand) {
+    const auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(operand.get());
+    return value != nullptr ? value->getZExtValue() : uint64_t{0};
+  };
+  const auto& words = *llvm::cast<llvm::MDNode>(entry->getOperand(0));
+  REQUIRE(words.getNumOperands() == 5);
+  CHECK(text(words.getOperand(0)) == "patch");
+  CHECK(number(words.getOperand(1)) == 64);
+  const auto& inside = *llvm::cast<llvm::MDNode>(words.getOperand(2));
+  REQUIRE(inside.getNumOperands() == 2);
+  CHECK(number(inside.getOperand(0)) == 2);
+  CHECK(text(inside.getOperand(1)) == "inner");
+  CHECK(llvm::mdconst::dyn_extract_or_null<llvm::Function>(words.getOperand(3)) == module->getFunction("f"));
+  CHECK(text(words.getOperand(4)) == "#x");
+}
+
+TEST_CASE("a simulator's target is its device's but for the end of its name and triple") {
+  const Target device = parse_target("ios17").value();
+  const Target simulator = simulator_of(device);
+  CHECK(simulator.name == "ios17-simulator");
+  CHECK(simulator.triple == device.triple + "-simulator");
+  CHECK(is_simulator(simulator));
+  CHECK_FALSE(is_simulator(device));
+  CHECK(simulator.air == device.air);
 }

@@ -4,8 +4,13 @@
 ; never: llvm.assume
 ; never: comdat
 ; never: PIC Level
+; never: module asm
+; never: gc "
+; never: prefix
+; never: prologue
 $k = comdat any
-define weak_odr dso_local void @k(ptr addrspace(1) %p) #0 comdat {
+module asm "# says nothing"
+define weak_odr dso_local void @k(ptr addrspace(1) %p) #0 comdat gc "statepoint-example" prefix i32 1 prologue i8 144 {
   %x = load volatile i32, ptr addrspace(1) %p
   %c = icmp sgt i32 %x, 0
   call void @llvm.assume(i1 %c)
