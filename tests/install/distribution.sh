@@ -10,7 +10,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 system=$(mktemp -d)
 tree=$system/src/smelt
 clean() {
-  for at in dev proc root/.cache/ccache; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
+  for at in dev proc root/.cache/ccache src/shared; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
   rm -rf --one-file-system "$system"
 }
 trap clean EXIT
@@ -24,6 +24,11 @@ fi
 mkdir -p "$tree"
 # The committed tree, as a clone has it: with its history, since a build asks git what it is.
 git clone -q --depth 1 "file://$source" "$tree"
+# What the tests read beside the checkout.
+if [ -d "$source/../shared" ]; then
+  mkdir -p "$system/src/shared"
+  mount --bind -o ro "$source/../shared" "$system/src/shared"
+fi
 # What scripts/fetch-corpus has fetched already, it checks and keeps.
 if [ -d "$source/build/corpus" ]; then mkdir -p "$tree/build" && cp -a "$source/build/corpus" "$tree/build/"; fi
 in_system() {
