@@ -58,12 +58,10 @@ void add_diff(CLI::App& app, Context& context) {
   verb->add_option("--target", options->with.target, "Target whose libraries are compared (default: all)");
   verb->add_option("--function", options->with.functions, "Function to compare (default: all); may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("--lines", options->lines, "Lines of code to print for each function")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  verb->add_option("--run", options->run, "Kernels to run on the CPU with equal random inputs: changed, all or none")
-      ->check(CLI::IsMember({"changed", "all", "none"}))
-      ->capture_default_str();
+  verb->add_option("--lines", options->lines, "Lines of code to print for each function (default: 40)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--run", options->run, "Kernels to run on the CPU with equal random inputs (default: changed)")
+      ->check(CLI::IsMember({"changed", "all", "none"}));
   verb->add_flag("--no-store", options->no_store, "Neither read nor write the store");
   verb->add_flag("--json", options->json, "Print JSON for programs");
   verb->callback([options, &context] {

@@ -54,6 +54,8 @@ forever(lambda i: smelt.compile_shader(SOURCE))
 """
 
 FORK = PUT + """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of what is tried here
 time.sleep(0.3)
 slow = failed = 0
 for round in range(30):

@@ -282,16 +282,21 @@ Certificates::Certificates(const fs::path& where) : folder(where) {
   const std::string base = folder.string();
   run(fmt::format("{0} -x509 -days 2 -subj /CN=authority -keyout {1}/authority.key -out {1}/authority.pem", key, base));
   write(folder / "names", "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
-  const auto make = [&](const std::string& name, int days) {
+  const auto make = [&](const std::string& name, const std::string& validity) {
     run(fmt::format("{0} -subj /CN={2} -keyout {1}/{2}.key -out {1}/{2}.csr", key, base, name));
     run(
         fmt::format("openssl x509 -req -in {0}/{1}.csr -CA {0}/authority.pem -CAkey {0}/authority.key -CAcreateserial "
-                    "-days {2} -extfile {0}/names -out {0}/{1}.pem",
-                    base, name, days));
+                    "-extfile {0}/names -out {0}/{1}.pem {2}",
+                    base, name, validity));
   };
-  make("server", 2);
-  make("client", 2);
-  make("expired", -1);
+  make("server", "-days 2");
+  make("client", "-days 2");
+  // OpenSSL before 3.4 knows no dates, and since 3.5 no number of days below zero.
+  try {
+    make("expired", "-not_before 20240101000000Z -not_after 20240102000000Z");
+  } catch (const std::exception&) {
+    make("expired", "-days -1");
+  }
 }
 
 std::unique_ptr<Server> start_folder() {

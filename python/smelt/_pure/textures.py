@@ -109,7 +109,7 @@ class Texture:
         loader = capi.loader()
         info = self._info()
         sources = [self._part(0, layer) for layer in range(info.layers)]
-        options = capi.TextureOptions(**{name: getattr(info, name) for name, _ in capi.TextureOptions._fields_[1:]})
+        options = capi.TextureOptions(**{field[0]: getattr(info, field[0]) for field in capi.TextureOptions._fields_[1:]})
         options.levels = max(info.width, info.height, info.depth).bit_length()
         before = self.handle
         self.handle = capi.Handle(loader, "texture", lambda out: loader.texture_create(c.byref(options), out))

@@ -116,7 +116,7 @@ class Launcher:
         if leave is not None:
             leave(launch)
         if report is not None and self._formats is not None:
-            sys.stdout.writelines(printed(report, self._formats))
+            sys.stdout.writelines(printed(list(report), self._formats))
             sys.stdout.flush()
         if report is not None and report[0]:
             raise failure(self._name, report[0], self._asserts or [])
