@@ -9,7 +9,7 @@ import os
 import tempfile
 from typing import Any
 
-import pytest  # type: ignore[import,unused-ignore]
+import pytest
 
 _WORDS = "memory,races,init,sync"
 
