@@ -223,24 +223,12 @@ std::optional<TensorShape> tensor_shape(const Function& function, uint32_t index
   return std::nullopt;
 }
 
-/// The library that holds the kernel has them, as visible functions.
-Result<void> check_visible(const Function& kernel, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (name.empty()) continue;
-    SMELT_TRY(const FunctionRef function, kernel.library()->function(name));
-    if (function->kind() != FunctionKind::visible)
-      return fail(Errc::function_kind, "'{}' is a {} function; a table has visible functions", name,
-                  to_string(function->kind()));
-  }
-  return {};
-}
-
 Result<void> bind_argument(Encoder& encoder, const Function& function, uint32_t index, const RunArgument& argument,
                            std::vector<BufferRef>& buffers) {
   buffers.emplace_back();
   if (argument.functions) {
-    SMELT_TRY_VOID(check_visible(function, *argument.functions));
     const std::vector<std::string_view> names(argument.functions->begin(), argument.functions->end());
+    SMELT_TRY_VOID(check_visible(*function.library(), names));
     return encoder.set_function_table(index, names);
   }
   if (argument.is_scalar) return encoder.set_bytes(index, argument.array.data);

@@ -58,16 +58,20 @@ Result<void> Encoder::set_buffer(uint32_t index, BufferRef buffer, uint64_t offs
 
 Result<void> Encoder::set_bytes(uint32_t index, ByteView bytes) {
   SMELT_TRY_VOID(check_slot(index));
+  slots_[index].inlined.assign(bytes.begin(), bytes.end());
+  bind_inlined(index);
+  return {};
+}
+
+void Encoder::bind_inlined(uint32_t index) {
   Slot& slot = slots_[index];
-  slot.inlined.assign(bytes.begin(), bytes.end());
   if (slot.inlined.capacity() == 0) slot.inlined.reserve(16);  // zero bytes still have an address
   slot.buffer.reset();
   slot.is_inline = true;
   slot.is_null = false;
   addresses_[index] = slot.inlined.data();
-  lengths_[index] = bytes.size();
+  lengths_[index] = slot.inlined.size();
   bind_slot(index);
-  return {};
 }
 
 Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {

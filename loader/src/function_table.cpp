@@ -10,28 +10,36 @@
 
 namespace smelt::loader {
 
+Result<void> check_visible(const Library& library, std::span<const std::string_view> functions) {
+  for (const std::string_view name : functions) {
+    if (name.empty()) continue;
+    SMELT_TRY(const FunctionRef function, library.function(name));
+    if (function->kind() != FunctionKind::visible)
+      return fail(Errc::function_kind, "'{}' is a {} function; a table has visible functions", name,
+                  to_string(function->kind()));
+  }
+  return {};
+}
+
 Result<void> Encoder::set_function_table(uint32_t index, std::optional<std::span<const std::string_view>> functions) {
   SMELT_TRY_VOID(check_slot(index));
   if (!takes_memory())
     return fail(Errc::unsupported, "set_function_table({}): device {} takes no function tables from here", index,
                 device_->name());
-  const uint32_t none[2] = {0, functions ? 0U : 1U};
-  std::vector<std::byte> record(sizeof none);
-  std::memcpy(record.data(), none, sizeof none);
-  static_assert(offsetof(smelt_cpu_function_table, functions) == sizeof none);
-  if (functions) {
-    const auto size = static_cast<uint32_t>(functions->size());
-    if (size != functions->size())
-      return fail(Errc::invalid_argument, "set_function_table({}): {} entries are too many", index, functions->size());
-    std::memcpy(record.data() + offsetof(smelt_cpu_function_table, size), &size, sizeof size);
-    for (const std::string_view name : *functions) {
-      const uint64_t id = name.empty() ? 0 : smelt_cpu_function_id(name.data(), name.size());
-      const size_t at = record.size();
-      record.resize(at + sizeof id);
-      std::memcpy(record.data() + at, &id, sizeof id);
-    }
+  const size_t count = functions ? functions->size() : 0;
+  const uint32_t head[2] = {static_cast<uint32_t>(count), functions ? 0U : 1U};
+  if (head[0] != count)
+    return fail(Errc::invalid_argument, "set_function_table({}): {} entries are too many", index, count);
+  static_assert(offsetof(smelt_cpu_function_table, functions) == sizeof head);
+  std::vector<std::byte>& record = slots_[index].inlined;
+  record.resize(sizeof head + count * sizeof(uint64_t));
+  std::memcpy(record.data(), head, sizeof head);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view name = (*functions)[i];
+    const uint64_t id = name.empty() ? 0 : smelt_cpu_function_id(name.data(), name.size());
+    std::memcpy(record.data() + sizeof head + i * sizeof id, &id, sizeof id);
   }
-  SMELT_TRY_VOID(set_bytes(index, record));
+  bind_inlined(index);
   bound_[BindingClass::table] |= slot_mask(index);
   return {};
 }

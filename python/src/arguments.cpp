@@ -169,13 +169,10 @@ void Arguments::bind_table(loader::Encoder& encoder, uint32_t index, py::handle 
     if (!one.is_none() && !py::isinstance<py::str>(one))
       raise(Errc::argument_type, "{}: want names of visible functions, got {}", place(parameter), type_name(one));
     names.push_back(one.is_none() ? std::string() : py::cast<std::string>(one));
-    if (names.back().empty()) continue;
-    const loader::FunctionRef function = unwrap(parameter.library->function(names.back()));
-    if (function->kind() != FunctionKind::visible)
-      raise(Errc::function_kind, "{}: '{}' is a {} function; a table has visible functions", place(parameter),
-            names.back(), to_string(function->kind()));
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
+  if (auto known = check_visible(*parameter.library, views); !known)
+    raise(known.error().code, "{}: {}", place(parameter), known.error().message);
   unwrap(encoder.set_function_table(index, views));
 }
 

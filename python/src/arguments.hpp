@@ -89,8 +89,8 @@ class Arguments {
   void bind_addresses(loader::Encoder& encoder, uint32_t index, py::handle list, const Parameter& parameter);
   void bind_tensor(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
   void bind_number(loader::Encoder& encoder, uint32_t index, const Tensor& tensor, const Parameter& parameter);
-  /// An argument tensor<T, ...>: an array, its shape and its strides.
   void bind_table(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
+  /// An argument tensor<T, ...>: an array, its shape and its strides.
   void bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
 
   std::vector<Tensor> tensors_;

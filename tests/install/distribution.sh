@@ -10,7 +10,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 system=$(mktemp -d)
 tree=$system/src/smelt
 clean() {
-  for at in dev proc root/.cache/ccache src/shared; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
+  for at in dev proc ccache src/shared; do mountpoint -q "$system/$at" && umount -l "$system/$at"; done
   rm -rf --one-file-system "$system"
 }
 trap clean EXIT
@@ -18,8 +18,8 @@ mmdebstrap --variant=apt --include=ca-certificates,git "$suite" "$system"
 mount -t proc proc "$system/proc"
 mount --bind /dev "$system/dev"
 if [ -n "$cache" ]; then
-  mkdir -p "$cache" "$system/root/.cache/ccache"
-  mount --bind "$cache" "$system/root/.cache/ccache"
+  mkdir -p "$cache" "$system/ccache"
+  mount --bind "$cache" "$system/ccache"
 fi
 mkdir -p "$tree"
 # The committed tree, as a clone has it: with its history, since a build asks git what it is.
@@ -32,7 +32,7 @@ fi
 # What scripts/fetch-corpus has fetched already, it checks and keeps.
 if [ -d "$source/build/corpus" ]; then mkdir -p "$tree/build" && cp -a "$source/build/corpus" "$tree/build/"; fi
 in_system() {
-  chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+  chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 CCACHE_DIR=/ccache \
     NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt bash -euc "cd /src/smelt; $1"
 }
 # What this machine's administrator trusts (a proxy's certificate) is trusted there. Debian's npm reads it from the variable.

@@ -107,7 +107,6 @@ class FunctionTables(unittest.TestCase):
         self.assertEqual(facts.tolist(), [0, 1, 1, 1])
 
     def test_functions_write_and_barriers_stay(self):
-        library = smelt.compile_shader(SOURCE)
         for checked in (None, "all"):
             library = smelt.compile_shader(SOURCE, **({"checked": checked} if checked else {}))
             out = np.ones(64, np.float32)
@@ -144,7 +143,7 @@ class FunctionTables(unittest.TestCase):
         for checked in (None, "memory"):
             library = smelt.compile_shader(SOURCE, **({"checked": checked} if checked else {}))
             for names in (["red", None, "sums"], ["red"], [], None, ["red", "half_of", "sums"]):
-                with self.assertRaisesRegex(smelt.Error, r"calls entry [12] of a function table, which holds no visible|entry 0"):
+                with self.assertRaisesRegex(smelt.Error, "calls entry [012] of a function table, which holds no visible"):
                     self.shade(library, names)
             np.testing.assert_array_equal(self.shade(library), expected(self.which, self.x))
 

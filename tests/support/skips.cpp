@@ -14,7 +14,7 @@ std::atomic<bool> any = false;
 void skipped(const std::string& what) {
   any = true;
   const doctest::TestCaseData* test = doctest::getContextOptions()->currentTest;
-  // As a string: doctest 2.4.10 and later print where a pointer points to.
+  // As a string: doctest 2.4.11 prints the address that a pointer has.
   MESSAGE("SKIPPED: ", std::string(test == nullptr ? "" : test->m_name), ": ", what);
 }
 

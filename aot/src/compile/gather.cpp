@@ -27,8 +27,19 @@ bool is_asked_for(const CompileOptions& options, const std::string& name) {
          std::find(options.functions.begin(), options.functions.end(), name) != options.functions.end();
 }
 
+void note_visible(Gathered& gathered) {
+  for (const Unit& unit : gathered.units)
+    for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
+      if ((*unit.all)[i].stage != air::kVisibleStage) continue;
+      gathered.visible.push_back(unit);
+      gathered.visible.back().first = i;
+      gathered.visible.back().count = 1;
+    }
+}
+
 /// Only the entry points that were asked for, each a unit of its own; notes the names that are not here.
 void keep_asked_for(Gathered& gathered, const CompileOptions& options, const std::vector<std::string>& present) {
+  note_visible(gathered);  // a kernel may call what nobody asked for
   if (options.functions.empty()) return;
   std::vector<Unit> kept;
   for (const Unit& unit : gathered.units)
@@ -45,16 +56,6 @@ void keep_asked_for(Gathered& gathered, const CompileOptions& options, const std
 
 std::shared_ptr<const std::vector<air::EntryPoint>> shared(std::vector<air::EntryPoint> entries) {
   return std::make_shared<const std::vector<air::EntryPoint>>(std::move(entries));
-}
-
-void note_visible(Gathered& gathered) {
-  for (const Unit& unit : gathered.units)
-    for (size_t i = unit.first; i < unit.first + unit.count; ++i) {
-      if ((*unit.all)[i].stage != air::kVisibleStage) continue;
-      gathered.visible.push_back(unit);
-      gathered.visible.back().first = i;
-      gathered.visible.back().count = 1;
-    }
 }
 
 std::vector<std::string> names_of(const std::vector<Unit>& units) {
@@ -118,7 +119,6 @@ Result<Gathered> gather_msl(const Source& source, size_t index, const CompileOpt
                    kernel.is_external ? std::string(air::kExternalStage) : std::string(msl::stage_word(kernel.stage))});
   Unit unit{.source = index, .msl = module, .all = shared(std::move(all)), .count = 1};
   for (; unit.first < unit.all->size(); ++unit.first) gathered.units.push_back(unit);
-  note_visible(gathered);
   keep_asked_for(gathered, options, module->all_kernels);
   return gathered;
 }
@@ -139,7 +139,6 @@ Result<Gathered> gather_ir(const Source& source, size_t index, const CompileOpti
     unit.count = std::min(kEntriesPerUnit, unit.all->size() - unit.first);
     gathered.units.push_back(unit);
   }
-  note_visible(gathered);
   keep_asked_for(gathered, options, names_of(gathered.units));
   return gathered;
 }
@@ -178,7 +177,6 @@ Result<Gathered> gather(const Source& source, size_t index, const CompileOptions
       auto gathered = gather_metallib(source, index);
       if (!gathered) return tl::unexpected(std::move(gathered).error().in(source.name));
       if (options.kernels.size() > 0) gathered->missing_kernels = options.kernels;
-      note_visible(*gathered);
       keep_asked_for(*gathered, options, names_of(gathered->units));
       return gathered;
     }

@@ -49,6 +49,30 @@ metallib::Platform container_platform(const Target& target) {
   }
 }
 
+metallib::NewFunction original_function(const Unit& unit) {
+  metallib::NewFunction function;
+  function.name = unit.all->front().name;
+  function.type = type_of(unit.all->front().stage);
+  function.bitcode = unit.original;
+  function.versions = unit.versions;
+  function.constants = unit.constants;
+  function.vertex_attributes = unit.vertex_attributes;
+  function.layer_type = unit.layer_type;
+  function.tessellation = unit.tessellation;
+  return function;
+}
+
+/// But for what its unit says of it.
+metallib::NewFunction built_function(const CompiledFunction& built) {
+  metallib::NewFunction function;
+  function.name = built.info.name;
+  function.type = type_of(built.info.stage);
+  function.bitcode = built.bitcode;
+  function.versions = {built.info.air.major, built.info.air.minor, built.info.language.major,
+                       built.info.language.minor};
+  return function;
+}
+
 Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunction> functions) {
   metallib::NewLibrary library;
   library.patch = target.container_patch;
@@ -66,27 +90,8 @@ Result<Bytes> write_library(const Target& target, std::vector<metallib::NewFunct
 Result<Bytes> original_library(const Target& target, std::span<const Unit* const> units,
                                std::span<const CompiledFunction> built) {
   std::vector<metallib::NewFunction> functions;
-  for (const Unit* const unit : units) {
-    metallib::NewFunction function;
-    function.name = unit->all->front().name;
-    function.type = type_of(unit->all->front().stage);
-    function.bitcode = unit->original;
-    function.versions = unit->versions;
-    function.constants = unit->constants;
-    function.vertex_attributes = unit->vertex_attributes;
-    function.layer_type = unit->layer_type;
-    function.tessellation = unit->tessellation;
-    functions.push_back(std::move(function));
-  }
-  for (const CompiledFunction& visible : built) {
-    metallib::NewFunction function;
-    function.name = visible.info.name;
-    function.type = type_of(visible.info.stage);
-    function.bitcode = visible.bitcode;
-    function.versions = {visible.info.air.major, visible.info.air.minor, visible.info.language.major,
-                         visible.info.language.minor};
-    functions.push_back(std::move(function));
-  }
+  for (const Unit* const unit : units) functions.push_back(original_function(*unit));
+  for (const CompiledFunction& function : built) functions.push_back(built_function(function));
   return write_library(target, std::move(functions));
 }
 
@@ -94,12 +99,7 @@ Result<Bytes> make_metallib(const CompiledTarget& compiled, const Unit& unit) {
   std::vector<metallib::NewFunction> functions;
   for (const CompiledFunction& function : compiled.functions) {
     if (function.info.cpu_only) continue;  // no Metal device is ever given it
-    metallib::NewFunction added;
-    added.name = function.info.name;
-    added.type = type_of(function.info.stage);
-    added.bitcode = function.bitcode;
-    added.versions = {function.info.air.major, function.info.air.minor, function.info.language.major,
-                      function.info.language.minor};
+    metallib::NewFunction added = built_function(function);
     added.constants = unit.constants;
     added.vertex_attributes = unit.vertex_attributes;
     added.layer_type = unit.layer_type;

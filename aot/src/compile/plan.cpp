@@ -136,6 +136,17 @@ bool may_call_visible(const Unit& unit) {
   return false;
 }
 
+Result<Digest> visible_digest(const PlanState& plan) {
+  VisibleFunctions& all = *plan.built_visible;
+  const std::lock_guard lock(all.lock);
+  if (!all.digest) {
+    Hasher hasher;
+    for (const Unit& unit : plan.visible) SMELT_TRY_VOID(add_unit(hasher, unit));
+    all.digest = hasher.finish();
+  }
+  return *all.digest;
+}
+
 Result<std::span<const CompiledFunction>> built_visible(const PlanState& plan, size_t target, bool of_libraries) {
   VisibleFunctions& all = *plan.built_visible;
   const std::lock_guard lock(all.lock);
@@ -261,8 +272,10 @@ Result<Digest> Plan::key(size_t part) const {
   hasher.field(uint64_t{state_->targets.size()});
   for (const Target& target : state_->targets) add_target(hasher, target);
   SMELT_TRY_VOID(add_unit(hasher, state_->units[part]));
-  if (may_call_visible(state_->units[part]))
-    for (const Unit& visible : state_->visible) SMELT_TRY_VOID(add_unit(hasher, visible));
+  if (!state_->visible.empty() && may_call_visible(state_->units[part])) {
+    SMELT_TRY(const Digest visible, visible_digest(*state_));
+    hasher.field(ByteView(visible.bytes));
+  }
   return hasher.finish();
 }
 

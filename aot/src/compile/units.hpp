@@ -72,6 +72,7 @@ Result<Bytes> original_library(const Target& target, std::span<const Unit* const
 /// among them.
 struct VisibleFunctions {
   std::mutex lock;
+  std::optional<Digest> digest;  ///< of all as they were read: part of each kernel's key
   std::map<std::pair<size_t, bool>, std::vector<CompiledFunction>> built;
 };
 

@@ -20,9 +20,10 @@ bool is_record(const air::EntryArgument& argument, BindingClass kind) {
 
 /// What the CPU's code is handed: one address in the dispatch block.
 Result<void> check_binding(const Binding& binding, const air::EntryArgument& argument, const llvm::Type& type) {
-  const BindingClassRow& row = row_of(is_record(argument, binding.kind) ? BindingClass::buffer : binding.kind);
-  const bool is_of_others = binding.kind == BindingClass::table && !is_record(argument, binding.kind);
-  if (row.support == BindingSupport::refused || is_of_others) {
+  const bool is_a_record = is_record(argument, binding.kind);
+  const BindingClassRow& row = row_of(is_a_record ? BindingClass::buffer : binding.kind);
+  // Of tables only those of visible functions.
+  if (row.support == BindingSupport::refused || (binding.kind == BindingClass::table && !is_a_record)) {
     if (row.noun.empty())
       return fail(Errc::unsupported, "argument {} is of kind '{}': not on the CPU", argument.index, argument.kind);
     return fail(Errc::unsupported, "argument {} is {}: not on the CPU", argument.index, row.noun);

@@ -24,6 +24,10 @@ struct TensorShape {
 /// "half" of an argument tensor<half, ...>; nothing for other arguments.
 std::optional<std::string_view> tensor_element(const ArgInfo& argument);
 
+/// Whether the library has these visible functions, which a table may name. Empty names are passed over. Errors:
+/// function_not_found, function_kind.
+Result<void> check_visible(const Library& library, std::span<const std::string_view> functions);
+
 /// One stream of dispatches. Not thread-safe; different encoders may be used from different threads at once.
 ///
 /// Bindings stay until they are replaced, also across set_pipeline. On the cpu device a dispatch has run when it
@@ -137,6 +141,7 @@ class Encoder {
   Result<void> check_slot(uint32_t index) const;
   Result<void> check_tables(const PipelineState& pipeline) const;
   void bind_slot(uint32_t index);
+  void bind_inlined(uint32_t index);
   static tl::unexpected<Error> not_bound(const PipelineState& pipeline, const BindingSlot& slot);
   Result<void> run_traced(const PipelineState& pipeline, const Size3& threads, const Size3& group);
 
