@@ -3,6 +3,8 @@
 
 #include "smelt/base/trace.hpp"
 
+#include "function_table.hpp"
+
 #include <bit>
 #include <cstring>
 
@@ -47,6 +49,8 @@ Result<void> bind_one(const Bound& bound, loader::Encoder& encoder) {
     case BindingClass::sampler:
       return encoder.set_sampler(bound.index, bound.sampler->sampler);
     case BindingClass::table:
+      if (bound.table == nullptr) return encoder.set_function_table(bound.index, std::nullopt);
+      return bound.table->bind(encoder, bound.index);
     case BindingClass::acceleration_structure:
     case BindingClass::tensor:
       break;

@@ -15,6 +15,7 @@ namespace smelt::metal {
 
 class EventObject;
 class FenceObject;
+class FunctionTableObject;
 
 /// One argument of a dispatch.
 struct Bound {
@@ -24,6 +25,7 @@ struct Bound {
   uint64_t bytes = 0;
   const TextureObject* texture = nullptr;  ///< kept by the command buffer, as the sampler is
   const SamplerObject* sampler = nullptr;
+  const FunctionTableObject* table = nullptr;  ///< null: the null table
 };
 
 struct DispatchCommand {

@@ -2,6 +2,7 @@
 #include "compute_encoder.hpp"
 
 #include "Metal/Metal.hpp"
+#include "function_table.hpp"
 #include "validation.hpp"
 
 #include <algorithm>
@@ -75,6 +76,33 @@ void ComputeEncoderObject::set_sampler(const char* call, const MTL::SamplerState
   if (given != nullptr) state.buffer->keep(samplers[index]);
 }
 
+void ComputeEncoderObject::set_table(const char* call, const MTL::VisibleFunctionTable* given, uint64_t index) {
+  if (!state.may_encode(call)) return;
+  if (index >= kSlots) {
+    state.buffer->reject(misuse(call, "index {} is above {}", index, kSlots - 1));
+    return;
+  }
+  slots[index] = {.is_bound = true, .is_table = true};
+  if (given == nullptr) return;
+  FunctionTableObject& table = smelt::metal::from(given);
+  if (table.device != &state.buffer->queue->device) {
+    state.buffer->reject(misuse(call, "the function table at index {} is of another device", index));
+    return;
+  }
+  slots[index].table = &table;
+  state.buffer->keep_resource(&table);
+}
+
+void ComputeEncoderObject::bind_tables(CommandList& list) {
+  for (SlotMask mask = pipeline->used[BindingClass::table]; mask != 0; mask &= mask - 1) {
+    const uint32_t index = lowest_slot(mask);
+    if (index >= kSlots || !slots[index].is_table) continue;
+    Bound bound{index, BindingClass::table};
+    bound.table = slots[index].table;
+    list.bounds.push_back(bound);
+  }
+}
+
 void ComputeEncoderObject::bind_textures(CommandList& list) {
   for (SlotMask mask = pipeline->used[BindingClass::texture]; mask != 0; mask &= mask - 1) {
     const uint32_t index = lowest_slot(mask);
@@ -143,6 +171,25 @@ std::string ComputeEncoderObject::trouble_with_bindings() const {
   return {};
 }
 
+std::string ComputeEncoderObject::trouble_with_tables() const {
+  for (const loader::ArgInfo& argument : pipeline->pipeline->args()) {
+    const std::optional<BindingClass> kind = class_of(argument.kind);
+    if (argument.unused || argument.conditional || pipeline->has_constants || argument.index >= kSlots) continue;
+    const Slot& slot = slots[argument.index];
+    if (kind == BindingClass::buffer && slot.is_table)
+      return fmt::format("a function table is bound at index {}, where '{}' is a buffer", argument.index,
+                         argument.name);
+    if (kind != BindingClass::table) continue;
+    if (!slot.is_table)
+      return fmt::format("{} at index {} for function table '{}'",
+                         slot.is_bound ? "a buffer is bound" : "missing binding", argument.index, argument.name);
+    if (slot.table != nullptr && slot.table->pipeline.get() != pipeline)
+      return fmt::format("the function table at index {} for '{}' is of pipeline '{}'; a table is for its own pipeline",
+                         argument.index, argument.name, slot.table->pipeline->pipeline->name());
+  }
+  return {};
+}
+
 void ComputeEncoderObject::bind(DispatchCommand& command) {
   CommandList& list = state.buffer->list;
   command.first_bound = list.bounds.size();
@@ -161,6 +208,7 @@ void ComputeEncoderObject::bind(DispatchCommand& command) {
   }
   for (uint32_t i = 0; i < kSlots; ++i)
     if (threadgroup_bytes[i] != 0) list.bounds.push_back({i, BindingClass::threadgroup, nullptr, threadgroup_bytes[i]});
+  bind_tables(list);
   bind_textures(list);
   command.bounds = list.bounds.size() - command.first_bound;
 }
@@ -172,6 +220,7 @@ void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, c
     trouble = "no pipeline was set (setComputePipelineState:)";
   else if (trouble = trouble_with_group(command.group); trouble.empty())
     trouble = trouble_with_bindings();
+  if (trouble.empty() && pipeline != nullptr) trouble = trouble_with_tables();
   if (!trouble.empty()) {
     const std::string of = pipeline != nullptr ? fmt::format("kernel '{}': ", pipeline->pipeline->name()) : "";
     state.buffer->reject(misuse(call, "{}{}", of, trouble));
@@ -277,6 +326,15 @@ void ComputeCommandEncoder::setSamplerState(const SamplerState* sampler, NS::UIn
 void ComputeCommandEncoder::setSamplerStates(const SamplerState* const samplers[], NS::Range range) {
   for (NS::UInteger i = 0; i < range.length; ++i)
     from(this).set_sampler("-[MTLComputeCommandEncoder setSamplerStates:withRange:]", samplers[i], range.location + i);
+}
+void ComputeCommandEncoder::setVisibleFunctionTable(const VisibleFunctionTable* table, NS::UInteger bufferIndex) {
+  from(this).set_table("-[MTLComputeCommandEncoder setVisibleFunctionTable:atBufferIndex:]", table, bufferIndex);
+}
+void ComputeCommandEncoder::setVisibleFunctionTables(const VisibleFunctionTable* const tables[],
+                                                     NS::Range bufferRange) {
+  for (NS::UInteger i = 0; i < bufferRange.length; ++i)
+    from(this).set_table("-[MTLComputeCommandEncoder setVisibleFunctionTables:withBufferRange:]", tables[i],
+                         bufferRange.location + i);
 }
 void ComputeCommandEncoder::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {
   constexpr const char* kCall = "-[MTLComputeCommandEncoder setThreadgroupMemoryLength:atIndex:]";

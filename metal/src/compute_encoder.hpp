@@ -43,6 +43,8 @@ class ComputeEncoderObject final : public MTL::ComputeCommandEncoder {
     BufferObject* buffer = nullptr;  // kept by the command buffer
     std::byte* data = nullptr;
     uint64_t bytes = 0;
+    bool is_table = false;                       // and no buffer
+    const FunctionTableObject* table = nullptr;  // kept likewise; null: the null table
   };
   EncoderState state;
   MTL::DispatchType type = MTL::DispatchTypeSerial;
@@ -58,14 +60,17 @@ class ComputeEncoderObject final : public MTL::ComputeCommandEncoder {
 
   void set_buffer(const char* call, const MTL::Buffer* buffer, uint64_t offset, uint64_t index);
   void set_texture(const char* call, const MTL::Texture* texture, uint64_t index);
+  void set_table(const char* call, const MTL::VisibleFunctionTable* table, uint64_t index);
   void set_sampler(const char* call, const MTL::SamplerState* sampler, uint64_t index);
   void dispatch(const char* call, DispatchCommand command, const BufferObject* indirect);
 
  private:
   std::string trouble_with_group(const MTL::Size& group) const;
   std::string trouble_with_bindings() const;
+  std::string trouble_with_tables() const;
   void bind(DispatchCommand& command);
   void bind_textures(CommandList& list);
+  void bind_tables(CommandList& list);
   void note_textures(std::unordered_map<uint64_t, bool>& uses) const;
 };
 

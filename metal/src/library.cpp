@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <thread>
 
@@ -56,12 +57,25 @@ MTL::Library* open_file(DeviceObject& device, const std::string& path, NS::Error
   return give(load_library(device, *bytes, path), error);
 }
 
+/// Whether the source may have visible functions: their attribute is a word of its own, perhaps in a macro.
+bool has_visible(std::string_view text) {
+  constexpr std::string_view kWord = "visible";
+  const auto in_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (size_t at = 0; (at = text.find(kWord, at)) != std::string_view::npos; at += kWord.size()) {
+    const size_t end = at + kWord.size();
+    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end]))) return true;
+  }
+  return false;
+}
+
 Result<NS::SharedPtr<LibraryObject>> compile_source(DeviceObject& device, const SourceRequest& request) {
-  if (const std::optional<Digest> key = key_of(request)) {
+  const std::optional<Digest> key = has_visible(request.text) ? std::nullopt : key_of(request);
+  if (key) {
     SMELT_TRY(auto kernels, kernels_of(request, *key, device.level, device.checked));
     return NS::TransferPtr(new LibraryObject(device, std::move(kernels)));
   }
-  // Nothing here tells whether files that it includes have changed: the compiler does, and has all of it at once.
+  // Nothing here tells whether files that it includes have changed: the compiler does, and has all of it at once. Of
+  // source, kernels alone are known; a Metal library has its visible functions.
   SMELT_TRY(const auto package, compiled_source(request));
   SMELT_TRY(const auto metallib, metallib_of(package.bytes, request.target));
   return load_metallib(device, metallib);

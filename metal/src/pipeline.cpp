@@ -12,6 +12,7 @@ namespace smelt::metal {
 struct LinkedValues {
   static constexpr std::string_view kClass = "MTLLinkedFunctions";
   NS::SharedPtr<NS::Array> functions, binary, hidden;
+  NS::SharedPtr<NS::Dictionary> groups;
 };
 
 struct PipelineValues {
@@ -41,8 +42,29 @@ void note_arguments(PipelineObject& made) {
   }
 }
 
-bool is_empty(const NS::Array* array) {
-  return array == nullptr || array->count() == 0;
+/// Whether a table of the kernel may have it: its code is among the kernel's.
+Result<void> check_linked(const FunctionObject& function, const FunctionObject& kernel) {
+  if (function.kind != FunctionKind::visible)
+    return fail(Errc::function_kind, "function '{}': linked '{}' is a {} function; visible functions are linked",
+                kernel.name, function.name, to_string(function.kind));
+  if (function.library.get() != kernel.library.get())
+    return fail(Errc::unsupported,
+                "function '{}': linked '{}' is of another library; here it has to be of the kernel's", kernel.name,
+                function.name);
+  if (function.constants)
+    return fail(Errc::unsupported, "function '{}': linked '{}' was made with values of function constants", kernel.name,
+                function.name);
+  return {};
+}
+
+Result<void> link_functions(PipelineObject& pipeline, const FunctionObject& kernel, const LinkedValues& values) {
+  for (const NS::Array* list : {values.functions.get(), values.binary.get(), values.hidden.get()})
+    for (NS::UInteger i = 0; list != nullptr && i < list->count(); ++i) {
+      auto* const function = list->object<MTL::Function>(i);
+      SMELT_TRY_VOID(check_linked(from(function), kernel));
+      if (list != values.hidden.get()) pipeline.linked.push_back(NS::RetainPtr(function));
+    }
+  return {};
 }
 
 /// A descriptor with the function alone.
@@ -72,6 +94,7 @@ SMELT_DESCRIPTOR(LinkedFunctions, LinkedValues)
 SMELT_OBJECT(LinkedFunctions, NS::Array, functions, setFunctions, functions)
 SMELT_OBJECT(LinkedFunctions, NS::Array, binaryFunctions, setBinaryFunctions, binary)
 SMELT_OBJECT(LinkedFunctions, NS::Array, privateFunctions, setPrivateFunctions, hidden)
+SMELT_OBJECT(LinkedFunctions, NS::Dictionary, groups, setGroups, groups)
 LinkedFunctions* LinkedFunctions::linkedFunctions() {
   return alloc()->init()->autorelease();
 }
@@ -167,10 +190,10 @@ Result<NS::SharedPtr<PipelineObject>> make_pipeline(DeviceObject& device,
   if (values.indirect_commands)
     return fail(Errc::unsupported, "function '{}': supportIndirectCommandBuffers is set; there are none here",
                 function.name);
-  if (values.linked && !(is_empty(values.linked->functions()) && is_empty(values.linked->binaryFunctions()) &&
-                         is_empty(values.linked->privateFunctions())))
-    return fail(Errc::unsupported, "function '{}': visible functions are not linked to pipelines here", function.name);
   auto made = NS::TransferPtr(new PipelineObject);
+  if (values.linked) {
+    SMELT_TRY_VOID(link_functions(*made, function, MTL::values_of(values.linked.get())));
+  }
   SMELT_TRY(const BuiltPipeline built, build_pipeline(function, values.archives.get(),
                                                       (options & MTL::PipelineOptionFailOnBinaryArchiveMiss) != 0));
   made->pipeline = built.pipeline;

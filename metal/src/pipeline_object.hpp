@@ -3,11 +3,13 @@
 
 #include "smelt/loader/library.hpp"
 
+#include "Metal/library.hpp"
 #include "Metal/pipeline.hpp"
 #include "device_object.hpp"
 #include "foundation/made.hpp"
 
 #include <array>
+#include <vector>
 
 namespace smelt::metal {
 
@@ -29,6 +31,7 @@ class PipelineObject final : public MTL::ComputePipelineState {
   /// not known: a condition that is made of constants, instead of being one, is in no library. Missing ones are null,
   /// or zeros for conditional ones.
   bool has_constants = false;
+  std::vector<NS::SharedPtr<MTL::Function>> linked;  ///< those that have handles
 };
 
 inline PipelineObject& from(const MTL::ComputePipelineState* state) {

@@ -31,6 +31,7 @@ class ArgumentObject final : public Public, public WithFacts {
 };
 using BufferObjectOf = ArgumentObject<MTL::BufferBinding>;
 using ThreadgroupObjectOf = ArgumentObject<MTL::ThreadgroupBinding>;
+using OtherObjectOf = ArgumentObject<MTL::Binding>;
 using PlainObjectOf = ArgumentObject<MTL::Argument>;
 
 const ArgumentFacts& facts_of(const MTL::Binding* binding) {
@@ -77,9 +78,10 @@ NS::Object* binding_of(const ArgumentFacts& facts) {
       return made<BufferObjectOf>(facts);
     case BindingClass::threadgroup:
       return made<ThreadgroupObjectOf>(facts);
+    case BindingClass::table:
+      return made<OtherObjectOf>(facts);
     case BindingClass::texture:
     case BindingClass::sampler:
-    case BindingClass::table:
     case BindingClass::acceleration_structure:
     case BindingClass::tensor:
       break;
@@ -94,6 +96,7 @@ MTL::BindingAccess access_of(const ArgumentFacts& facts) {
 
 /// MTLBindingType and MTLArgumentType have the same numbers.
 static_assert(MTL::BindingTypeSampler == static_cast<int>(MTL::ArgumentTypeSampler));
+static_assert(MTL::BindingTypeVisibleFunctionTable == static_cast<int>(MTL::ArgumentTypeVisibleFunctionTable));
 template <class Type>
 Type type_of(const ArgumentFacts& facts) {
   switch (facts.kind) {
@@ -103,9 +106,10 @@ Type type_of(const ArgumentFacts& facts) {
       return static_cast<Type>(MTL::BindingTypeTexture);
     case BindingClass::sampler:
       return static_cast<Type>(MTL::BindingTypeSampler);
+    case BindingClass::table:
+      return static_cast<Type>(MTL::BindingTypeVisibleFunctionTable);
     case BindingClass::buffer:
-    case BindingClass::table:  // binding_of() shows none of these
-    case BindingClass::acceleration_structure:
+    case BindingClass::acceleration_structure:  // binding_of() shows none of these
     case BindingClass::tensor:
       break;
   }

@@ -8,6 +8,7 @@
 #include "Metal/capture.hpp"
 #include "Metal/command.hpp"
 #include "Metal/device.hpp"
+#include "Metal/function_table.hpp"
 #include "Metal/library.hpp"
 #include "Metal/pipeline.hpp"
 #include "Metal/resource.hpp"

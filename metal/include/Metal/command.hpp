@@ -119,6 +119,9 @@ class SMELT_METAL_API ComputeCommandEncoder : public NS::Referencing<ComputeComm
   void setTextures(const Texture* const textures[], NS::Range range);
   void setSamplerState(const SamplerState* sampler, NS::UInteger index);
   void setSamplerStates(const SamplerState* const samplers[], NS::Range range);
+  /// In the place of a buffer. A null table is one that is_null_visible_function_table says yes to.
+  void setVisibleFunctionTable(const VisibleFunctionTable* table, NS::UInteger bufferIndex);
+  void setVisibleFunctionTables(const VisibleFunctionTable* const tables[], NS::Range bufferRange);
   /// A multiple of 16. A threadgroup argument without a length has no memory to speak of.
   void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index);
   /// Every thread of the grid once; groups at its edges are smaller.

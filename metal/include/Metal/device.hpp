@@ -53,7 +53,7 @@ class SMELT_METAL_API Device : public NS::Referencing<Device> {
   ArgumentBuffersTier argumentBuffersSupport() const { return ArgumentBuffersTier2; }
   bool supportsFamily(GPUFamily family) const;
   bool supportsRaytracing() const { return false; }
-  bool supportsFunctionPointers() const { return false; }
+  bool supportsFunctionPointers() const { return true; }
   bool supportsDynamicLibraries() const { return false; }
   bool supportsShaderBarycentricCoordinates() const { return false; }
   bool supportsPullModelInterpolation() const { return false; }

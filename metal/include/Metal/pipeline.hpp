@@ -6,7 +6,9 @@
 
 namespace MTL {
 
-/// Visible functions are not linked here: a list that is not empty is an error when the pipeline is made.
+/// Visible functions that a kernel may reach through tables: of the kernel's own library, and without values of
+/// function constants. Others are an error when the pipeline is made. Private ones have no handle. Groups say nothing
+/// here.
 class SMELT_METAL_API LinkedFunctions : public NS::Copying<LinkedFunctions> {
  public:
   static LinkedFunctions* linkedFunctions();
@@ -18,6 +20,8 @@ class SMELT_METAL_API LinkedFunctions : public NS::Copying<LinkedFunctions> {
   void setBinaryFunctions(const NS::Array* functions);
   NS::Array* privateFunctions() const;
   void setPrivateFunctions(const NS::Array* functions);
+  NS::Dictionary* groups() const;
+  void setGroups(const NS::Dictionary* groups);
 };
 
 class SMELT_METAL_API ComputePipelineDescriptor : public NS::Copying<ComputePipelineDescriptor> {
@@ -56,6 +60,9 @@ class SMELT_METAL_API ComputePipelineState : public NS::Referencing<ComputePipel
   NS::UInteger imageblockMemoryLength(Size) const { return 0; }
   bool supportIndirectCommandBuffers() const { return false; }
   ComputePipelineReflection* reflection() const;
+  /// Of one of the descriptor's linked functions; null for any other. It belongs to the innermost pool.
+  FunctionHandle* functionHandle(const Function* function) const;
+  VisibleFunctionTable* newVisibleFunctionTable(const VisibleFunctionTableDescriptor* descriptor) const;
 };
 
 class SMELT_METAL_API Binding : public NS::Referencing<Binding> {

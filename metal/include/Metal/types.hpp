@@ -354,13 +354,15 @@ enum ArgumentType : NS::UInteger {
   ArgumentTypeBuffer = 0,
   ArgumentTypeThreadgroupMemory = 1,
   ArgumentTypeTexture = 2,
-  ArgumentTypeSampler = 3
+  ArgumentTypeSampler = 3,
+  ArgumentTypeVisibleFunctionTable = 24
 };
 enum BindingType : NS::Integer {
   BindingTypeBuffer = 0,
   BindingTypeThreadgroupMemory = 1,
   BindingTypeTexture = 2,
-  BindingTypeSampler = 3
+  BindingTypeSampler = 3,
+  BindingTypeVisibleFunctionTable = 24
 };
 enum BindingAccess : NS::UInteger {
   BindingAccessReadOnly = 0,
@@ -469,6 +471,7 @@ class Device;
 class Event;
 class Fence;
 class Function;
+class FunctionHandle;
 class Heap;
 class Library;
 class ResidencySet;
@@ -478,6 +481,8 @@ class SamplerState;
 class SharedEvent;
 class Texture;
 class TextureDescriptor;
+class VisibleFunctionTable;
+class VisibleFunctionTableDescriptor;
 
 using HandlerFunction = std::function<void(CommandBuffer*)>;
 using CommandBufferHandler = Callback<void(CommandBuffer*)>;

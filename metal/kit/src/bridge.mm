@@ -49,6 +49,7 @@ Class class_for(const NS::Object* core) {
         return [SmeltMTLThreadgroupBinding class];
       case MTL::BindingTypeTexture:
       case MTL::BindingTypeSampler:
+      case MTL::BindingTypeVisibleFunctionTable:
         return [SmeltMTLBinding class];
     }
   if (const Class known = objc_lookUpClass(("Smelt" + std::string(name)).c_str())) return known;

@@ -179,6 +179,13 @@ SMELT_GET(MTL::ComputeCommandEncoder, MTLDispatchType, dispatchType)
   core<MTL::ComputeCommandEncoder>(self)->setSamplerStates(cores<MTL::SamplerState>(samplers, span.length).data(),
                                                            range(span));
 }
+- (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table atBufferIndex:(NSUInteger)index {
+  core<MTL::ComputeCommandEncoder>(self)->setVisibleFunctionTable(core<MTL::VisibleFunctionTable>(table), index);
+}
+- (void)setVisibleFunctionTables:(const id<MTLVisibleFunctionTable>[])tables withBufferRange:(NSRange)span {
+  core<MTL::ComputeCommandEncoder>(self)->setVisibleFunctionTables(
+      cores<MTL::VisibleFunctionTable>(tables, span.length).data(), range(span));
+}
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index {
   core<MTL::ComputeCommandEncoder>(self)->setThreadgroupMemoryLength(length, index);
 }

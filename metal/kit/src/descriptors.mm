@@ -204,6 +204,22 @@ SMELT_MAKE(MTL::LinkedFunctions)
 SMELT_LIST(MTL::LinkedFunctions, functions, setFunctions)
 SMELT_LIST(MTL::LinkedFunctions, binaryFunctions, setBinaryFunctions)
 SMELT_LIST(MTL::LinkedFunctions, privateFunctions, setPrivateFunctions)
+- (NSDictionary*)groups {
+  Scope scope;
+  return dictionary(core<MTL::LinkedFunctions>(self)->groups());
+}
+- (void)setGroups:(NSDictionary*)groups {
+  Scope scope;
+  core<MTL::LinkedFunctions>(self)->setGroups(dictionary(groups));
+}
+@end
+
+@implementation MTLVisibleFunctionTableDescriptor
+SMELT_MAKE(MTL::VisibleFunctionTableDescriptor)
++ (MTLVisibleFunctionTableDescriptor*)visibleFunctionTableDescriptor {
+  return [[self new] autorelease];
+}
+SMELT_GET_SET(MTL::VisibleFunctionTableDescriptor, NSUInteger, functionCount, setFunctionCount, NSUInteger)
 @end
 
 @implementation MTLComputePipelineReflection

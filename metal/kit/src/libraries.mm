@@ -97,6 +97,22 @@ SMELT_GET(MTL::ComputePipelineState, BOOL, supportIndirectCommandBuffers)
   Scope scope;
   return give(core<MTL::ComputePipelineState>(self)->reflection());
 }
+- (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function {
+  Scope scope;
+  return give(core<MTL::ComputePipelineState>(self)->functionHandle(core<MTL::Function>(function)));
+}
+- (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:(MTLVisibleFunctionTableDescriptor*)descriptor {
+  return wrap(core<MTL::ComputePipelineState>(self)->newVisibleFunctionTable(
+      core<MTL::VisibleFunctionTableDescriptor>(descriptor)));
+}
+@end
+
+@interface SmeltMTLFunctionHandle : SmeltMetalObject <MTLFunctionHandle>
+@end
+@implementation SmeltMTLFunctionHandle
+SMELT_GET(MTL::FunctionHandle, MTLFunctionType, functionType)
+SMELT_GET_TEXT(MTL::FunctionHandle, name)
+SMELT_DEVICE(MTL::FunctionHandle)
 @end
 
 @interface SmeltMTLBinaryArchive : SmeltMetalObject <MTLBinaryArchive>

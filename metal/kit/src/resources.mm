@@ -136,6 +136,29 @@ SMELT_GET_TEXT(MTL::SamplerState, label)
 SMELT_DEVICE(MTL::SamplerState)
 @end
 
+@interface SmeltMTLVisibleFunctionTable : SmeltMetalObject <MTLVisibleFunctionTable>
+@end
+@implementation SmeltMTLVisibleFunctionTable
+SMELT_LABEL(MTL::VisibleFunctionTable)
+SMELT_DEVICE(MTL::VisibleFunctionTable)
+SMELT_MEMORY(MTL::VisibleFunctionTable)
+SMELT_GET(MTL::VisibleFunctionTable, NSUInteger, heapOffset)
+SMELT_GET(MTL::VisibleFunctionTable, BOOL, isAliasable)
+- (id<MTLHeap>)heap {
+  return nil;
+}
+- (void)makeAliasable {
+  core<MTL::VisibleFunctionTable>(self)->makeAliasable();
+}
+- (void)setFunction:(id<MTLFunctionHandle>)function atIndex:(NSUInteger)index {
+  core<MTL::VisibleFunctionTable>(self)->setFunction(core<MTL::FunctionHandle>(function), index);
+}
+- (void)setFunctions:(const id<MTLFunctionHandle>[])functions withRange:(NSRange)span {
+  core<MTL::VisibleFunctionTable>(self)->setFunctions(cores<MTL::FunctionHandle>(functions, span.length).data(),
+                                                      range(span));
+}
+@end
+
 @interface SmeltMTLHeap : SmeltMetalObject <MTLHeap>
 @end
 @implementation SmeltMTLHeap

@@ -55,6 +55,55 @@ static void test_argument_buffer(id<MTLDevice> device) {
   CHECK(y[0] == 10.5f && y[1] == 20.5f && y[2] == 30.5f);
 }
 
+static void test_function_tables(id<MTLDevice> device) {
+  NSString* text = @"#include <metal_stdlib>\nusing namespace metal;\n"
+                    "[[visible]] float half_of(float x) { return x / 2; }\n"
+                    "[[visible]] float square(float x) { return x * x; }\n"
+                    "kernel void apply(device float* x [[buffer(0)]], visible_function_table<float(float)> table\n"
+                    "  [[buffer(1)]], uint i [[thread_position_in_grid]]) { x[i] = table[i % 2](x[i]); }\n";
+  NSError* error = nil;
+  id<MTLLibrary> library = [device newLibraryWithSource:text options:nil error:&error];
+  id<MTLFunction> half = [library newFunctionWithName:@"half_of"], square = [library newFunctionWithName:@"square"];
+  CHECK(library && half && square && half.functionType == MTLFunctionTypeVisible && device.supportsFunctionPointers);
+  MTLComputePipelineDescriptor* descriptor = [MTLComputePipelineDescriptor new];
+  descriptor.computeFunction = [library newFunctionWithName:@"apply"];
+  descriptor.linkedFunctions = [MTLLinkedFunctions linkedFunctions];
+  MTLLinkedFunctions* linked = [MTLLinkedFunctions new];
+  linked.functions = @[ half, square ];
+  linked.groups = @{@"all" : @[ half, square ]};
+  CHECK(linked.groups.count == 1 && linked.functions.count == 2);
+  descriptor.linkedFunctions = linked;
+  id<MTLComputePipelineState> pipeline = [device newComputePipelineStateWithDescriptor:descriptor
+                                                                               options:MTLPipelineOptionNone
+                                                                            reflection:nil
+                                                                                 error:&error];
+  CHECK(pipeline && !error);
+  CHECK(![pipeline functionHandleWithFunction:descriptor.computeFunction]);
+  MTLVisibleFunctionTableDescriptor* size = [MTLVisibleFunctionTableDescriptor visibleFunctionTableDescriptor];
+  size.functionCount = 2;
+  id<MTLVisibleFunctionTable> table = [pipeline newVisibleFunctionTableWithDescriptor:size];
+  table.label = @"steps";
+  CHECK([table.label isEqual:@"steps"] && table.allocatedSize == 16 && !table.heap);
+  id<MTLFunctionHandle> handle = [pipeline functionHandleWithFunction:half];
+  CHECK([handle.name isEqual:@"half_of"] && handle.functionType == MTLFunctionTypeVisible);
+  [table setFunction:handle atIndex:0];
+  id<MTLFunctionHandle> handles[] = {[pipeline functionHandleWithFunction:square]};
+  [table setFunctions:handles withRange:NSMakeRange(1, 1)];
+  float numbers[] = {3, 5};
+  id<MTLBuffer> x = [device newBufferWithBytes:numbers length:sizeof numbers options:MTLResourceStorageModeShared];
+  id<MTLCommandBuffer> buffer = [[device newCommandQueue] commandBuffer];
+  id<MTLComputeCommandEncoder> compute = [buffer computeCommandEncoder];
+  [compute setComputePipelineState:pipeline];
+  [compute setBuffer:x offset:0 atIndex:0];
+  [compute setVisibleFunctionTable:table atBufferIndex:1];
+  [compute dispatchThreads:MTLSizeMake(2, 1, 1) threadsPerThreadgroup:MTLSizeMake(2, 1, 1)];
+  [compute endEncoding];
+  [buffer commit];
+  [buffer waitUntilCompleted];
+  const float* y = x.contents;
+  CHECK(!buffer.error && y[0] == 1.5f && y[1] == 25);
+}
+
 static void test_textures(id<MTLDevice> device) {
   NSString* text =
       @"#include <metal_stdlib>\nusing namespace metal;\n"
@@ -264,6 +313,7 @@ int main(void) {
     test_numbers(device, queue, library);
     test_argument_buffer(device);
     test_textures(device);
+    test_function_tables(device);
     test_constants(device, queue, library);
     test_lifetimes(device, queue);
     test_errors(device);

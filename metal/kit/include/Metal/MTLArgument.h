@@ -66,6 +66,7 @@ typedef NS_ENUM(NSInteger, MTLBindingType) {
   MTLBindingTypeThreadgroupMemory = 1,
   MTLBindingTypeTexture = 2,
   MTLBindingTypeSampler = 3,
+  MTLBindingTypeVisibleFunctionTable = 24,
 };
 typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
   MTLBindingAccessReadOnly = 0,
@@ -77,6 +78,7 @@ typedef NS_ENUM(NSUInteger, MTLArgumentType) {
   MTLArgumentTypeThreadgroupMemory = 1,
   MTLArgumentTypeTexture = 2,
   MTLArgumentTypeSampler = 3,
+  MTLArgumentTypeVisibleFunctionTable = 24,
 };
 typedef NS_ENUM(NSUInteger, MTLMutability) {
   MTLMutabilityDefault = 0,

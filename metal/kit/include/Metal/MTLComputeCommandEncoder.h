@@ -21,6 +21,10 @@
 - (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
 - (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers withRange:(NSRange)range;
+/** In the place of a buffer. nil is a table that is_null_visible_function_table says yes to. */
+- (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table atBufferIndex:(NSUInteger)index;
+- (void)setVisibleFunctionTables:(const id<MTLVisibleFunctionTable> __unsafe_unretained[])tables
+                 withBufferRange:(NSRange)range;
 /** A multiple of 16. */
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 /** Every thread of the grid once; groups at its edges are smaller. */

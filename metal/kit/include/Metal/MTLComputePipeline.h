@@ -6,6 +6,7 @@
 #import <Metal/MTLLibrary.h>
 #import <Metal/MTLLinkedFunctions.h>
 #import <Metal/MTLPipeline.h>
+#import <Metal/MTLVisibleFunctionTable.h>
 
 @interface MTLComputePipelineReflection : SmeltMetalObject
 /** MTLBufferBinding and MTLThreadgroupBinding. */
@@ -39,6 +40,9 @@ typedef MTLComputePipelineReflection* __autoreleasing MTLAutoreleasedComputePipe
 - (NSUInteger)imageblockMemoryLengthForDimensions:(MTLSize)dimensions;
 @property(readonly) BOOL supportIndirectCommandBuffers;
 @property(readonly) MTLComputePipelineReflection* reflection;
+/** Of one of the descriptor's linked functions; nil for any other. */
+- (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function;
+- (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:(MTLVisibleFunctionTableDescriptor*)descriptor;
 @end
 
 #endif

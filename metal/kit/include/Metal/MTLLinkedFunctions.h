@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Visible functions are not linked here: a list that is not empty is an error when the pipeline is made. */
+/* Visible functions that a kernel may reach through tables: of the kernel's own library, and without values of function
+ * constants. Others are an error when the pipeline is made. Private ones have no handle. Groups say nothing here. */
 #ifndef SMELT_METAL_MTLLINKEDFUNCTIONS_H
 #define SMELT_METAL_MTLLINKEDFUNCTIONS_H
 
@@ -10,6 +11,7 @@
 @property(copy) NSArray<id<MTLFunction>>* functions;
 @property(copy) NSArray<id<MTLFunction>>* binaryFunctions;
 @property(copy) NSArray<id<MTLFunction>>* privateFunctions;
+@property(copy) NSDictionary<NSString*, NSArray<id<MTLFunction>>*>* groups;
 @end
 
 #endif

@@ -58,6 +58,6 @@ NS_INLINE MTLRegion MTLRegionMake3D(NSUInteger x, NSUInteger y, NSUInteger z, NS
 , MTLLibrary, MTLFunction, MTLBuffer, MTLHeap, MTLCommandQueue, MTLCommandBuffer, MTLCommandEncoder,
     MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLComputePipelineState, MTLEvent, MTLSharedEvent, MTLFence,
     MTLResidencySet, MTLArgumentEncoder, MTLBinaryArchive, MTLCaptureScope, MTLCounterSampleBuffer, MTLTexture,
-    MTLSamplerState;
+    MTLSamplerState, MTLFunctionHandle, MTLVisibleFunctionTable;
 
 #endif

@@ -25,6 +25,7 @@
 #import <Metal/MTLFence.h>
 #import <Metal/MTLFunctionConstantValues.h>
 #import <Metal/MTLFunctionDescriptor.h>
+#import <Metal/MTLFunctionHandle.h>
 #import <Metal/MTLHeap.h>
 #import <Metal/MTLLibrary.h>
 #import <Metal/MTLLinkedFunctions.h>
@@ -35,5 +36,6 @@
 #import <Metal/MTLSampler.h>
 #import <Metal/MTLTexture.h>
 #import <Metal/MTLTypes.h>
+#import <Metal/MTLVisibleFunctionTable.h>
 
 #endif
