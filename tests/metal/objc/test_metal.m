@@ -75,7 +75,7 @@ static void test_function_tables(id<MTLDevice> device) {
   descriptor.linkedFunctions = linked;
   id<MTLComputePipelineState> pipeline = [device newComputePipelineStateWithDescriptor:descriptor
                                                                                options:MTLPipelineOptionNone
-                                                                            reflection:nil
+                                                                            reflection:NULL
                                                                                  error:&error];
   CHECK(pipeline && !error);
   CHECK(![pipeline functionHandleWithFunction:descriptor.computeFunction]);
