@@ -17,6 +17,9 @@ Result<void> check_visible(const Library& library, std::span<const std::string_v
     if (function->kind() != FunctionKind::visible)
       return fail(Errc::function_kind, "'{}' is a {} function; a table has visible functions", name,
                   to_string(function->kind()));
+    if (!function->constants().empty())
+      return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU",
+                  name);
   }
   return {};
 }

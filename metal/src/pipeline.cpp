@@ -51,9 +51,10 @@ Result<void> check_linked(const FunctionObject& function, const FunctionObject& 
     return fail(Errc::unsupported,
                 "function '{}': linked '{}' is of another library; here it has to be of the kernel's", kernel.name,
                 function.name);
-  if (function.constants)
-    return fail(Errc::unsupported, "function '{}': linked '{}' was made with values of function constants", kernel.name,
-                function.name);
+  SMELT_TRY(const auto described, function.library->described(function.name));
+  if (!described->constants().empty())
+    return fail(Errc::unsupported, "function '{}': linked '{}' reads function constants: not through a table here",
+                kernel.name, function.name);
   return {};
 }
 

@@ -190,12 +190,12 @@ TEST_CASE("misuse of tables is said, and nothing runs") {
   REQUIRE_MESSAGE(pipeline.state, pipeline.error);
   REQUIRE_MESSAGE(plain.state, plain.error);
   const auto table = pipeline.table(1);
-  const auto x = buffer<float>({1, 2, 3, 4});
+  const auto x = buffer<float>({1, 2, 3, 4}), lost = buffer<float>({1, 2, 3, 4});
   table->setFunction(another.handle(0), 0);  // said on stderr, and not done
   table->setFunction(pipeline.handle(0), 1);
   CHECK(pipeline.state->newVisibleFunctionTable(nullptr) == nullptr);
   Run empty;
-  empty.apply(pipeline, x.get(), table.get(), 0);
+  empty.apply(pipeline, lost.get(), table.get(), 0);
   CHECK(has(empty.end(), "function table"));
   const auto error_of = [&](auto&& encode) {
     Run run;

@@ -160,6 +160,17 @@ class FunctionTables(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(smelt.Error, message):
                 self.shade(library, table)
 
+    def test_a_function_with_constants_is_in_no_table_and_in_nobodys_way(self):
+        source = SOURCE + """
+constant float factor [[function_constant(0)]];
+[[visible]] float4 scaled(float2 at, uint i, device const float* x) { return float4(x[i] * factor); }
+"""
+        library = smelt.compile_shader(source)
+        np.testing.assert_array_equal(self.shade(library), expected(self.which, self.x))
+        for names in (["red", "scaled", "sums"], [None, None, "scaled"]):
+            with self.assertRaisesRegex(smelt.Error, "'scaled' reads function constants: not through a table on the CPU"):
+                self.shade(library, names)
+
     def test_a_finished_library_runs_without_its_source(self):
         package = smelt.compile(SOURCE, targets="macos14")
         for checked in ({}, {"checked": True}):

@@ -133,7 +133,10 @@ class TableBinder {
     if (wanted == types_.end()) return {};
     if (auto admitted = gate::admit(*added); !admitted)
       return tl::unexpected(std::move(admitted).error().in(view.name));
-    SMELT_TRY_VOID(check_alone(*added, view.name));
+    if (!is_alone(*added)) {
+      left_out_.try_emplace(function->getFunctionType(), view.name);
+      return {};
+    }
     const uint64_t id = smelt_cpu_function_id(view.name.data(), view.name.size());
     for (const Candidate& other : wanted->second)
       if (other.id == id)
@@ -170,16 +173,17 @@ class TableBinder {
   }
 
   /// Values of function constants are given to the kernel, and a visible function has its own.
-  static Result<void> check_alone(const llvm::Module& module, std::string_view name) {
+  static bool is_alone(const llvm::Module& module) {
     const llvm::NamedMDNode* const constants = module.getNamedMetadata(air::kConstantList);
     const llvm::GlobalVariable* const initialisers = module.getGlobalVariable("llvm.global_ctors");
-    if ((constants == nullptr || constants->getNumOperands() == 0) && initialisers == nullptr) return {};
-    return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU",
-                name);
+    return (constants == nullptr || constants->getNumOperands() == 0) && initialisers == nullptr;
   }
 
   Result<void> choose(llvm::CallInst& call) {
     const std::vector<Candidate>& candidates = types_[call.getFunctionType()];
+    if (const auto left_out = left_out_.find(call.getFunctionType()); candidates.empty() && left_out != left_out_.end())
+      return fail(Errc::unsupported, "visible function '{}' reads function constants: not through a table on the CPU",
+                  left_out->second);
     if (candidates.empty())
       return fail(Errc::unsupported,
                   "calls a function of a table as {}; the library has no visible function of that type",
@@ -232,6 +236,7 @@ class TableBinder {
   llvm::Module& module_;
   const std::span<const AirModuleView> visible_;
   std::map<const llvm::FunctionType*, std::vector<Candidate>> types_;
+  std::map<const llvm::FunctionType*, std::string_view> left_out_;  // one of those that read function constants
 };
 
 }  // namespace

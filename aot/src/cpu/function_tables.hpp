@@ -22,8 +22,8 @@ inline constexpr char kTableNone[] = "smelt.table.none";
 bool has_function_tables(const llvm::Module& module);
 
 /// `visible`: functions that a table may hold, one module each, named after it. In a module that the gate has admitted;
-/// it has to admit what is added. Errors: unsupported when no visible function has the type of a call, or one that has
-/// it reads function constants; those of reading a module.
+/// it has to admit what is added. Errors: unsupported when no visible function has the type of a call, or all that have
+/// it read function constants; those of reading a module. Where some do, an entry with one of those means none.
 Result<void> bind_function_tables(llvm::Module& module, std::span<const AirModuleView> visible);
 
 }  // namespace smelt::aot::cpu

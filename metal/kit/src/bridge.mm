@@ -128,6 +128,8 @@ NS::Object* core_value(id object) {
         return NS::Number::number(number.longLongValue);
     }
   }
+  if ([object isKindOfClass:[NSArray class]]) return array(static_cast<NSArray*>(object));
+  if ([object isKindOfClass:[NSDictionary class]]) return dictionary(static_cast<NSDictionary*>(object));
   return core<NS::Object>(object);
 }
 }  // namespace

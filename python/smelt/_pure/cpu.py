@@ -448,6 +448,8 @@ class Kernel:
             capi.check(capi.loader().function_get_info(function.pointer, c.byref(facts)))
             if _FUNCTION_KINDS[facts.kind] != "visible":
                 fail("function_kind", f"argument {index} '{self._declared[index].name}': '{name}' is a {_FUNCTION_KINDS[facts.kind]} function; a table has visible functions")
+            if facts.constant_count:
+                fail("unsupported", f"visible function '{name}' reads function constants: not through a table on the CPU")
         # An array of no elements still has an address, which tells it from the null table.
         table = (c.c_char_p * max(len(names), 1))(*[name.encode() for name in names]) if names is not None else None
         capi.check(capi.loader().encoder_set_function_table(encoder, index, table, len(names or [])))

@@ -25,7 +25,7 @@ struct TensorShape {
 std::optional<std::string_view> tensor_element(const ArgInfo& argument);
 
 /// Whether the library has these visible functions, which a table may name. Empty names are passed over. Errors:
-/// function_not_found, function_kind.
+/// function_not_found, function_kind, unsupported (it reads function constants).
 Result<void> check_visible(const Library& library, std::span<const std::string_view> functions);
 
 /// One stream of dispatches. Not thread-safe; different encoders may be used from different threads at once.

@@ -65,7 +65,7 @@ tl::unexpected<Error> faulted(const CpuPipeline& pipeline, const smelt_cpu_dispa
     return fail(
         Errc::pipeline_failed,
         "kernel '{}' calls entry {} of a function table, which holds no visible function of its library with the "
-        "type of the call; its results are not complete",
+        "type of the call and without function constants; its results are not complete",
         pipeline.name(), fault.offset);
   std::string what;
   uint64_t has = 0;
