@@ -14,7 +14,6 @@ from smelt_cli import SMELT, CliTest, smelt
 MISSING = {
     "compute/vec1.metal": "float1",
     "compute/vec8.metal": "float8",
-    "graphics/23-raytracing.metal": "ray tracing functions are not supported",
 }
 # Programs in Python, and what of their output is the right value.
 PRINTS = {

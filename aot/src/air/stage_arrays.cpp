@@ -78,7 +78,8 @@ class Finder {
       if (const auto kind = class_of_kind(argument->kind)) {
         if (!argument->name.empty()) inputs_.insert(argument->name);
         const ArgumentSlots slots = argument->slots.value_or(ArgumentSlots{});
-        if (kind == BindingClass::buffer || kind == BindingClass::table)  // which has a buffer's slot
+        if (kind == BindingClass::buffer || kind == BindingClass::table ||
+            kind == BindingClass::acceleration_structure)  // which have a buffer's slot
           for (uint32_t k = 0; k < slots.count && slots.first + k < kBufferSlots; ++k) taken_.insert(slots.first + k);
         continue;
       }

@@ -25,7 +25,7 @@ struct StructField {
   unsigned space = 0;           ///< of a pointer's target; 0: no pointer
   bool is_const = false;        ///< the target
   uint64_t target_size = 0, target_align = 0;
-  std::string handle;  ///< of a texture its access, "sample"; "sampler"; empty for what is neither
+  std::string handle;  ///< of a texture its access, "sample"; of another handle its class, "sampler"; else empty
   unsigned depth = 0;  ///< structures round it
 };
 

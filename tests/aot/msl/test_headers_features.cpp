@@ -44,7 +44,7 @@ TEST_CASE("each function that is no kernel is named, alone and beside a kernel")
     std::string function, message;
   };
   const std::string only = " are not supported, only kernel, vertex, fragment, mesh, object and visible functions are";
-  const std::string rays = "'f' is an intersection function; ray tracing functions" + only;
+  const std::string rays = "'f' is an intersection function; intersection functions" + only;
   const Row rows[] = {
       {"[[intersection(triangle, triangle_data)]] bool f() { return true; }\n", rays},
       {"[[maybe_unused, intersection(bounding_box)]] bool f() { return true; }\n", rays},
@@ -54,12 +54,12 @@ TEST_CASE("each function that is no kernel is named, alone and beside a kernel")
       {"[[maybe_unused]] [[intersection(bounding_box)]] bool f() { return true; }\n", rays},
       {"[[intersection(bounding_box)]] bool f();\nbool f() { return true; }\n", rays},
       {"namespace n { [[intersection(bounding_box)]] bool f() { return true; } }\n",
-       "'n::f' is an intersection function; ray tracing functions" + only},
+       "'n::f' is an intersection function; intersection functions" + only},
       {"struct S { [[intersection(bounding_box)]] static bool f() { return true; } };\n",
-       "'S::f' is an intersection function; ray tracing functions" + only},
+       "'S::f' is an intersection function; intersection functions" + only},
       {"template <class T> [[intersection(bounding_box)]] T f() { return {}; }\n"
        "template [[intersection(bounding_box)]] bool f<bool>();\n",
-       "'f<bool>' is an intersection function; ray tracing functions" + only},
+       "'f<bool>' is an intersection function; intersection functions" + only},
   };
   for (const Row& row : rows) {
     for (const std::string& text : {row.function, row.function + kKernel, kKernel + row.function}) {
@@ -90,9 +90,9 @@ TEST_CASE("several functions that are no kernels: all are named") {
   CHECK(errors_of("[[intersection(bounding_box)]] bool a() { return true; }\n"
                   "[[intersection(bounding_box)]] bool b() { return true; }\n" +
                   kKernel) ==
-        Errors{"3:37: 'a' is an intersection function; ray tracing functions are not supported, only kernel, vertex, "
+        Errors{"3:37: 'a' is an intersection function; intersection functions are not supported, only kernel, vertex, "
                "fragment, mesh, object and visible functions are",
-               "4:37: 'b' is an intersection function; ray tracing functions are not supported, only kernel, vertex, "
+               "4:37: 'b' is an intersection function; intersection functions are not supported, only kernel, vertex, "
                "fragment, mesh, object and visible functions are"});
 }
 
@@ -103,10 +103,11 @@ TEST_CASE("a feature that is missing is one error, about the feature") {
                   "  half4 c = b.data(p)->c; b.data(p)->c = c * 0.5h; }") ==
         Errors{"3:12: 'rgba8unorm': pixel data types are not supported"});
   CHECK(
-      errors_of("using namespace raytracing;\n"
-                "kernel void k(primitive_acceleration_structure a [[buffer(1)]], device float* x [[buffer(0)]]) {\n"
-                "  ray r; r.origin = float3(0); intersector<triangle_data> i; x[0] = i.intersect(r, a).distance; }") ==
-      Errors{"3:17: 'raytracing': ray tracing functions are not supported"});
+      errors_of(
+          "using namespace raytracing;\n"
+          "kernel void k(intersection_function_table<triangle_data> t [[buffer(1)]], device float* x [[buffer(0)]]) {\n"
+          "  x[0] = t.size(); }") ==
+      Errors{"4:15: 'intersection_function_table': intersection functions are not supported"});
 }
 
 TEST_CASE("what is wrong in front of a missing feature is told too") {

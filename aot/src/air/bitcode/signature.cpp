@@ -43,10 +43,23 @@ std::string texture_struct(StringRef operation) {
   return {};
 }
 
+/// What operand `index` of an operation on acceleration structures points to (docs/formats/air.md 3.15).
+std::string ray_struct(StringRef operation, llvm::ArrayRef<StringRef> parts, unsigned index, unsigned space) {
+  if (operation.contains("intersection_query") && space == 0) return "struct._intersection_query_t";
+  if (operation.ends_with("_instance_acceleration_structure")) return "struct._instance_acceleration_structure_t";
+  if (operation.ends_with("_primitive_acceleration_structure")) return "struct._primitive_acceleration_structure_t";
+  if (space != 1 || (operation != "intersect" && operation != "reset_intersection_query")) return {};
+  if (operation == "intersect" && index != 4) return "struct._intersection_function_table_t";
+  const bool has_instances = llvm::is_contained(parts, "instancing");
+  return has_instances ? "struct._instance_acceleration_structure_t" : "struct._primitive_acceleration_structure_t";
+}
+
 // "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"; empty for what is no handle.
 std::string handle_struct(const air::EntryArgument& argument) {
   if (argument.kind == "air.sampler") return kernel_ir::handle_structure("sampler");
   if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
+  if (StringRef(argument.kind).ends_with("_acceleration_structure"))
+    return "struct._" + argument.kind.substr(StringRef("air.").size()) + "_t";
   if (argument.kind == "air.tensor") return "struct._tensor_t";
   if (argument.kind == "air.mesh") return "struct._mesh_t";
   if (argument.kind == "air.mesh_grid_properties") return "struct._mesh_grid_properties_t";
@@ -123,6 +136,8 @@ TypeId pointee_by_name(TypeTable& types, const llvm::Function& function, unsigne
   if (operation.ends_with("_visible_function_table")) {
     return space == 1 ? types.opaque("struct._visible_function_table_t") : byte;
   }
+  if (const std::string structure = ray_struct(operation, parts, index, space); !structure.empty())
+    return types.opaque(structure);
   if (operation.starts_with("interpolate_") && space == 1) return types.opaque("struct._interpolant_t");
   if (const std::string texture = texture_struct(operation); !texture.empty()) {
     if (space == 1) return types.opaque(texture);
@@ -156,6 +171,14 @@ TypeId result_by_name(TypeTable& types, const llvm::Function& function) {
       return types.pointer(types.literal_struct({}), space);
     if (function.getName().starts_with("air.simdgroup_async_copy")) return types.pointer(event(types), space);
     if (function.getName() == "air.get_read_sampler") return types.pointer(types.opaque("struct._sampler_t"), space);
+    const StringRef operation = function.getName().drop_front(StringRef("air.").size()).split('.').first;
+    if (operation == "allocate_intersection_query")
+      return types.pointer(types.opaque("struct._intersection_query_t"), space);
+    if (operation == "get_null_intersection_function_table")
+      return types.pointer(types.opaque("struct._intersection_function_table_t"), space);
+    for (const StringRef kind : {"instance_acceleration_structure", "primitive_acceleration_structure"})
+      if (operation.starts_with(("get_" + kind + "_").str()) || operation == ("get_null_" + kind).str())
+        return types.pointer(types.opaque(("struct._" + kind + "_t").str()), space);
     if (StringRef name = function.getName(); name.consume_front("air.get_null_"))
       if (const std::string texture = texture_struct(name); !texture.empty())
         return types.pointer(types.opaque(texture), space);

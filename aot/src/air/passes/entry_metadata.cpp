@@ -98,14 +98,24 @@ bool is_handle_array(const kernel_ir::StructField& field) {
   return !field.handle.empty() && field.type_name.starts_with("array<");
 }
 
+/// AIR's word for an argument that is a handle.
+std::string kind_of_handle(BindingClass kind, std::string_view type_name) {
+  if (kind == BindingClass::table) return "air.visible_function_table";
+  if (kind != BindingClass::acceleration_structure) return fmt::format("air.{}", to_string(kind));
+  const bool has_instances = type_name.find("<instancing") != std::string_view::npos;
+  return has_instances ? "air.instance_acceleration_structure" : "air.primitive_acceleration_structure";
+}
+
 /// A member of an argument buffer, described as an argument of its own: `index` counts those of its structure. Of an
 /// array of pointers the count is inferred.
 llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructField& field, uint32_t index) {
   EntryArgument member;
   member.index = index;
+  const bool is_structure = field.handle == to_string(BindingClass::acceleration_structure);
   member.kind = field.space != 0            ? "air.buffer"
                 : field.handle.empty()      ? "air.indirect_constant"
                 : field.handle == "sampler" ? "air.sampler"
+                : is_structure              ? kind_of_handle(BindingClass::acceleration_structure, field.type_name)
                                             : "air.texture";
   const bool has_slot_each = field.space != 0 || is_handle_array(field);
   member.slots = {static_cast<uint32_t>(field.id),
@@ -113,6 +123,7 @@ llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructFie
   for (const ArgumentAccess one :
        {ArgumentAccess::read, ArgumentAccess::write, ArgumentAccess::read_write, ArgumentAccess::sample})
     if (field.handle == to_string(one)) member.access = one;
+  if (is_structure) member.access = ArgumentAccess::read;
   if (field.space != 0) {
     const bool reads = field.is_const || field.space == kConstant;
     member.access = reads ? ArgumentAccess::read : ArgumentAccess::read_write;
@@ -228,7 +239,8 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const Predicates& 
   EntryArgument node;
   node.index = argument.getArgNo();
   node.condition = condition_of(context, predicates, argument);
-  node.kind = *kind == BindingClass::table ? "air.visible_function_table" : fmt::format("air.{}", word);
+  const std::string type_name = attribute_text(argument, kernel_ir::kArgTypeName, "");
+  node.kind = kind_of_handle(*kind, type_name);
   SMELT_TRY(const unsigned count, attribute_number(argument, kernel_ir::kLocationCount, 1));
   SMELT_TRY(const unsigned slot, slots.take(argument, *kind, node.condition, count));
   node.slots = {slot, count};
@@ -238,7 +250,7 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const Predicates& 
     if (access == to_string(one)) node.access = one;
   SMELT_TRY_VOID(read_raster_order(node, argument));
   if (*kind == BindingClass::tensor) node.address_space = kDevice;
-  finish_argument(node, argument, attribute_text(argument, kernel_ir::kArgTypeName, ""));
+  finish_argument(node, argument, type_name);
   return write_argument(context.module.getContext(), node);
 }
 

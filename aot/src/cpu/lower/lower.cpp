@@ -50,6 +50,7 @@ constexpr Refusal kRefusals[] = {
 std::string unsupported_reason(const AirName& name) {
   for (const Refusal& refusal : kRefusals)
     if (name.operation.starts_with(refusal.begins)) return std::string(refusal.reason);
+  if (name.operation.find("intersection") != std::string_view::npos) return "ray tracing is not on the CPU";
   if (name.operation == "atomic" && name.part(0) != "global" && name.part(0) != "local")
     return "only atomics in device and threadgroup memory are on the CPU";
   return "no such operation is known here";

@@ -48,6 +48,19 @@ std::optional<HandleType> tensor_type(const clang::ClassTemplateSpecializationDe
   return HandleType{BindingClass::tensor, fmt::format("tensor<{}, {}>", element, extents), Access::read_write};
 }
 
+/// Its name has the tags, which tell an instance structure from a primitive one.
+HandleType acceleration_structure_type(const clang::ClassTemplateSpecializationDecl& structure) {
+  std::string tags;
+  for (const clang::TemplateArgument& tag : structure.getTemplateArgs()[0].pack_elements())
+    if (const auto* record = tag.getAsType()->getAsCXXRecordDecl())
+      tags += (tags.empty() ? "" : ", ") + record->getNameAsString();
+  return {BindingClass::acceleration_structure, fmt::format("acceleration_structure<{}>", tags), Access::read};
+}
+
+bool is_one_in_an_argument(BindingClass kind) {
+  return kind == BindingClass::tensor || kind == BindingClass::table || kind == BindingClass::acceleration_structure;
+}
+
 }  // namespace
 
 std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context) {
@@ -59,6 +72,7 @@ std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTCont
   if (special != nullptr && name == "tensor") return tensor_type(*special, context);
   if (special != nullptr && name == "visible_function_table")
     return HandleType{BindingClass::table, name.str(), Access::read};
+  if (special != nullptr && name == "acceleration_structure") return acceleration_structure_type(*special);
   if (special == nullptr || (!name.starts_with("texture") && !name.starts_with("depth"))) return std::nullopt;
   const clang::TemplateArgumentList& arguments = special->getTemplateArgs();
   if (arguments.size() < 2 || arguments[0].getKind() != clang::TemplateArgument::Type ||
@@ -76,7 +90,7 @@ std::optional<HandleType> handle_array(clang::QualType type, const clang::ASTCon
   const auto* array = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(library_class(type));
   if (array == nullptr || array->getName() != "array") return std::nullopt;
   std::optional<HandleType> element = handle_type(array->getTemplateArgs()[0].getAsType(), context);
-  if (!element || element->kind == BindingClass::tensor || element->kind == BindingClass::table) return std::nullopt;
+  if (!element || is_one_in_an_argument(element->kind)) return std::nullopt;
   const uint64_t count = array->getTemplateArgs()[1].getAsIntegral().getLimitedValue(UINT32_MAX);
   if (count == 0) return std::nullopt;
   element->count = static_cast<uint32_t>(count);

@@ -12,7 +12,7 @@ struct NameRow {
   bool is_template = false;  ///< with arguments only
 };
 
-constexpr std::string_view kPixels = "pixel data types", kRays = "ray tracing functions",
+constexpr std::string_view kPixels = "pixel data types", kRays = "intersection functions",
                            kTensors = "tensors without <metal_tensor>", kCommands = "indirect command buffers";
 
 constexpr NameRow kNames[] = {
@@ -32,16 +32,11 @@ constexpr NameRow kNames[] = {
     {"rgb10a2", kPixels},
     {"rg11b10f", kPixels},
     {"rgb9e5", kPixels},
-    {"raytracing", kRays},
-    {"primitive_acceleration_structure", kRays},
-    {"instance_acceleration_structure", kRays},
-    {"acceleration_structure", kRays, true},
-    {"intersector", kRays, true},
-    {"intersection_query", kRays, true},
-    {"intersection_result", kRays, true},
-    {"intersection_params", kRays},
     {"intersection_function_table", kRays, true},
+    {"intersection_result_ref", kRays, true},
+    {"intersection_function_buffer", kRays},
     {"ray_data", kRays},
+    {"max_levels", "acceleration structures of many levels", true},
     {"rasterization_rate_map_data", "rasterization rate maps"},
     {"rasterization_rate_map_decoder", "rasterization rate maps"},
     {"command_buffer", kCommands},
@@ -58,7 +53,7 @@ constexpr NameRow kNames[] = {
 };
 
 constexpr StageRow kStages[] = {
-    {"intersection", "an intersection function", "ray tracing functions"},
+    {"intersection", "an intersection function", "intersection functions"},
 };
 
 }  // namespace

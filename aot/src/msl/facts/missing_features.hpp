@@ -38,7 +38,7 @@ std::optional<Version> version_of_name(llvm::StringRef name);
 struct StageRow {
   const char* attribute;
   const char* function;  ///< "an intersection function"
-  const char* feature;   ///< "ray tracing functions"
+  const char* feature;   ///< "intersection functions"
 };
 /// The stage of such a function; null for every other one.
 const StageRow* missing_stage(const clang::Decl& function);

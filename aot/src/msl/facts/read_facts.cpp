@@ -296,9 +296,10 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
-  /// Tensors and tables share the indices of buffers.
+  /// Tensors, tables and acceleration structures share the indices of buffers.
   static BindingClass indexed_as(BindingClass kind) {
-    return kind == BindingClass::tensor || kind == BindingClass::table ? BindingClass::buffer : kind;
+    const bool is_other = kind == BindingClass::texture || kind == BindingClass::sampler;
+    return is_other ? kind : BindingClass::buffer;
   }
 
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {

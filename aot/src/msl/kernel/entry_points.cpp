@@ -11,6 +11,7 @@
 #include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/imageblocks.hpp"
 #include "msl/kernel/mesh_outputs.hpp"
+#include "msl/kernel/ray_tracing.hpp"
 #include "msl/kernel/optimise.hpp"
 #include "msl/kernel/thread_variables.hpp"
 #include "msl/kernel/value_type.hpp"
@@ -413,6 +414,7 @@ Result<void> build_external(llvm::Module& module, const MslKernel& source) {
   make_internal(module, *function);
   for (llvm::Function& one : module) prepare_operations(one);
   inline_all(module);
+  SMELT_TRY_VOID(lower_ray_tracing(module));
   SMELT_TRY_VOID(bind_constants(module, source.constants, *function));
   SMELT_TRY_VOID(own_address_tables(module));
   clean_externals(module, function);
@@ -487,6 +489,7 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   clean_externals(module, nullptr);
   for (llvm::Function& function : module) prepare_operations(function);
   inline_all(module);
+  SMELT_TRY_VOID(lower_ray_tracing(module));
   SMELT_TRY_VOID(read_control_points(module, fact));
   SMELT_TRY_VOID(write_mesh_outputs(module, fact));
   if (uses_imageblocks(module)) fold_constants(module);

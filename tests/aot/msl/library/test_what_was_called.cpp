@@ -57,6 +57,7 @@ TEST_CASE("functions: every one that the headers declare was called") {
   }
   const std::string of_stages = "of vertex and fragment functions: tests/aot/msl/test_stages.cpp",
                     of_meshes = "of mesh and object functions: tests/aot/msl/test_mesh.cpp",
+                    of_rays = "of ray tracing, which is not on the CPU: tests/aot/msl/test_ray_tracing.cpp",
                     of_tensors = "for targets from 26.2: tests/cli/test_tensors.py";
   const std::map<std::string, std::string> not_called = {
       {"declval", "has no value: for unevaluated operands"},
@@ -70,6 +71,9 @@ TEST_CASE("functions: every one that the headers declare was called") {
       {"interpolant::interpolate_at_centroid", of_stages},
       {"interpolant::interpolate_at_offset", of_stages},
       {"interpolant::interpolate_at_sample", of_stages},
+      {"is_null_acceleration_structure", of_rays},
+      {"is_null_instance_acceleration_structure", of_rays},
+      {"is_null_primitive_acceleration_structure", of_rays},
       {"is_null_visible_function_table", "of tables: tests/aot/msl/test_function_tables.cpp"},
       {"is_null_texture", "of textures: tests/aot/textures/test_handles.cpp"},
       {"mesh::set_index", of_meshes},
