@@ -136,6 +136,23 @@ TEST_CASE("bytes that are something else are called by their name") {
   for (const auto& [bytes, name] : samples) CHECK(looks_like(as_bytes(bytes)) == name);
 }
 
+TEST_CASE("the size of a module belongs to functions from AIR 2.0 on") {
+  const Bytes text =
+      test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_one_function.txt");
+  const Bytes image = from_text(as_text(text)).value();
+  for (const uint16_t air : {1, 2, 3}) {
+    Library library = read(image).value();
+    Function& function = library.functions.front();
+    function.versions.air_major = air;
+    std::erase_if(function.tags, [](const Tag& tag) { return tag.name == tag::module_size; });
+    const auto findings = check_library(library);
+    const bool is_told = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+      return finding.message == "no MDSZ, with AIR 2.0 or later";
+    });
+    CHECK(is_told == (air >= 2));
+  }
+}
+
 TEST_CASE("a type of function that Metal does not have is a finding, and the last that it has is none") {
   const Bytes text =
       test::must_read(std::filesystem::path(SMELT_SOURCE_DIR) / "tests/metallib/cases/ok_one_function.txt");

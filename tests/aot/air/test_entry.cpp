@@ -4,6 +4,8 @@
 
 #include "air/argument_members.hpp"
 #include "air/entry.hpp"
+#include "air/reflect.hpp"
+#include "air/stage_arrays.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
 #include "llvm/AsmParser/Parser.h"
@@ -170,6 +172,33 @@ TEST_CASE("members that are malformed, too many, or inside themselves are none")
     doubling = (i == 0 ? "" : doubling) + "!" + std::to_string(i) + " = !{" + next + ", " + next + "}\n";
   }
   CHECK(members_in(doubling + "!30 = !{}\n").empty());
+}
+
+TEST_CASE("a function constant's row has four words at least") {
+  llvm::LLVMContext context;
+  auto module = parse(
+      "@a = internal addrspace(2) global float undef\n@b = internal addrspace(2) global float undef\n"
+      "define void @k() { ret void }\n"
+      "!air.kernel = !{!0}\n!0 = !{ptr @k, !{}, !{}}\n!air.function_constants = !{!1, !2}\n"
+      "!1 = !{ptr addrspace(2) @a, !\"float\", !\"a\", i32 7}\n!2 = !{ptr addrspace(2) @b, !\"float\", !\"b\"}\n",
+      context);
+  const auto kernel = air::reflect(*module, "k");
+  REQUIRE(kernel.has_value());
+  REQUIRE(kernel->constants.size() == 1);
+  CHECK(kernel->constants[0].name == "a");
+  CHECK(kernel->constants[0].index == 7);
+}
+
+TEST_CASE("a stage function without results has none") {
+  llvm::LLVMContext context;
+  auto module = parse(
+      "define void @v() { ret void }\ndefine float @w() { ret float 1.0 }\n!air.vertex = !{!0, !1}\n"
+      "!0 = !{ptr @v, null, !{}}\n!1 = !{ptr @w, !{}, !{}}\n",
+      context);
+  const llvm::NamedMDNode* const list = air::entry_list(*module, "vertex");
+  const auto arrays = air::stage_arrays(*module, *list->getOperand(0), "vertex");
+  REQUIRE(arrays.has_value());
+  CHECK(arrays->empty());
 }
 
 TEST_CASE("entry points are found in lists and by attribute, and taken out") {

@@ -47,6 +47,18 @@ attributes #0 = { convergent nounwind "smelt.kernel" "target-cpu"="gfx1030" }
 
 }  // namespace
 
+TEST_CASE("the module of one kernel has nothing of another") {
+  const auto modules = must_legalise(
+      "define void @first(ptr addrspace(1) %p) \"smelt.kernel\" { store float 1.0, ptr addrspace(1) %p\n ret void }\n"
+      "define void @second(ptr addrspace(1) %p) \"smelt.kernel\" { call void @shared(ptr addrspace(1) %p)\n ret void "
+      "}\n"
+      "define void @shared(ptr addrspace(1) %p) noinline { store float 3.0, ptr addrspace(1) %p\n ret void }\n");
+  REQUIRE(modules.size() == 2);
+  for (const char* name : {"second", "shared"}) CHECK(modules[0].module->getFunction(name) == nullptr);
+  CHECK(modules[1].module->getFunction("first") == nullptr);
+  CHECK(modules[1].module->getFunction("shared") != nullptr);
+}
+
 TEST_CASE("plain GPU-style IR becomes a kernel with Apple's argument shapes") {
   const auto modules = must_legalise(kVectorAdd);
   REQUIRE(modules.size() == 1);

@@ -128,6 +128,24 @@ TEST_CASE("pointees beyond the harvest") {
       {"declare i32 @air.get_width_texture_2d_ms(ptr addrspace(1), i32)", "(%struct._texture_2d_ms_t addrspace(1)*,"},
       {"declare float @air.sample_compare_depth_cube_array.f32(ptr addrspace(1), ptr addrspace(2), <3 x float>)",
        "(%struct._depth_cube_array_t addrspace(1)*, %struct._sampler_t addrspace(2)*,"},
+      {"declare i1 @air.atomic_compare_exchange_weak_explicit_texture_2d.u.v4i32(ptr addrspace(1), <2 x i32>, ptr, <4 "
+       "x "
+       "i32>, i32, i32, i32)",
+       "(%struct._texture_2d_t addrspace(1)*, <2 x i32>, <4 x i32>*, <4 x i32>,"},
+      {"declare ptr @air.allocate_intersection_query.instancing()", "%struct._intersection_query_t* @air.allocate"},
+      {"declare void @air.reset_intersection_query.instancing(ptr, <3 x float>, <3 x float>, float, float, ptr "
+       "addrspace(1), i32)",
+       "(%struct._intersection_query_t*, <3 x float>, <3 x float>, float, float, "
+       "%struct._instance_acceleration_structure_t addrspace(1)*, i32)"},
+      {"declare float @air.intersect.triangle_data(<3 x float>, <3 x float>, float, float, ptr addrspace(1), ptr "
+       "addrspace(1), ptr, i64)",
+       "%struct._primitive_acceleration_structure_t addrspace(1)*, %struct._intersection_function_table_t "
+       "addrspace(1)*, i8*, i64)"},
+      {"declare ptr addrspace(1) @air.get_primitive_acceleration_structure_instance_acceleration_structure(ptr "
+       "addrspace(1), i32)",
+       "%struct._primitive_acceleration_structure_t addrspace(1)* "
+       "@air.get_primitive_acceleration_structure_instance_acceleration_structure(%struct._instance_acceleration_"
+       "structure_t addrspace(1)*, i32)"},
       {"declare void @air.os_log(ptr addrspace(2), ptr addrspace(2), i32, ptr addrspace(2), ptr, i64)",
        "(i8 addrspace(2)*, i8 addrspace(2)*, i32, i8 addrspace(2)*, i8*, i64)"},
       {"declare <64 x bfloat> @air.simdgroup_matrix_8x8_load.v64bf16.p1bf16(ptr addrspace(1), <2 x i64>, <2 x i64>, <2 "

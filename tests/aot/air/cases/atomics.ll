@@ -47,6 +47,15 @@ define void @k(ptr %p, ptr %q) "smelt.kernel" {
   %a = atomicrmw fadd ptr %p, half 1.0 monotonic
   ret void
 }
+;;; half at the beginning of its word
+; never: ptrtoint
+; expect: @air.atomic.global.load.i32
+; expect: fadd half
+; expect: @air.atomic.global.cmpxchg.weak.i32
+define void @k(ptr %p, ptr %q) "smelt.kernel" {
+  %a = atomicrmw fadd ptr %p, half 1.0 monotonic, align 4
+  ret void
+}
 ;;; compare and swap
 ; expect: store i32 %x, ptr %expected
 ; expect: = call i32 @air.atomic.global.cmpxchg.weak.i32(ptr addrspace(1) %p, ptr %expected, i32 9, i32 0, i32 0, i32 2, i1 true)

@@ -112,3 +112,25 @@ define void @k(ptr %p) "smelt.kernel" {
   store double %y, ptr %p
   ret void
 }
+
+;;; constant structures, and the two parts of a double
+; option: cpu_only
+; expect: , i64 4611686018427387904, i64 %x
+; expect: call i32 @smelt.cpu.f64.frexp_exponent(i64
+; expect: call i64 @smelt.cpu.f64.frexp_fraction(i64
+; never: double
+define void @k(ptr %p, ptr %q, i1 %c) "smelt.kernel" {
+  %x = load volatile double, ptr %p
+  %n = load volatile i32, ptr %q
+  %a = insertvalue { double, i32 } poison, double %x, 0
+  %b = insertvalue { double, i32 } %a, i32 %n, 1
+  %s = select i1 %c, { double, i32 } { double 2.0, i32 3 }, { double, i32 } %b
+  %y = extractvalue { double, i32 } %s, 0
+  %pair = call { double, i32 } @llvm.frexp.f64.i32(double %y)
+  %f = extractvalue { double, i32 } %pair, 0
+  %e = extractvalue { double, i32 } %pair, 1
+  store volatile double %f, ptr %p
+  store volatile i32 %e, ptr %q
+  ret void
+}
+declare { double, i32 } @llvm.frexp.f64.i32(double)

@@ -10,6 +10,17 @@ next:
   store volatile float 0.0, ptr %a
   ret void
 }
+;;; with its alignment
+; stop: entry_allocas
+; expect: %a = alloca [8 x float], align 32
+define void @k(ptr %p) "smelt.kernel" {
+entry:
+  br label %next
+next:
+  %a = alloca float, i64 8, align 32
+  store volatile float 0.0, ptr %a
+  ret void
+}
 ;;; not of unknown size
 ; error: only known when the kernel runs
 define void @k(ptr %p, i32 %n) "smelt.kernel" {

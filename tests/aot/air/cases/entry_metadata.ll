@@ -47,3 +47,33 @@ define void @k(ptr %a, ptr %b) "smelt.kernel" {
 define void @k() "smelt.kernel" {
   ret void
 }
+
+;;; a long
+; expect: !"air.arg_type_size", i32 8, !"air.arg_type_align_size", i32 8, !"air.arg_type_name", !"long", !"air.arg_name", !"n"
+define void @k(ptr %a, i64 %n) "smelt.kernel" {
+  store i64 %n, ptr %a, align 8
+  ret void
+}
+;;; finished AIR that said spaces by the type alone
+; target: macos14
+; expect: !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.address_space", i32 1, !"air.arg_type_size", i32 1,
+; expect: !{i32 1, !"air.texture", !"air.location_index", i32 0, i32 1, !"air.read", !"air.arg_type_name",
+target triple = "air64-apple-macosx12.0.0"
+define void @k(ptr addrspace(1) %p, ptr addrspace(1) %t) {
+  ret void
+}
+!air.kernel = !{!2}
+!air.version = !{!0}
+!air.language_version = !{!1}
+!0 = !{i32 2, i32 4, i32 0}
+!1 = !{!"Metal", i32 2, i32 4, i32 0}
+!2 = !{ptr @k, !3, !4}
+!3 = !{}
+!4 = !{!5, !6}
+!5 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.arg_type_size", i32 1, !"air.arg_type_align_size", i32 1, !"air.arg_type_name", !"char", !"air.arg_name", !"p"}
+!6 = !{i32 1, !"air.texture", !"air.location_index", i32 0, i32 1, !"air.read", !"air.arg_type_name", !"texture2d<float, read>", !"air.arg_name", !"t"}
+;;; a texture is in no address space
+; expect: !{i32 0, !"air.texture", !"air.location_index", i32 3, i32 1, !"air.read", !"air.arg_type_name", !"texture2d<float, read>", !"air.arg_name", !"t"
+define void @k(ptr addrspace(1) "smelt.handle"="texture" "smelt.location_index"="3" "smelt.access"="read" "smelt.arg_type_name"="texture2d<float, read>" %t) "smelt.kernel" {
+  ret void
+}

@@ -194,3 +194,13 @@ define void @k(ptr %p) "smelt.kernel" {
   ret void
 }
 declare i64 @llvm.readcyclecounter()
+
+;;; lanes the other way round
+; expect: shufflevector <4 x i32> %v, <4 x i32> poison, <4 x i32> <i32 3, i32 2, i32 1, i32 0>
+define void @k(ptr %p) "smelt.kernel" {
+  %v = load volatile <4 x i32>, ptr %p
+  %r = call <4 x i32> @llvm.vector.reverse.v4i32(<4 x i32> %v)
+  store volatile <4 x i32> %r, ptr %p
+  ret void
+}
+declare <4 x i32> @llvm.vector.reverse.v4i32(<4 x i32>)

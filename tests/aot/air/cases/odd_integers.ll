@@ -28,3 +28,14 @@ b:
   store volatile i8 1, ptr %q
   ret void
 }
+;;; code that nobody reaches, which may use itself
+; never: i24
+; expect: ret void
+define void @k(ptr %p) "smelt.kernel" {
+  store i32 1, ptr %p
+  ret void
+dead:
+  %a = add i24 %a, 1
+  store i24 %a, ptr %p
+  br label %dead
+}

@@ -51,6 +51,20 @@ define void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) "smelt.kernel" !smel
   ret void
 }
 !0 = !{{ i32, i32 } poison, null}
+;;; one whole struct before, and one of one byte
+; expect: getelementptr inbounds { i32, i32 }, ptr addrspace(1) %in, i64 -1, i32 0
+; expect: getelementptr inbounds { i8 }, ptr addrspace(1) %small, i64 3, i32 0
+define void @k(ptr addrspace(1) %in, ptr addrspace(1) %small, ptr addrspace(1) %out) "smelt.kernel" !smelt.pointees !0 {
+  %a = getelementptr inbounds i8, ptr addrspace(1) %in, i64 -8
+  %x = load i32, ptr addrspace(1) %a
+  %b = getelementptr inbounds i8, ptr addrspace(1) %small, i64 3
+  %y = load i8, ptr addrspace(1) %b
+  %z = zext i8 %y to i32
+  %sum = add i32 %x, %z
+  store i32 %sum, ptr addrspace(1) %out
+  ret void
+}
+!0 = !{{ i32, i32 } poison, { i8 } poison, null}
 ;;; a vector in a class of its own
 ; expect: getelementptr inbounds <4 x float>, ptr addrspace(1) %in, i64 %
 ; never: getelementptr inbounds %vec
@@ -71,3 +85,18 @@ define void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) "smelt.kernel" !smel
   ret void
 }
 !0 = !{bfloat poison, i1 poison}
+
+;;; the one field of a struct, and bytes in an array
+; expect: getelementptr inbounds { float }, ptr addrspace(2) %one, i64 2, i32 0
+; expect: getelementptr inbounds { i32, [4 x i8] }, ptr addrspace(2) %bytes, i64 0, i32 1, i64 1
+define void @k(ptr addrspace(2) %one, ptr addrspace(2) %bytes, ptr addrspace(1) %out) "smelt.kernel" !smelt.pointees !0 {
+  %a = getelementptr inbounds i8, ptr addrspace(2) %one, i64 8
+  %x = load float, ptr addrspace(2) %a
+  %b = getelementptr inbounds i8, ptr addrspace(2) %bytes, i64 5
+  %y = load i8, ptr addrspace(2) %b
+  %z = uitofp i8 %y to float
+  %sum = fadd float %x, %z
+  store float %sum, ptr addrspace(1) %out
+  ret void
+}
+!0 = !{{ float } poison, { i32, [4 x i8] } poison, null}

@@ -272,6 +272,19 @@ Operation comparison(llvm::CmpInst::Predicate predicate) {
           [=](Builder& b, const Values& v) { return b.CreateCmp(predicate, v[0], v[1]); }};
 }
 
+/// The same bits as another number of lanes, and as one integer.
+void add_bitcasts(std::vector<Operation>& all, const llvm::Type* type) {
+  const unsigned bits = lanes_of(type) * type->getScalarSizeInBits();
+  for (const unsigned lane : {8u, 16u, 32u, 64u, bits}) {
+    const bool is_same = lane == type->getScalarSizeInBits() && type->isIntOrIntVectorTy();
+    if (bits % lane != 0 || is_same || bits / lane > 32 || (lane == bits && bits % 8 != 0)) continue;
+    all.push_back({fmt::format("bitcast to {} of i{}", bits / lane, lane), [=](Builder& b, const Values& v) {
+                     llvm::Type* const to = b.getIntNTy(lane);
+                     return b.CreateBitCast(v[0], lane == bits ? to : llvm::FixedVectorType::get(to, bits / lane));
+                   }});
+  }
+}
+
 std::vector<Operation> of_integers(const llvm::Type* type) {
   using llvm::Instruction;
   using namespace llvm::Intrinsic;
@@ -283,6 +296,7 @@ std::vector<Operation> of_integers(const llvm::Type* type) {
     all.push_back(comparison(static_cast<llvm::CmpInst::Predicate>(i)));
   all.push_back(
       {"select", [](Builder& b, const Values& v) { return b.CreateSelect(b.CreateICmpSLT(v[0], v[1]), v[2], v[0]); }});
+  if (bits % 8 == 0) add_bitcasts(all, type);
   if (bits <= 128) all.push_back(instruction("mul", Instruction::Mul));
   if (bits == 1 || bits > 128) return all;
   for (const auto& [name, code] :
@@ -395,6 +409,7 @@ std::vector<Operation> of_floats(const llvm::Type* type) {
                                  std::pair("ceil", llvm::Intrinsic::ceil), std::pair("trunc", llvm::Intrinsic::trunc),
                                  std::pair("rint", llvm::Intrinsic::rint), std::pair("round", llvm::Intrinsic::round)})
     all.push_back(unary(name, id));
+  add_bitcasts(all, type);
   all.push_back({"fneg", [](Builder& b, const Values& v) { return b.CreateFNeg(v[0]); }});
   all.push_back(
       {"select", [](Builder& b, const Values& v) { return b.CreateSelect(b.CreateFCmpOLT(v[0], v[1]), v[2], v[0]); }});
