@@ -89,3 +89,11 @@ define void @k(ptr addrspace(1) "smelt.location_index"="31" %a) "smelt.kernel" {
   store i32 1, ptr addrspace(1) %a
   ret void
 }
+;;; 65 bits take two words
+; expect: dereferenceable(16) %n
+define void @k(ptr %a, i65 %n) "smelt.kernel" {
+  %m = lshr i65 %n, 64
+  %t = trunc i65 %m to i32
+  store i32 %t, ptr %a
+  ret void
+}
