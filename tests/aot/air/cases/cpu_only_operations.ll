@@ -24,7 +24,7 @@ out:
 }
 ;;; vectors element by element, structures, tables
 ; option: cpu_only
-; expect: [2 x i64]
+; expect: [2 x i64] [i64 4609434218613702656, i64 4612811918334230528]
 ; expect: call i64 @smelt.cpu.f64.fma(
 ; expect: call i64 @smelt.cpu.f64.fma(
 ; never: double

@@ -45,3 +45,21 @@ define void @k(ptr addrspace(1) %p) "smelt.kernel" {
   ret void
 }
 declare i64 @air.simd_sum.s.i64(i64)
+;;; four lanes of 8 and 16 bits in one call
+; expect: call <4 x i16> @air.simd_shuffle_xor.u.v4i16(<4 x i16>
+; expect: call <2 x i8> @air.simd_broadcast.u.v2i8(<2 x i8>
+; expect: call <4 x i16> @air.simd_sum.u.v4i16(<4 x i16>
+define void @k(ptr addrspace(1) %p) "smelt.kernel" {
+  %x = load volatile <4 x i16>, ptr addrspace(1) %p
+  %a = call <4 x i16> @air.simd_shuffle_xor.u.v4i16(<4 x i16> %x, i16 1)
+  store volatile <4 x i16> %a, ptr addrspace(1) %p
+  %y = load volatile <2 x i8>, ptr addrspace(1) %p
+  %b = call <2 x i8> @air.simd_broadcast.u.v2i8(<2 x i8> %y, i16 0)
+  store volatile <2 x i8> %b, ptr addrspace(1) %p
+  %s = call <4 x i16> @air.simd_sum.u.v4i16(<4 x i16> %a)
+  store volatile <4 x i16> %s, ptr addrspace(1) %p
+  ret void
+}
+declare <4 x i16> @air.simd_shuffle_xor.u.v4i16(<4 x i16>, i16)
+declare <2 x i8> @air.simd_broadcast.u.v2i8(<2 x i8>, i16)
+declare <4 x i16> @air.simd_sum.u.v4i16(<4 x i16>)

@@ -277,7 +277,8 @@ void add_bitcasts(std::vector<Operation>& all, const llvm::Type* type) {
   const unsigned bits = lanes_of(type) * type->getScalarSizeInBits();
   for (const unsigned lane : {8u, 16u, 32u, 64u, bits}) {
     const bool is_same = lane == type->getScalarSizeInBits() && type->isIntOrIntVectorTy();
-    if (bits % lane != 0 || is_same || bits / lane > 32 || (lane == bits && bits % 8 != 0)) continue;
+    const bool is_refused = lane == bits && (bits % 8 != 0 || (bits > 128 && bits % 64 != 0));
+    if (bits % lane != 0 || is_same || bits / lane > 32 || is_refused) continue;
     all.push_back({fmt::format("bitcast to {} of i{}", bits / lane, lane), [=](Builder& b, const Values& v) {
                      llvm::Type* const to = b.getIntNTy(lane);
                      return b.CreateBitCast(v[0], lane == bits ? to : llvm::FixedVectorType::get(to, bits / lane));
@@ -337,8 +338,8 @@ std::vector<Operation> of_integers(const llvm::Type* type) {
   all.push_back(unary("abs", llvm::Intrinsic::abs, true));
   if (bits % 16 == 0) all.push_back(unary("bswap", bswap));
   for (const auto& [name, id] : {std::pair("fshl", fshl), std::pair("fshr", fshr)})
-    all.push_back({name, [=, id = id](Builder& b, const Values& v) {
-                     return b.CreateIntrinsic(id, {v[0]->getType()}, {v[0], v[1], v[2]});
+    all.push_back({name, [=, which = id](Builder& b, const Values& v) {
+                     return b.CreateIntrinsic(which, {v[0]->getType()}, {v[0], v[1], v[2]});
                    }});
   if (!type->isVectorTy())
     for (const auto& [name, id] :
@@ -420,11 +421,11 @@ std::vector<Operation> of_floats(const llvm::Type* type) {
                    }});
   for (const unsigned bits : {8u, 16u, 32u, 64u})
     for (const auto& [name, id] : {std::pair("fptosi.sat", fptosi_sat), std::pair("fptoui.sat", fptoui_sat)})
-      all.push_back({fmt::format("{} to i{}", name, bits), [=, id = id](Builder& b, const Values& v) {
+      all.push_back({fmt::format("{} to i{}", name, bits), [=, which = id](Builder& b, const Values& v) {
                        llvm::Type* to = b.getIntNTy(bits);
                        if (v[0]->getType()->isVectorTy())
                          to = llvm::FixedVectorType::get(to, lanes_of(v[0]->getType()));
-                       return b.CreateIntrinsic(id, {to, v[0]->getType()}, {v[0]});
+                       return b.CreateIntrinsic(which, {to, v[0]->getType()}, {v[0]});
                      }});
   if (lanes_of(type) > 1)
     all.push_back({"shufflevector", [lanes = lanes_of(type)](Builder& b, const Values& v) {
