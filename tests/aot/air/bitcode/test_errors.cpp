@@ -122,6 +122,7 @@ TEST_CASE("hints that LLVM 14 has no place for go, and the rest stays") {
       store i32 %t, ptr %h
       ret i32 %o
     }
+    define i32 @g(i32 range(i32 0, 9) %n) { ret i32 %n }
     declare void @llvm.assume(i1))",
                                context);
   REQUIRE(module);
@@ -131,5 +132,6 @@ TEST_CASE("hints that LLVM 14 has no place for go, and the rest stays") {
   const Verdict verdict = judge_14(*bytes);
   CHECK_MESSAGE(verdict.accepted, verdict.error);
   CHECK(verdict.text.find("define i32 @f(i8* %0, i32 %1) #0") != std::string::npos);
+  CHECK(verdict.text.find("define i32 @g(i32 %0) {") != std::string::npos);
   CHECK(verdict.text.find("inaccessiblemem_or_argmemonly") != std::string::npos);
 }

@@ -204,3 +204,13 @@ define void @k(ptr %p) "smelt.kernel" {
   ret void
 }
 declare <4 x i32> @llvm.vector.reverse.v4i32(<4 x i32>)
+;;; the least half stays half
+; expect: call half @air.fmin.f16(half
+; never: @air.fmin.f32
+define void @k(ptr %p) "smelt.kernel" {
+  %v = load volatile <4 x half>, ptr %p
+  %r = call half @llvm.vector.reduce.fmin.v4f16(<4 x half> %v)
+  store volatile half %r, ptr %p
+  ret void
+}
+declare half @llvm.vector.reduce.fmin.v4f16(<4 x half>)
