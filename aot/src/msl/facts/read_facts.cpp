@@ -298,8 +298,9 @@ class Reader {
 
   /// Tensors, tables and acceleration structures share the indices of buffers.
   static BindingClass indexed_as(BindingClass kind) {
-    const bool is_other = kind == BindingClass::texture || kind == BindingClass::sampler;
-    return is_other ? kind : BindingClass::buffer;
+    const bool shares =
+        kind == BindingClass::tensor || kind == BindingClass::table || kind == BindingClass::acceleration_structure;
+    return shares ? BindingClass::buffer : kind;
   }
 
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {

@@ -11,8 +11,8 @@
 @property(nonatomic) NSUInteger functionCount;
 @end
 
-/** Its entries are empty at first. A dispatch reads them when it runs. A kernel that calls an empty entry, or a function
- * of another type, ends its command buffer with an error. Any thread. */
+/** Its entries are empty at first. A dispatch reads them when it runs. A kernel that calls an empty entry, or a
+ * function of another type, ends its command buffer with an error. Any thread. */
 @protocol MTLVisibleFunctionTable <MTLResource>
 /** A handle of the pipeline that made the table; nil: an empty entry. */
 - (void)setFunction:(id<MTLFunctionHandle>)function atIndex:(NSUInteger)index;
