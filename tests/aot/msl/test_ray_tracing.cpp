@@ -113,6 +113,16 @@ kernel void k(primitive_acceleration_structure a [[buffer(0)]], acceleration_str
   CHECK(findings_of(source) == "");
 }
 
+TEST_CASE("tags stand in any order") {
+  const std::string source = kUse + R"(
+kernel void k(acceleration_structure<primitive_motion, instancing> s [[buffer(0)]], device float* out [[buffer(1)]]) {
+  intersector<primitive_motion, triangle_data, instancing> it;
+  out[0] = it.intersect(ray(), s, 1, 0.5f).distance;
+})";
+  CHECK(entry_of(source, "k", "kernel").inputs[0].find("0, instance_acceleration_structure, ") == 0);
+  CHECK(has(ir_of(source, "k"), "@air.intersect.instancing.triangle_data.primitive_motion("));
+}
+
 TEST_CASE("a query: made, reset, walked and gone, with every fact by its name") {
   const std::string source = kUse + R"(
 float sum(float4x3 m) { return m[0].x + m[1].y + m[2].z + m[3].x; }

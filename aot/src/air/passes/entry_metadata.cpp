@@ -102,7 +102,7 @@ bool is_handle_array(const kernel_ir::StructField& field) {
 std::string kind_of_handle(BindingClass kind, std::string_view type_name) {
   if (kind == BindingClass::table) return "air.visible_function_table";
   if (kind != BindingClass::acceleration_structure) return fmt::format("air.{}", to_string(kind));
-  const bool has_instances = type_name.find("<instancing") != std::string_view::npos;
+  const bool has_instances = type_name.find("instancing") != std::string_view::npos;  // tags stand in any order
   return has_instances ? "air.instance_acceleration_structure" : "air.primitive_acceleration_structure";
 }
 
