@@ -6,9 +6,8 @@
 
 namespace MTL {
 
-/// Visible functions that a kernel may reach through tables: of the kernel's own library, and without values of
-/// function constants. Others are an error when the pipeline is made. Private ones have no handle. Groups say nothing
-/// here.
+/// Visible functions that a kernel may reach through tables: of the kernel's own library, and without function
+/// constants. Others are an error when the pipeline is made. Private ones have no handle. Groups say nothing here.
 class SMELT_METAL_API LinkedFunctions : public NS::Copying<LinkedFunctions> {
  public:
   static LinkedFunctions* linkedFunctions();

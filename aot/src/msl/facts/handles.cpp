@@ -57,10 +57,6 @@ HandleType acceleration_structure_type(const clang::ClassTemplateSpecializationD
   return {BindingClass::acceleration_structure, fmt::format("acceleration_structure<{}>", tags), Access::read};
 }
 
-bool is_one_in_an_argument(BindingClass kind) {
-  return kind == BindingClass::tensor || kind == BindingClass::table || kind == BindingClass::acceleration_structure;
-}
-
 }  // namespace
 
 std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context) {
@@ -90,7 +86,7 @@ std::optional<HandleType> handle_array(clang::QualType type, const clang::ASTCon
   const auto* array = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(library_class(type));
   if (array == nullptr || array->getName() != "array") return std::nullopt;
   std::optional<HandleType> element = handle_type(array->getTemplateArgs()[0].getAsType(), context);
-  if (!element || is_one_in_an_argument(element->kind)) return std::nullopt;
+  if (!element || has_index_of_buffers(element->kind)) return std::nullopt;
   const uint64_t count = array->getTemplateArgs()[1].getAsIntegral().getLimitedValue(UINT32_MAX);
   if (count == 0) return std::nullopt;
   element->count = static_cast<uint32_t>(count);

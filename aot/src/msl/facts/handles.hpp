@@ -22,6 +22,12 @@ struct HandleType {
   uint32_t count = 0;            ///< elements of an array<T, N>; 0: none
 };
 
+/// Whether [[buffer(n)]] gives its index: of buffers, and of handles that share their indices.
+constexpr bool has_index_of_buffers(BindingClass kind) {
+  return kind == BindingClass::buffer || kind == BindingClass::tensor || kind == BindingClass::table ||
+         kind == BindingClass::acceleration_structure;
+}
+
 /// Nothing for any other type.
 std::optional<HandleType> handle_type(clang::QualType type, const clang::ASTContext& context);
 

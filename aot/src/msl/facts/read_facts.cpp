@@ -296,12 +296,7 @@ class Reader {
     kernel.parameters.push_back(std::move(fact));
   }
 
-  /// Tensors, tables and acceleration structures share the indices of buffers.
-  static BindingClass indexed_as(BindingClass kind) {
-    const bool shares =
-        kind == BindingClass::tensor || kind == BindingClass::table || kind == BindingClass::acceleration_structure;
-    return shares ? BindingClass::buffer : kind;
-  }
+  static BindingClass indexed_as(BindingClass kind) { return has_index_of_buffers(kind) ? BindingClass::buffer : kind; }
 
   void read_handle(const HandleType& handle, const AnnotateAttr* resource, ParameterFact fact, KernelFact& kernel) {
     const std::string_view word = to_string(indexed_as(handle.kind));
