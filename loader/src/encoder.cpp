@@ -188,6 +188,7 @@ void Encoder::clear_bindings() {
 void Encoder::reset() {
   clear_bindings();
   pipeline_.reset();
+  if (concurrent_) set_pass(nullptr, 0);
   concurrent_ = false;
 }
 
@@ -294,13 +295,34 @@ Result<void> Encoder::dispatch_threadgroups(Size3 groups, Size3 group_size) {
   return dispatch_threads({*x, *y, *z}, group_size);
 }
 
+void Encoder::begin_concurrent() {
+  concurrent_ = true;
+  set_pass(nullptr, 0);
+}
+
+ConcurrentPass* Encoder::pass() {
+  if (concurrent_ && !pass_) pass_ = make_concurrent_pass();
+  return pass_.get();
+}
+
 Result<void> Encoder::barrier() {
+  ++barriers_;
+  return run_kept();
+}
+
+Result<void> Encoder::run_kept() {
   return {};
 }
 
 Result<void> Encoder::end_concurrent() {
   concurrent_ = false;
-  return barrier();
+  set_pass(nullptr, 0);
+  return run_kept();
+}
+
+void Encoder::set_pass(ConcurrentPassRef pass, uint32_t barriers) {
+  pass_ = std::move(pass);
+  barriers_ = barriers;
 }
 
 Result<void> Encoder::wait() {

@@ -56,12 +56,14 @@ struct Unit {
   size_t first = 0, count = 0;    ///< in CommandList::commands
   std::vector<ResourceUse> uses;  ///< of tracked resources
   bool after_barrier = false;     ///< waits for all earlier units of its pass
+  uint32_t barriers = 0;          ///< of its pass before it
 };
 
 /// One pass, or one signal or wait of an event, in the order of encoding.
 struct Step {
   enum class Kind : uint8_t { pass, signal, wait } kind = Kind::pass;
   std::vector<Unit> units;
+  loader::ConcurrentPassRef concurrent;  ///< of a concurrent pass
   std::vector<NS::SharedPtr<FenceObject>> waits, updates;
   NS::SharedPtr<EventObject> event;
   uint64_t value = 0;

@@ -245,9 +245,12 @@ void ComputeEncoderObject::dispatch(const char* call, DispatchCommand command, c
   unit.first = state.buffer->list.commands.size();
   unit.count = 1;
   unit.after_barrier = std::exchange(barrier, false);
+  Step& pass = state.pass();
+  if (!pass.concurrent) pass.concurrent = loader::make_concurrent_pass();
+  if (!pass.units.empty()) unit.barriers = pass.units.back().barriers + (unit.after_barrier ? 1 : 0);
   for (const auto& [resource, writes] : uses) unit.uses.push_back({resource, writes});
   state.buffer->list.commands.push_back(std::move(command));
-  state.pass().units.push_back(std::move(unit));
+  pass.units.push_back(std::move(unit));
 }
 
 }  // namespace smelt::metal

@@ -22,10 +22,12 @@ class UnitNode final : public Node {
     if (unit_.count == 0 || buffer->failed()) return true;
     const auto start = TraceClock::now();
     const CommandList& list = buffer->list;
+    lane.encoder->set_pass(step_.concurrent, unit_.barriers);
     for (size_t i = 0; i < unit_.count && !buffer->failed(); ++i) {
       const auto done = run_command(list, list.commands[unit_.first + i], step_.label, lane);
       if (!done) buffer->fail(code_of(done.error().code), done.error().message);
     }
+    lane.encoder->set_pass(nullptr, 0);
     buffer->note_run(start, TraceClock::now());
     return true;
   }

@@ -14,6 +14,7 @@
 #include "cpu/runtime/runtime.hpp"
 #include "cpu/work_item/private_buffers.hpp"
 #include "cpu/work_item/sure_reach.hpp"
+#include "cpu/work_item/watch.hpp"
 #include "gate/gate.hpp"
 #include "gate/machine_code.hpp"
 #include "input/reader.hpp"
@@ -132,6 +133,7 @@ class KernelCompiler {
     for (llvm::Function& function : *module_)
       if (!function.isDeclaration()) set_function_attributes(function, *target_, options_.level);
     llvm::Function& entry = *module_->getFunction(kEntryName);
+    tell_sites(entry);
     if (list_) adopt_locations(*module_);
     inline_array_holders(*module_, entry);
     keep_whole_registers(*module_, options_.level);

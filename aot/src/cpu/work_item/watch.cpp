@@ -26,6 +26,8 @@
 namespace smelt::aot::cpu {
 namespace {
 
+constexpr char kSites[] = "smelt.sites";
+
 class ThreadWatcher {
  public:
   ThreadWatcher(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects)
@@ -59,6 +61,7 @@ class ThreadWatcher {
       quiet_->ask(builder, dispatch_);
     }
     shift_ = cell_shift(all);
+    sites_.try_emplace({"", shift_ << SMELT_CPU_ACCESS_SHIFT}, kNoAccess);
     has_fences_ = llvm::any_of(all, [](const llvm::Instruction* one) { return llvm::isa<llvm::FenceInst>(one); });
     if (checks_.has(Check::races) && !has_fences_) keep_stamps(all);
     for (llvm::Instruction* instruction : all) {
@@ -73,6 +76,7 @@ class ThreadWatcher {
 
  private:
   enum class Kind : uint8_t { read, write, atomic_change };
+  static constexpr unsigned kNoAccess = 0;  // site of none: what tells the loader of the table and the size of cells
   enum StampField : uint8_t { kDevice, kThreadgroup, kThreadgroupSince };
   static constexpr std::array<uint64_t, 3> kStampFields{offsetof(smelt_cpu_stamp, device),
                                                         offsetof(smelt_cpu_stamp, threadgroup),
@@ -213,8 +217,8 @@ class ThreadWatcher {
     llvm::LLVMContext& context = module_.getContext();
     llvm::Constant* value = llvm::ConstantStruct::getAnon(
         {llvm::ConstantDataArray::get(context, rows), llvm::ConstantDataArray::getString(context, texts, false)}, true);
-    auto* global = new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::InternalLinkage, value,
-                                            "smelt.sites");
+    auto* global =
+        new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::InternalLinkage, value, kSites);
     global->setAlignment(llvm::Align(8));
     sites_place_->replaceAllUsesWith(global);
     sites_place_->eraseFromParent();
@@ -607,6 +611,15 @@ void call_meet(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* 
   call_watch(
       builder, dispatch, offsetof(smelt_cpu_watch, meet), builder.getVoidTy(),
       {first, threads, llvm::mdconst::extract<llvm::ConstantInt>(meeting.getOperand(0)), place_text(module, place)});
+}
+
+void tell_sites(llvm::Function& entry) {
+  llvm::GlobalVariable* const sites = entry.getParent()->getNamedGlobal(kSites);
+  if (sites == nullptr) return;
+  llvm::IRBuilder<> builder(&*entry.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  call_watch(builder, entry.getArg(0), offsetof(smelt_cpu_watch, access), builder.getVoidTy(),
+             {builder.getInt32(0), llvm::ConstantPointerNull::get(builder.getPtrTy()), builder.getInt64(0),
+              builder.getInt32(0), sites});
 }
 
 void watch_threads(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects) {

@@ -27,6 +27,10 @@ inline constexpr char kMeetMetadata[] = "smelt.meet";
 void call_meet(llvm::IRBuilderBase& builder, llvm::Module& module, llvm::Value* dispatch, llvm::Value* first,
                llvm::Value* threads, const llvm::MDNode& meeting);
 
+/// The kernel's entry tells the loader first which sites there are, with an access to nothing: code that writes all of
+/// its books itself would never say it. After watch_threads and the drivers.
+void tell_sites(llvm::Function& entry);
+
 /// Puts what tells the loader before each access, barrier and operation of a SIMD group of a work item whose accesses
 /// are checked already. Places are those of the debug info, which is not needed afterwards.
 void watch_threads(const WorkItem& item, Checks checks, const std::vector<ThreadgroupObject>& objects);

@@ -6,11 +6,17 @@
 #include "smelt/loader/texture.hpp"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace smelt::loader {
+
+/// What dispatches of one concurrent pass have touched (Encoder::set_pass). Any thread.
+class ConcurrentPass;
+using ConcurrentPassRef = std::shared_ptr<ConcurrentPass>;
+ConcurrentPassRef make_concurrent_pass();
 
 /// How elements of a buffer are a tensor. Dimension 0 comes first, and is the innermost.
 struct TensorShape {
@@ -89,10 +95,17 @@ class Encoder {
   /// memory of set_memory() stays the encoder's until then. A dispatch that is kept says only whether its arguments are
   /// right; what goes wrong in it is the error of the call that ran it (the first in order; the others run all the
   /// same). Metal's device runs them one after the other, which is no less than was asked for.
-  void begin_concurrent() { concurrent_ = true; }
+  /// Code that looks for races compares them: a dispatch that touches what an earlier one writes, without barrier()
+  /// between the two, is a finding.
+  void begin_concurrent();
   /// Later dispatches see what earlier ones wrote.
-  virtual Result<void> barrier();
+  Result<void> barrier();
   Result<void> end_concurrent();
+
+  /// For dispatches of one concurrent pass that several encoders run, on threads of their own: until the next call,
+  /// also after reset(), dispatches are of that pass, behind that many of its barriers, and code that looks for races
+  /// compares them. Those behind more barriers come after all that are behind fewer. Null: of none.
+  void set_pass(ConcurrentPassRef pass, uint32_t barriers);
 
   /// What dispatches belong to, in a trace (SMELT_TRACE); until it is replaced, also after reset().
   void set_trace_label(std::string label) { trace_label_ = std::move(label); }
@@ -118,10 +131,15 @@ class Encoder {
 
   explicit Encoder(DeviceRef device) : device_(std::move(device)) {}
   virtual Result<void> run(const PipelineState& pipeline, const Size3& threads, const Size3& group) = 0;
+  /// Until what was kept of a concurrent pass has run.
+  virtual Result<void> run_kept();
   virtual bool takes_memory() const { return false; }
   /// Slots that are bound; of threadgroup memory those that have a length.
   SlotMask in_use(BindingClass kind) const { return bound_[kind]; }
   bool concurrent() const { return concurrent_; }
+  /// That dispatches are of now; null: of none.
+  ConcurrentPass* pass();
+  uint32_t barriers() const { return barriers_; }
 
   // Laid out as the CPU code wants them, so that a launch passes them on as they are.
   std::array<void*, kSlots> addresses_{};
@@ -151,6 +169,8 @@ class Encoder {
   SlotMask tensors_ = 0;  ///< of the buffers those that stand for tensors
   uint64_t empty_dispatches_ = 0;
   bool concurrent_ = false;
+  ConcurrentPassRef pass_;
+  uint32_t barriers_ = 0;  ///< of pass_, so far
   std::string trace_label_;
 };
 

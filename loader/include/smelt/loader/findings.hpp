@@ -18,11 +18,12 @@ struct FindingSide {
   std::string does;                  ///< "reads", "writes", "adds to atomically", "waits"
   std::array<uint32_t, 3> thread{};  ///< thread_position_in_grid
   std::array<uint32_t, 3> group{};   ///< threadgroup_position_in_grid
+  std::string kernel;  ///< of an earlier dispatch of a concurrent pass, whose thread is not known; else empty
 };
 
 struct Finding {
   enum class Kind : uint8_t {
-    race,        ///< two threads touch the same bytes, one writes, and nothing orders them
+    race,        ///< two threads touch the same bytes, one writes, and nothing orders them; or two dispatches do
     same_value,  ///< the same, but both write the value that is there: a note
     unwritten,   ///< an unwritten value decides something
     barrier,     ///< not all threads of its scope reach a barrier or an operation of a SIMD group

@@ -109,7 +109,7 @@ class CpuEncoder final : public Encoder {
  public:
   explicit CpuEncoder(std::shared_ptr<CpuDevice> device);
   ~CpuEncoder() override;
-  Result<void> barrier() override;
+  Result<void> run_kept() override;
 
  private:
   struct Prelude;

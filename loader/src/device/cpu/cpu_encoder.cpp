@@ -228,10 +228,10 @@ CpuEncoder::CpuEncoder(std::shared_ptr<CpuDevice> device) : Encoder(device), cpu
 
 CpuEncoder::~CpuEncoder() {
   // What has been dispatched runs, also when nobody asks what came of it.
-  static_cast<void>(CpuEncoder::barrier());
+  static_cast<void>(CpuEncoder::run_kept());
 }
 
-Result<void> CpuEncoder::barrier() {
+Result<void> CpuEncoder::run_kept() {
   if (!batch_ || batch_->empty()) return {};
   return batch_->run(cpu_);
 }
@@ -244,9 +244,9 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   if (concurrent() && !runs_in_order(*prelude.code) && prelude.cost != 0 && prelude.expected < kWorthWaking &&
       !tracing()) {
     keep(pipeline, prelude);
-    return batch_->full() ? barrier() : Result<void>();
+    return batch_->full() ? run_kept() : Result<void>();
   }
-  if (!concurrent()) SMELT_TRY_VOID(barrier());
+  if (!concurrent()) SMELT_TRY_VOID(run_kept());
   float took = 0;
   auto done = launch(pipeline, prelude, took);
   if (done && took > 0) pipeline.ran_for(took);
@@ -405,9 +405,11 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   std::optional<Watcher> watcher;
   smelt_cpu_services with = services;
   if (code.checked.watches()) {
-    watcher.emplace(pipeline, dispatch, std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes),
+    watcher.emplace(pipeline, dispatch, code.checked,
+                    std::span(static_cast<std::byte*>(scratch), prelude.scratch_bytes),
                     static_cast<uint32_t>(pipeline.static_threadgroup_memory_length()), cpu_.order());
-    if (code.checked.has(Check::races) && !watcher->lay_out_cells()) return no_scratch(pipeline, prelude.scratch_bytes);
+    if (code.checked.has(Check::races) && !watcher->lay_out_cells(pass() == nullptr))
+      return no_scratch(pipeline, prelude.scratch_bytes);
     with.watch = &watcher->calls();
     dispatch.services = &with;
   }
@@ -432,6 +434,7 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   }
   dispatch.services = &services;
   std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
+  if (watcher && pass() != nullptr) watcher->compare(*pass(), barriers(), found);
   // What a thread did outside of its memory is the first thing to know.
   auto done = ending.requested() ? Result<void>(ending.error(pipeline)) : outcome(cpu_, pipeline, dispatch, fault);
   if (!watcher) return done;

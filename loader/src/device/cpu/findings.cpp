@@ -21,11 +21,16 @@ std::string position(const std::array<uint32_t, 3>& at) {
 }
 
 std::string told(const FindingSide& side) {
+  if (!side.kernel.empty())
+    return fmt::format("an earlier dispatch of kernel '{}' {} at {}", side.kernel, side.does, side.place);
   return fmt::format("thread {} of group {} {} at {}", position(side.thread), position(side.group), side.does,
                      side.place);
 }
 
 std::string json_side(const FindingSide& side) {
+  if (!side.kernel.empty())
+    return fmt::format(R"({{"place": {}, "does": {}, "kernel": {}}})", json_quoted(side.place), json_quoted(side.does),
+                       json_quoted(side.kernel));
   return fmt::format(R"({{"place": {}, "does": {}, "thread": [{}, {}, {}], "group": [{}, {}, {}]}})",
                      json_quoted(side.place), json_quoted(side.does), side.thread[0], side.thread[1], side.thread[2],
                      side.group[0], side.group[1], side.group[2]);

@@ -4,6 +4,7 @@
 #include "smelt/base/sort.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -126,6 +127,37 @@ Cell RaceShadow::byte_of(const Cell& whole, unsigned byte) {
     *whole.last = kApart;
   }
   return {&apart->words[0][byte], &apart->words[1][byte], &apart->words[2][byte]};
+}
+
+std::array<uint64_t, 3> RaceShadow::words_at(uint64_t address, unsigned shift) {
+  const Range* const range = range_of(address);
+  if (range == nullptr) return {};
+  const Cell whole = cell(*range, (address - range->low) >> shift);
+  const auto apart = is_apart(whole) ? apart_.find(whole.last) : apart_.end();
+  if (apart == apart_.end()) return {*whole.last, *whole.second, *whole.write};
+  const auto& words = apart->second->words;
+  const uint64_t byte = (address - range->low) & ((uint64_t{1} << shift) - 1);
+  return {words[0][byte], words[1][byte], words[2][byte]};
+}
+
+void RaceShadow::each_run(const uint64_t* words, uint64_t count, const std::function<void(uint64_t, uint64_t)>& run) {
+#ifdef __linux__
+  // What was never touched has no memory, and reading it would get it some.
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t each = page / kCellBytes;
+  std::array<unsigned char, 4096> here{};
+  for (uint64_t first = 0; first < count; first += here.size() * each) {
+    const uint64_t end = std::min(count, first + here.size() * each);
+    if (::mincore(const_cast<uint64_t*>(words + first), (end - first) * kCellBytes, here.data()) != 0) {
+      run(first, end);
+      continue;
+    }
+    for (uint64_t at = first; at < end; at += each)
+      if ((here[(at - first) / each] & 1) != 0) run(at, std::min(end, at + each));
+  }
+#else
+  run(0, count);
+#endif
 }
 
 uint32_t RaceShadow::next_era() {

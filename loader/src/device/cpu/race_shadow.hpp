@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -76,6 +77,13 @@ class RaceShadow {
   Cell byte_of(const Cell& whole, unsigned byte);
   static bool is_apart(const Cell& whole) { return *whole.last == kApart; }
 
+  /// Calls see(address, bytes, words) for each cell of memory that is not a threadgroup's, and for each byte of those
+  /// that are apart; cells are 1 << `shift` bytes. What nobody has touched may be left out.
+  template <class See>
+  void each(unsigned shift, const See& see) const;
+  /// The words of one byte, which lies in a range.
+  std::array<uint64_t, 3> words_at(uint64_t address, unsigned shift);
+
   /// A new era.
   uint32_t next_era();
   /// Whether eras are about to run out; forget() makes all of them good again, and what was known is gone.
@@ -87,11 +95,36 @@ class RaceShadow {
     std::array<std::array<uint64_t, kMostCellBytes>, 3> words{};
   };
   const Range* find(uint64_t address);
+  /// Calls run(first, end) with numbers of words from `words` on that may be other than zero.
+  static void each_run(const uint64_t* words, uint64_t count, const std::function<void(uint64_t, uint64_t)>& run);
 
   std::vector<Range> ranges_;  // by address
   const Range* last_ = nullptr;
   uint64_t distance_ = 0;  // words from one word of a cell to the next
   std::unordered_map<uint64_t*, std::unique_ptr<Apart>> apart_;
 };
+
+template <class See>
+void RaceShadow::each(unsigned shift, const See& see) const {
+  for (const Range& range : ranges_) {
+    if (range.is_threadgroup) continue;
+    auto* const words = reinterpret_cast<uint64_t*>(range.cells);
+    each_run(words, (range.high - range.low) >> shift, [&](uint64_t first, uint64_t end) {
+      for (uint64_t i = first; i < end; ++i) {
+        const uint64_t address = range.low + (i << shift);
+        const Cell whole = cell(range, i);
+        if (*whole.last == 0) continue;
+        const auto apart = is_apart(whole) ? apart_.find(whole.last) : apart_.end();
+        if (apart == apart_.end()) {
+          see(address, uint64_t{1} << shift, std::array{*whole.last, *whole.second, *whole.write});
+          continue;
+        }
+        const auto& words_of = apart->second->words;
+        for (unsigned byte = 0; byte < 1u << shift; ++byte)
+          see(address + byte, uint64_t{1}, std::array{words_of[0][byte], words_of[1][byte], words_of[2][byte]});
+      }
+    });
+  }
+}
 
 }  // namespace smelt::loader

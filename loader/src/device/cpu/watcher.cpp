@@ -47,8 +47,8 @@ uint32_t buffers_alone(std::vector<RaceShadow::Range> ranges) {
 
 }  // namespace
 
-Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, std::span<std::byte> scratch,
-                 uint32_t static_threadgroup_bytes, const LaunchOrder& order)
+Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, Checks checks,
+                 std::span<std::byte> scratch, uint32_t static_threadgroup_bytes, const LaunchOrder& order)
     : pipeline_(pipeline),
       dispatch_(dispatch),
       scratch_(scratch),
@@ -56,7 +56,8 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
       order_(order),
       group_threads_(dispatch.group[0] * dispatch.group[1] * dispatch.group[2]),
       call_shadows_(kCallBytes),
-      threadgroup_shadow_(scratch.size()) {
+      threadgroup_shadow_(scratch.size()),
+      keeps_books_(checks.has(Check::races) || checks.has(Check::sync)) {
   calls_.context = this;
   calls_.access = [](void* context, uint32_t thread, const void* address, uint64_t bytes, uint32_t site,
                      const smelt_cpu_site* sites) {
@@ -93,7 +94,7 @@ Watcher::Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch
   calls_.threadgroup_shadow = threadgroup_shadow_.data();
 }
 
-bool Watcher::lay_out_cells() {
+bool Watcher::lay_out_cells(bool is_alone) {
   std::vector<RaceShadow::Range> ranges;
   const auto low = reinterpret_cast<uintptr_t>(scratch_.data());
   uint64_t threadgroup_bytes = static_bytes_;
@@ -117,7 +118,8 @@ bool Watcher::lay_out_cells() {
     const auto texels = reinterpret_cast<uintptr_t>(texture->data);
     ranges.push_back({texels, texels + texture->layer_bytes * texture->layers, false, RaceShadow::kNoBuffer, nullptr});
   }
-  calls_.alone = buffers_alone(ranges);
+  // Of a buffer that is alone code may tell nothing.
+  calls_.alone = is_alone ? buffers_alone(ranges) : 0;
   if (!shadow_.lay_out(std::move(ranges))) return false;
   has_cells_ = true;
   calls_.to_second = shadow_.bytes_to_second();
@@ -162,8 +164,10 @@ void Watcher::begin_group_code(const std::array<uint32_t, 3>& group) {
 }
 
 void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
-  settle_parts(std::nullopt);
-  end_group();
+  if (keeps_books_) {
+    settle_parts(std::nullopt);
+    end_group();
+  }
   group_at_ = group;
   group_ = group[0] + dispatch_.groups[0] * (group[1] + dispatch_.groups[1] * group[2]);
   for (size_t axis = 0; axis < 3; ++axis) {
@@ -174,6 +178,11 @@ void Watcher::begin_group(const std::array<uint32_t, 3>& group) {
   calls_.size[1] = group_size_[1];
   threads_ = threads_of(group_size_);
   group_begin_ = group_ * group_threads_;
+  if (keeps_books_) begin_books();
+}
+
+/// Of the group whose position and size are known: no thread of it has come to anything.
+void Watcher::begin_books() {
   eras_.clear();
   for (Eras& known : known_eras_) {
     known.numbers.clear();

@@ -6,6 +6,7 @@
 #include "smelt/base/checks.hpp"
 #include "smelt/schema/cpu_abi.h"
 
+#include "concurrent_pass.hpp"
 #include "findings.hpp"
 #include "launch_order.hpp"
 #include "race_shadow.hpp"
@@ -24,8 +25,8 @@ class CpuPipeline;
 /// accesses, code writes into cells itself (aot/src/cpu/work_item/watch.cpp); it asks where that is not enough.
 class Watcher {
  public:
-  /// `scratch` begins with the kernel's threadgroup memory. All outlive the watcher.
-  Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, std::span<std::byte> scratch,
+  /// `checks`: what the code looks for. `scratch` begins with the kernel's threadgroup memory. All outlive the watcher.
+  Watcher(const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch, Checks checks, std::span<std::byte> scratch,
           uint32_t static_threadgroup_bytes, const LaunchOrder& order);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -33,13 +34,18 @@ class Watcher {
   const smelt_cpu_watch& calls() const { return calls_; }
 
   /// Call first for code that looks for races. False: there is no memory.
-  bool lay_out_cells();
+  /// `is_alone`: no other dispatch may run at the same time.
+  bool lay_out_cells(bool is_alone);
 
   /// Call before code that runs one group, whose position this is: nobody has written its threadgroup memory.
   void begin_group_code(const std::array<uint32_t, 3>& group);
 
   /// After the last group. Empty: nothing was found.
   std::vector<Finding> finish();
+
+  /// After finish(), of a dispatch of a concurrent pass: adds what earlier dispatches of it, behind as many of its
+  /// barriers, do with the same memory.
+  void compare(ConcurrentPass& pass, uint32_t barriers, std::vector<Finding>& findings);
 
  private:
   static constexpr uint32_t kSimdThreads = 32;
@@ -93,6 +99,7 @@ class Watcher {
   }
   bool has_argument(size_t i) const;
   void begin_group(const std::array<uint32_t, 3>& group);
+  void begin_books();
   void end_group();
   uint32_t era_of(uint32_t memory, uint32_t epoch, uint32_t simd_epoch);
   void close_eras();
@@ -111,6 +118,12 @@ class Watcher {
   void fence();
   void stray_lanes(uint32_t first_thread, uint32_t readers, const char* place);
   void unwritten(const char* place);
+  /// What a cell holds of the launch.
+  struct Held {
+    Touch write;
+    std::array<Touch, 2> reads;
+  };
+  Held held(const std::array<uint64_t, 3>& words, uint64_t since, bool is_threadgroup) const;
   bool read_at_once(const Cell& cell, Touch now, bool is_threadgroup);
   void touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes);
   void put(const Cell& cell, Touch write, std::array<Touch, 2> reads, bool is_threadgroup);
@@ -159,6 +172,7 @@ class Watcher {
   uint32_t thread_ = 0;
   uint32_t group_begin_ = 0;  // number of the group's first thread
   uint64_t round_ = 0;
+  const bool keeps_books_;  // of who has come how far: what is unwritten is found without
   bool has_cells_ = false;
   const smelt_cpu_site* sites_ = nullptr;  // of the kernel
 

@@ -57,24 +57,30 @@ inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgro
   return true;
 }
 
-void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes) {
-  const uint64_t since = is_threadgroup ? stamp_of(local_).threadgroup_since : calls_.since;
+/// What the words of a cell say; what was before `since` is nobody's.
+Watcher::Held Watcher::held(const std::array<uint64_t, 3>& words, uint64_t since, bool is_threadgroup) const {
   const auto known = [&](uint64_t word) {
     const Touch one{word};
     return one.bits >= since ? one.unmarked() : Touch();
   };
-  const Touch last{*cell.last};
-  Touch write;
-  std::array<Touch, 2> reads;
+  const auto [last_word, second, before] = words;
+  const Touch last{last_word};
+  Held found;
   if (!is_threadgroup && last.era() == since_) {
-    reads = {known(*cell.write), known(*cell.second)};
+    found.reads = {known(before), known(second)};
   } else if (last.is_write()) {
-    write = known(last.bits);
+    found.write = known(last.bits);
   } else if (!known(last.bits).is_empty()) {
-    reads[0] = known(last.bits);
-    if ((last.bits & Touch::kMarks) != 0) reads[1] = known(*cell.second);
-    if ((last.bits & SMELT_CPU_CELL_WROTE) != 0) write = known(*cell.write);
+    found.reads[0] = known(last.bits);
+    if ((last.bits & Touch::kMarks) != 0) found.reads[1] = known(second);
+    if ((last.bits & SMELT_CPU_CELL_WROTE) != 0) found.write = known(before);
   }
+  return found;
+}
+
+void Watcher::touch(const Cell& cell, Touch now, bool is_threadgroup, uint64_t address, uint64_t bytes) {
+  const uint64_t since = is_threadgroup ? stamp_of(local_).threadgroup_since : calls_.since;
+  auto [write, reads] = held({*cell.last, *cell.second, *cell.write}, since, is_threadgroup);
   const auto races_with = [&](Touch before) {
     return !before.is_empty() && !(before.is_atomic() && now.is_atomic()) && !is_ordered(before, now, is_threadgroup);
   };

@@ -178,6 +178,65 @@ void Watcher::name_texture(Finding& finding, uint64_t address) const {
   }
 }
 
+void Watcher::compare(ConcurrentPass& pass, uint32_t barriers, std::vector<Finding>& findings) {
+  if (!has_cells_ || sites_ == nullptr) return;
+  using Does = ConcurrentPass::Does;
+  struct Open {
+    ConcurrentPass::Access access;
+    uint32_t site = ~0u;
+  };
+  const auto does_of = [](Touch touch) {
+    return touch.is_atomic() ? Does::changes : touch.is_write() ? Does::writes : Does::reads;
+  };
+  std::array<Open, ConcurrentPass::kKinds> open;
+  std::vector<ConcurrentPass::Access> accesses;
+  std::vector<std::string> places;
+  std::map<uint32_t, uint32_t> place_of_site;
+  const auto close = [&](Open& one) {
+    if (one.access.low < one.access.high) accesses.push_back(one.access);
+    one = {};
+  };
+  const auto add = [&](uint64_t address, uint64_t bytes, Touch touch) {
+    if (touch.is_empty()) return;
+    const Does does = does_of(touch);
+    Open& one = open[static_cast<size_t>(does)];
+    if (one.site != touch.site() || one.access.high != address) {
+      if (one.access.high > address) return;  // of its two readers one is enough
+      close(one);
+      const auto [at, is_new] = place_of_site.try_emplace(touch.site(), static_cast<uint32_t>(places.size()));
+      if (is_new) places.push_back(place_alone(text(touch)));
+      one = {{address, address, does, at->second}, touch.site()};
+    }
+    one.access.high = address + bytes;
+  };
+  const unsigned shift = sites_[0].flags >> SMELT_CPU_ACCESS_SHIFT & 3;
+  shadow_.each(shift, [&](uint64_t address, uint64_t bytes, const std::array<uint64_t, 3>& words) {
+    const Held here = held(words, calls_.since, false);
+    add(address, bytes, here.write);
+    for (const Touch read : here.reads) add(address, bytes, read);
+  });
+  for (Open& one : open) close(one);
+  const auto in_words = [](Does does) {
+    return std::string(does == Does::reads ? "reads" : does == Does::writes ? "writes" : "changes atomically");
+  };
+  for (const ConcurrentPass::Conflict& one : pass.add(barriers, pipeline_.name(), places, accesses)) {
+    if (findings.size() >= kMostFindings) return;
+    Finding& finding = findings.emplace_back();
+    finding.kind = Finding::Kind::race;
+    finding.kernel = pipeline_.name();
+    finding.first.kernel = one.kernel;
+    finding.first.place = one.place;
+    finding.first.does = in_words(one.does);
+    const Held here = held(shadow_.words_at(one.address, shift), calls_.since, false);
+    Touch now;
+    for (const Touch touch : {here.write, here.reads[0], here.reads[1]})
+      if (!touch.is_empty() && does_of(touch) == one.now.does) now = touch;
+    finding.second = side(thread_of(now), places[one.now.place].c_str(), in_words(one.now.does));
+    name_buffer(finding, one.address, element_bytes(now));
+    finding.advice = "a barrier of the encoder between the two dispatches would order them";
+  }
+}
+
 std::vector<Finding> Watcher::finish() {
   settle_parts(std::nullopt);
   settle();
