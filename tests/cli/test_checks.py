@@ -4,13 +4,17 @@
 import concurrent.futures
 import json
 import os
+import pathlib
+import subprocess
+import sys
 import unittest
 
 import check_suite
 import npy
 import race_programs
-from smelt_cli import CliTest, smelt
+from smelt_cli import SANITIZED, SMELT, CliTest, smelt
 
+LAUNCHES = pathlib.Path(__file__).with_name("concurrent_launches.py")
 ALL = "--checked=memory,races,init,sync"
 NUMBERS = {"float": "f32", "uint": "u32", "half": "f16"}
 
@@ -203,6 +207,41 @@ kernel void own(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid
         )  # fmt: skip
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("SMELT_ORDER", result.stderr.decode())
+
+
+class ConcurrentTest(CheckTest):
+    SOURCE = """#include <metal_stdlib>
+kernel void fill(device uint* to [[buffer(0)]], uint i [[thread_position_in_grid]]) { to[i] = i; }
+kernel void move(device const uint* from [[buffer(0)]], device uint* to [[buffer(1)]],
+                 uint i [[thread_position_in_grid]]) { to[i] = from[i]; }
+"""
+    RACE = "an earlier dispatch of kernel 'fill' writes at {0}:2:93, thread (0, 0, 0) of group (0, 0, 0) reads at {0}:4:64;"
+
+    def test_dispatches_of_one_encoder(self):
+        package = self.package(self.SOURCE, "--checked=races")
+        build = pathlib.Path(SMELT).resolve().parents[1]
+        native = build / "lib/libsmelt.so"
+        if SANITIZED or not native.exists():
+            self.skipTest("no libsmelt.so that Python can open")
+        environment = {**self.environment, "PYTHONPATH": str(build / "python")}
+        for words, has_race in [
+            ("fill move", False),
+            ("begin_concurrent fill move end_concurrent", True),
+            ("begin_concurrent fill barrier move end_concurrent", False),
+            ("begin_concurrent fill wait move end_concurrent", False),
+            ("begin_concurrent fill end_concurrent move", False),
+            ("begin_concurrent fill end_concurrent begin_concurrent move end_concurrent", False),
+            ("begin_concurrent fill reset begin_concurrent move end_concurrent", False),
+            ("begin_concurrent fill barrier fill move end_concurrent", True),
+        ]:
+            with self.subTest(words):
+                told = subprocess.run([sys.executable, "-B", LAUNCHES, native, package, *words.split()], env=environment, capture_output=True, text=True)
+                self.assertEqual(told.returncode, 0, told.stderr)
+                lines = told.stdout.splitlines()
+                self.assertEqual(len(lines), words.count("fill") + words.count("move"))
+                for line in lines:
+                    race = self.RACE.format(self.folder / "kernels.metal")
+                    self.assertEqual(race in line, has_race and line.startswith("move"), line)
 
 
 if __name__ == "__main__":
