@@ -63,7 +63,8 @@ std::vector<ConcurrentPass::Conflict> ConcurrentPass::add(uint32_t barriers, std
       if (at != pieces.begin() && std::prev(at)->second.high > access.low) --at;
       for (; at != pieces.end() && at->first < access.high; ++at) {
         const uint32_t earlier = at->second.owner;
-        if (!told_.emplace(earlier, owners[access.place]).second) continue;
+        const uint32_t now = owners[access.place];
+        if (!told_.emplace(std::min(earlier, now), std::max(earlier, now)).second) continue;
         found.push_back({std::max(access.low, at->first), access, owners_[earlier].kernel, owners_[earlier].place,
                          static_cast<Does>(kind)});
       }
