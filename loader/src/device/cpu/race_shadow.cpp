@@ -140,7 +140,8 @@ std::array<uint64_t, 3> RaceShadow::words_at(uint64_t address, unsigned shift) {
   return {words[0][byte], words[1][byte], words[2][byte]};
 }
 
-void RaceShadow::each_run(const uint64_t* words, uint64_t count, const std::function<void(uint64_t, uint64_t)>& run) {
+void RaceShadow::each_run([[maybe_unused]] const uint64_t* words, uint64_t count,
+                          const std::function<void(uint64_t, uint64_t)>& run) {
 #ifdef __linux__
   // What was never touched has no memory, and reading it would get it some.
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
