@@ -12,6 +12,7 @@
 #include "cpu/regions/sites.hpp"
 #include "cpu/regions/uniformity.hpp"
 #include "cpu/runtime/runtime.hpp"
+#include "cpu/work_item/long_functions.hpp"
 #include "cpu/work_item/private_buffers.hpp"
 #include "cpu/work_item/sure_reach.hpp"
 #include "cpu/work_item/watch.hpp"
@@ -226,8 +227,8 @@ class KernelCompiler {
     const DriverContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes, options_.checked};
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (docs/design/cpu-lanes.md).
-    const bool straight = is_straight(item);
-    if (may_go_by_lanes() && (options_.method == CpuMethod::lanes || !straight)) return drive_by_lanes(context, item);
+    const bool by_loops = is_straight(item) || has_long_functions(*module_);  // lanes take no calls
+    if (may_go_by_lanes() && (options_.method == CpuMethod::lanes || !by_loops)) return drive_by_lanes(context, item);
     if (options_.method == CpuMethod::loop && !item.grid_only)
       return fail(Errc::unsupported, "not one loop: the kernel has barriers, simdgroup operations or group values");
     if (item.grid_only && options_.method != CpuMethod::regions) return drive_grid(context, item);

@@ -47,6 +47,9 @@ inline constexpr const char* kFunctionConstant = "smelt.function_constant";
 // What AIR says too.
 inline constexpr const char* kBufferNoAlias = "air-buffer-no-alias";  ///< of a buffer: no other one overlaps it
 
+/// A helper that stays a function: what its pointers of no space point to is the thread's memory.
+inline constexpr const char* kKept = "smelt.kept";
+
 /// Metadata of an entry point: for each parameter a poison value of the type that it points to in the source, or null.
 /// Only the bitcode writer spells it, as the type of the parameter.
 inline constexpr const char* kPointees = "smelt.pointees";

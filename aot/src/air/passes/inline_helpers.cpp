@@ -2,7 +2,7 @@
 // Everything but the entry becomes internal. A helper stays a function (internal fastcc, as in Apple's own modules)
 // unless AIR cannot express it as one: then it is inlined. That is so when it reads hardware values (they are arguments
 // of the entry), when it takes or returns generic pointers (they may point to device memory, which only inlining
-// shows), and when a parameter or its result has no AIR type.
+// shows; where the front end has looked, it says so: kKept), and when a parameter or its result has no AIR type.
 #include "air/passes/support.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "llvm_support/analyses.hpp"
@@ -27,17 +27,18 @@ bool reads_builtins(const llvm::Function& function) {
   return false;
 }
 
-bool passes_as_is(const llvm::Type* type) {
+bool passes_as_is(const llvm::Type* type, bool may_be_thread_memory) {
   if (type->isVoidTy()) return true;
-  if (type->isPointerTy()) return type->getPointerAddressSpace() != kThread;
+  if (type->isPointerTy()) return may_be_thread_memory || type->getPointerAddressSpace() != kThread;
   const auto known = air_type(type);
   return known && (known->lanes <= 4 || (known->lanes == 64 && known->is_float()));
 }
 
 bool must_inline(const llvm::Function& function) {
-  if (!passes_as_is(function.getReturnType())) return true;
+  if (!passes_as_is(function.getReturnType(), false)) return true;
+  const bool is_kept = function.hasFnAttribute(kernel_ir::kKept);
   for (const llvm::Argument& argument : function.args())
-    if (!passes_as_is(argument.getType())) return true;
+    if (!passes_as_is(argument.getType(), is_kept)) return true;
   return reads_builtins(function);
 }
 
@@ -104,7 +105,10 @@ Result<void> inline_helpers(PassContext& context) {
   inline_marked(module);
   drop_unused(module);
   for (llvm::Function& function : module)
-    if (!function.isDeclaration() && &function != context.entry) make_fastcc(function);
+    if (!function.isDeclaration() && &function != context.entry) {
+      make_fastcc(function);
+      function.removeFnAttr(kernel_ir::kKept);
+    }
   return {};
 }
 

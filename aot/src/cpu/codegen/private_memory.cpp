@@ -172,10 +172,14 @@ class LongestChain {
 
 }  // namespace
 
+uint64_t bytes_of_arrays(llvm::Function& function) {
+  return bytes_of(arrays_of(function));
+}
+
 void inline_array_holders(llvm::Module& module, const llvm::Function& entry) {
   llvm::SmallVector<llvm::Function*> work;
   for (llvm::Function& function : module)
-    if (bytes_of(arrays_of(function)) > kArraysOnStack) work.push_back(&function);
+    if (bytes_of_arrays(function) > kArraysOnStack) work.push_back(&function);
   llvm::SmallPtrSet<const llvm::Function*, 8> done{&entry};
   while (!work.empty()) {
     llvm::Function* function = work.pop_back_val();
@@ -196,7 +200,7 @@ Result<uint32_t> move_large_arrays(llvm::Module& module, llvm::Function& entry, 
     return fail(Errc::unsupported, "{} bytes of private memory for each thread; the CPU keeps at most {}",
                 bytes_per_thread, kArraysOfThread);
   for (llvm::Function& function : module)
-    if (&function != &entry && bytes_of(arrays_of(function)) > kArraysOnStack)
+    if (&function != &entry && bytes_of_arrays(function) > kArraysOnStack)
       return fail(Errc::unsupported, "a function with {} bytes of private arrays stays a function on the CPU",
                   bytes_of(arrays_of(function)));
   llvm::SmallVector<Array> arrays = arrays_of(entry);

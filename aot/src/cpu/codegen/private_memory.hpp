@@ -24,6 +24,9 @@ inline constexpr uint64_t kArraysInScratch = 32 * kArraysOfThread;
 /// kernels spill is on it; ggml's flash attention takes 146 KiB.
 inline constexpr uint64_t kStackBytes = uint64_t{1} << 20;
 
+/// Of `function` itself, without what it calls.
+uint64_t bytes_of_arrays(llvm::Function& function);
+
 /// Before the optimiser: functions with large arrays are to become part of the entry point, which has the scratch
 /// memory.
 void inline_array_holders(llvm::Module& module, const llvm::Function& entry);

@@ -14,6 +14,7 @@
 #include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/function_constants.hpp"
 #include "cpu/work_item/lane_functions.hpp"
+#include "cpu/work_item/long_functions.hpp"
 #include "cpu/work_item/matrix_views.hpp"
 #include "cpu/work_item/prepare_module.hpp"
 #include "cpu/work_item/recursion.hpp"
@@ -385,6 +386,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
                                       const PrepareOptions& options) {
   SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
   SMELT_TRY_VOID(keep_recursion(module));
+  if (!options.checked) keep_long_functions(module);  // checked code knows the bounds of what the kernel itself has
   if (options.checked.has(Check::init) && has_tensors(module))
     return fail(Errc::unsupported,
                 "kernel '{}' works on tensors, whose elements are not followed (--checked=init); all other checks are",

@@ -9,6 +9,7 @@
 #include "cpu/work_item/checked.hpp"
 #include "cpu/work_item/fault.hpp"
 #include "cpu/work_item/lane_functions.hpp"
+#include "cpu/work_item/long_functions.hpp"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -27,24 +28,10 @@ constexpr llvm::StringRef kRecursive = "smelt.recursive";
 /// Such a function is called by one thread at a time, whichever way the kernel is driven, so it may do nothing that
 /// needs the other threads or the launch.
 Result<void> check_only_computes(const llvm::Function& function) {
-  const auto refuse = [&](const llvm::Value& what) {
-    return fail(Errc::unsupported, "{} calls itself and uses '{}': such recursion is not on the CPU",
-                function.getName().str(), what.getName().str());
-  };
-  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-    for (const llvm::Use& operand : instruction.operands())
-      if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(operand->stripPointerCasts()))
-        if (!global->isConstant() || !global->hasInitializer()) return refuse(*global);
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (call == nullptr || !call->getCalledFunction()->isDeclaration() || llvm::isa<llvm::IntrinsicInst>(call))
-      continue;
-    const llvm::Function& callee = *call->getCalledFunction();
-    const SupportAnswer answer = support_of(std::string_view(callee.getName()));
-    if (answer.support == Support::collective || answer.support == Support::pipeline ||
-        parse_collective(std::string_view(callee.getName())) || callee.getName().starts_with("air.os_log"))
-      return refuse(callee);
-  }
-  return {};
+  const llvm::Value* const what = what_needs_others(function);
+  if (what == nullptr) return {};
+  return fail(Errc::unsupported, "{} calls itself and uses '{}': such recursion is not on the CPU",
+              function.getName().str(), what->getName().str());
 }
 
 /// An empty function with the parameters of `old` and two more.
@@ -102,6 +89,27 @@ void redirect(llvm::CallInst& call, llvm::Function& to, llvm::Value* dispatch, l
 
 }  // namespace
 
+const llvm::Value* what_needs_others(const llvm::Function& function) {
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    for (const llvm::Use& operand : instruction.operands())
+      if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(operand->stripPointerCasts()))
+        if (!global->isConstant() || !global->hasInitializer()) return global;
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (call == nullptr || !call->getCalledFunction()->isDeclaration() || llvm::isa<llvm::IntrinsicInst>(call))
+      continue;
+    const llvm::Function& callee = *call->getCalledFunction();
+    const SupportAnswer answer = support_of(std::string_view(callee.getName()));
+    if (answer.support == Support::collective || answer.support == Support::pipeline ||
+        parse_collective(std::string_view(callee.getName())) || callee.getName().starts_with("air.os_log"))
+      return &callee;
+  }
+  return nullptr;
+}
+
+bool is_recursive(const llvm::Function& function) {
+  return function.hasFnAttribute(kRecursive);
+}
+
 Result<void> keep_recursion(llvm::Module& module) {
   for (const llvm::Function& function : module)
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -139,8 +147,8 @@ Result<void> inline_calls(llvm::Function& function) {
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
         if (const llvm::Function* callee = call->getCalledFunction();
-            callee != nullptr && !callee->isDeclaration() && !callee->hasFnAttribute(kRecursive) &&
-            !is_lane_function(*callee) && !stays_called(*callee))
+            callee != nullptr && !callee->isDeclaration() && !is_recursive(*callee) && !is_lane_function(*callee) &&
+            !is_long_function(*callee) && !stays_called(*callee))
           calls.push_back(call);
     if (calls.empty()) return {};
     for (llvm::CallBase* call : calls) {

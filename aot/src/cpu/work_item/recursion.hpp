@@ -24,8 +24,13 @@ inline constexpr uint32_t kDeepestRecursion = 512;
 /// threads or the launch, and for a call of an unknown target.
 Result<void> keep_recursion(llvm::Module& module);
 
+bool is_recursive(const llvm::Function& function);  // marked
+
+/// What of `function` needs the other threads or the launch, or null: then each thread may call it by itself.
+const llvm::Value* what_needs_others(const llvm::Function& function);
+
 /// Inlines every call to a function with a body, until none but those of marked functions is left: these and those
-/// of lane_functions.hpp.
+/// of lane_functions.hpp and long_functions.hpp.
 Result<void> inline_calls(llvm::Function& function);
 
 struct RecursiveFunction {

@@ -10,6 +10,7 @@
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
 #include "msl/kernel/imageblocks.hpp"
+#include "msl/kernel/keep_helpers.hpp"
 #include "msl/kernel/mesh_outputs.hpp"
 #include "msl/kernel/optimise.hpp"
 #include "msl/kernel/ray_tracing.hpp"
@@ -371,6 +372,11 @@ void copy_values(llvm::Function& function) {
   }
 }
 
+void copy_values_of_kept(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    if (is_kept(function)) copy_values(function);
+}
+
 /// Calls of functions in a table: plain ones.
 void clean_indirect(llvm::Module& module, const llvm::AttributeMask& abi) {
   for (llvm::Function& function : module)
@@ -383,7 +389,8 @@ void clean_indirect(llvm::Module& module, const llvm::AttributeMask& abi) {
       }
 }
 
-/// Functions of other objects, and this one for them: plain calls, without what Clang says to its own back ends.
+/// Functions of other objects, this one for them, and those that stay functions: plain calls, without what Clang says
+/// to its own back ends.
 void clean_externals(llvm::Module& module, const llvm::Function* own) {
   llvm::AttributeMask abi;
   for (const auto kind : {llvm::Attribute::ByVal, llvm::Attribute::StructRet, llvm::Attribute::ZExt,
@@ -392,7 +399,8 @@ void clean_externals(llvm::Module& module, const llvm::Function* own) {
   clean_indirect(module, abi);
   for (llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
-    if (kernel_ir::is_operation(name) || (!function.isDeclaration() && &function != own)) continue;
+    if (kernel_ir::is_operation(name) || (!function.isDeclaration() && &function != own && !is_kept(function)))
+      continue;
     function.setCallingConv(llvm::CallingConv::C);
     function.removeRetAttrs(abi);
     for (llvm::Argument& argument : function.args()) function.removeParamAttrs(argument.getArgNo(), abi);
@@ -414,6 +422,7 @@ Result<void> build_external(llvm::Module& module, const MslKernel& source) {
   make_internal(module, *function);
   for (llvm::Function& one : module) prepare_operations(one);
   inline_all(module);
+  copy_values_of_kept(module);
   SMELT_TRY_VOID(lower_ray_tracing(module));
   SMELT_TRY_VOID(bind_constants(module, source.constants, *function));
   SMELT_TRY_VOID(own_address_tables(module));
@@ -486,9 +495,10 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
   SMELT_TRY_VOID(add_called_builtins(module, fact));
   SMELT_TRY(llvm::Function * entry, make_entry(module, fact));
   make_internal(module, *entry);
-  clean_externals(module, nullptr);
   for (llvm::Function& function : module) prepare_operations(function);
   inline_all(module);
+  copy_values_of_kept(module);
+  clean_externals(module, nullptr);
   SMELT_TRY_VOID(lower_ray_tracing(module));
   SMELT_TRY_VOID(read_control_points(module, fact));
   SMELT_TRY_VOID(write_mesh_outputs(module, fact));

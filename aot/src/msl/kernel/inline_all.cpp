@@ -4,6 +4,7 @@
 // AlwaysInliner goes the other way, copies each helper's calls with it and asks for analyses that nothing here uses:
 // together with simplifying what it leaves, three times the time.
 #include "llvm_support/analyses.hpp"
+#include "msl/kernel/keep_helpers.hpp"
 #include "msl/kernel/optimise.hpp"
 
 #include "llvm/ADT/DenseSet.h"
@@ -51,11 +52,19 @@ class Inliner {
     each_.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   }
 
-  /// What is made once for all kernels may take longer.
-  void finish(llvm::Function& function, bool is_for_all) {
+  enum class For : uint8_t {
+    all_kernels,  // may take longer; what is large is left to the kernels, as one that calls it once has it inlined
+    kernel,
+    kernel_without_calls,  // nothing more stays a function
+  };
+
+  void finish(llvm::Function& function, For what) {
+    if (is_kept(function)) return;
     inline_calls(function);
-    (is_for_all ? once_ : each_).run(function, analyses_.function);
+    (what == For::all_kernels ? once_ : each_).run(function, analyses_.function);
     analyses_.function.clear(function, function.getName());
+    if (what == For::all_kernels && is_large(function)) return;
+    if (what == For::kernel && may_stay(function)) return mark_kept(function);
     if (llvm::isInlineViable(function).isSuccess()) finished_.insert(&function);
   }
 
@@ -111,7 +120,7 @@ std::vector<llvm::Function*> HelperSimplifier::simplify(std::vector<llvm::Functi
   for (llvm::Function* function : functions) {
     mark_to_be_inlined(*function);
     prepare_operations(*function);
-    state_->inliner.finish(*function, /*is_for_all=*/true);
+    state_->inliner.finish(*function, Inliner::For::all_kernels);
     places.erase(function);
   }
   return functions;
@@ -119,10 +128,19 @@ std::vector<llvm::Function*> HelperSimplifier::simplify(std::vector<llvm::Functi
 
 void inline_all(llvm::Module& module) {
   Inliner inliner;
-  const std::vector<llvm::Function*> order = callees_first(module, nullptr);
-  for (llvm::Function* function : order) inliner.finish(*function, /*is_for_all=*/false);
-  for (llvm::Function* function : llvm::reverse(order))
-    if (function->hasLocalLinkage() && function->use_empty()) function->eraseFromParent();
+  std::vector<llvm::Function*> order = callees_first(module, nullptr);
+  const auto finish = [&](Inliner::For what) {
+    for (llvm::Function* function : order) inliner.finish(*function, what);
+    llvm::DenseSet<llvm::Function*> unused;
+    for (llvm::Function* function : llvm::reverse(order)) {
+      if (!function->hasLocalLinkage() || !function->use_empty()) continue;
+      function->eraseFromParent();
+      unused.insert(function);
+    }
+    std::erase_if(order, [&](llvm::Function* function) { return unused.contains(function); });
+  };
+  finish(Inliner::For::kernel);
+  while (drop_open_pointers(module)) finish(Inliner::For::kernel_without_calls);
 }
 
 void make_internal(llvm::Module& module, const llvm::Function& entry) {
