@@ -16,7 +16,7 @@ PACKAGES = pathlib.Path(smelt.__file__).resolve().parent.parent
 TRITON = {
     "triton/__init__.py": "",
     "triton/backends/__init__.py": """
-import importlib, inspect
+import collections, importlib, inspect
 from importlib.metadata import entry_points
 from .compiler import BaseBackend
 from .driver import DriverBase
@@ -28,10 +28,11 @@ def one(module, base):
         raise RuntimeError(f"{len(found)} classes in {module.__name__}")
     return found[0]
 
+Backend = collections.namedtuple("Backend", "compiler driver")
 backends = {}
 for point in entry_points(group="triton.backends"):
-    backends[point.name] = (one(importlib.import_module(point.value + ".compiler"), BaseBackend),
-                            one(importlib.import_module(point.value + ".driver"), DriverBase))
+    backends[point.name] = Backend(one(importlib.import_module(point.value + ".compiler"), BaseBackend),
+                                   one(importlib.import_module(point.value + ".driver"), DriverBase))
 """,
     "triton/backends/compiler.py": """
 import abc
@@ -109,6 +110,11 @@ class EntryPointTest(unittest.TestCase):
         for word in ("smelt.compat.triton_backend.compiler", "smelt.compat.triton_cpu.driver", "_loader"):
             self.assertIn(word, said.stdout)
         self.assertIn("smelt: its back end for Triton is not here", self.python(broken, "-c", LOOKS, SMELT_LOG="info").stderr)
+
+    def test_use_triton_says_it_too(self):
+        broken = self.copy(native=False)
+        said = self.python(broken, "-c", "from smelt.compat import inductor\nwith inductor.use_triton():\n    pass")
+        self.assertRegex(said.stderr, r"RuntimeError: use_triton: smelt's back end for Triton is not here: smelt\..*_loader")
 
     def test_a_triton_that_smelt_does_not_know_is_not_disturbed_either(self):
         # The stand-in has neither triton.runtime nor a back end for AMD, which ours are made on.

@@ -139,6 +139,9 @@ def use_triton() -> Iterator[None]:
     backends = importlib.import_module("triton.backends").backends
     if "cpu" not in backends or not backends["cpu"].compiler.__module__.startswith("smelt."):
         found = backends["cpu"].compiler.__module__ if "cpu" in backends else "none"
+        if found == "smelt_triton":  # it stands in for what could not be imported
+            reasons = importlib.import_module("smelt_triton").reasons
+            raise RuntimeError(f"use_triton: smelt's back end for Triton is not here: {'; '.join(reasons.values())}")
         raise RuntimeError(
             f"use_triton: Triton's back end 'cpu' is {found}, not smelt's; install smelt so that its entry points are seen "
             "(a folder on PYTHONPATH needs smelt-*.dist-info beside the package)"

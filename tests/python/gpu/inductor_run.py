@@ -4,12 +4,13 @@
     python3 inductor_run.py OUT --check                      all that docs/reference/inductor.md counts, within 20 minutes on 16 cores
     python3 inductor_run.py OUT [--set models] [--set ops] [--set gradients] [--way triton] [--way metal] [--jobs N]
                             [--only REGEX] [--limit SECONDS] [--total SECONDS] [--dtypes float32,int64] [--samples N] [--seed N] [--first N]
+                            [--checked races,init,sync]
 
 models: the cases of inductor_models.py. ops: every operator of PyTorch's own op_db on its own sample inputs. gradients: those that can be
 differentiated, with the gradients of their inputs; --first N: of N operators. An operator's types are compiled as one graph, which takes a third
 of the time; one by one where that is not right. OUT gets results.jsonl (as they come, one row a case, way and type: right, WRONG, refused,
 timeout, crashed; with what was raised and how many kernels Inductor generated), and failed/ with the log and the sources of each case that is
-not right; kernels/ a file for each way, with the SHA-256 of each source that Inductor generated for what is right and smelt compiled. Run again with the same OUT, it goes on where it was cut off. Prints a table of counts, each failure's reason and the number of distinct kernels. The way cpp is Inductor's own C++ for the CPU, without smelt: what fails there too is not smelt's. Wants PyTorch 2.11, for Triton 3.6, and the package on PYTHONPATH with its dist-info beside it."""
+not right; kernels/ a file for each way, with the SHA-256 of each source that Inductor generated for what is right and smelt compiled. --checked runs checked code, which goes on after a finding: found/ has the findings (found.jsonl) and the sources of each case that has some. Run again with the same OUT, it goes on where it was cut off. Prints a table of counts, each failure's reason and the number of distinct kernels. The way cpp is Inductor's own C++ for the CPU, without smelt: what fails there too is not smelt's. Wants PyTorch 2.11, for Triton 3.6, and the package on PYTHONPATH with its dist-info beside it."""
 
 import argparse
 import collections
@@ -220,6 +221,8 @@ def child(kind, way, name, texts, folder, options):
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.environ.update(TORCHINDUCTOR_CACHE_DIR=str(folder / "inductor"), TRITON_CACHE_DIR=str(folder / "triton"), SMELT_STORE=str(folder / "store"))
+    if options.checked:
+        os.environ.update(SMELT_CHECK=options.checked, SMELT_CHECK_CONTINUE="1", SMELT_CHECK_REPORT=str(folder / "found.jsonl"))
 
     def tell(row):
         with (folder / "rows.jsonl").open("a") as rows:
@@ -303,6 +306,9 @@ class Pool:
                 kernels.write(compiled.read_text())
         for part in ("store", "triton"):
             shutil.rmtree(folder / part, ignore_errors=True)
+        if (folder / "found.jsonl").exists():
+            shutil.rmtree(self.out / "found" / folder.name, ignore_errors=True)
+            shutil.copytree(folder, self.out / "found" / folder.name, ignore=shutil.ignore_patterns("inductor", "kernels", "rows.jsonl"))
         if good or len(left) > 1:
             shutil.rmtree(folder)
         else:
@@ -363,6 +369,7 @@ def arguments():
     parser.add_argument("--limit", type=float, default=120, help="seconds of a process; twice that for a model")
     parser.add_argument("--total", type=float, help="seconds of this call; what is left is done by the next")
     parser.add_argument("--dtypes", default=",".join(DTYPES))
+    parser.add_argument("--checked", default="", help="as SMELT_CHECK says it")
     parser.add_argument("--samples", type=int)
     parser.add_argument("--first", type=int, help="operators of the set gradients")
     parser.add_argument("--seed", type=int, default=5, help="of the order of the operators")
@@ -401,6 +408,12 @@ def main():
     report([row for row in pool.rows if Pool.key(row) in wanted], wanted)
     for way in sorted((out / "kernels").glob("*")):
         print(f"{len(set(way.read_text().split()))} distinct kernels by {way.name} in what is right")
+    found = collections.Counter()
+    for path in sorted((out / "found").glob("*/found.jsonl")):
+        for kind in {json.loads(line)["kind"] for line in path.read_text().splitlines()}:
+            found[kind] += 1
+    for kind, cases in sorted(found.items()):
+        print(f"{kind}: {cases} cases, in {out / 'found'}")
     sys.exit(any(row["verdict"] in ("WRONG", "crashed") for row in pool.rows))
 
 
