@@ -74,7 +74,9 @@ std::vector<KernelSpec> all_kernels() {
   constants.row.constants = {{0, 0, 4, 14}, {1, 4, 1, 12}, {7, 8, 4, 13}};
   all.push_back(constants);
 
-  KernelSpec histogram = spec("histogram", threads, {buffer(0, "values", "uint"), buffer(1, "bins", "atomic_uint")});
+  KernelSpec histogram =
+      spec("histogram", threads,
+           {buffer(0, "values", "uint"), buffer(1, "bins", "atomic_uint"), buffer(2, "copies", "uint")});
   histogram.row.private_buffers = {{1, schema::CpuPrivateBuffer::Operation::add_i32}};
   all.push_back(histogram);
   all.push_back(spec("halve", threads, {buffer(0, "values", "float"), buffer(1, "half", "float")}));

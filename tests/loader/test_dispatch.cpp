@@ -260,8 +260,31 @@ TEST_CASE("private copies of a contended buffer add up") {
     bins.assign(256, 5);  // what was there stays
     must(kernel.encoder->set_memory(0, memory(values)));
     must(kernel.encoder->set_memory(1, memory(bins)));
+    std::vector<uint32_t> copies(1);
+    must(kernel.encoder->set_memory(2, memory(copies)));
     must(kernel.encoder->dispatch_threads({n}));
     CHECK(bins == expected);
+    CHECK(copies[0] == 2);
+  }
+}
+
+TEST_CASE("a launch has copies however fast the last one was, if they are small beside its threads") {
+  Kernel kernel(cpu_device(1), "histogram");
+  std::vector<uint32_t> values(4096), bins(256), copies(1);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = uint32_t(i) * 2654435761u >> 24;
+  must(kernel.encoder->set_memory(0, memory(values)));
+  must(kernel.encoder->set_memory(1, memory(bins)));
+  must(kernel.encoder->set_memory(2, memory(copies)));
+  for (const auto& [threads, copied] : {std::pair{4096u, 2u}, {1024u, 0u}, {2048u, 2u}}) {
+    CAPTURE(threads);
+    for (unsigned i = 0; i < 100; ++i) {
+      bins.assign(256, i);
+      std::vector<uint32_t> expected = bins;
+      for (uint32_t j = 0; j < threads; ++j) ++expected[values[j]];
+      must(kernel.encoder->dispatch_threads({threads}));
+      CHECK(bins == expected);
+    }
+    CHECK(copies[0] == copied);
   }
 }
 

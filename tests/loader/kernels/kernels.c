@@ -80,12 +80,13 @@ void constants(Dispatch d, Range r, void* scratch) {
   }
 }
 
-/// Counts values into bins by relaxed atomics.
+/// Counts values into bins by relaxed atomics, and says which buffers are copies.
 void histogram(Dispatch d, Range r, void* scratch) {
   (void)scratch;
   const uint32_t* values = d->buffers[0];
   uint32_t* bins = d->buffers[1];
   for (uint32_t i = r->low[0]; i < r->high[0]; ++i) __atomic_fetch_add(&bins[values[i]], 1, __ATOMIC_RELAXED);
+  __atomic_store_n((uint32_t*)d->buffers[2], d->private_buffers, __ATOMIC_RELAXED);
 }
 
 /// Reads buffer 0 one place further than its thread, checked.

@@ -27,9 +27,11 @@ constexpr float kWorthWaking = 30e3f;  // ns
 constexpr float kChunkTime = 25e3f;    // ns that one chunk should take
 constexpr float kGuessedCost = 4.0f;   // ns per thread, before anything is known
 constexpr uint64_t kChunksPerThread = 8;
-constexpr float kLongestChunk = 20e6f;             // ns: so often a launch can be ended
-constexpr uint64_t kProbeChunks = 1024;            // of a kernel's first launch, whose cost nobody knows
-constexpr uint64_t kInlineAlignment = 16;          // of set_bytes, as a vector's memory has it
+constexpr float kLongestChunk = 20e6f;     // ns: so often a launch can be ended
+constexpr uint64_t kProbeChunks = 1024;    // of a kernel's first launch, whose cost nobody knows
+constexpr uint64_t kInlineAlignment = 16;  // of set_bytes, as a vector's memory has it
+// A word of a copy is made, read and joined: what as many locked additions take.
+constexpr double kLocksPerCopiedWord = 8;
 constexpr uint64_t kMostPrivateBytes = 256 << 10;  // of one buffer and worker
 
 double volume(const smelt_cpu_range& box) {
@@ -168,15 +170,16 @@ class Launch final : public Pool::Job {
   std::atomic<bool> broken_off_{false};  // a chunk was left undone
 };
 
-/// Whether each worker may have its own copy: small, bound, and no other argument looks at the same memory.
-bool can_privatise(const CpuCode& code, const smelt_cpu_dispatch& dispatch, double threads) {
+/// Whether each worker may have its own copy: small beside the threads, bound, and no other argument looks at the same
+/// memory.
+bool can_privatise(const CpuCode& code, const smelt_cpu_dispatch& dispatch, double most_words) {
   if (code.private_buffers.empty()) return false;
   for (const schema::CpuPrivateBuffer& buffer : code.private_buffers) {
     const auto low = reinterpret_cast<uintptr_t>(dispatch.buffers[buffer.buffer]);
     const uint64_t bytes = dispatch.buffer_bytes[buffer.buffer];
     if (low == 0 || low % sizeof(uint32_t) != 0 || bytes > kMostPrivateBytes) return false;
     const uint64_t words = bytes / sizeof(uint32_t);
-    if (static_cast<double>(words) > threads) return false;
+    if (static_cast<double>(words) > most_words) return false;
     for (uint32_t i = 0; i < SMELT_CPU_MAX_BUFFERS; ++i) {
       const auto other = reinterpret_cast<uintptr_t>(dispatch.buffers[i]);
       if (i != buffer.buffer && other < low + bytes && low < other + dispatch.buffer_bytes[i]) return false;
@@ -219,6 +222,7 @@ struct CpuEncoder::Prelude {
   std::array<uint32_t, 3> extent{};  ///< of the range that the code takes
   float cost = 0;                    ///< ns of a thread; 0: nobody knows
   float expected = 0;                ///< ns
+  bool privatise = false;            ///< the workers have copies of what is fed by atomics alone
 
   bool by_thread() const { return code->range == schema::CpuRangeKind::threads; }
   smelt_cpu_range box() const { return {{0, 0, 0}, {extent[0], extent[1], extent[2]}}; }
@@ -242,7 +246,7 @@ Result<void> CpuEncoder::run(const PipelineState& state, const Size3& threads, c
   SMELT_TRY_VOID(prepare(pipeline, threads, group, prelude));
   // A trace says what each took.
   if (concurrent() && !runs_in_order(*prelude.code) && prelude.cost != 0 && prelude.expected < kWorthWaking &&
-      !tracing()) {
+      !prelude.privatise && !tracing()) {
     keep(pipeline, prelude);
     return batch_->full() ? run_kept() : Result<void>();
   }
@@ -286,6 +290,11 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
                                        : std::array{dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]};
   prelude.cost = pipeline.thread_cost.load(std::memory_order_relaxed);
   prelude.expected = (prelude.cost == 0 ? kGuessedCost : prelude.cost) * static_cast<float>(prelude.all_threads);
+  // Copies spare one worker its locks, too. What is expected of the next launch may not decide that alone: with copies
+  // a launch is short, and the next one would go without.
+  const double most_words =
+      prelude.expected >= kWorthWaking ? prelude.all_threads : prelude.all_threads / kLocksPerCopiedWord;
+  prelude.privatise = can_privatise(code, dispatch, most_words);
   return {};
 }
 
@@ -343,14 +352,11 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   if (runs_in_order(code)) return launch_in_order(pipeline, prelude, services, fault);
   float expected = prelude.expected;
 
-  // Copies spare one worker its locks, too.
-  const bool privatise = expected >= kWorthWaking && can_privatise(code, dispatch, prelude.all_threads);
-
   const Watchdog::Launch watched(cpu_.watchdog(), fault);
   const FloatMode mode;
   const std::array<uint32_t, 3>& extent = prelude.extent;
-  const bool probing = prelude.cost == 0 && extent[0] * double(extent[1]) * double(extent[2]) > 1 && !privatise;
-  if (expected < kWorthWaking && !probing) {
+  const bool probing = prelude.cost == 0 && extent[0] * double(extent[1]) * double(extent[2]) > 1 && !prelude.privatise;
+  if (expected < kWorthWaking && !probing && !prelude.privatise) {
     void* const scratch = scratch_of_thread.at_least(prelude.scratch_bytes);
     if (scratch == nullptr) return no_scratch(pipeline, prelude.scratch_bytes);
     const smelt_cpu_range box = prelude.box();
@@ -372,7 +378,7 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
     Ending ending(cpu_);
     const auto start = std::chrono::steady_clock::now();
     Launch launch(pipeline, code, dispatch, tiling, prelude.scratch_bytes,
-                  by_thread ? 1.0 : double(prelude.group_threads), limit, privatise, ending);
+                  by_thread ? 1.0 : double(prelude.group_threads), limit, prelude.privatise, ending);
     if (probing) {
       launch.probe();
       expected = pipeline.thread_cost.load(std::memory_order_relaxed) * static_cast<float>(prelude.all_threads);
