@@ -27,6 +27,10 @@ struct BuiltinCall {
 /// Nothing for a function of another name.
 std::optional<BuiltinCall> parse_builtin_call(llvm::StringRef function_name);
 
+/// What the name of a variable begins with that is a hardware value at program scope: its attribute and its own name
+/// follow, `smelt.hardware.thread_position_in_grid.index`.
+inline constexpr const char* kHardwareVariable = "smelt.hardware.";
+
 /// A function of this ending reads a control point of a patch, and the API makes it (docs/formats/air.md 1.13).
 inline constexpr llvm::StringLiteral kControlPointSuffix = ".MTL_CONTROL_POINT_FN";
 

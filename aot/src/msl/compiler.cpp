@@ -101,7 +101,10 @@ std::vector<std::string> arguments(const MslOptions& options, const std::string&
   // tvOS has the language that Metal calls iOS's.
   list.emplace_back(options.platform == Platform::macos ? "-D__METAL_MACOS__=1" : "-D__METAL_IOS__=1");
   if (options.platform == Platform::tvos) list.emplace_back("-D__SMELT_TVOS__=1");
-  if (options.language >= Version{3, 1}) list.emplace_back("-D__HAVE_BFLOAT__=1");
+  if (options.language >= Version{3, 1}) {
+    list.emplace_back("-D__HAVE_BFLOAT__=1");
+    list.emplace_back("-D__SMELT_HARDWARE_VARIABLES__=1");
+  }
   if (!is_header) {
     for (const std::string& definition : options.definitions) list.push_back("-D" + definition);
     for (const std::string& name : options.undefinitions) list.push_back("-U" + name);

@@ -11,6 +11,7 @@
 #include "msl/facts/strictness.hpp"
 #include "msl/kernel/cut_kernels.hpp"
 #include "msl/kernel/fit_operations.hpp"
+#include "msl/kernel/hardware_variables.hpp"
 #include "msl/kernel/logging.hpp"
 #include "msl/safely.hpp"
 #include "msl/syntax/method_spaces.hpp"
@@ -234,6 +235,7 @@ class TranslateAction final : public clang::ASTFrontendAction {
     const std::set<const llvm::Function*> kernels(functions.begin(), functions.end());
     for (llvm::Function& function : module) {
       if (function.isDeclaration() || !function.hasExternalLinkage() || kernels.count(&function) != 0) continue;
+      if (reads_hardware_values(function)) continue;  // a call between objects hands none over
       functions.push_back(&function);
       const std::string symbol = function.getName().str();
       result_.kernels.push_back({.name = symbol, .symbol = symbol, .is_external = true});

@@ -705,4 +705,33 @@ TEST_CASE("the same source gives the same bytes, on any number of threads") {
   CHECK(one->targets[0].metallib == three->targets[0].metallib);
 }
 
+TEST_CASE("a reference that a function constant takes away is not read: no load leaves its condition") {
+  const Msl source(R"(#include <metal_stdlib>
+using namespace metal;
+constant bool on [[function_constant(0)]];
+kernel void limit(device uint* out [[buffer(0)]], constant uint& most [[buffer(1), function_constant(on)]],
+                  uint i [[thread_position_in_grid]]) {
+  if (on) out[i] = most; else out[i] = 2;
+}
+kernel void walk(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                 constant int& step [[buffer(3), function_constant(on)]], uint i [[thread_position_in_grid]]) {
+  float sum = 0;
+  device const float* p = x + i;
+  for (int j = 0; j < 3; ++j) {
+    sum += p[0];
+    if (on) p += step;
+  }
+  y[i] = sum;
+}
+)");
+  std::vector<uint32_t> out(8), most{7};
+  source.run("limit", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, out).constant(0, false));
+  CHECK(out == std::vector<uint32_t>(8, 2));
+  source.run("limit", Launch{.grid = {8, 1, 1}, .group = {8, 1, 1}}.bind(0, out).bind(1, most).constant(0, true));
+  CHECK(out == std::vector<uint32_t>(8, 7));
+  std::vector<float> x{1, 2, 3, 4}, y(4);
+  source.run("walk", Launch{.grid = {4, 1, 1}, .group = {4, 1, 1}}.bind(0, x).bind(1, y).constant(0, false));
+  CHECK(y == std::vector<float>{3, 6, 9, 12});
+}
+
 }  // namespace smelt::test

@@ -215,7 +215,8 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const Predicates& 
   node.index = argument.getArgNo();
   node.condition = condition_of(context, predicates, argument);
   node.kind = members.is_argument_buffer ? "air.indirect_buffer" : "air.buffer";
-  if (argument.getDereferenceableBytes() != 0 && space == kConstant) node.buffer_size = size;
+  const bool is_reference = argument.getDereferenceableBytes() != 0 || argument.getDereferenceableOrNullBytes() != 0;
+  if (is_reference && space == kConstant) node.buffer_size = size;
   const BindingClass kind = space == kThreadgroup ? BindingClass::threadgroup : BindingClass::buffer;
   SMELT_TRY(const unsigned slot, slots.take(argument, kind, node.condition));
   node.slots = {slot, 1};
@@ -314,7 +315,8 @@ void clean_attributes(const PassContext& context) {
       for (const auto kind : {llvm::Attribute::NoCapture, llvm::Attribute::ReadOnly}) entry.addParamAttr(index, kind);
     }
     for (const char* key : kernel_ir::kParameterAttributes) entry.removeParamAttr(index, key);
-    entry.removeParamAttr(index, llvm::Attribute::NoAlias);
+    for (const auto kind : {llvm::Attribute::NoAlias, llvm::Attribute::DereferenceableOrNull})
+      entry.removeParamAttr(index, kind);
     if (is_buffer && context.options.buffers_do_not_overlap)
       entry.addParamAttr(index, llvm::Attribute::get(context.module.getContext(), kernel_ir::kBufferNoAlias));
     if (is_buffer && !argument.hasAttribute(llvm::Attribute::ReadNone) && only_reads(argument))

@@ -3,6 +3,7 @@
 
 #include "air/intrinsics.hpp"
 #include "air/limits.hpp"
+#include "kernel_ir/builtins.hpp"
 #include "msl/facts/annotations.hpp"
 #include "msl/facts/handles.hpp"
 #include "msl/facts/imageblock_reader.hpp"
@@ -38,7 +39,7 @@ std::string_view view(llvm::StringRef text) {
 class Collector : public clang::RecursiveASTVisitor<Collector> {
  public:
   std::vector<const clang::FunctionDecl*> kernels;
-  std::vector<const clang::VarDecl*> constants;
+  std::vector<const clang::VarDecl*> constants, hardware;
   std::map<std::string, const clang::VarDecl*> truths;  ///< with a value of their own
   std::vector<const clang::FunctionDecl*> labelled;     ///< with the name of an operation of AIR
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -59,6 +60,9 @@ class Collector : public clang::RecursiveASTVisitor<Collector> {
     if (variable->isInvalidDecl() || !variable->hasGlobalStorage()) return true;
     if (find_annotation(*variable, "function_constant") != nullptr)
       constants.push_back(variable);
+    else if (const auto* label = variable->getAttr<clang::AsmLabelAttr>();
+             label != nullptr && label->getLabel().starts_with(kernel_ir::kHardwareVariable))
+      hardware.push_back(variable);
     else if (variable->getType()->isBooleanType() && variable->hasInit() && variable->isFileVarDecl())
       truths.emplace(variable->getNameAsString(), variable);
     return true;
@@ -87,6 +91,9 @@ class Reader {
       if (!decl->isFromASTFile()) collector.TraverseDecl(decl);
     Facts facts;
     for (const clang::VarDecl* variable : collector.constants) read_constant(*variable, facts);
+    for (const clang::VarDecl* variable : collector.hardware)
+      for (const clang::AnnotateAttr* attribute : variable->specific_attrs<clang::AnnotateAttr>())
+        builtin_value(*variable, metal_attribute(*attribute).str());
     for (const clang::FunctionDecl* function : collector.labelled) check_label(*function);
     std::set<const clang::FunctionDecl*> seen;
     for (const clang::FunctionDecl* kernel : collector.kernels)
@@ -277,23 +284,32 @@ class Reader {
     if (!is_of_stage)
       return error(attribute.getLocation(), "'{}' attribute does not go on a parameter of a {}", name,
                    stage_function(kernel.stage));
+    const std::optional<ValueShape> value = builtin_value(parameter, name);
+    if (!value) return;
+    fact.binding = std::nullopt;
+    fact.builtin = name;
+    fact.value = *value;
+    fact.type_name = metal_name(parameter.getType(), context_);
+    kernel.parameters.push_back(std::move(fact));
+  }
+
+  /// Of a parameter or a variable that is this hardware value; nothing, with an error, where its type does not do.
+  std::optional<ValueShape> builtin_value(const clang::VarDecl& variable, const std::string& name) {
     const bool is_position = find_attribute(name)->kind == AttributeKind::position;
-    const clang::QualType type = parameter.getType();
+    const clang::QualType type = variable.getType();
     const VectorShape shape = vector_shape(type);
     const clang::QualType element = shape.lanes != 0 ? shape.element : type;
     const auto* builtin = element.getCanonicalType()->getAs<clang::BuiltinType>();
     const bool is_uint = builtin != nullptr && builtin->getKind() == clang::BuiltinType::UInt;
     const bool is_ushort = builtin != nullptr && builtin->getKind() == clang::BuiltinType::UShort;
     const unsigned lanes = shape.lanes != 0 ? shape.lanes : 1;
-    if ((!is_uint && !is_ushort) || lanes > (is_position ? 3u : 1u))
-      return error(parameter.getLocation(), "type '{}' is not valid for attribute '{}': it must be {}",
-                   metal_name(type, context_), name,
-                   is_position ? "ushort, ushort2, ushort3, uint, uint2 or uint3" : "ushort or uint");
-    fact.binding = std::nullopt;
-    fact.builtin = name;
-    fact.value = {.lanes = lanes, .bits = is_uint ? 32u : 16u};
-    fact.type_name = metal_name(type, context_);
-    kernel.parameters.push_back(std::move(fact));
+    if ((!is_uint && !is_ushort) || lanes > (is_position ? 3u : 1u)) {
+      error(variable.getLocation(), "type '{}' is not valid for attribute '{}': it must be {}",
+            metal_name(type.getUnqualifiedType(), context_), name,
+            is_position ? "ushort, ushort2, ushort3, uint, uint2 or uint3" : "ushort or uint");
+      return std::nullopt;
+    }
+    return ValueShape{.lanes = lanes, .bits = is_uint ? 32u : 16u};
   }
 
   static BindingClass indexed_as(BindingClass kind) { return has_index_of_buffers(kind) ? BindingClass::buffer : kind; }

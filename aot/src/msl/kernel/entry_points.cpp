@@ -9,6 +9,7 @@
 #include "kernel_ir/handles.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "msl/kernel/describe_entry.hpp"
+#include "msl/kernel/hardware_variables.hpp"
 #include "msl/kernel/imageblocks.hpp"
 #include "msl/kernel/keep_helpers.hpp"
 #include "msl/kernel/mesh_outputs.hpp"
@@ -160,7 +161,10 @@ Result<llvm::Function*> declare_entry(llvm::Module& module, const KernelFact& ke
     if (!is_object && !parameter.offset) entry->addParamAttr(i, llvm::Attribute::NoUndef);
     if ((parameter.binding || parameter.value.space == 6) && parameter.is_reference && parameter.size != 0) {
       entry->addParamAttr(i, llvm::Attribute::getWithAlignment(context, llvm::Align(parameter.align)));
-      entry->addParamAttr(i, llvm::Attribute::getWithDereferenceableBytes(context, parameter.size));
+      // What a function constant takes away is not there, and a load of it may not leave its condition.
+      entry->addParamAttr(i, parameter.condition.empty()
+                                 ? llvm::Attribute::getWithDereferenceableBytes(context, parameter.size)
+                                 : llvm::Attribute::getWithDereferenceableOrNullBytes(context, parameter.size));
     }
   }
   return entry;
@@ -298,6 +302,13 @@ Result<llvm::Function*> make_entry(llvm::Module& module, const KernelFact& kerne
   if (body == nullptr) return fail(Errc::corrupt, "kernel '{}' is not there", kernel.name);
   SMELT_TRY(llvm::Function * entry, declare_entry(module, kernel, *body));
   SMELT_TRY_VOID(EntryBody(*entry, *body, kernel).make());
+  // Clang says of every reference that its object is there.
+  llvm::AttributeMask there;
+  for (const auto kind : {llvm::Attribute::Dereferenceable, llvm::Attribute::NonNull}) there.addAttribute(kind);
+  const unsigned first = body->hasStructRetAttr() ? 1 : 0;
+  for (const ParameterFact& parameter : kernel.parameters)
+    if (!parameter.condition.empty() && parameter.source != UINT_MAX && parameter.source + first < body->arg_size())
+      body->removeParamAttrs(parameter.source + first, there);
   return entry;
 }
 
@@ -492,12 +503,14 @@ Result<KernelModule> build_kernel(const MslKernel& source) {
     return result;
   }
   KernelFact fact = source.fact;
+  SMELT_TRY_VOID(add_hardware_values(module, fact));
   SMELT_TRY_VOID(add_called_builtins(module, fact));
   SMELT_TRY(llvm::Function * entry, make_entry(module, fact));
   make_internal(module, *entry);
   for (llvm::Function& function : module) prepare_operations(function);
   inline_all(module);
   copy_values_of_kept(module);
+  SMELT_TRY_VOID(read_hardware_values(module, *entry));
   clean_externals(module, nullptr);
   SMELT_TRY_VOID(lower_ray_tracing(module));
   SMELT_TRY_VOID(read_control_points(module, fact));

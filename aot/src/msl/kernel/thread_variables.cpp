@@ -89,7 +89,7 @@ bool holds_addresses(const llvm::Constant& constant) {
 
 }  // namespace
 
-Result<void> move_to_thread(llvm::GlobalVariable& constant, llvm::Function& function) {
+Result<void> move_to_thread(llvm::GlobalVariable& constant, llvm::Function& function, const FillIn& fill_in) {
   llvm::convertUsersOfConstantsToInstructions({&constant}, &function);
   std::vector<llvm::Use*> uses;
   for (llvm::Use& use : constant.uses())
@@ -100,7 +100,7 @@ Result<void> move_to_thread(llvm::GlobalVariable& constant, llvm::Function& func
   llvm::IRBuilder<> head(&*function.getEntryBlock().getFirstInsertionPt());
   llvm::AllocaInst* own = head.CreateAlloca(constant.getValueType());
   own->setAlignment(constant.getAlign().valueOrOne());
-  store_parts(head, constant.getInitializer(), own, own->getAlign());
+  fill_in(head, *own);
   if (own->getType() == constant.getType()) {
     for (llvm::Use* use : uses) use->set(own);
     return {};
@@ -112,6 +112,12 @@ Result<void> move_to_thread(llvm::GlobalVariable& constant, llvm::Function& func
   SMELT_TRY_VOID(rebase(seen, own, std::string(constant.getName())));
   seen->eraseFromParent();
   return {};
+}
+
+Result<void> move_to_thread(llvm::GlobalVariable& constant, llvm::Function& function) {
+  return move_to_thread(constant, function, [&](llvm::IRBuilder<>& head, llvm::AllocaInst& own) {
+    store_parts(head, constant.getInitializer(), &own, own.getAlign());
+  });
 }
 
 Result<void> own_address_tables(llvm::Module& module) {

@@ -92,6 +92,7 @@ void TokenFilter::step() {
   }
   if (const auto added = put_before_.find(at_); added != put_before_.end()) put(added->second, token.getLocation());
   skip_literals();
+  if (hardware_variable()) return;
   const bool opens_attribute = token.is(tok::l_square) && in_[at_ + 1].is(tok::l_square);
   if (opens_attribute && attribute_list()) return;
   if (!learnt_.casts.empty() && cast()) return;
@@ -101,11 +102,11 @@ void TokenFilter::step() {
     ++at_;
     return;
   }
-  if (token.is(tok::kw_constexpr) && drop_constexpr_) {
+  if (token.is(tok::kw_constexpr) && in_function_constant_) {
     ++at_;
     return;
   }
-  if (token.isOneOf(tok::semi, tok::l_brace)) drop_constexpr_ = false;
+  if (token.isOneOf(tok::semi, tok::l_brace)) in_function_constant_ = false;
   if (unsupported_word()) return;
   if (token.is(tok::numeric_constant) && number()) return;
   if (literal()) return;

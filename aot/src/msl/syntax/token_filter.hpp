@@ -83,6 +83,7 @@ class TokenFilter {
   bool becomes_static(std::string_view space) const;
   void find_array_parameter();
   bool has_function_constant(size_t at) const;
+  bool hardware_variable();
 
   bool unsupported_word();
 
@@ -137,7 +138,7 @@ class TokenFilter {
   std::vector<Bracket> brackets_;  ///< the open ones
   std::vector<Arm> arms_;
   size_t inside_declarator_until_ = 0;  ///< where the last attribute ended that stood between a name and its bounds
-  bool drop_constexpr_ = false;
+  bool in_function_constant_ = false;   ///< its index may be a name; elsewhere that is a condition
   std::vector<clang::SourceLocation::UIntTy> thread_words_;
   std::set<std::string> own_swizzles_, type_names_;
   std::unordered_map<size_t, std::string_view> put_before_;

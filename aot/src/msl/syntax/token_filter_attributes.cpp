@@ -76,7 +76,8 @@ void TokenFilter::one_attribute(std::string_view name, size_t open, size_t close
                                in_[open + 1].is(tok::identifier);
     if (row == nullptr || row->arguments == AttributeArguments::ignored) {
       put("0", at);
-    } else if (is_one_word && row->arguments != AttributeArguments::values) {
+    } else if (is_one_word && row->arguments != AttributeArguments::values &&
+               !(name == "function_constant" && in_function_constant_)) {
       // The name of a function constant, which has no value yet, or of what stages hand on.
       put(fmt::format("\"{}\"", std::string(in_[open + 1].getIdentifierInfo()->getName())),
           in_[open + 1].getLocation());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words of Metal that declare: kernel, the spaces, and what goes with them.
+#include "kernel_ir/builtins.hpp"
 #include "msl/syntax/token_filter.hpp"
 
 #include "clang/Lex/Preprocessor.h"
@@ -156,7 +157,7 @@ void TokenFilter::space(std::string_view name) {
   const bool is_function_constant = name == "constant" && !is_parameter && has_function_constant(at_);
   if (is_function_constant) {
     while (!out_.empty() && out_.back().isOneOf(tok::kw_static, tok::kw_constexpr, tok::kw_inline)) out_.pop_back();
-    drop_constexpr_ = true;
+    in_function_constant_ = true;
   }
   if (is_parameter) find_array_parameter();
   if (becomes_static(name)) put("static", at);
@@ -327,6 +328,36 @@ void TokenFilter::find_array_parameter() {
     if (end != end_of_first) put_before_[end_of_first] = ")";
     return;
   }
+}
+
+/// A hardware value at program scope, since Metal 3.1: `const uint i [[thread_position_in_grid]];`. It is declared
+/// alone, and its label says what it is (kernel/hardware_variables.hpp).
+bool TokenFilter::hardware_variable() {
+  const bool at_program_scope = brackets_.empty() || brackets_.back() == Bracket::of_namespace;
+  if (!at_program_scope || !at_statement()) return false;
+  size_t end = at_;
+  const auto is_word_of_type = [](const Token& token) {
+    return token.isOneOf(tok::identifier, tok::coloncolon, tok::kw_const, tok::kw_unsigned, tok::kw_int, tok::kw_short,
+                         tok::kw_float, tok::kw_half, tok::kw_bool, tok::kw_char, tok::kw_long);
+  };
+  while (is_word_of_type(in_[end])) ++end;
+  if (end < at_ + 2 || in_[end - 1].isNot(tok::identifier)) return false;
+  // [[attribute]];
+  const size_t word = end + 2, close = end + 3;
+  if (in_[end].isNot(tok::l_square) || in_[end + 1].isNot(tok::l_square) || in_[word].isNot(tok::identifier) ||
+      in_[close].isNot(tok::r_square) || in_[close + 1].isNot(tok::r_square) || in_[close + 2].isNot(tok::semi))
+    return false;
+  const std::string attribute = in_[word].getIdentifierInfo()->getName().str();
+  if (kernel_ir::find_builtin(attribute) == nullptr || !preprocessor_.isMacroDefined("__SMELT_HARDWARE_VARIABLES__"))
+    return false;
+  put("extern __attribute__((opencl_global_host)) const", in_[at_].getLocation());
+  for (; at_ < end; ++at_)
+    if (in_[at_].isNot(tok::kw_const)) out_.push_back(in_[at_]);
+  put(fmt::format("__asm(\"{}{}.{}\") __attribute__((annotate(\"msl.{}\")))", kernel_ir::kHardwareVariable, attribute,
+                  std::string(in_[end - 1].getIdentifierInfo()->getName()), attribute),
+      in_[word].getLocation());
+  at_ = close + 2;
+  return true;
 }
 
 bool TokenFilter::has_function_constant(size_t at) const {
