@@ -55,6 +55,12 @@ FOUR_TYPES = [
     ("unset", "unwritten", "", f"m[t] = T(0); {WAIT}", f"{SOME} @ b[i] = m[t];"),
     ("half_set", "unwritten", "b[i] = m[t];", "b[i] = m[t & 31];",
      f"threadgroup T m[64]; if (t < 32) m[t] = a[i]; {WAIT} @"),
+    ("handed_to_nobody", "unwritten", "b[i] = m[t];", "b[i] = m[t & 31];",
+     f"threadgroup T m[64]; if (t < 32) m[t] = a[i]; {WAIT} T x = simd_shuffle_xor(m[t], ushort(1)); {WAIT}"
+     f" if (t < 32) m[t] = x; {WAIT} @"),
+    ("counted_from_below", "unwritten", "b[i] = m[t];", "b[i] = m[t & 47];",
+     f"threadgroup T m[64]; if (lane < 16) m[t] = a[i]; {WAIT} T x = simd_prefix_exclusive_sum(m[t]); {WAIT}"
+     f" if (lane < 16) m[t] = x; {WAIT} @"),
     ("unset_sum", "unwritten", "", "m[t] = T(0);", "threadgroup T m[64]; @ m[t] += a[i]; b[i] = m[t];"),
     ("unset_tail", "unwritten", "128", "64",
      f"threadgroup T m[128]; m[t] = a[i]; {WAIT} if (t == 0) {{ T x = 0; for (uint k = 0; k < @; ++k) x += m[k]; b[g] = x; }}"),

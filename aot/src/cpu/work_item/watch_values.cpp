@@ -90,6 +90,20 @@ class ValueWatcher {
     decisions_.push_back(call);
   }
 
+  /// Whether all that becomes of a value is that other lanes may get it: it decides nothing before one of them uses it,
+  /// and what SIMD-group operations give counts as written.
+  static bool goes_to_other_lanes(const llvm::FreezeInst& freeze) {
+    return llvm::all_of(freeze.uses(), [](const llvm::Use& use) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(use.getUser());
+      if (call == nullptr || call->getCalledFunction() == nullptr) return false;
+      const auto collective = parse_collective(call->getCalledFunction()->getName());
+      if (!collective) return false;
+      const CollectiveKind kind = collective->kind;
+      const bool is_fill = kind == CollectiveKind::fill_up || kind == CollectiveKind::fill_down;
+      return (is_prefix(kind) || is_lane_move(kind)) && use.getOperandNo() < (is_fill ? 2 : 1);
+    });
+  }
+
   /// What is stored into buffers, and what was frozen because a way or an address hangs on it.
   void mark_decisions() {
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function_))) {
@@ -109,7 +123,7 @@ class ValueWatcher {
         if (llvm::isa<llvm::LoadInst>(freeze->getOperand(0))) {
           freeze->replaceAllUsesWith(freeze->getOperand(0));
           freeze->eraseFromParent();
-        } else {
+        } else if (!goes_to_other_lanes(*freeze)) {
           decides(*freeze, freeze->getOperand(0));
         }
       }
