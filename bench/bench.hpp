@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <string>
@@ -43,6 +45,19 @@ inline double timed(const std::function<void()>& work) {
   const double start = now();
   work();
   return now() - start;
+}
+
+/// A line of the table that scripts/bench makes (bench/report.py knows its title and its aim), appended to the file
+/// $SMELT_BENCH_ROWS. Both figures are in `unit`, less is better; a rival of 0: there
+/// is none.
+inline void record(std::string_view row, std::string_view unit, double ours, double rival) {
+  const char* const name = std::getenv("SMELT_BENCH_ROWS");
+  if (name == nullptr || *name == 0) return;
+  if (std::FILE* const file = std::fopen(name, "ae"); file != nullptr) {
+    fmt::print(file, "{{\"row\": \"{}\", \"unit\": \"{}\", \"ours\": {:.6g}, \"rival\": {:.6g}}}\n", row, unit, ours,
+               rival);
+    std::fclose(file);
+  }
 }
 
 /// Keeps a value from being optimised away.

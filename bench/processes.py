@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import resource
@@ -24,6 +25,13 @@ def run(command: list[str], environment: dict[str, str]) -> tuple[float, float, 
 def least(command: list[str], environment: dict[str, str], rounds: int) -> tuple[float, float]:
     runs = [run(command, environment) for _ in range(rounds)]
     return min(r[0] for r in runs) * 1e3, min(r[1] for r in runs) * 1e3
+
+
+def record(row: str, unit: str, ours: float, rival: float) -> None:
+    """A line of the table that scripts/bench makes (report.py knows its title and its aim). Less is better."""
+    if name := os.environ.get("SMELT_BENCH_ROWS"):
+        with open(name, "a") as file:
+            file.write(json.dumps({"row": row, "unit": unit, "ours": ours, "rival": rival}) + "\n")
 
 
 def forget(path: pathlib.Path) -> None:

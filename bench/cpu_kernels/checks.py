@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the checks of --checked cost: ten kernels of 65,536 threads in groups of 256, from Python on one thread.
 
-    checks.py --smelt build/release/bin/smelt [--seconds 0.3] [--checks races,init] [PART OF A NAME]
+    checks.py --smelt build/release/bin/smelt [--seconds 0.3] [--checks races,init] [--oclgrind] [PART OF A NAME]
 
 Processor time of the fastest launch, as a multiple of unchecked code; the last line has the geometric means. With
---json one line of JSON follows. Results are compared with those of unchecked code. Exit code 77: NumPy is not there.
+--json one line of JSON follows. Results are compared with those of unchecked code. --oclgrind: beside them, Oclgrind on
+the same kernels in OpenCL C (--data-races --uninitialized, on one thread), once, without what it takes to start; the
+machine's LLVM compiles them. It has no SIMD groups, so `simd_total` is not there. Exit code 77: NumPy is not there.
 """
 
 from __future__ import annotations
@@ -15,11 +17,17 @@ import json
 import math
 import os
 import pathlib
+import re
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from typing import Any
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from processes import record  # noqa: E402
 
 SKIPPED = 77
 THREADS, GROUP = 65536, 256
@@ -127,6 +135,58 @@ kernel void scan(device const float* x, device float* y, AT) {
 }
 """
 
+# What differs in OpenCL C; the rest is the same text.
+OPENCL = """
+#define kernel __kernel
+#define device __global
+#define threadgroup __local
+#define threadgroup_barrier(what) barrier(CLK_LOCAL_MEM_FENCE)
+#define atomic_uint uint
+#define atomic_fetch_add_explicit(at, by, order) atomic_add(at, by)
+"""
+OPENCL_IDS = {"thread_position_in_grid": "global_id", "thread_position_in_threadgroup": "local_id", "threadgroup_position_in_grid": "group_id"}
+
+
+def in_opencl(kernel: str) -> str:
+    """One kernel of SOURCE: numbers of the hardware are no parameters there, but what functions give."""
+    at = re.search(r"#define AT (.*\n.*)\n", SOURCE)
+    found = re.search(rf"kernel void {kernel}\((.*?)\) {{\n.*?\n}}\n", SOURCE, re.S)
+    assert at and found
+    text = found.group().replace(", AT)", ", " + at.group(1).replace("\\\n", " ") + ")")
+    ids = re.findall(r",\s*(uint2?) (\w+) \[\[(\w+)\]\]", text)
+    text = re.sub(r",\s*uint2? \w+ \[\[\w+\]\]", "", text)
+    body = ""
+    for kind, name, what in ids:
+        get = f"get_{OPENCL_IDS[what]}"
+        body += f"  const {kind} {name} = {f'(uint2)({get}(0), {get}(1))' if kind == 'uint2' else f'{get}(0)'};\n"
+    text = re.sub(r"\bint\(", "(int)(", text)
+    return OPENCL + "#define WAIT barrier(CLK_LOCAL_MEM_FENCE)\n" + text.replace(") {\n", ") {\n" + body, 1)
+
+
+def oclgrind(kernel: str) -> float:
+    """Microseconds of processor time of one launch."""
+    grid, group = KERNELS[kernel]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        (folder / "k.cl").write_text(in_opencl(kernel))
+        buffers = f"<size={THREADS * 4} fill=1 uint>\n" * (3 if kernel == "matmul" else 2)
+
+        def seconds(grid: tuple[int, ...]) -> float:
+            sizes = [" ".join(map(str, (*size, 1, 1)[:3])) for size in (grid, group)]
+            (folder / "k.sim").write_text(f"k.cl\n{kernel}\n{sizes[0]}\n{sizes[1]}\n{buffers}")
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run(
+                ["oclgrind-kernel", "--data-races", "--uninitialized", "--num-threads", "1", "k.sim"],
+                cwd=folder, capture_output=True, text=True,
+            )  # fmt: skip
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if done.returncode != 0 or "rror" in done.stderr:
+                raise RuntimeError(f"Oclgrind, {kernel}: {done.stderr[:300]}")
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        return (seconds(grid) - seconds(group)) * 1e6
+
+
 LINE = (THREADS,), (GROUP,)
 PLANE = (256, 256), (16, 16)
 KERNELS = {
@@ -159,7 +219,7 @@ def fastest(run: Any, seconds: float) -> float:
             return least
 
 
-def measure(part: str, seconds: float, checks: list[str], as_json: bool) -> None:
+def measure(part: str, seconds: float, checks: list[str], as_json: bool, with_oclgrind: bool) -> None:
     import numpy as np
     import smelt
 
@@ -167,7 +227,7 @@ def measure(part: str, seconds: float, checks: list[str], as_json: bool) -> None
     libraries = {"": smelt.compile_shader(SOURCE, cpu_effort="balanced")}
     for one in checks:
         libraries[one] = smelt.compile_shader(SOURCE, checked=True if one == "all" else one, cpu_effort="balanced")
-    print(f"{'kernel':12} {'us':>8} " + " ".join(f"{one:>9}" for one in checks))
+    print(f"{'kernel':12} {'us':>8} " + " ".join(f"{one:>9}" for one in [*checks, *(["Oclgrind"] if with_oclgrind else [])]))
     all_costs: dict[str, dict[str, float]] = {}
     for kernel, (grid, group) in KERNELS.items():
         if part not in kernel:
@@ -187,7 +247,12 @@ def measure(part: str, seconds: float, checks: list[str], as_json: bool) -> None
                 print(f"{kernel}, {one}: RESULTS DIFFER")
             least[one] = fastest(run, seconds)
         all_costs[kernel] = {one: least[one] / least[""] for one in checks}
-        print(f"{kernel:12} {least['']:8.1f} " + " ".join(f"{all_costs[kernel][one]:9.1f}" for one in checks), flush=True)
+        line = f"{kernel:12} {least['']:8.1f} " + " ".join(f"{all_costs[kernel][one]:9.1f}" for one in checks)
+        for one in checks:
+            record(f"checks.{one}.{kernel}", "us", least[one], least[""])
+        if with_oclgrind and kernel != "simd_total":
+            line += f" {oclgrind(kernel) / least['']:9.0f}"
+        print(line, flush=True)
     means = {one: math.exp(sum(math.log(costs[one]) for costs in all_costs.values()) / len(all_costs)) for one in checks}
     print(f"{'mean':12} {'':8} " + " ".join(f"{means[one]:9.1f}" for one in checks))
     if as_json:
@@ -201,13 +266,17 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=0.3)
     options.add_argument("--checks", default="memory,races,init,sync,all")
     options.add_argument("--json", action="store_true")
+    options.add_argument("--oclgrind", action="store_true")
     options.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.measure:
-        measure(given.part, given.seconds, given.checks.split(","), given.json)
+        measure(given.part, given.seconds, given.checks.split(","), given.json, given.oclgrind)
         return 0
     if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode != 0:
         print("not measured without NumPy (python3-numpy)")
+        return SKIPPED
+    if given.oclgrind and shutil.which("oclgrind-kernel") is None:
+        print("Oclgrind is not there (oclgrind)")
         return SKIPPED
     python = given.smelt.resolve().parents[1] / "python"
     with tempfile.TemporaryDirectory() as scratch:

@@ -238,7 +238,8 @@ struct Rival {
   std::vector<double> rounds;
 };
 
-void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl, Halves& halves, size_t rounds) {
+void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl, Halves& halves, unsigned threads,
+             size_t rounds) {
   // Ours
   const auto pipeline = must(must(library->function(one.name))->pipeline());
   const auto encoder = must(loader::Encoder::create(library->device()));
@@ -288,6 +289,9 @@ void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl,
              rivals.size() > 2 ? fmt::format("{:.1f}", least(rivals[2].rounds)) : "-", ratio(1),
              rivals.size() > 2 ? ratio(2) : "-");
   std::fflush(stdout);
+  if (threads == 1) record(fmt::format("loop.{}", one.name), "us", least(rivals[0].rounds), least(rivals[1].rounds));
+  if (threads == 1 && rivals.size() > 2)
+    record(fmt::format("pocl.{}", one.name), "us", least(rivals[0].rounds), least(rivals[2].rounds));
 }
 
 int run(unsigned threads, size_t rounds, std::string_view only) {
@@ -300,7 +304,7 @@ int run(unsigned threads, size_t rounds, std::string_view only) {
   fmt::print("{:11} {:>9} {:>9} {:>9}   {:>11}   {:>11}\n", "fastest, us", "smelt", "loop", "PoCL", "smelt/loop",
              "smelt/PoCL");
   for (const Case& one : cases())
-    if (only.empty() || one.name == only) measure(one, library, opencl.get(), halves, rounds);
+    if (only.empty() || one.name == only) measure(one, library, opencl.get(), halves, threads, rounds);
   return 0;
 }
 

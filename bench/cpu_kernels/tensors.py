@@ -20,6 +20,9 @@ import tempfile
 import time
 from typing import Any
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from processes import record  # noqa: E402
+
 SKIPPED = 77
 SIZE = 512
 SOURCE = """
@@ -114,6 +117,7 @@ def measure(folder: pathlib.Path, seconds: float) -> int:
                         one_way()
                         least[i] = min(least[i], (time.process_time_ns() - start) / 1e3)
                 share = 100 * least[1] / least[0]
+                record(f"tensors.{way}_{kind}{turned}", "us", least[0], least[1])
                 print(f"{way + '_' + kind + turned:20} {least[0]:10.1f} {least[1]:10.1f}  {share:3.0f} %", flush=True)
     return 0
 

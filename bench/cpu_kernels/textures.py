@@ -19,6 +19,9 @@ import sys
 import time
 from typing import Any
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from processes import record  # noqa: E402
+
 SKIPPED = 77
 WIDTH, HEIGHT = 1280, 720
 REACH, SIGMA = 6, 2.0
@@ -109,6 +112,8 @@ def measure(threads: int, part: str, seconds: float) -> None:
                 began = clock()
                 way()
                 least[i] = min(least[i], (clock() - began) / 1000)
+        if threads == 1:
+            record(f"textures.{name}", "us", least[0], least[1])
         print(f"{name:24} {least[0]:10.1f} {least[1]:10.1f} {least[0] / least[1]:6.2f}", flush=True)
 
 

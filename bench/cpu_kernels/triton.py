@@ -23,6 +23,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from processes import record  # noqa: E402
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = pathlib.Path(os.environ.get("SMELT_SHARED", SOURCE / "../shared")) / "data/triton-3.6.0/hip-gfx1100"
 SKIPPED = 77
@@ -130,6 +133,8 @@ def row(smelt: Any, np: Any, torch: Any, case: Case, package: pathlib.Path, thre
         print(f"{case.kernel}: RESULTS DIFFER by {apart} of {largest}")
     least = fastest(ways, time.process_time_ns if threads == 1 else time.perf_counter_ns, seconds)
     rivals = "".join(f" {them:10.1f} {least[0] / them:6.2f}" for them in least[1:])
+    if threads == 1:
+        record(f"triton.{case.kernel}", "us", least[0], least[1])
     print(f"{case.kernel:12} {case.shape:40} {least[0]:10.1f}{rivals}", flush=True)
 
 

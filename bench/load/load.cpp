@@ -149,6 +149,9 @@ void measure(const Subject& subject, size_t rounds) {
                  least(inside[way]) / least(inside["hash"]), subject.compile * 1e6 / time);
     fmt::print("\n");
   };
+  if (subject.kernels > 1)
+    for (const char* way : {"open", "call", "all"})
+      record(fmt::format("load.{}", way), "us", median(inside[way]), median(inside["hash"]));
   row("read and hash what the loader reads", "hash");
   row("load: every kernel known by name", "open");
   row("load, and the first kernel has run", "call");

@@ -20,7 +20,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
-from processes import environment_of, forget, least, python_of, run  # noqa: E402
+from processes import environment_of, forget, least, python_of, record, run  # noqa: E402
 
 LOAD = """
 import smelt, time, sys
@@ -96,10 +96,31 @@ def hits(build: pathlib.Path, folder: pathlib.Path, environment: dict[str, str],
         environment = {**environment, "CCACHE_DIR": str(folder / "ccache")}
         rows.append(("ccache cc -c, a direct hit", ["ccache", "cc", "-c", str(folder / "same.c"), "-o", str(folder / "same.o")]))
     print()
+    clocks = {}
     for name, command in rows:
         run(command, environment)
         clock, processor = least(command, environment, rounds)
+        clocks[name] = clock
         print(f"{name:<30} {clock:7.2f} ms   {processor:7.2f} ms of processor")
+    for row, name in (("hit.compile", "smelt compile, a hit"), ("hit.metal", "metal -c, a hit")):
+        if rival := clocks.get("ccache cc -c, a direct hit"):
+            record(row, "ms", clocks[name], rival)
+
+
+def first_compiles(build: pathlib.Path, folder: pathlib.Path, environment: dict[str, str], rounds: int) -> None:
+    """Metal source with an empty store and an empty folder of precompiled headers, as on a new machine, beside clang on a
+    C file of one line."""
+    source = folder / "first.metal"
+    (folder / "one.c").write_text("int one(int x) { return x; }\n")
+    clocks = []
+    for round in range(rounds):
+        source.write_text((ROOT / "examples" / "saxpy.metal").read_text() + f"// {round}\n")
+        new = {**environment, "SMELT_STORE": str(folder / f"new{round}"), "XDG_CACHE_HOME": str(folder / f"cache{round}")}
+        command = [str(build / "bin" / "smelt"), "compile", str(source), "-o", str(folder / "first.metallib")]
+        clocks.append(run(command, new)[0] * 1e3)
+    clang = least(["clang-19", "-O2", "-c", str(folder / "one.c"), "-o", str(folder / "one.o")], environment, rounds)[0]
+    print(f"{'first Metal compile of a machine':<34} {min(clocks):7.2f} ms; clang-19 -O2 -c of one line {clang:7.2f} ms")
+    record("first.metal", "ms", min(clocks), clang)
 
 
 def main() -> None:
@@ -115,10 +136,17 @@ def main() -> None:
         imported = least([python, "-c", "import smelt"], environment, rounds)
         print(f"python3 -c pass                {nothing[0]:7.2f} ms   {nothing[1]:7.2f} ms of processor")
         print(f"import smelt, over that        {imported[0] - nothing[0]:7.2f} ms   {imported[1] - nothing[1]:7.2f} ms of processor")
+        read = "import hashlib, sys, time; start = time.perf_counter_ns(); "
+        read += "hashlib.sha256(open(sys.argv[1], 'rb').read()).digest(); print(0, time.perf_counter_ns() - start, 0, 0)"
+        hashed = stages([python, "-c", read, package], environment, rounds)[1]
+        print(f"{'Python: read and hash the file':<30} {hashed:7.3f} ms")
         for name, command in (("Python", [python, "-c", LOAD, package]), ("C", [build / "bin" / "bench_start", package, "saxpy"])):
             device, load, pipeline, dispatch = stages([str(word) for word in command], environment, rounds)
+            if name == "Python":
+                record("python.first", "ms", imported[0] - nothing[0] + device + load, hashed)
             print(f"{name + ': load':<30} {device + load:7.3f} ms   pipeline {pipeline:.3f} ms, first dispatch {dispatch:.3f} ms")
         hits(build, pathlib.Path(folder), environment, rounds)
+        first_compiles(build, pathlib.Path(folder), environment, min(rounds, 10))
         whole_processes(build, python, folder, environment, rounds)
 
 

@@ -171,6 +171,7 @@ void hot_get() {
     }));
   }
   const double n = static_cast<double>(keys.size());
+  record("store.hot", "us", median(ours) / n * 1e6, median(copies) / n * 1e6);
   row(1, "hot get with copy, 32 kB / memcpy of the same", median(ours) / median(copies), "<= 1.15x",
       fmt::format("{:.2f} us, {:.2f} us", median(ours) / n * 1e6, median(copies) / n * 1e6));
   row(2, "hot get, verified, 32 kB / bare XXH3-128", median(verified) / median(hashes), "<= 1.15x",
@@ -201,6 +202,7 @@ void slow_path() {
       lmdb.end();
     }));
   }
+  record("store.sqlite", "us", median(ours) / kBurst * 1e6, median(theirs) / kBurst * 1e6);
   row(3, "lookup through SQLite, one transaction / LMDB", median(ours) / median(theirs), "<= 5x",
       fmt::format("{:.2f} us, {:.2f} us; autocommit {:.2f} us", median(ours) / kBurst * 1e6,
                   median(theirs) / kBurst * 1e6, median(single) / kBurst * 1e6));
@@ -284,6 +286,7 @@ void fresh_burst() {
       });
     }));
   }
+  record("store.fresh", "ms", median(ours) * 1e3, median(reused) * 1e3);
   row(5, "500 kernels, fresh process: files, reused buffer / ours", median(reused) / median(ours), ">= 2.5x",
       fmt::format("{:.2f} ms, {:.2f} ms", median(reused) * 1e3, median(ours) * 1e3));
   row(5, "500 kernels, fresh process: files, allocating / ours", median(allocating) / median(ours), ">= 5x",
@@ -320,6 +323,7 @@ void open_and_first() {
       });
     }));
   }
+  record("store.open", "us", median(ours) * 1e6, median(theirs) * 1e6);
   row(6, "open + first get of 32 kB / open, read, close of a file", median(ours) / median(theirs), "<= 2x",
       fmt::format("{:.1f} us, {:.1f} us", median(ours) * 1e6, median(theirs) * 1e6));
 }
@@ -393,6 +397,7 @@ void put_cost() {
     theirs.push_back(timed([&] { files.put(key_of(id), bytes, kMetadata); }));
     lmdb_times.push_back(timed([&] { lmdb.put(key_of(id), bytes); }));
   }
+  record("store.put", "us", median(ours) * 1e6, median(theirs) * 1e6);
   row(8, "put 32 kB, one transaction each: files / ours", median(theirs) / median(ours), ">= 10x",
       fmt::format("{:.0f} us, {:.0f} us; p99 {:.0f}, {:.0f}; LMDB without sync {:.0f} us", median(theirs) * 1e6,
                   median(ours) * 1e6, percentile(theirs, .99) * 1e6, percentile(ours, .99) * 1e6,
@@ -452,6 +457,7 @@ void writers_and_readers() {
     worst.push_back(static_cast<double>(p99) / 1e3);
     std::filesystem::remove_all(folder);
   }
+  record("store.writers", "ms", median(worst), 0);
   row(9, "4 writers + 4 readers: busiest / slowest writer", median(fairness), "<= 3x",
       fmt::format("worst writer p99 {:.1f} ms (aim <= 20); {} reader errors; {:.0f} puts/s, {:.0f} gets/s",
                   median(worst), errors, static_cast<double>(puts) / 5, static_cast<double>(gets) / 5));

@@ -33,6 +33,8 @@ void read_rows(const Library::Data& library, FunctionRows& function) {
     const schema::ArgumentView argument = package.argument(row.arguments.first + i);
     if (argument.unused || argument.conditional) continue;
     const std::optional<BindingClass> kind = class_of(argument.kind);
+    // Which of it a kernel uses may hang on its function constants, and a host then gives no length to the rest.
+    if (kind == BindingClass::threadgroup && row.constants.count != 0) continue;
     if (kind && is_run(*kind) && argument.array_size != 0)
       function.needed[*kind] |= slot_mask(argument.location, argument.array_size);
   }

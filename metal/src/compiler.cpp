@@ -177,7 +177,7 @@ Result<std::shared_ptr<const TranslatedSource>> TranslatedSource::read(const Sou
   with.options.cpu_levels = &wanted;
   with.options.cpu_level_count = 1;
   with.options.checked = checked.bits();
-  if (checked.watches()) with.options.debug_lines = 1;
+  if (checked) with.options.debug_lines = 1;
   const smelt_source source = {kSourceName, request.text.data(), request.text.size()};
   smelt_translated* handle = nullptr;
   if (const smelt_status status = library->translate(library->compiler, &source, 1, &with.options, &handle);

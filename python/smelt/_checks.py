@@ -37,8 +37,3 @@ def _of_words(text: str, where: str) -> int:
             raise smelt.ArgumentError(f"{where} {text!r}: {word!r} is none of memory, races, init, sync, all, none")
         found |= bit
     return found | 1
-
-
-def watches(checks: int) -> bool:
-    """Whether code tells what its threads do, so that lines of the source are worth having."""
-    return checks > 1

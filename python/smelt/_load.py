@@ -234,7 +234,7 @@ def compile_shader(
     on = _session.device(device)
     text = [(filename, source.encode())]
     checks = _checks.bits(checked)
-    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": _checks.watches(checks)}
+    options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": checks != 0}
     if logging:
         options.update(definitions=[_logging.MACRO], targets=[_logging.target()])
     on_cpu = on.kind == "cpu"

@@ -99,14 +99,8 @@ class ResourceError(Error):
     code = "threadgroup_memory_too_large"
 
 
-class BoundsError(Error, IndexError):
-    """Checked mode: a thread went outside a buffer."""
-
-    code = "buffer_bounds"
-
-
 class CheckError(Error):
-    """Checked code that watches its threads found something. ``findings``: all of it, as dicts (docs/guide/races.md)."""
+    """Checked code found something. ``findings``: all of it, as dicts (docs/guide/races.md)."""
 
     code = "data_race"
     findings: list[dict[str, object]] = []
@@ -119,6 +113,12 @@ class CheckError(Error):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.message, self.code, self.subject, self.findings))
+
+
+class BoundsError(CheckError, IndexError):
+    """A thread went outside a buffer."""
+
+    code = "buffer_bounds"
 
 
 class RaceError(CheckError):
@@ -228,6 +228,7 @@ _BY_CODE: dict[str, type[Error]] = {
 
 
 _BY_FINDING: dict[str, type[CheckError]] = {
+    "bounds": BoundsError,
     "race": RaceError,
     "unwritten": UnwrittenError,
     "barrier": DivergenceError,

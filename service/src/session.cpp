@@ -44,9 +44,9 @@ std::vector<aot::FingerprintField> extras(const Request& request, const std::vec
   return fields;
 }
 
-/// Code that watches its threads says where in the source they are.
+/// Checked code says where in the source its threads are.
 bool wants_lines(const Request& request) {
-  return request.checked.watches() && !request.options.debug_lines;
+  return request.checked && !request.options.debug_lines;
 }
 Request with_lines(Request request) {
   request.options.debug_lines = true;

@@ -123,6 +123,11 @@ ONE_TYPE = [
      "struct Big { uint v[24]; }; threadgroup Big m[64]; Big p; for (uint k = 0; k < @; ++k) p.v[k] = a[i] + k; m[t] = p;"
      f" {WAIT} b[i] = m[63 - t].v[(a[i] + 23) % 24];"),
     ("unset_choice", "unwritten", "", f"m[t] = i; {WAIT}", f"{SOME} @ if (m[t] > 5) b[i] = 1;"),
+    # Zero times anything is zero, if it is a number: bytes are.
+    ("times_zero", "unwritten", "1", "a[i]", f"{SOME} b[i] = m[t] * (@);"),
+    ("bytes_times_zero", "unwritten", "1", "a[i]",
+     "uchar p[4]; if (a[i] == 7) for (uint k = 0; k < 4; ++k) p[k] = k; float x = 0, y = @;"
+     " for (uint k = 0; k < 4; ++k) x += y * float(p[k]); b[i] = uint(x);"),
     ("unset_index", "unwritten", "", f"m[t] = i; {WAIT}", f"{SOME} @ b[(m[t] & 3) * 64 + t] = 1;"),
     ("unset_counter", "unwritten", "", "if (t == 0) m[0] = 0;",
      f"threadgroup uint m[1]; @ {WAIT} atomic_fetch_add_explicit((threadgroup atomic_uint*)m, 1u, memory_order_relaxed);"

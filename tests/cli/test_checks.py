@@ -183,6 +183,80 @@ kernel void %s(device float* out [[buffer(0)]], device const float* in [[buffer(
         self.assertIn("checks other things", result.stderr.decode())
 
 
+class BoundsTest(CheckTest):
+    """An access outside of memory is a finding as others are."""
+
+    OUTSIDE = """#include <metal_stdlib>
+using namespace metal;
+kernel void copy(device const float* in [[buffer(0)]], device float* out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+  float x = in[i];
+  out[i] = x;
+}
+kernel void shared_sum(device float* out [[buffer(0)]], uint t [[thread_position_in_threadgroup]]) {
+  threadgroup float sums[32];
+  sums[t] = 1;
+  if (t == 0) out[9] = sums[1];
+}
+"""
+    MEMORY = "--checked=memory"
+
+    def test_the_report_has_its_line(self):
+        package = self.package(self.OUTSIDE, self.MEMORY)
+        launch = ("--threads", 40, "--group", 32, "f32[36]", "f32[64]")
+        found = self.findings(package, "copy", *launch, checked=self.MEMORY)
+        self.assertEqual([(one["kind"], one["memory"], one["element"]) for one in found], [("bounds", "buffer 0 'in'", 36)])
+        first = found[0]["first"]
+        self.assertTrue(first["place"].endswith("kernels.metal:4:13"), first["place"])
+        self.assertEqual((first["thread"], first["group"]), ([36, 0, 0], [1, 0, 0]))
+        self.assertIn("reads 4 bytes at offset 144 (index 36)", first["does"])
+        result = smelt("run", self.MEMORY, package, "copy", *launch, environment=self.environment)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(
+            result.stderr.decode(),
+            r"kernel 'copy': thread \(36, 0, 0\) reads 4 bytes .* which has 144 bytes, at .*kernels.metal:4:13",
+        )
+
+    def test_with_what_else_is_found(self):
+        package = self.package(self.OUTSIDE)
+        launch = ("--threads", 32, "--group", 32, "f32[4]")
+        found = self.findings(package, "shared_sum", *launch)
+        self.assertEqual([one["kind"] for one in found], ["bounds", "race"])
+        result = smelt("run", ALL, package, "shared_sum", *launch, environment=self.environment)
+        self.assertRegex(result.stderr.decode(), r"2 findings\n  thread \(0, 0, 0\) writes 4 bytes .*\n  race on")
+
+    def test_suppressed(self):
+        package = self.package(self.OUTSIDE, self.MEMORY)
+        known = self.folder / "known"
+        known.write_text("bounds copy *kernels.metal:4:*\n")
+        result = smelt("run", self.MEMORY, package, "copy", "--threads", 40, "f32[36]", "f32[64]",
+                       environment={**self.environment, "SMELT_CHECK_SUPPRESSIONS": str(known)})  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+
+    def test_without_lines(self):
+        source = self.folder / "kernels.metal"
+        source.write_text(self.OUTSIDE)
+        library = self.folder / "kernels.metallib"
+        self.assertEqual(smelt("compile", source, "-o", library, environment=self.environment).returncode, 0)
+        found = self.findings(library, "copy", "--threads", 40, "f32[36]", "f32[64]", checked=self.MEMORY)
+        self.assertRegex(found[0]["first"]["place"], r"^AIR line \d+$")
+
+    def test_what_runs_on_after_a_wrong_read_ends_at_the_limit(self):
+        """The loop's count comes out of no buffer, so it is none that its author meant."""
+        package = self.package("""#include <metal_stdlib>
+using namespace metal;
+kernel void fill(device uint* out [[buffer(0)]], constant ulong* count [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+  for (ulong k = 1; k != count[i + 1]; ++k) out[(k * k) & 63] += uint(k);
+}
+""", self.MEMORY)  # fmt: skip
+        for go_on in ("0", "1"):
+            result = smelt("run", self.MEMORY, package, "fill", "--threads", 1, "u32[64]", "u64[1]",
+                           environment={**self.environment, "SMELT_LAUNCH_LIMIT": "0.5", "SMELT_CHECK_CONTINUE": go_on})  # fmt: skip
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn("limit of 0.5 s", result.stderr.decode())
+            if go_on == "0":
+                self.assertIn("reads 8 bytes at offset 8", result.stderr.decode())
+
+
 class OrderTest(CheckTest):
     LUCK = """#include <metal_stdlib>
 using namespace metal;

@@ -103,7 +103,7 @@ class Bounds(unittest.TestCase):
             with self.assertRaises(smelt.BoundsError) as raised:
                 library.copy(x, short)
             texts.append(str(raised.exception))
-        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[0] + ", at source.metal:4:101", texts[1])  # checked code knows its line
 
     def test_a_crash_says_which_kernel_it_was(self):
         code = f"""

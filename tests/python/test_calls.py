@@ -197,6 +197,30 @@ class Memory(unittest.TestCase):
             library().reverse(x, group_size=64)
         self.assertEqual(raised.exception.code, "argument_mismatch")
 
+    def test_length_that_a_function_constant_decides(self):
+        """A host gives threadgroup memory no length when the constants say that the kernel does not use it."""
+        text = """#include <metal_stdlib>
+        using namespace metal;
+        constant bool by_tile [[function_constant(0)]];
+        kernel void twice(device int* x, threadgroup int* tile [[threadgroup(0)]], threadgroup int* more [[threadgroup(1)]],
+                          uint i [[thread_position_in_grid]], uint t [[thread_position_in_threadgroup]]) {
+          threadgroup int own[64];
+          own[t] = x[i];
+          if (by_tile) { tile[t] = x[i]; more[t] = 1; threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = tile[t] + own[t]; }
+          else x[i] = 2 * own[t];
+        }"""
+        for checked in (None, "memory"):
+            made = smelt.compile_shader(text, device="cpu", checked=checked)
+            x = array.array("i", range(128))
+            smelt.specialize(made, "twice", {0: False})(x, group_size=64)
+            smelt.specialize(made, "twice", {0: True})(x, group_size=64, threadgroup_memory={0: 256, 1: 256})
+            self.assertEqual(list(x), [4 * i for i in range(128)])
+        with self.assertRaises(smelt.BoundsError) as raised:
+            smelt.specialize(made, "twice", {0: True})(x, group_size=64, threadgroup_memory={0: 256})
+        self.assertIn("threadgroup 1 'more', which has 0 bytes", str(raised.exception))
+        if not smelt.is_pure:
+            self.assertEqual(raised.exception.findings[0]["kind"], "bounds")
+
     def test_arguments_do_not_stay_for_the_next_call(self):
         x = array.array("f", [1])
         library().saxpy(x, x, 1.0)

@@ -119,7 +119,9 @@ class KernelCompiler {
                                                              .keep_lane_functions = may_go_by_lanes(),
                                                              .keep_lines = list_}));
     SMELT_TRY_VOID(check("making the work item"));
-    const bool endless = may_go_on(*module_);
+    // A read outside of a buffer gives zero, and what it was to count to may be anything then.
+    const auto ended = options_.checked ? EndedLoops::long_ones : EndedLoops::uncounted;
+    const bool endless = options_.checked || may_go_on(*module_);
     // Checked code says it of each access, and goes on.
     const std::vector<SureReach> reaches =
         bool(options_.checked) ? std::vector<SureReach>() : find_sure_reach(prepared.item);
@@ -139,7 +141,7 @@ class KernelCompiler {
     inline_array_holders(*module_, entry);
     keep_whole_registers(*module_, options_.level);
     optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted, options_.effort);
-    if (endless) end_at_back_edges(*module_, entry);
+    if (endless) end_at_back_edges(*module_, entry, ended);
     return_at_unreachable(*module_);
     outline_long_code(entry);
     SMELT_TRY(const uint32_t fixed_bytes,
@@ -171,8 +173,8 @@ class KernelCompiler {
     result.row.method = driven.method;
     if (binds_handles(info)) result.row.oldest = schema::kCpuSliceWithTextures;
     if (tensors_) result.row.oldest = schema::kCpuSliceWithTensors;
-    if (options_.checked.watches()) result.row.oldest = schema::kCpuSliceThatWatches;
     if (tables_) result.row.oldest = schema::kCpuSliceWithTables;
+    if (options_.checked) result.row.oldest = schema::kCpuSliceWithPlaces;
     result.code = std::move(code.bytes);
     result.seconds.generate = lap();
     return result;
@@ -195,7 +197,7 @@ class KernelCompiler {
     SMELT_TRY_VOID(bind_function_tables(*module_, options_.visible));
     install_diagnostics(*kernel_module_.context, first_error_);
     const bool has_lines = module_->debug_compile_units_begin() != module_->debug_compile_units_end();
-    if (list_ || (options_.checked.watches() && !has_lines)) {
+    if (list_ || (options_.checked && !has_lines)) {
       llvm::StripDebugInfo(*module_);
       locate_in_listing(*module_, list_module(*module_));
     }

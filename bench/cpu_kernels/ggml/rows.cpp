@@ -128,6 +128,7 @@ void measure(GgmlCase& one, const loader::LibraryRef& library, unsigned threads,
     graph.pause();
     if (with_blas) time(sgemm, [&] { blas->run(one.product); });
   }
+  if (threads == 1) record(fmt::format("ggml.{}", one.name), "us", ours, ggml);
   fmt::print("{:23} {:39} {:10.1f} {:10.1f} {:6.2f}", one.name, one.shape, ours, ggml, ours / ggml);
   if (with_blas) fmt::print("   sgemm {:.1f}: {:.0f} % of its speed", sgemm, 100 * sgemm / ours);
   fmt::print("\n");

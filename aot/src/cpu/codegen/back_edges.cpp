@@ -24,6 +24,8 @@ namespace {
 
 /// A count that is known, and larger than this many bits hold, is as good as none.
 constexpr unsigned kMostBits = 36;
+/// A constant count of so many bits is over at once.
+constexpr unsigned kFewBits = 16;
 
 bool is_few(const llvm::SCEV* count) {
   const auto* fixed = llvm::dyn_cast<llvm::SCEVConstant>(count);
@@ -46,6 +48,10 @@ class Counts {
   bool is_counted(const llvm::Loop& loop) {
     const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop);
     return !llvm::isa<llvm::SCEVCouldNotCompute>(count) && is_few(count);
+  }
+  bool is_short(const llvm::Loop& loop) {
+    const auto* fixed = llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getBackedgeTakenCount(&loop));
+    return fixed != nullptr && fixed->getAPInt().getActiveBits() <= kFewBits;
   }
   /// Or would be if its counter did not wrap around, nor its step was zero: it ends when something that goes one way
   /// all the time has reached something that stays.
@@ -95,11 +101,11 @@ class Counts {
 using Edges = llvm::SmallVector<std::pair<llvm::BasicBlock*, llvm::BasicBlock*>>;
 
 /// From the ends of loops to their beginnings.
-Edges edges_to_watch(llvm::Function& function) {
+Edges edges_to_watch(llvm::Function& function, EndedLoops which) {
   Counts counts(function);
   Edges edges;
   for (llvm::Loop* loop : counts.loops()) {
-    if (counts.is_counted(*loop)) continue;
+    if (which == EndedLoops::uncounted ? counts.is_counted(*loop) : counts.is_short(*loop)) continue;
     llvm::SmallVector<llvm::BasicBlock*> latches;
     loop->getLoopLatches(latches);
     for (llvm::BasicBlock* latch : latches) edges.push_back({latch, loop->getHeader()});
@@ -164,13 +170,13 @@ bool may_go_on(llvm::Module& module) {
   return false;
 }
 
-void end_at_back_edges(llvm::Module& module, llvm::Function& entry) {
+void end_at_back_edges(llvm::Module& module, llvm::Function& entry, EndedLoops which) {
   // Who has such a loop, and whoever calls one of those.
   std::map<llvm::Function*, Edges> watched;
   llvm::SmallVector<llvm::Function*> work;
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    Edges edges = edges_to_watch(function);
+    Edges edges = edges_to_watch(function, which);
     if (edges.empty()) continue;
     watched[&function] = std::move(edges);
     work.push_back(&function);

@@ -3,6 +3,8 @@
 // launch is to end (smelt_cpu_fault::claimed is SMELT_CPU_LAUNCH_ENDS), and then the code returns.
 #pragma once
 
+#include <cstdint>
+
 namespace llvm {
 class Function;
 class Module;
@@ -15,8 +17,14 @@ namespace smelt::aot::cpu {
 /// 3 % longer.
 bool may_go_on(llvm::Module& module);
 
+/// Which loops look.
+enum class EndedLoops : uint8_t {
+  uncounted,  ///< not those whose count is known when they begin: they end, if late
+  long_ones,  ///< all but those of a small constant count. For checked code, where a count may come of a wrong read
+};
+
 /// Last of all, so that no optimiser is in its way; for those of which may_go_on() was true. `entry` has the dispatch
-/// block as its first parameter. Loops whose count is known when they begin stay as they are: they end, if late.
-void end_at_back_edges(llvm::Module& module, llvm::Function& entry);
+/// block as its first parameter.
+void end_at_back_edges(llvm::Module& module, llvm::Function& entry, EndedLoops which);
 
 }  // namespace smelt::aot::cpu

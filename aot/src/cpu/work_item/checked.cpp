@@ -14,6 +14,7 @@
 #include "cpu/work_item/pointer_shadows.hpp"
 #include "cpu/work_item/recursion.hpp"
 #include "cpu/work_item/texel_access.hpp"
+#include "cpu/work_item/watch_calls.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -94,7 +95,8 @@ class AccessGuard {
                    .is_write = range.is_write});
   }
 
-  void run_only_when(llvm::Instruction& access, llvm::Value* ok, const Fault& fault) {
+  void run_only_when(llvm::Instruction& access, llvm::Value* ok, Fault fault) {
+    fault.place = place(access);
     llvm::Instruction* then = nullptr;
     llvm::Instruction* otherwise = nullptr;
     llvm::SplitBlockAndInsertIfThenElse(ok, &access, &then, &otherwise);
@@ -110,6 +112,8 @@ class AccessGuard {
     value->addIncoming(&access, then->getParent());
     value->addIncoming(llvm::Constant::getNullValue(access.getType()), otherwise->getParent());
   }
+
+  llvm::Value* place(const llvm::Instruction& access) { return place_text(*function_.getParent(), place_of(access)); }
 
   void guard(llvm::Instruction& access, const Range& range) {
     llvm::IRBuilder<> builder(&access);
@@ -152,7 +156,7 @@ class AccessGuard {
     if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call))
       return intrinsic->isAssumeLikeIntrinsic() ? Result<void>() : unknown(callee.getName());
     if (callee.getName() == kLogHelper) return guard_log(call);
-    if (callee.getName() == kFaultHelper || is_recursive_symbol(callee.getName()))
+    if (is_fault_helper(callee.getName()) || is_recursive_symbol(callee.getName()))
       return {};  // check_recursion: it takes no pointers
     if (const auto texel = texel_access(call)) return guard_texel(call, *texel);
     if (stays_in_textures(call)) return {};
@@ -239,7 +243,8 @@ class AccessGuard {
                   .offset = field(i64_, kTensorStrayAt),
                   .bytes = report.getInt64(1),
                   .position = position_,
-                  .is_write = llvm::cast<llvm::ConstantInt>(call.getArgOperand(kIsWrite))->isOne()});
+                  .is_write = llvm::cast<llvm::ConstantInt>(call.getArgOperand(kIsWrite))->isOne(),
+                  .place = place(call)});
   }
 
   static tl::unexpected<Error> unknown(llvm::StringRef what) {

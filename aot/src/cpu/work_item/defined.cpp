@@ -78,6 +78,7 @@ void freeze_private(llvm::LoadInst& load) {
   if (load.getPointerAddressSpace() != 0 || load.use_empty()) return;
   llvm::IRBuilder<> builder(load.getNextNode());
   auto* frozen = llvm::cast<llvm::Instruction>(builder.CreateFreeze(&load));
+  frozen->setMetadata(kPrivateLoadMetadata, llvm::MDNode::get(load.getContext(), {}));
   load.replaceUsesWithIf(frozen, [&](const llvm::Use& use) { return use.getUser() != frozen; });
 }
 

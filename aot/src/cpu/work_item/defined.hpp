@@ -18,6 +18,9 @@ namespace smelt::aot::cpu {
 /// at `dispatch` are ours and stay. An error for memory whose bits have no bytes (arrays of single bits).
 Result<void> define_behaviour(llvm::Function& function, const llvm::Value* dispatch);
 
+/// On what is frozen since it was loaded from memory of the thread's own.
+inline constexpr char kPrivateLoadMetadata[] = "smelt.private_load";
+
 /// Whether it is a load of our own from the dispatch block, or from memory that one leads to.
 bool reads_dispatch(const llvm::Value* value, const llvm::Value* dispatch);
 

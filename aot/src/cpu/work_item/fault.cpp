@@ -8,14 +8,21 @@
 namespace smelt::aot::cpu {
 namespace {
 
-/// void fault(dispatch, object, offset, bytes, x, y, z, is_write)
-llvm::Function* fault_function(llvm::Module& module) {
-  if (llvm::Function* known = module.getFunction(kFaultHelper)) return known;
+constexpr char kFaultHelper[] = "smelt.fault";
+constexpr char kFaultHelperWithPlace[] = "smelt.fault.at";
+
+/// void fault(dispatch, object, offset, bytes, x, y, z, is_write), and `place` behind that: the record of older loaders
+/// has no room for it, so code that is not checked does not write it.
+llvm::Function* fault_function(llvm::Module& module, bool has_place) {
+  const char* const name = has_place ? kFaultHelperWithPlace : kFaultHelper;
+  if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::LLVMContext& context = module.getContext();
   auto* pointer = llvm::PointerType::get(context, 0);
   auto* i32 = llvm::Type::getInt32Ty(context);
   auto* i64 = llvm::Type::getInt64Ty(context);
-  auto* function = make_cold_helper(module, kFaultHelper, {pointer, i32, i64, i64, i32, i32, i32, i32});
+  llvm::SmallVector<llvm::Type*> parameters{pointer, i32, i64, i64, i32, i32, i32, i32};
+  if (has_place) parameters.push_back(pointer);
+  auto* function = make_cold_helper(module, name, parameters);
   auto* look = llvm::BasicBlock::Create(context, "look", function);
   auto* claim = llvm::BasicBlock::Create(context, "claim", function);
   auto* write = llvm::BasicBlock::Create(context, "write", function);
@@ -38,6 +45,7 @@ llvm::Function* fault_function(llvm::Module& module) {
   put(3, offsetof(smelt_cpu_fault, bytes));
   for (unsigned i = 0; i < 3; ++i) put(4 + i, offsetof(smelt_cpu_fault, position) + 4 * i);
   put(7, offsetof(smelt_cpu_fault, is_write));
+  if (has_place) put(8, offsetof(smelt_cpu_fault, place));
   builder.CreateBr(done);
   builder.SetInsertPoint(done);
   builder.CreateRetVoid();
@@ -45,6 +53,10 @@ llvm::Function* fault_function(llvm::Module& module) {
 }
 
 }  // namespace
+
+bool is_fault_helper(llvm::StringRef name) {
+  return name == kFaultHelper || name == kFaultHelperWithPlace;
+}
 
 llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters) {
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
@@ -55,10 +67,11 @@ llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llv
 }
 
 void report_fault(llvm::IRBuilder<>& builder, llvm::Value* dispatch, const Fault& fault) {
-  llvm::Function* function = fault_function(*builder.GetInsertBlock()->getModule());
+  llvm::Function* function = fault_function(*builder.GetInsertBlock()->getModule(), fault.place != nullptr);
   llvm::SmallVector<llvm::Value*> operands{dispatch, fault.object, fault.offset, fault.bytes};
   operands.append(fault.position.begin(), fault.position.end());
   operands.push_back(builder.getInt32(fault.is_write ? 1 : 0));
+  if (fault.place != nullptr) operands.push_back(fault.place);
   for (size_t i = 0; i < operands.size(); ++i)
     if (operands[i] == nullptr) operands[i] = llvm::Constant::getNullValue(function->getArg(i)->getType());
   builder.CreateCall(function, operands);

@@ -9,8 +9,8 @@
 
 namespace smelt::aot::cpu {
 
-/// The function that fills it.
-inline constexpr char kFaultHelper[] = "smelt.fault";
+/// Whether it is a function that fills it.
+bool is_fault_helper(llvm::StringRef name);
 
 /// An empty internal function that returns nothing and is rarely called; the code of its callers stays small.
 llvm::Function* make_cold_helper(llvm::Module& module, llvm::StringRef name, llvm::ArrayRef<llvm::Type*> parameters);
@@ -22,6 +22,7 @@ struct Fault {
   llvm::Value* bytes = nullptr;            ///< i64
   std::array<llvm::Value*, 3> position{};  ///< i32
   bool is_write = false;
+  llvm::Value* place = nullptr;  ///< pointer to a text, of checked code: smelt_cpu_fault::place
 };
 
 /// A call at the builder's place. `dispatch` points to the dispatch block.

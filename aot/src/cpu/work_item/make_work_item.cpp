@@ -67,8 +67,8 @@ class Maker {
     if (options_.checked.watches()) {
       watch_threads(result_.item, options_.checked, threadgroup_objects_);
       if (options_.checked.has(Check::init)) watch_values(result_.item, target);
-      if (!options_.keep_lines) llvm::StripDebugInfo(module_);
     }
+    if (options_.checked && !options_.keep_lines) llvm::StripDebugInfo(module_);
     simplify_and_unroll(*function_, target);
     undo_matrix_views(*function_);
     result_.constants_bytes = constants.bytes;
@@ -384,7 +384,7 @@ void describe_sites(WorkItem& item) {
 
 Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& info, llvm::TargetMachine& target,
                                       const PrepareOptions& options) {
-  SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || options.checked.watches()));
+  SMELT_TRY_VOID(adopt_target(module, target, options.keep_lines || bool(options.checked)));
   SMELT_TRY_VOID(keep_recursion(module));
   if (!options.checked) keep_long_functions(module);  // checked code knows the bounds of what the kernel itself has
   if (options.checked.has(Check::init) && has_tensors(module))

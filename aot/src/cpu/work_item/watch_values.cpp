@@ -18,6 +18,8 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Instrumentation/MemorySanitizer.h"
 
+#include <set>
+
 namespace smelt::aot::cpu {
 namespace {
 
@@ -46,6 +48,7 @@ class ValueWatcher {
     if (has_matrices()) return;
     expand_memory();
     mark_decisions();
+    know_zero_products();
     for (llvm::Argument& argument : function_.args()) argument.addAttr(llvm::Attribute::NoUndef);
     sanitise();
     thread_ = thread_index(item_);
@@ -90,6 +93,46 @@ class ValueWatcher {
     decisions_.push_back(call);
   }
 
+  /// Whether zero times it is zero, whatever it is. Floating-point values that nobody has written may be no numbers;
+  /// those made of integers are, but of large ones half has none.
+  static bool is_finite(const llvm::Value* value) {
+    if (value->getType()->isIntOrIntVectorTy()) return true;
+    const auto* cast = llvm::dyn_cast<llvm::CastInst>(value);
+    if (cast == nullptr || !llvm::isa<llvm::UIToFPInst, llvm::SIToFPInst>(cast)) return false;
+    constexpr unsigned kBitsOfHalf = 15;
+    return !value->getType()->getScalarType()->isHalfTy() || cast->getSrcTy()->getScalarSizeInBits() <= kBitsOfHalf;
+  }
+
+  /// MemorySanitizer knows of constants alone that zero times anything is zero. So a product becomes a choice of
+  /// itself, which counts as written where a factor is zero. After mark_decisions, which looks at what is frozen.
+  void know_zero_products() {
+    std::vector<llvm::BinaryOperator*> products;
+    for (llvm::Instruction& instruction : llvm::instructions(function_))
+      if (auto* product = llvm::dyn_cast<llvm::BinaryOperator>(&instruction))
+        if (product->getOpcode() == llvm::Instruction::Mul || product->getOpcode() == llvm::Instruction::FMul)
+          products.push_back(product);
+    for (llvm::BinaryOperator* product : products) {
+      llvm::Value* const factors[] = {product->getOperand(0), product->getOperand(1)};
+      if (llvm::any_of(factors, [](const llvm::Value* one) { return llvm::isa<llvm::Constant>(one); })) continue;
+      llvm::IRBuilder<> builder(product->getNextNode());
+      builder.SetCurrentDebugLocation(product->getDebugLoc());
+      std::set<const llvm::User*> ours;
+      llvm::Value* choice = product;
+      for (unsigned i = 0; i < 2; ++i) {
+        if (!is_finite(factors[1 - i])) continue;
+        llvm::Value* const zero = llvm::Constant::getNullValue(product->getType());
+        const bool is_float = product->getType()->isFPOrFPVectorTy();
+        llvm::Value* const is_zero =
+            is_float ? builder.CreateFCmpOEQ(factors[i], zero) : builder.CreateICmpEQ(factors[i], zero);
+        auto* const known = llvm::cast<llvm::Instruction>(builder.CreateFreeze(product));
+        choice = builder.CreateSelect(is_zero, known, choice);
+        ours.insert(known);
+        ours.insert(llvm::cast<llvm::User>(choice));
+      }
+      product->replaceUsesWithIf(choice, [&](const llvm::Use& use) { return !ours.contains(use.getUser()); });
+    }
+  }
+
   /// Whether all that becomes of a value is that other lanes may get it: it decides nothing before one of them uses it,
   /// and what SIMD-group operations give counts as written.
   static bool goes_to_other_lanes(const llvm::FreezeInst& freeze) {
@@ -118,9 +161,9 @@ class ValueWatcher {
           decides(*atomic, held);
         }
       } else if (auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(&instruction)) {
-        // Loads of private arrays are frozen as they are; their addresses are known to the loader now, so that nobody
-        // can take their bytes for anything he likes.
-        if (llvm::isa<llvm::LoadInst>(freeze->getOperand(0))) {
+        // What is loaded of private arrays is frozen as it is; their addresses are known to the loader now, so that
+        // nobody can take their bytes for anything he likes.
+        if (freeze->hasMetadata(kPrivateLoadMetadata)) {
           freeze->replaceAllUsesWith(freeze->getOperand(0));
           freeze->eraseFromParent();
         } else if (!goes_to_other_lanes(*freeze)) {

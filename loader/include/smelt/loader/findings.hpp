@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What code that watches its threads (checked: races, init, sync) has found. docs/guide/races.md.
+// What checked code has found: accesses outside of memory, and what code that watches its threads (races, init, sync)
+// knows. docs/guide/races.md.
 #pragma once
 
 #include "smelt/base/result.hpp"
@@ -28,6 +29,7 @@ struct Finding {
     unwritten,   ///< an unwritten value decides something
     barrier,     ///< not all threads of its scope reach a barrier or an operation of a SIMD group
     lanes,       ///< a lane reads one that does not take part
+    bounds,      ///< a thread reads or writes outside of its memory; the first of a launch
   };
   Kind kind = Kind::race;
   std::string kernel;
@@ -41,7 +43,7 @@ struct Finding {
 
 std::string_view to_string(Finding::Kind kind);
 
-/// Of the last launch that this thread made with code that watches; notes included.
+/// Of the last launch of checked code that this thread made and waited for; notes included.
 const std::vector<Finding>& last_findings();
 
 /// A few lines for people, the first of them whole by itself.

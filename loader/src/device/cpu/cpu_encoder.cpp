@@ -280,6 +280,11 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
     prelude.threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
     scratch_bytes = round_up(scratch_bytes + threadgroup_lengths_[slot], kScratchAlignment);
   }
+  // Of no length: behind everything, where nobody's memory is (kBehindScratch).
+  if (!code.constants.empty())
+    for (size_t slot = 0; slot < prelude.threadgroup_offsets.size(); ++slot)
+      if ((in_use(BindingClass::threadgroup) & slot_mask(slot, 1)) == 0)
+        prelude.threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
   if (scratch_bytes > kMostScratch)
     return fail(Errc::pipeline_failed, "kernel '{}' wants {} bytes of working memory per threadgroup; at most {}",
                 pipeline.name(), scratch_bytes, kMostScratch);
@@ -349,6 +354,7 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
   LogContext log_context{&cpu_, &pipeline};
   const smelt_cpu_services services{&log_context, receive_log, nullptr};
   dispatch.services = &services;
+  if (code.checked) forget_findings();
   if (runs_in_order(code)) return launch_in_order(pipeline, prelude, services, fault);
   float expected = prelude.expected;
 
@@ -441,11 +447,8 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   dispatch.services = &services;
   std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
   if (watcher && pass() != nullptr) watcher->compare(*pass(), barriers(), found);
-  // What a thread did outside of its memory is the first thing to know.
-  auto done = ending.requested() ? Result<void>(ending.error(pipeline)) : outcome(cpu_, pipeline, dispatch, fault);
-  if (!watcher) return done;
-  auto told = tell(pipeline.name(), std::move(found));
-  return done ? told : done;
+  if (ending.requested()) fault.claimed = SMELT_CPU_LAUNCH_ENDS;
+  return outcome(cpu_, pipeline, dispatch, fault, std::move(found));
 }
 
 }  // namespace smelt::loader

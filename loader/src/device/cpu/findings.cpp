@@ -121,6 +121,8 @@ std::string_view to_string(Finding::Kind kind) {
       return "barrier";
     case Finding::Kind::lanes:
       return "lanes";
+    case Finding::Kind::bounds:
+      return "bounds";
   }
   return "";
 }
@@ -130,6 +132,8 @@ const std::vector<Finding>& last_findings() {
 }
 
 std::string text_of(const Finding& finding) {
+  if (finding.kind == Finding::Kind::bounds)
+    return fmt::format("thread {} {}, at {}", position(finding.first.thread), finding.first.does, finding.first.place);
   std::string text = fmt::format("{}", to_string(finding.kind));
   if (!finding.memory.empty()) {
     text += fmt::format(" on {}", finding.memory);
@@ -151,6 +155,10 @@ std::string json_of(const Finding& finding) {
   return text;
 }
 
+void forget_findings() {
+  findings_of_thread.clear();
+}
+
 Result<void> tell(std::string_view kernel, std::vector<Finding> findings) {
   std::erase_if(findings, [](const Finding& finding) {
     return std::any_of(suppressions().begin(), suppressions().end(),
@@ -163,6 +171,12 @@ Result<void> tell(std::string_view kernel, std::vector<Finding> findings) {
                                     [&](const auto& one) { return !is_note(one); });
   if (faults == 0 || goes_on()) return {};
   std::string lines;
+  if (const Finding& only = findings_of_thread.front();
+      findings_of_thread.size() == 1 && only.kind == Finding::Kind::bounds) {
+    auto error = fail(Errc::buffer_bounds, "kernel '{}': {}", kernel, text_of(only));
+    error.value().subject = kernel;
+    return error;
+  }
   for (const Finding& finding : findings_of_thread)
     lines += fmt::format("\n  {}{}", is_note(finding) ? "note: " : "", text_of(finding));
   auto error = fail(Errc::buffer_bounds, "kernel '{}': {} {}", kernel, faults, faults == 1 ? "finding" : "findings");

@@ -10,4 +10,7 @@ namespace smelt::loader {
 /// and gives the launch's error: nothing where there are but notes, or $SMELT_CHECK_CONTINUE is set.
 Result<void> tell(std::string_view kernel, std::vector<Finding> findings);
 
+/// A launch of checked code begins: last_findings() is empty.
+void forget_findings();
+
 }  // namespace smelt::loader

@@ -2,6 +2,8 @@
 // What a launch by itself (cpu_encoder.cpp) and launches side by side (batch.cpp) have in common.
 #pragma once
 
+#include "smelt/loader/findings.hpp"
+
 #include "cpu_device.hpp"
 
 #include <limits>
@@ -59,8 +61,9 @@ tl::unexpected<Error> over_limit(const CpuDevice& device, const CpuPipeline& pip
 tl::unexpected<Error> interrupted(const CpuPipeline& pipeline);
 tl::unexpected<Error> no_scratch(const CpuPipeline& pipeline, uint64_t bytes);
 
-/// What a launch came to that has left this record.
+/// What a launch came to that has left this record. `found`: what a watcher of it knows; told with an access outside of
+/// memory, if there was one.
 Result<void> outcome(const CpuDevice& device, const CpuPipeline& pipeline, const smelt_cpu_dispatch& dispatch,
-                     const smelt_cpu_fault& fault);
+                     const smelt_cpu_fault& fault, std::vector<Finding> found = {});
 
 }  // namespace smelt::loader

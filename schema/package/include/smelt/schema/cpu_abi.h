@@ -126,6 +126,7 @@ struct smelt_cpu_fault {
   uint64_t bytes;        ///< bytes of the access
   uint32_t position[3];  ///< thread_position_in_grid
   uint32_t is_write;
+  const char* place;  ///< checked code of format 8: "FILE:LINE:COLUMN" or "AIR line N"; else null. The code's own
 };
 
 /// smelt_cpu_watch: what an access or a barrier is.
