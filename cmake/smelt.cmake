@@ -92,6 +92,27 @@ function(smelt_drop_unreached target)
   target_link_options(${target} PRIVATE $<IF:$<PLATFORM_ID:Darwin>,LINKER:-dead_strip,LINKER:--gc-sections>)
 endfunction()
 
+# smelt_third_party(NAME TARGET ARCHIVE): the target smelt_NAME, which is TARGET's shared library; in programs with the
+# property SMELT_STATIC it is the archive of that name, where the system has one. A process that is to be over in two
+# milliseconds spends half of one on finding and relocating four libraries.
+function(smelt_third_party name shared archive)
+  add_library(smelt_${name} INTERFACE)
+  find_library(SMELT_ARCHIVE_${name} NAMES ${CMAKE_STATIC_LIBRARY_PREFIX}${archive}${CMAKE_STATIC_LIBRARY_SUFFIX})
+  mark_as_advanced(SMELT_ARCHIVE_${name})
+  if(SMELT_ARCHIVE_${name} AND NOT APPLE)
+    target_link_libraries(smelt_${name} INTERFACE
+      $<IF:$<BOOL:$<TARGET_PROPERTY:SMELT_STATIC>>,${SMELT_ARCHIVE_${name}},${shared}> $<$<BOOL:$<TARGET_PROPERTY:SMELT_STATIC>>:m>)
+  else()
+    target_link_libraries(smelt_${name} INTERFACE ${shared})
+  endif()
+endfunction()
+if(NOT SMELT_LOADER_ONLY)
+  smelt_third_party(sqlite SQLite::SQLite3 sqlite3)
+  smelt_third_party(zstd PkgConfig::zstd zstd)
+  smelt_third_party(xxhash PkgConfig::xxhash xxhash)
+  smelt_third_party(zlib ZLIB::ZLIB z)
+endif()
+
 # smelt_llvm_first(TARGET): of the libraries that a program needs, LLVM's and Clang's stand first. The dynamic linker goes
 # through them in that order for each of the 24,000 symbols that it looks up when such a program starts, and nearly all are in
 # these two: behind seven other libraries, that took 16.8 million instructions instead of 10.7.
