@@ -251,7 +251,9 @@ def measure(part: str, seconds: float, checks: list[str], as_json: bool, with_oc
         for one in checks:
             record(f"checks.{one}.{kernel}", "us", least[one], least[""])
         if with_oclgrind and kernel != "simd_total":
-            line += f" {oclgrind(kernel) / least['']:9.0f}"
+            took = oclgrind(kernel)
+            record(f"checks.oclgrind.{kernel}", "us", took, least[""])
+            line += f" {took / least['']:9.0f}"
         print(line, flush=True)
     means = {one: math.exp(sum(math.log(costs[one]) for costs in all_costs.values()) / len(all_costs)) for one in checks}
     print(f"{'mean':12} {'':8} " + " ".join(f"{means[one]:9.1f}" for one in checks))

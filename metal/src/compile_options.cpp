@@ -39,7 +39,7 @@ SMELT_VALUE(CompileOptions, bool, preserveInvariance, setPreserveInvariance, inv
 SMELT_VALUE(CompileOptions, bool, enableLogging, setEnableLogging, logging)
 SMELT_VALUE(CompileOptions, NS::UInteger, maxTotalThreadsPerThreadgroup, setMaxTotalThreadsPerThreadgroup, threads)
 LanguageVersion CompileOptions::languageVersion() const {
-  return values_of(this).language.value_or(LanguageVersion3_2);
+  return values_of(this).language.value_or(device_model().metal4 ? LanguageVersion4_0 : LanguageVersion3_2);
 }
 void CompileOptions::setLanguageVersion(LanguageVersion version) {
   values_of(this).language = version;
@@ -69,7 +69,7 @@ std::string text_of_macro(const NS::Object* value) {
 Result<SourceRequest> source_request(std::string text, const MTL::CompileOptions* options) {
   SourceRequest request;
   request.text = std::move(text);
-  request.target = kCompileTarget;
+  request.target = device_model().compile_target();
   if (options == nullptr) return request;
   const CompileValues& values = MTL::values_of(options);
   if (values.type != MTL::LibraryTypeExecutable)
@@ -79,8 +79,8 @@ Result<SourceRequest> source_request(std::string text, const MTL::CompileOptions
   if (values.language) {
     const auto version = static_cast<NS::UInteger>(*values.language);
     request.language = Version{static_cast<uint16_t>(version >> 16), static_cast<uint16_t>(version & 0xffff), 0};
-    // The target's system has Metal 3.2.
-    if (*values.language > MTL::LanguageVersion3_2) request.target = "macos26";
+    // macOS 15 has Metal 3.2.
+    if (*values.language > MTL::LanguageVersion3_2 && !device_model().metal4) request.target = "macos26";
   }
   if (values.logging) request.definitions.push_back("SMELT_METAL_LOGGING");  // aot's kLoggingMacro
   if (values.macros) {

@@ -21,8 +21,10 @@ bool DeviceModel::supports(MTL::GPUFamily family) const {
     case MTL::GPUFamilyCommon3:
     case MTL::GPUFamilyMetal3:
       return true;
+    case MTL::GPUFamilyMetal4:
+      return metal4;
     default:
-      return false;  // Metal 4 has an interface of its own, which is not here
+      return false;
   }
 }
 
@@ -33,10 +35,15 @@ const DeviceModel& device_model() {
                                  {9, "Apple M3", "applegpu_g15g"},
                                  {10, "Apple M5", "applegpu_g17g"}};
     const std::string wanted = setting("SMELT_METAL_FAMILY");
-    for (const DeviceModel& one : known)
-      if (wanted == "apple" + std::to_string(one.apple)) return one;
+    for (DeviceModel one : known) {
+      const std::string name = "apple" + std::to_string(one.apple);
+      one.metal4 = one.apple >= 10 && wanted == name + "+metal4";
+      if (wanted == name || one.metal4) return one;
+    }
     if (!wanted.empty())
-      std::fprintf(stderr, "smelt: SMELT_METAL_FAMILY is '%s'; want apple7, apple8, apple9 or apple10. apple9 counts\n",
+      std::fprintf(stderr,
+                   "smelt: SMELT_METAL_FAMILY is '%s'; want apple7, apple8, apple9, apple10 or apple10+metal4. apple9 "
+                   "counts\n",
                    wanted.c_str());
     return known[2];
   }();

@@ -6,6 +6,7 @@
 #include "Metal/Metal.hpp"
 #include "binary_archive.hpp"
 #include "compile_options.hpp"
+#include "device_model.hpp"
 #include "library_object.hpp"
 #include "settings.hpp"
 #include "stored_code.hpp"
@@ -168,7 +169,7 @@ Result<NS::SharedPtr<LibraryObject>> load_library(DeviceObject& device, const lo
     auto library = loader::Library::load(device.loader, bytes, options_for(device));
     if (library) return NS::TransferPtr(new LibraryObject(device, std::move(*library), nullptr));
     // No code for this CPU, or none that may be used: from its Metal library then.
-    auto metallib = metallib_of(bytes, kCompileTarget);
+    auto metallib = metallib_of(bytes, device_model().compile_target());
     if (!metallib) return tl::unexpected(std::move(library).error());
     return load_metallib(device, *metallib);
   }();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts the Apple-built libraries and modules that the tests read: the figures of docs/design/measured.md, "Inputs".
+"""Counts the Apple-built libraries and modules that the tests read: the figures of docs/reference/evidence.md, "Inputs".
 
 A module is a bitcode wrapper of 20 bytes (docs/formats/metallib.md 7) with bitcode in it; two are one when the bitcode is.
 """

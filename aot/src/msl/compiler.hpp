@@ -2,6 +2,8 @@
 // One Clang, set up for Metal. Private to the front end.
 #pragma once
 
+#include "smelt/base/files.hpp"
+
 #include "msl/diagnostics.hpp"
 #include "msl/frontend.hpp"
 
@@ -9,12 +11,16 @@
 #include "clang/Frontend/FrontendAction.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace smelt::aot::msl {
 
 /// The precompiled headers, for one set of language options.
 struct Precompiled {
-  std::string bytes;
+  std::string made;                        ///< here and now,
+  std::shared_ptr<const MappedFile> kept;  ///< or by another, in a file
+  std::string_view bytes;                  ///< of either
 };
 
 /// The source that is precompiled, and where it seems to lie.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program's surroundings: its folder as a bundle, the process, the time.
 #include "Foundation/values.hpp"
+#include "device_model.hpp"
 #include "foundation/made.hpp"
 
 #include <sched.h>
@@ -140,7 +141,7 @@ TimeInterval ProcessInfo::systemUptime() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 OperatingSystemVersion ProcessInfo::operatingSystemVersion() const {
-  return {15, 0, 0};
+  return {smelt::metal::device_model().system(), 0, 0};
 }
 bool ProcessInfo::isOperatingSystemAtLeastVersion(OperatingSystemVersion version) const {
   const OperatingSystemVersion mine = operatingSystemVersion();

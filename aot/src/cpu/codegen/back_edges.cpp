@@ -10,6 +10,7 @@
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/MDBuilder.h"
@@ -49,9 +50,19 @@ class Counts {
     const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop);
     return !llvm::isa<llvm::SCEVCouldNotCompute>(count) && is_few(count);
   }
+  /// Over soon, whatever a kernel reads: loops over the threads of a group, which the launch counts, and small
+  /// constants.
   bool is_short(const llvm::Loop& loop) {
-    const auto* fixed = llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getBackedgeTakenCount(&loop));
-    return fixed != nullptr && fixed->getAPInt().getActiveBits() <= kFewBits;
+    const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop);
+    if (llvm::isa<llvm::SCEVCouldNotCompute>(count)) return false;
+    if (const auto* fixed = llvm::dyn_cast<llvm::SCEVConstant>(count))
+      return fixed->getAPInt().getActiveBits() <= kFewBits;
+    return !llvm::SCEVExprContains(count, [](const llvm::SCEV* part) {
+      const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+      if (unknown == nullptr || llvm::isa<llvm::Argument>(unknown->getValue())) return false;
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(unknown->getValue());
+      return load == nullptr || !load->hasMetadata(llvm::LLVMContext::MD_invariant_load);
+    });
   }
   /// Or would be if its counter did not wrap around, nor its step was zero: it ends when something that goes one way
   /// all the time has reached something that stays.

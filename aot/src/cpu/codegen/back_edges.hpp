@@ -20,7 +20,8 @@ bool may_go_on(llvm::Module& module);
 /// Which loops look.
 enum class EndedLoops : uint8_t {
   uncounted,  ///< not those whose count is known when they begin: they end, if late
-  long_ones,  ///< all but those of a small constant count. For checked code, where a count may come of a wrong read
+  long_ones,  ///< all that count something which the kernel has read: in checked code it may have read what is not
+              ///< there
 };
 
 /// Last of all, so that no optimiser is in its way; for those of which may_go_on() was true. `entry` has the dispatch
