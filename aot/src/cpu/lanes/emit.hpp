@@ -226,6 +226,7 @@ class Emitter {
   // texture_calls.cpp
   void emit_texture_call(llvm::CallInst& call);
   void texture_call_by_lane(llvm::CallInst& call);
+  void texels_in_place(llvm::CallInst& call, llvm::Function& form);
   llvm::Value* texture_row(llvm::Value* operand);
 
   // functions.cpp
@@ -265,6 +266,7 @@ class Emitter {
   llvm::Value* whole_ = nullptr;
   llvm::Value* result_ = nullptr;
   enum class Here : uint8_t { anything, all, not_all };
+  unsigned inline_texels_ = 0;         // reads and writes of textures that are code of their own
   Here here_ = Here::anything;         // what is known of the lanes in the code being made, besides the block's mask
   llvm::BasicBlock* block_ = nullptr;  // of the source, being emitted
 

@@ -20,5 +20,7 @@
 #include "sample.c"
 // It does for many lanes what both do for one.
 #include "texture_lanes.c"
+// It does the most common of that in the kernel's own code.
+#include "texture_near.c"
 // It loads and stores elements as texels.
 #include "tensor.c"

@@ -3,6 +3,8 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -43,6 +45,19 @@ void forget_processor(llvm::Function& function) {
     function.removeFnAttr(attribute);
 }
 
+/// What an inlined function reads of a texture's description, its first argument, stays the same during a launch.
+void trust_description(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* const load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (load == nullptr) continue;
+    llvm::APInt offset(64, 0);
+    const llvm::Value* const base = load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+        function.getParent()->getDataLayout(), offset, true);
+    if (base == function.getArg(0))
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(function.getContext(), {}));
+  }
+}
+
 void make_inlinable(llvm::Function& function) {
   function.setLinkage(llvm::GlobalValue::InternalLinkage);
   function.setDSOLocal(true);
@@ -54,6 +69,7 @@ void make_inlinable(llvm::Function& function) {
   }
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
+  if (function.getName().starts_with("smelt_rt_texels_")) trust_description(function);
 }
 
 }  // namespace
