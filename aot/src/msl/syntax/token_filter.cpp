@@ -93,6 +93,7 @@ void TokenFilter::step() {
   if (const auto added = put_before_.find(at_); added != put_before_.end()) put(added->second, token.getLocation());
   skip_literals();
   if (hardware_variable()) return;
+  refuse_resource_variable();
   const bool opens_attribute = token.is(tok::l_square) && in_[at_ + 1].is(tok::l_square);
   if (opens_attribute && attribute_list()) return;
   if (!learnt_.casts.empty() && cast()) return;

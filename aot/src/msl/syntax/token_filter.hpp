@@ -84,6 +84,7 @@ class TokenFilter {
   void find_array_parameter();
   bool has_function_constant(size_t at) const;
   bool hardware_variable();
+  void refuse_resource_variable();
 
   bool unsupported_word();
 

@@ -360,6 +360,22 @@ bool TokenFilter::hardware_variable() {
   return true;
 }
 
+/// A resource at program scope, since Metal 3.2: `device float* constant x [[buffer(0)]];`. Clang would complain of
+/// something else.
+void TokenFilter::refuse_resource_variable() {
+  const bool at_program_scope = brackets_.empty() || brackets_.back() == Bracket::of_namespace;
+  if (!at_program_scope || !at_statement()) return;
+  for (size_t i = at_; !in_[i].isOneOf(tok::semi, tok::l_brace, tok::l_paren, tok::equal, tok::eof); ++i) {
+    if (in_[i].isNot(tok::l_square) || in_[i + 1].isNot(tok::l_square)) continue;
+    if (!is_word(i + 2, "buffer") && !is_word(i + 2, "texture") && !is_word(i + 2, "sampler")) return;
+    clang::DiagnosticsEngine& engine = preprocessor_.getDiagnostics();
+    engine.Report(in_[i + 2].getLocation(),
+                  engine.getCustomDiagID(clang::DiagnosticsEngine::Error,
+                                         "resources at program scope are not supported: make it a kernel's argument"));
+    return;
+  }
+}
+
 bool TokenFilter::has_function_constant(size_t at) const {
   for (size_t i = at; !in_[i].isOneOf(tok::semi, tok::l_brace, tok::l_paren, tok::equal, tok::eof); ++i)
     if (in_[i].is(tok::l_square) && in_[i + 1].is(tok::l_square) && is_word(i + 2, "function_constant")) return true;
