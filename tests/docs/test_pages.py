@@ -7,10 +7,12 @@ SMELT names the command; without it the command's page is not compared.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -186,6 +188,17 @@ class Names(unittest.TestCase):
                 shown = re.search(r"\| `ctest --preset release -R '(\S+)'` \|$", row)
                 assert shown
                 self.assertTrue([name for name in tests if re.search(shown[1], name)])
+
+
+class Figures(unittest.TestCase):
+    def test_the_page_of_figures_is_made_of_the_figures(self) -> None:
+        sys.path.insert(0, str(ROOT / "bench"))
+        import report
+
+        measured = json.loads(read("docs/design/measured.json"))
+        self.assertEqual(report.page(measured), read("docs/design/measured.md"), "bench/report.py page makes it")
+        known = {row.name for section in report.SECTIONS for row in section.rows}
+        self.assertLessEqual(known, set(measured["rows"]), "scripts/bench measures them")
 
 
 if __name__ == "__main__":

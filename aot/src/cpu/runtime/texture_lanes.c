@@ -15,6 +15,9 @@ typedef float Float8 __attribute__((ext_vector_type(8)));
 #define EACH_OF_8(k) _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 8; ++k)
 #define EACH_OF_4(k) _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 4; ++k)
 
+#define kHigh255th 0x1.010102p-8f
+#define kLow255th -0x1.fdfdfep-33f
+
 typedef enum { kOther, kRgba8, kR8, kRgba16Float, kRgba32Float, kR32Float } Common;
 
 typedef struct {
@@ -71,12 +74,10 @@ RT_INLINE Float8 choose8(Int8 mask, Float8 yes, Float8 no) {
   return (Float8)(((Int8)yes & mask) | ((Int8)no & ~mask));
 }
 
-/// v / 255 for whole v in [0, 255], rounded to nearest: a product, mended by what it leaves.
+/// v / 255 for whole v in [0, 255], rounded to nearest: 1/255 is the sum of two numbers.
 RT_INLINE Word8 unorm8(Word8 v) {
   const Float8 x = __builtin_convertvector((Int8)v, Float8);
-  const Float8 first = x * (1.0f / 255.0f);
-  const Float8 left = __builtin_elementwise_fma((Float8)-255.0f, first, x);
-  return (Word8)__builtin_elementwise_fma(left, (Float8)(1.0f / 255.0f), first);
+  return (Word8)__builtin_elementwise_fma(x, (Float8)kHigh255th, x * kLow255th);
 }
 RT_INLINE Texels of_bytes(const Texture* t, Word8 v) {
   const int swaps = t->order == SMELT_CPU_BGRA;

@@ -38,10 +38,10 @@ RT_INLINE unsigned char* row_of(const Texture* t, Word16 x, Word16 y, u32 on) {
   return t->data + t->level[0].offset + (u64)y0 * t->level[0].row_bytes + (u64)x0 * t->texel_bytes;
 }
 
-/// As unorm8() has it, for each of the 256: 1/255 as the sum of two numbers.
+/// As unorm8().
 RT_INLINE Word16 unorm16(Word16 v) {
   const Float16 x = __builtin_convertvector((Int16)v, Float16);
-  return (Word16)__builtin_elementwise_fma(x, (Float16)0x1.010102p-8f, x * -0x1.fdfdfep-33f);
+  return (Word16)__builtin_elementwise_fma(x, (Float16)kHigh255th, x * kLow255th);
 }
 RT_INLINE Word16 to_unorm16(Word16 word) {
   const Float16 x = (Float16)word;
