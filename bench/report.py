@@ -6,7 +6,7 @@
     report.py page MEASURED.json PAGE.md PICTURE.svg      the same figures, the same page
 
 A row is a figure of smelt beside a rival's from the same run; less is better. Benches append rows to $SMELT_BENCH_ROWS
-(bench.hpp, processes.py). Each bench runs once a round, and rounds take turns, so that a row's spread is that of the
+(bench.hpp, processes.py). With --only the file's other rows stay. Each bench runs once a round, and rounds take turns, so that a row's spread is that of the
 machine over some minutes. Nothing fails because it is slow: tests assert no speed. The picture needs python3-matplotlib.
 """
 
@@ -233,6 +233,8 @@ def run(build: pathlib.Path, out: pathlib.Path, rounds: int, only: list[str], be
                     kept = rows.setdefault(name, {"unit": row["unit"], "ours": [], "rival": []})
                     kept["ours"].append(row["ours"])
                     kept["rival"].append(row["rival"])
+    if only and out.exists():  # what was not measured again stays
+        rows = {**json.loads(out.read_text())["rows"], **rows}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps({"machine": machine(), "rounds": rounds, "rows": rows}, indent=1) + "\n")
     print(f"{len(rows)} rows in {time.monotonic() - began:.0f} s: {out}")

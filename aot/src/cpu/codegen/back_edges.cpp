@@ -25,7 +25,7 @@ namespace {
 
 /// A count that is known, and larger than this many bits hold, is as good as none.
 constexpr unsigned kMostBits = 36;
-/// A constant count of so many bits is over at once.
+/// A count of at most so many bits is over at once.
 constexpr unsigned kFewBits = 16;
 
 bool is_few(const llvm::SCEV* count) {
@@ -53,10 +53,10 @@ class Counts {
   /// Over soon, whatever a kernel reads: loops over the threads of a group, which the launch counts, and small
   /// constants.
   bool is_short(const llvm::Loop& loop) {
+    const auto* most = llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getConstantMaxBackedgeTakenCount(&loop));
+    if (most != nullptr && most->getAPInt().getActiveBits() <= kFewBits) return true;
     const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop);
     if (llvm::isa<llvm::SCEVCouldNotCompute>(count)) return false;
-    if (const auto* fixed = llvm::dyn_cast<llvm::SCEVConstant>(count))
-      return fixed->getAPInt().getActiveBits() <= kFewBits;
     return !llvm::SCEVExprContains(count, [](const llvm::SCEV* part) {
       const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
       if (unknown == nullptr || llvm::isa<llvm::Argument>(unknown->getValue())) return false;
