@@ -281,7 +281,8 @@ def table(section: Section, rows: dict[str, dict[str, Any]]) -> list[str]:
         aim = "" if row.aim == 0 else f"{number(row.aim)} {kept['unit']}".strip() if row.absolute else number(row.aim)
         if row.aim and not is_reached(row, kept):
             aim += ", missed"
-        shown = f"{middle:.2f} | {least:.2f} to {most:.2f}" if has_rival else f"| {number(least)} to {number(most)}"
+        times = number if middle >= 100 else "{:.2f}".format
+        shown = f"{times(middle)} | {times(least)} to {times(most)}" if has_rival else f"| {number(least)} to {number(most)}"
         lines.append(f"| {row.what} | {ours} | {rival} | {shown} | {aim} |")
     return lines
 
