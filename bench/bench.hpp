@@ -47,9 +47,8 @@ inline double timed(const std::function<void()>& work) {
   return now() - start;
 }
 
-/// A line of the table that scripts/bench makes (bench/report.py knows its title and its aim), appended to the file
-/// $SMELT_BENCH_ROWS. Both figures are in `unit`, less is better; a rival of 0: there
-/// is none.
+/// A line of the table that scripts/bench makes (bench/rows.py knows its title and its aim), appended to the file
+/// $SMELT_BENCH_ROWS. Both figures are in `unit`, less is better; a rival of 0: there is none.
 inline void record(std::string_view row, std::string_view unit, double ours, double rival) {
   const char* const name = std::getenv("SMELT_BENCH_ROWS");
   if (name == nullptr || *name == 0) return;

@@ -28,7 +28,7 @@ def least(command: list[str], environment: dict[str, str], rounds: int) -> tuple
 
 
 def record(row: str, unit: str, ours: float, rival: float) -> None:
-    """A line of the table that scripts/bench makes (report.py knows its title and its aim). Less is better."""
+    """A line of the table that scripts/bench makes (rows.py knows its title and its aim). Less is better."""
     if name := os.environ.get("SMELT_BENCH_ROWS"):
         with open(name, "a") as file:
             file.write(json.dumps({"row": row, "unit": unit, "ours": ours, "rival": rival}) + "\n")

@@ -290,8 +290,6 @@ void measure(const Case& one, const loader::LibraryRef& library, OpenCl* opencl,
              rivals.size() > 2 ? ratio(2) : "-");
   std::fflush(stdout);
   if (threads == 1) record(fmt::format("loop.{}", one.name), "us", least(rivals[0].rounds), least(rivals[1].rounds));
-  if (threads == 1 && rivals.size() > 2)
-    record(fmt::format("pocl.{}", one.name), "us", least(rivals[0].rounds), least(rivals[2].rounds));
 }
 
 int run(unsigned threads, size_t rounds, std::string_view only) {

@@ -31,12 +31,12 @@ void read_rows(const Library::Data& library, FunctionRows& function) {
   function.arguments = row.arguments;
   for (uint32_t i = 0; i < row.arguments.count; ++i) {
     const schema::ArgumentView argument = package.argument(row.arguments.first + i);
-    if (argument.unused || argument.conditional) continue;
     const std::optional<BindingClass> kind = class_of(argument.kind);
-    // Which of it a kernel uses may hang on its function constants, and a host then gives no length to the rest.
-    if (kind == BindingClass::threadgroup && row.constants.count != 0) continue;
-    if (kind && is_run(*kind) && argument.array_size != 0)
-      function.needed[*kind] |= slot_mask(argument.location, argument.array_size);
+    if (argument.unused || !kind || !is_run(*kind) || argument.array_size == 0) continue;
+    // Which threadgroup memory a kernel uses may hang on its function constants; a host gives the rest no length.
+    const bool may_lack_length = *kind == BindingClass::threadgroup && row.constants.count != 0;
+    SlotMask& slots = may_lack_length ? function.may_lack_length : function.needed[*kind];
+    if (may_lack_length || !argument.conditional) slots |= slot_mask(argument.location, argument.array_size);
   }
   for (uint32_t i = 0; i < row.constants.count; ++i) {
     const schema::ConstantView constant = package.constant(row.constants.first + i);
@@ -177,6 +177,7 @@ Result<PipelineOrder> order_pipeline(const Library::Data& library, const Functio
   facts.required_group = function.required_group;
   facts.limits_estimated = library.device->limits_estimated();
   facts.needed = function.needed;
+  facts.may_lack_length = function.may_lack_length;
   facts.tier = library.options.tier;
   return order;
 }

@@ -42,8 +42,9 @@ struct FunctionRows {
   std::string_view library;  ///< its name; empty for a plain metallib
   FunctionKind kind = FunctionKind::kernel;
   Version metal;
-  schema::Range arguments;   ///< rows of the package
-  ByClass<SlotMask> needed;  ///< slots that must be bound
+  schema::Range arguments;       ///< rows of the package
+  ByClass<SlotMask> needed;      ///< slots that must be bound
+  SlotMask may_lack_length = 0;  ///< of threadgroup memory
   std::vector<ConstantInfo> constants;
   uint32_t max_threads = 0;
   uint32_t threadgroup_bytes = 0;

@@ -34,6 +34,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <ctime>
+#include <optional>
 
 namespace smelt::aot::cpu {
 namespace {
@@ -119,9 +120,11 @@ class KernelCompiler {
                                                              .keep_lane_functions = may_go_by_lanes(),
                                                              .keep_lines = list_}));
     SMELT_TRY_VOID(check("making the work item"));
-    // A read outside of a buffer gives zero, and what it was to count to may be anything then.
-    const auto ended = options_.checked ? EndedLoops::long_ones : EndedLoops::uncounted;
-    const bool endless = options_.checked || may_go_on(*module_);
+    std::optional<EndedLoops> ended;
+    if (options_.checked)
+      ended = EndedLoops::unbounded;
+    else if (may_go_on(*module_))
+      ended = EndedLoops::uncounted;
     // Checked code says it of each access, and goes on.
     const std::vector<SureReach> reaches =
         bool(options_.checked) ? std::vector<SureReach>() : find_sure_reach(prepared.item);
@@ -141,7 +144,7 @@ class KernelCompiler {
     inline_array_holders(*module_, entry);
     keep_whole_registers(*module_, options_.level);
     optimise(*module_, *target_, driven.method == "lanes" ? Vectors::made : Vectors::wanted, options_.effort);
-    if (endless) end_at_back_edges(*module_, entry, ended);
+    if (ended) end_at_back_edges(*module_, entry, *ended);
     return_at_unreachable(*module_);
     outline_long_code(entry);
     SMELT_TRY(const uint32_t fixed_bytes,

@@ -50,9 +50,8 @@ class Counts {
     const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop);
     return !llvm::isa<llvm::SCEVCouldNotCompute>(count) && is_few(count);
   }
-  /// Over soon, whatever a kernel reads: loops over the threads of a group, which the launch counts, and small
-  /// constants.
-  bool is_short(const llvm::Loop& loop) {
+  /// Whatever the kernel reads: what goes round a few times at most, and what the launch counts, such as its threads.
+  bool is_bounded(const llvm::Loop& loop) {
     const auto* most = llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getConstantMaxBackedgeTakenCount(&loop));
     if (most != nullptr && most->getAPInt().getActiveBits() <= kFewBits) return true;
     const llvm::SCEV* count = evolution_.getBackedgeTakenCount(&loop);
@@ -116,7 +115,7 @@ Edges edges_to_watch(llvm::Function& function, EndedLoops which) {
   Counts counts(function);
   Edges edges;
   for (llvm::Loop* loop : counts.loops()) {
-    if (which == EndedLoops::uncounted ? counts.is_counted(*loop) : counts.is_short(*loop)) continue;
+    if (which == EndedLoops::uncounted ? counts.is_counted(*loop) : counts.is_bounded(*loop)) continue;
     llvm::SmallVector<llvm::BasicBlock*> latches;
     loop->getLoopLatches(latches);
     for (llvm::BasicBlock* latch : latches) edges.push_back({latch, loop->getHeader()});

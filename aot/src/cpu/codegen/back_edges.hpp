@@ -20,12 +20,10 @@ bool may_go_on(llvm::Module& module);
 /// Which loops look.
 enum class EndedLoops : uint8_t {
   uncounted,  ///< not those whose count is known when they begin: they end, if late
-  long_ones,  ///< all that count something which the kernel has read: in checked code it may have read what is not
-              ///< there
+  unbounded,  ///< all whose count hangs on what the kernel has read: checked code may have read what is not there
 };
 
-/// Last of all, so that no optimiser is in its way; for those of which may_go_on() was true. `entry` has the dispatch
-/// block as its first parameter.
+/// Last of all, so that no optimiser is in its way. `entry` has the dispatch block as its first parameter.
 void end_at_back_edges(llvm::Module& module, llvm::Function& entry, EndedLoops which);
 
 }  // namespace smelt::aot::cpu

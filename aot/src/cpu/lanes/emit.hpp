@@ -226,7 +226,6 @@ class Emitter {
   // texture_calls.cpp
   void emit_texture_call(llvm::CallInst& call);
   void texture_call_by_lane(llvm::CallInst& call);
-  void texels_in_place(llvm::CallInst& call, llvm::Function& form);
   llvm::Value* texture_row(llvm::Value* operand);
 
   // functions.cpp

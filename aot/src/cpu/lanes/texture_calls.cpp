@@ -17,19 +17,20 @@ bool has_lane_form(llvm::StringRef name) {
   return name == "read" || name == "write" || name == "sample";
 }
 
-/// Of a read or a write whose numbers behind the first three, but for the texel, are zeros: its form in the kernel's
-/// own code. Else empty.
-llvm::StringRef inline_form(const llvm::CallInst& call) {
+/// Whether a read or a write may be code of its own (texture_near.c): it has an x, and is of level 0 without slices.
+bool has_inline_form(const llvm::CallInst& call) {
   constexpr unsigned kX = 1, kZ = 3;
   llvm::StringRef name = call.getCalledFunction()->getName();
   name.consume_front(kTexture);
-  if (name != "read" && name != "write") return "";
-  for (unsigned i = kX; i < call.arg_size(); ++i) {
-    const auto* const constant = llvm::dyn_cast<llvm::Constant>(call.getArgOperand(i));
-    const bool is_zero = constant != nullptr && constant->isNullValue();
-    if (i == kX ? is_zero : i >= kZ && !is_zero && !call.getArgOperand(i)->getType()->isVectorTy()) return "";
-  }
-  return name == "read" ? "texels_read" : "texels_write";
+  if (name != "read" && name != "write") return false;
+  const auto is_zero = [](const llvm::Value* operand) {
+    const auto* const constant = llvm::dyn_cast<llvm::Constant>(operand);
+    return constant != nullptr && constant->isNullValue();
+  };
+  const auto behind_y = llvm::drop_begin(call.args(), kZ);
+  return !is_zero(call.getArgOperand(kX)) && llvm::all_of(behind_y, [&](const llvm::Use& operand) {
+    return is_zero(operand) || operand->getType()->isVectorTy();  // the texel
+  });
 }
 
 }  // namespace
@@ -53,17 +54,14 @@ void Emitter::emit_texture_call(llvm::CallInst& call) {
   const bool one_texture = llvm::all_of(call.args(), [&](const llvm::Use& argument) {
     return !argument->getType()->isPointerTy() || shape(argument).is_uniform();
   });
-  // Code of its own for each call would make a kernel with hundreds of them large.
-  constexpr unsigned kMostInline = 48;
-  const llvm::StringRef near_form = inline_form(call);
-  if (one_texture && !near_form.empty() && inline_texels_ < kMostInline) {
-    ++inline_texels_;
-    return texels_in_place(call, *declare_runtime(*target_.getParent(), near_form.str()));
+  llvm::Function* for_all = nullptr;
+  if (one_texture && has_lane_form(name)) {
+    // Code of its own for each call would make a kernel with hundreds of them large.
+    constexpr unsigned kMostInline = 48;
+    const bool is_inline = has_inline_form(call) && inline_texels_++ < kMostInline;
+    const llvm::StringRef form = name.substr(kRuntimePrefix.size());
+    for_all = declare_runtime(*target_.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
   }
-  llvm::Function* for_all =
-      one_texture && has_lane_form(name)
-          ? declare_runtime(*target_.getParent(), (name.substr(kRuntimePrefix.size()) + "_lanes").str())
-          : nullptr;
   if (for_all == nullptr) return texture_call_by_lane(call);
 
   llvm::SmallVector<llvm::Value*, 16> operands;
@@ -101,35 +99,6 @@ void Emitter::emit_texture_call(llvm::CallInst& call) {
         wide(call.getType()->getScalarType()),
         builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), result, uint64_t{4} * options_.lanes * i),
         llvm::commonAlignment(result->getAlign(), uint64_t{4} * options_.lanes)));
-  parts_[&call] = std::move(made);
-}
-
-/// (texture, x, y, [texel's rows,] lanes that are on, lanes, [rows to fill])
-void Emitter::texels_in_place(llvm::CallInst& call, llvm::Function& form) {
-  constexpr unsigned kTexel = 6;
-  const uint64_t bytes = uint64_t{4} * options_.lanes;
-  const auto row_at = [&](llvm::AllocaInst* rows, unsigned i) {
-    return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), rows, i * bytes);
-  };
-  llvm::SmallVector<llvm::Value*, 8> operands{scalar(call.getArgOperand(0)), texture_row(call.getArgOperand(1)),
-                                              texture_row(call.getArgOperand(2))};
-  llvm::AllocaInst* const rows = memory(4 * bytes);
-  const bool is_write = call.getType()->isVoidTy();
-  if (is_write) {
-    const Parts texel = parts(call.getArgOperand(kTexel));
-    for (unsigned i = 0; i < texel.size(); ++i)
-      builder_.CreateAlignedStore(texel[i], row_at(rows, i), llvm::commonAlignment(rows->getAlign(), i * bytes));
-    operands.push_back(rows);
-  }
-  operands.push_back(builder_.CreateZExt(bits(mask()), builder_.getInt32Ty()));
-  operands.push_back(builder_.getInt32(options_.lanes));
-  if (!is_write) operands.push_back(rows);
-  builder_.CreateCall(&form, operands);
-  if (is_write) return;
-  Parts made;
-  for (unsigned i = 0; i < 4; ++i)
-    made.push_back(builder_.CreateAlignedLoad(wide(call.getType()->getScalarType()), row_at(rows, i),
-                                              llvm::commonAlignment(rows->getAlign(), i * bytes)));
   parts_[&call] = std::move(made);
 }
 

@@ -2,6 +2,7 @@
 #include "cpu/runtime/runtime.hpp"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -50,10 +51,7 @@ void trust_description(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (load == nullptr) continue;
-    llvm::APInt offset(64, 0);
-    const llvm::Value* const base = load->getPointerOperand()->stripAndAccumulateConstantOffsets(
-        function.getParent()->getDataLayout(), offset, true);
-    if (base == function.getArg(0))
+    if (llvm::getUnderlyingObject(load->getPointerOperand()) == function.getArg(0))
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(function.getContext(), {}));
   }
 }
@@ -69,7 +67,7 @@ void make_inlinable(llvm::Function& function) {
   }
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
-  if (function.getName().starts_with("smelt_rt_texels_")) trust_description(function);
+  if (function.getName().starts_with("smelt_rt_inline_texture_")) trust_description(function);
 }
 
 }  // namespace

@@ -138,11 +138,18 @@ RT_INLINE void write16(const Texture* t, const u32* x, const u32* y, const u32* 
   }
 }
 
-void smelt_rt_texels_read(const Texture* t, const u32* x, const u32* y, u32 on, u32 lanes, u32* out) {
+// Called as the forms of texture_lanes.c are, but only where what stands behind y is zero (lanes/texture_calls.cpp): a
+// way for other numbers would let the rows escape, and they would stay in memory.
+
+void smelt_rt_inline_texture_read_lanes(const Texture* t, const u32* x, const u32* y, const u32* z, const u32* layer,
+                                        const u32* level, const u32* sample, u32 on, u32 lanes, u32* out) {
+  (void)z, (void)layer, (void)level, (void)sample;
   read16(t, x, y, on, lanes, out, 0);
   if (lanes > 16) read16(t, x, y, on, lanes, out, 16);
 }
-void smelt_rt_texels_write(const Texture* t, const u32* x, const u32* y, const u32* rows, u32 on, u32 lanes) {
+void smelt_rt_inline_texture_write_lanes(const Texture* t, const u32* x, const u32* y, const u32* z, const u32* layer,
+                                         const u32* level, const u32* rows, u32 on, u32 lanes) {
+  (void)z, (void)layer, (void)level;
   write16(t, x, y, rows, on, lanes, 0);
   if (lanes > 16) write16(t, x, y, rows, on, lanes, 16);
 }

@@ -83,6 +83,7 @@ class TokenFilter {
   bool becomes_static(std::string_view space) const;
   void find_array_parameter();
   bool has_function_constant(size_t at) const;
+  bool at_program_scope() const { return brackets_.empty() || brackets_.back() == Bracket::of_namespace; }
   bool hardware_variable();
   void refuse_resource_variable();
 

@@ -333,8 +333,7 @@ void TokenFilter::find_array_parameter() {
 /// A hardware value at program scope, since Metal 3.1: `const uint i [[thread_position_in_grid]];`. It is declared
 /// alone, and its label says what it is (kernel/hardware_variables.hpp).
 bool TokenFilter::hardware_variable() {
-  const bool at_program_scope = brackets_.empty() || brackets_.back() == Bracket::of_namespace;
-  if (!at_program_scope || !at_statement()) return false;
+  if (!at_program_scope() || !at_statement()) return false;
   size_t end = at_;
   const auto is_word_of_type = [](const Token& token) {
     return token.isOneOf(tok::identifier, tok::coloncolon, tok::kw_const, tok::kw_unsigned, tok::kw_int, tok::kw_short,
@@ -363,8 +362,7 @@ bool TokenFilter::hardware_variable() {
 /// A resource at program scope, since Metal 3.2: `device float* constant x [[buffer(0)]];`. Clang would complain of
 /// something else.
 void TokenFilter::refuse_resource_variable() {
-  const bool at_program_scope = brackets_.empty() || brackets_.back() == Bracket::of_namespace;
-  if (!at_program_scope || !at_statement()) return;
+  if (!at_program_scope() || !at_statement()) return;
   for (size_t i = at_; !in_[i].isOneOf(tok::semi, tok::l_brace, tok::l_paren, tok::equal, tok::eof); ++i) {
     if (in_[i].isNot(tok::l_square) || in_[i + 1].isNot(tok::l_square)) continue;
     if (!is_word(i + 2, "buffer") && !is_word(i + 2, "texture") && !is_word(i + 2, "sampler")) return;

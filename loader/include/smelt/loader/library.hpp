@@ -227,6 +227,7 @@ class PipelineState {
     std::optional<Size3> required_group;
     bool limits_estimated = true;
     ByClass<SlotMask> needed;              ///< slots that must be bound; threadgroup memory must have a length
+    SlotMask may_lack_length = 0;          ///< slots of threadgroup memory that function constants may leave unused
     std::shared_ptr<const CodeTier> tier;  ///< of the code that it begins with; may be null
   };
   const Facts& facts() const { return facts_; }

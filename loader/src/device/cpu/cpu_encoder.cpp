@@ -56,12 +56,8 @@ class Ending {
     const auto now = std::chrono::steady_clock::now();
     if (now - looked_ < kPatience) return;
     looked_ = now;
-    over_limit_ = device_.launch_limit().count() != 0 && now - began_ > device_.launch_limit();
-    if (over_limit_ || device_.interrupted()) requested_.store(true, std::memory_order_relaxed);
-  }
-
-  tl::unexpected<Error> error(const CpuPipeline& pipeline) const {
-    return over_limit_ ? over_limit(device_, pipeline) : interrupted(pipeline);
+    const bool over_limit = device_.launch_limit().count() != 0 && now - began_ > device_.launch_limit();
+    if (over_limit || device_.interrupted()) requested_.store(true, std::memory_order_relaxed);
   }
 
  private:
@@ -70,7 +66,6 @@ class Ending {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point looked_ = began_;
   std::atomic<bool> requested_{false};
-  bool over_limit_ = false;
 };
 
 /// Memory of one worker for the buffers that it has to itself during one launch.
@@ -281,10 +276,9 @@ Result<void> CpuEncoder::prepare(const CpuPipeline& pipeline, const Size3& threa
     scratch_bytes = round_up(scratch_bytes + threadgroup_lengths_[slot], kScratchAlignment);
   }
   // Of no length: behind everything, where nobody's memory is (kBehindScratch).
-  if (!code.constants.empty())
-    for (size_t slot = 0; slot < prelude.threadgroup_offsets.size(); ++slot)
-      if ((in_use(BindingClass::threadgroup) & slot_mask(slot, 1)) == 0)
-        prelude.threadgroup_offsets[slot] = static_cast<uint32_t>(scratch_bytes);
+  const SlotMask unsized = pipeline.facts().may_lack_length & ~in_use(BindingClass::threadgroup);
+  for (SlotMask mask = unsized; mask != 0; mask &= mask - 1)
+    prelude.threadgroup_offsets[lowest_slot(mask)] = static_cast<uint32_t>(scratch_bytes);
   if (scratch_bytes > kMostScratch)
     return fail(Errc::pipeline_failed, "kernel '{}' wants {} bytes of working memory per threadgroup; at most {}",
                 pipeline.name(), scratch_bytes, kMostScratch);
@@ -396,7 +390,7 @@ Result<void> CpuEncoder::launch(const CpuPipeline& pipeline, Prelude& prelude, f
     launch.merge();
     took = nanoseconds_since(start);
     if (launch.out_of_memory()) return no_scratch(pipeline, prelude.scratch_bytes);
-    if (launch.broken_off()) return ending.error(pipeline);
+    if (launch.broken_off()) end_launch(fault);
   }
   return outcome(cpu_, pipeline, dispatch, fault);
 }
@@ -447,7 +441,7 @@ Result<void> CpuEncoder::launch_in_order(const CpuPipeline& pipeline, Prelude& p
   dispatch.services = &services;
   std::vector<Finding> found = watcher ? watcher->finish() : std::vector<Finding>();
   if (watcher && pass() != nullptr) watcher->compare(*pass(), barriers(), found);
-  if (ending.requested()) fault.claimed = SMELT_CPU_LAUNCH_ENDS;
+  if (ending.requested()) end_launch(fault);
   return outcome(cpu_, pipeline, dispatch, fault, std::move(found));
 }
 

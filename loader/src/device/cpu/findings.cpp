@@ -170,17 +170,15 @@ Result<void> tell(std::string_view kernel, std::vector<Finding> findings) {
   const auto faults = std::count_if(findings_of_thread.begin(), findings_of_thread.end(),
                                     [&](const auto& one) { return !is_note(one); });
   if (faults == 0 || goes_on()) return {};
-  std::string lines;
-  if (const Finding& only = findings_of_thread.front();
-      findings_of_thread.size() == 1 && only.kind == Finding::Kind::bounds) {
-    auto error = fail(Errc::buffer_bounds, "kernel '{}': {}", kernel, text_of(only));
-    error.value().subject = kernel;
-    return error;
+  std::string text;
+  if (findings_of_thread.size() == 1 && findings_of_thread[0].kind == Finding::Kind::bounds) {
+    text = text_of(findings_of_thread[0]);
+  } else {
+    text = fmt::format("{} {}", faults, faults == 1 ? "finding" : "findings");
+    for (const Finding& finding : findings_of_thread)
+      text += fmt::format("\n  {}{}", is_note(finding) ? "note: " : "", text_of(finding));
   }
-  for (const Finding& finding : findings_of_thread)
-    lines += fmt::format("\n  {}{}", is_note(finding) ? "note: " : "", text_of(finding));
-  auto error = fail(Errc::buffer_bounds, "kernel '{}': {} {}", kernel, faults, faults == 1 ? "finding" : "findings");
-  error.value().message += lines;
+  auto error = fail(Errc::buffer_bounds, "kernel '{}': {}", kernel, text);
   error.value().subject = kernel;
   return error;
 }

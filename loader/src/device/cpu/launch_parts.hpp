@@ -57,8 +57,6 @@ struct LogContext {
 void receive_log(void* context, const char* subsystem, const char* category, uint32_t type, const char* format,
                  const void* arguments, uint64_t bytes);
 
-tl::unexpected<Error> over_limit(const CpuDevice& device, const CpuPipeline& pipeline);
-tl::unexpected<Error> interrupted(const CpuPipeline& pipeline);
 tl::unexpected<Error> no_scratch(const CpuPipeline& pipeline, uint64_t bytes);
 
 /// What a launch came to that has left this record. `found`: what a watcher of it knows; told with an access outside of

@@ -52,7 +52,7 @@ void Watchdog::watch() {
     const auto now = std::chrono::steady_clock::now();
     while (!launches_.empty() && launches_.front()->until_ <= now) {
       Launch& over = *launches_.front();
-      __atomic_store_n(&over.record_.claimed, SMELT_CPU_LAUNCH_ENDS, __ATOMIC_RELAXED);  // kernels look at it
+      end_launch(over.record_);
       over.place_ = launches_.end();
       launches_.pop_front();
     }

@@ -13,6 +13,11 @@
 
 namespace smelt::loader {
 
+/// Code that looks at its launch's record returns soon. Threads: any.
+inline void end_launch(smelt_cpu_fault& record) {
+  __atomic_store_n(&record.claimed, SMELT_CPU_LAUNCH_ENDS, __ATOMIC_RELAXED);
+}
+
 /// Threads: launches of any number of them. Its own thread begins with the first launch, and sleeps while there is
 /// none.
 class Watchdog {
