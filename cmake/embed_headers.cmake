@@ -35,7 +35,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     math(EXPR index "${index} + 1")
   endforeach()
   string(SHA256 sha "${digests}")
-  file(WRITE ${OUTPUT} "// Made by cmake/embed_headers.cmake.\n#include \"msl/headers.hpp\"\n\nnamespace smelt::aot::msl {\nnamespace {\n"
+  file(WRITE ${OUTPUT} "// Made by cmake/embed_headers.cmake.\n#include \"inputs/headers.hpp\"\n\nnamespace smelt::aot::msl {\nnamespace {\n"
     "${bodies}}  // namespace\nconst EmbeddedHeader smelt_embedded_headers[] = {\n${table}};\n"
     "const unsigned long smelt_embedded_header_count = ${index};\n"
     "const char smelt_embedded_headers_sha256[] = \"${sha}\";\n}  // namespace smelt::aot::msl\n")

@@ -158,7 +158,7 @@ function(smelt_library name)
     target_include_directories(smelt_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                $<INSTALL_INTERFACE:include> PRIVATE src)
     target_link_libraries(smelt_${name} ${ARGN} PRIVATE $<BUILD_INTERFACE:smelt_warnings>)
-    if(name MATCHES "^(base|metallib|schema_package|trust|loader)$" AND NOT SMELT_SANITIZE)
+    if(name MATCHES "^(base|metallib|schema_package|signing|loader)$" AND NOT SMELT_SANITIZE)
       # What applications link: with smelt_drop_unreached() a program takes the functions that it reaches, not whole files.
       target_compile_options(smelt_${name} PRIVATE -ffunction-sections -fdata-sections)
     endif()

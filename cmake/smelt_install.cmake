@@ -8,14 +8,14 @@
 #   metal     libsmelt-metal.so; metal-dev its headers, in a folder of their own: they have Apple's names
 #             the same for Objective-C: metal-objc, metal-objc-dev
 #   command   bin/smelt, and in lib/smelt the compiler that it opens
-#   python    the Python package (python/CMakeLists.txt; wheels are made of it)
+#   python    the Python package (bindings/python/CMakeLists.txt; wheels are made of it)
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(smelt_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/smelt)
 install(TARGETS smelt_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader NAMELINK_COMPONENT dev)
 install(TARGETS smelt_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-install(DIRECTORY base/include/ trust/include/ loader/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(DIRECTORY base/include/ signing/include/ loader/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
 configure_file(cmake/smelt.pc.in ${PROJECT_BINARY_DIR}/smelt.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/smelt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
@@ -44,7 +44,7 @@ if(TARGET smelt_store_static)
 endif()
 if(TARGET smelt_metal)
   install(TARGETS smelt_metal LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT metal NAMELINK_COMPONENT metal-dev)
-  install(DIRECTORY metal/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-dev)
+  install(DIRECTORY bindings/metal/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-dev)
   configure_file(cmake/smelt-metal.pc.in ${PROJECT_BINARY_DIR}/smelt-metal.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/smelt-metal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT metal-dev)
 endif()
@@ -52,7 +52,7 @@ if(TARGET smelt_metal_objc)
   set_target_properties(smelt_foundation smelt_metal_objc PROPERTIES INSTALL_RPATH "$ORIGIN")  # they lie beside each other
   install(TARGETS smelt_objc smelt_foundation smelt_metal_objc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           COMPONENT metal-objc NAMELINK_COMPONENT metal-objc-dev)
-  install(DIRECTORY metal/objc/include/ metal/foundation/include/ metal/kit/include/
+  install(DIRECTORY bindings/metal/objc/include/ bindings/metal/foundation/include/ bindings/metal/framework/include/
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smelt-metal COMPONENT metal-objc-dev)
   configure_file(cmake/smelt-metal-objc.pc.in ${PROJECT_BINARY_DIR}/smelt-metal-objc.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/smelt-metal-objc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

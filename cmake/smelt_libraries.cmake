@@ -2,7 +2,7 @@
 # What people link: libsmelt.so (the C API, nothing else exported), libsmelt.a (C and C++), and beside them
 # libsmelt-store.a and libsmelt-compiler.so.
 set(smelt_loader_objects)
-foreach(module IN ITEMS loader trust schema_package metallib base)
+foreach(module IN ITEMS loader signing schema_package metallib base)
   list(APPEND smelt_loader_objects $<TARGET_OBJECTS:smelt_${module}>)
 endforeach()
 
@@ -31,7 +31,7 @@ smelt_c_library(smelt_shared $<TARGET_OBJECTS:smelt_loader>)
 smelt_drop_unreached(smelt_shared)
 set_target_properties(smelt_shared PROPERTIES OUTPUT_NAME smelt)
 # Of the modules below only what the loader uses comes along.
-target_link_libraries(smelt_shared PRIVATE smelt::trust smelt::schema_package smelt::metallib smelt::base ${smelt_loader_needs})
+target_link_libraries(smelt_shared PRIVATE smelt::signing smelt::schema_package smelt::metallib smelt::base ${smelt_loader_needs})
 target_include_directories(smelt_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/loader/include>)
 add_library(smelt::smelt ALIAS smelt_shared)
 

@@ -36,7 +36,7 @@ smelt_debian_package(loader libsmelt1 libs "The loader of kernels that smelt com
 smelt_debian_package(development libsmelt-dev libdevel "Headers and static libraries of smelt, for C and C++ programs.")
 set(components loader dev)
 if(NOT SMELT_LOADER_ONLY)
-  # Its number is another in each Debian; remote/src/hiredis_library.cpp opens the one of these headers.
+  # Its number is another in each Debian; cache/remote/src/hiredis_library.cpp opens the one of these headers.
   find_path(SMELT_HIREDIS_HEADERS hiredis/hiredis.h REQUIRED)
   file(STRINGS ${SMELT_HIREDIS_HEADERS}/hiredis/hiredis.h hiredis_package REGEX "define HIREDIS_SONAME")
   string(REGEX REPLACE ".*HIREDIS_SONAME +" libhiredis hiredis_package "${hiredis_package}")
@@ -55,7 +55,7 @@ if(NOT SMELT_LOADER_ONLY)
 endif()
 # Opened by name, so not among what is linked: libhogweed when a signature is looked at, libcurl when a remote is named,
 # hiredis when one of Redis is, libarchive when sources are recorded, libpng when a picture is
-# read, libseccomp when a child is confined.
+# read, libseccomp when a child is sandboxed.
 set(CPACK_DEBIAN_LOADER_PACKAGE_DEPENDS libhogweed6)
 set(development "libsmelt1 (= ${PROJECT_VERSION})")
 if(NOT SMELT_LOADER_ONLY)

@@ -14,9 +14,9 @@
 #include "smelt/aot/target.hpp"
 #include "smelt/base/files.hpp"
 
-#include "air/bitcode/writer.hpp"
-#include "air/legalise.hpp"
 #include "bench.hpp"
+#include "bitcode/writer.hpp"
+#include "legalise/legalise.hpp"
 #include "msl/frontend.hpp"
 #include "msl/kernel/entry_points.hpp"
 

@@ -140,7 +140,7 @@ void print_edit(const fs::path& store, size_t kernels) {
     request.sources.push_back({"bench.metal", as_bytes(text)});
     return must(session->make(request));
   };
-  service::CompileResult made(trust::Provenance::made_here());
+  service::CompileResult made(signing::Provenance::made_here());
   const Cost cold = cost_of([&] { made = make(); });
   std::vector<Cost> edits, hits;
   for (int i = 0; i < 5; ++i) {

@@ -15,8 +15,8 @@
 #include "smelt/base/files.hpp"
 #include "smelt/metallib/reader.hpp"
 
-#include "cpu/compile_kernel.hpp"
-#include "input/reader.hpp"
+#include "ir_reader/parse.hpp"
+#include "kernels/compile_kernel.hpp"
 #include "llvm_support/watch.hpp"
 
 #include "llvm/IR/Module.h"
@@ -62,7 +62,7 @@ void measure(const Kernel& kernel, const aot::CpuOptions& options, bool quiet, S
     return;
   }
   const auto& spent = compiled->seconds;
-  const double total = spent.work_item + spent.drive + spent.optimise + spent.generate;
+  const double total = spent.work_item + spent.loops + spent.optimise + spent.generate;
   ++sums.kernels;
   sums.bytes += compiled->code.size();
   sums.seconds += total;
@@ -74,7 +74,7 @@ void measure(const Kernel& kernel, const aot::CpuOptions& options, bool quiet, S
   if (quiet && total < 1.0) return;
   const size_t air = instructions_of(kernel);
   std::printf("%-50s %8.1f %8.1f %8.1f %8.1f %8.1f %9zu %6zu %7.1f  %s\n", kernel.name.c_str(), 1e3 * total,
-              1e3 * spent.work_item, 1e3 * spent.drive, 1e3 * spent.optimise, 1e3 * spent.generate,
+              1e3 * spent.work_item, 1e3 * spent.loops, 1e3 * spent.optimise, 1e3 * spent.generate,
               compiled->code.size(), air, static_cast<double>(compiled->code.size()) / static_cast<double>(air),
               compiled->row.method.substr(0, 40).c_str());
   std::fflush(stdout);

@@ -2,8 +2,8 @@
 // The two loops with transcendental functions, on the same functions that CPU slices use, so that loops are compared
 // and not libraries. Built with -O3 -march=native -fopenmp-simd; no fast-math, which would fold the functions' rounding
 // away.
-#include "cpu/runtime/exponential.c"
-#include "cpu/runtime/trigonometric.c"
+#include "runtime/exponential.c"
+#include "runtime/trigonometric.c"
 
 #include <stddef.h>
 

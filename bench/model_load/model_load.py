@@ -8,7 +8,7 @@ pipeline in use built, out of a package, out of the store, and compiled anew.
 Three sets of kernels:
   Llama    the 60 pipelines of ggml that a Llama-class model in 4 bits uses, out of the library that Apple's compiler
            made (scripts/fetch-corpus); "from source" is from that library
-  Triton   500 kernels: ten that Triton 3.6 wrote (tests/aot/input/amdgcn), each with 50 distances between programs
+  Triton   500 kernels: ten that Triton 3.6 wrote (tests/aot/ir/amdgcn), each with 50 distances between programs
   axpy     500 kernels of Metal source, and of OpenCL C for PoCL, which has a cache of its own. PoCL makes objects for all
            and loads the code of the one that runs; smelt builds all
 
@@ -100,7 +100,7 @@ def llama(build: Build) -> Kernels:
 def triton(build: Build) -> Kernels:
     sources = []
     for name in TRITON:
-        text = (ROOT / f"tests/aot/input/amdgcn/hip-gfx1100/{name}.llir").read_text()
+        text = (ROOT / f"tests/aot/ir/amdgcn/hip-gfx1100/{name}.llir").read_text()
         program = re.search(r"(%\d+) = (?:tail )?call i32 @llvm.amdgcn.workgroup.id.x\(\)", text)[1]
         for i in range(50):
             # A multiple of what it was, so that the bits that the IR says are zero stay zero.

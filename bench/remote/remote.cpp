@@ -68,7 +68,7 @@ std::string source(size_t count) {
 TierOptions options_for(const std::string& url) {
   TierOptions options;
   options.remotes = must(parse_addresses(url));
-  options.policy.level = trust::Level::any;
+  options.policy.level = signing::Level::any;
   return options;
 }
 

@@ -49,7 +49,7 @@ int main() {
       std::mt19937_64 random(1);
       for (uint64_t id = 0; id < kEntries; ++id) {
         for (size_t at = 0; at + 8 <= size; at += 8) store_le<uint64_t>(bytes.data() + at, random());
-        if (!store->put(key_of(id), {{"kernel.metallib", bytes}}, trust::Provenance::made_here())) return 1;
+        if (!store->put(key_of(id), {{"kernel.metallib", bytes}}, signing::Provenance::made_here())) return 1;
       }
     }
     for (const unsigned processes : {1u, 2u, 4u, 8u}) {

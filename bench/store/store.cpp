@@ -62,7 +62,7 @@ std::shared_ptr<Store> open(const std::filesystem::path& folder, StoreOptions op
 
 void put(Store& store, const Digest& key, ByteView bytes) {
   if (auto done = store.put(key, {{"kernel.metallib", bytes}, {"kernel.json", as_bytes(kMetadata)}},
-                            trust::Provenance::made_here());
+                            signing::Provenance::made_here());
       !done) {
     fmt::print(stderr, "{}\n", done.error().message);
     std::exit(1);
@@ -343,7 +343,7 @@ void growth(bool big) {
         std::vector<Store::Put> puts;
         const double start = now();
         for (uint64_t id = 0; id < count; ++id) {
-          puts.push_back({key_of(id), {{"kernel.metallib", small}}, trust::Provenance::made_here()});
+          puts.push_back({key_of(id), {{"kernel.metallib", small}}, signing::Provenance::made_here()});
           if (puts.size() == 500 || id + 1 == count) {
             if (!store->put_all(puts)) std::exit(1);
             puts.clear();
@@ -525,7 +525,7 @@ void bounded_put() {
     std::vector<Bytes> bytes;
     for (uint64_t id = 0; id < count; ++id) {
       bytes.push_back(entry(id));
-      puts.push_back({key_of(id), {{"kernel.metallib", bytes.back()}}, trust::Provenance::made_here()});
+      puts.push_back({key_of(id), {{"kernel.metallib", bytes.back()}}, signing::Provenance::made_here()});
       if (puts.size() == 200) {
         if (!store->put_all(puts)) std::exit(1);
         puts.clear();

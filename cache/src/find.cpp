@@ -21,25 +21,25 @@ std::optional<ByteView> StoreState::view(uint64_t pack, uint64_t at, uint64_t by
 }
 
 StoreState::Loaded StoreState::read(const Digest& key, const Place& place, EntryData& data, bool check_again,
-                                    const std::shared_ptr<Burst>& burst) {
+                                    const std::shared_ptr<BulkRead>& bulk) {
   struct Piece {
     ByteView bytes;
-    std::shared_ptr<MappedPack> mapped;  // null: copied by the burst
+    std::shared_ptr<MappedPack> mapped;  // null: copied by the bulk
   };
   const auto piece = [&](uint64_t pack, uint64_t at, uint64_t bytes) -> std::optional<Piece> {
-    if (burst)
-      if (const auto copied = burst->view(pack, at, bytes)) return Piece{*copied, nullptr};
+    if (bulk)
+      if (const auto copied = bulk->view(pack, at, bytes)) return Piece{*copied, nullptr};
     Piece found;
     const auto mapped = view(pack, at, bytes, found.mapped);
     if (!mapped) return std::nullopt;
     found.bytes = *mapped;
     return found;
   };
-  bool of_burst = false;
+  bool of_bulk = false;
   const auto keep = [&](Piece& used) {
     if (!used.mapped) {
-      if (!of_burst) data.owners.push_back(burst);
-      of_burst = true;
+      if (!of_bulk) data.owners.push_back(bulk);
+      of_bulk = true;
       return;
     }
     for (const auto& owner : data.owners)
@@ -79,8 +79,8 @@ StoreState::Loaded StoreState::read(const Digest& key, const Place& place, Entry
         keep(*stored);
       }
     }
-    if (part.name == trust::kOriginPart) {
-      data.origin = trust::Provenance::parse(as_text(value));
+    if (part.name == signing::kOriginPart) {
+      data.origin = signing::Provenance::parse(as_text(value));
       continue;
     }
     data.bytes += value.size();
@@ -115,7 +115,7 @@ void StoreState::remember(const Place& place, std::shared_ptr<const EntryData> d
 }
 
 StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::optional<Entry>& entry,
-                                    const std::shared_ptr<Burst>& burst) {
+                                    const std::shared_ptr<BulkRead>& bulk) {
   std::shared_ptr<const EntryData> data = seen_at(place);
   if (data) {
     if (options.verify == Verify::always)
@@ -127,9 +127,9 @@ StoreState::Loaded StoreState::load(const Digest& key, const Place& place, std::
   } else {
     auto fresh = std::make_shared<EntryData>();
     fresh->check = place.check;
-    if (const Loaded loaded = read(key, place, *fresh, false, burst); loaded != Loaded::ok) return loaded;
+    if (const Loaded loaded = read(key, place, *fresh, false, bulk); loaded != Loaded::ok) return loaded;
     data = std::move(fresh);
-    if (!burst) remember(place, data);  // a burst's memory is its users', and goes with them
+    if (!bulk) remember(place, data);  // a bulk's memory is its users', and goes with them
   }
   count(kBytesRead, data->bytes);
   count(kMicrosecondsSaved, data->cost_us);
@@ -236,11 +236,11 @@ Result<std::vector<std::optional<Entry>>> Store::find_all(const std::vector<Dige
     known_absent[i] = shared && !indexed[i] && shared->complete();
     if (indexed[i] && !state.seen_at(*indexed[i])) unseen.push_back(*indexed[i]);
   }
-  const std::shared_ptr<Burst> burst = Burst::read(state.packs, unseen);
+  const std::shared_ptr<BulkRead> bulk = BulkRead::read(state.packs, unseen);
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto& place = indexed[i];
     std::optional<Entry> entry;
-    if (place && state.load(keys[i], *place, entry, burst) == StoreState::Loaded::ok) {
+    if (place && state.load(keys[i], *place, entry, bulk) == StoreState::Loaded::ok) {
       state.count(kHits);
       found[i] = std::move(entry);
     } else if (!place && known_absent[i]) {

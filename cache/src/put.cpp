@@ -37,11 +37,11 @@ Result<ReadyEntry> prepare(const Store::Put& put) {
   if (put.parts.size() > 65534)
     return fail(Errc::invalid_argument, "store put: {} parts; at most 65534", put.parts.size());
   for (const PartIn& part : put.parts)
-    if (part.name == trust::kOriginPart)
+    if (part.name == signing::kOriginPart)
       return fail(Errc::invalid_argument, "store put: the part '{}' is the store's own", part.name);
   entry.origin = std::make_unique<const std::string>(put.origin.to_text());
   std::vector<PartIn> parts = put.parts;
-  parts.push_back({trust::kOriginPart, as_bytes(*entry.origin)});
+  parts.push_back({signing::kOriginPart, as_bytes(*entry.origin)});
   for (const PartIn& part : parts) {
     if (part.name.empty() || part.name.size() > 65535 || part.name.find('\0') != std::string_view::npos)
       return fail(Errc::invalid_argument, "store put: a part's name must have 1 to 65535 characters and no NUL");
@@ -49,7 +49,7 @@ Result<ReadyEntry> prepare(const Store::Put& put) {
     ready.name = part.name;
     ready.raw = ready.stored = part.bytes;
     ready.is_inline = part.bytes.size() <= kInlineBytes;
-    if (part.name != trust::kOriginPart) entry.size += part.bytes.size();
+    if (part.name != signing::kOriginPart) entry.size += part.bytes.size();
     if (!ready.is_inline) {
       if (part.compress) {
         ready.compressed.resize(ZSTD_compressBound(part.bytes.size()));
@@ -175,7 +175,7 @@ class Publication {
 
 }  // namespace
 
-Result<void> Store::put(const Digest& key, const std::vector<PartIn>& parts, const trust::Provenance& origin,
+Result<void> Store::put(const Digest& key, const std::vector<PartIn>& parts, const signing::Provenance& origin,
                         std::chrono::microseconds cost) {
   return put_all({Put{key, parts, origin, cost}});
 }

@@ -38,11 +38,11 @@ std::optional<ByteView> Entry::part(std::string_view name) const {
   return std::nullopt;
 }
 
-const trust::Provenance& Entry::origin() const {
+const signing::Provenance& Entry::origin() const {
   return data_->origin;
 }
 
-Entry Entry::of(std::vector<std::pair<std::string, Bytes>> parts, trust::Provenance origin) {
+Entry Entry::of(std::vector<std::pair<std::string, Bytes>> parts, signing::Provenance origin) {
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   auto owned = std::make_shared<const std::vector<std::pair<std::string, Bytes>>>(std::move(parts));
   auto data = std::make_shared<EntryData>();

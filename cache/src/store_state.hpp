@@ -4,13 +4,13 @@
 
 #include "smelt/cache/store.hpp"
 
-#include "burst.hpp"
+#include "bulk_read.hpp"
 #include "database.hpp"
-#include "ground.hpp"
 #include "index.hpp"
 #include "locks.hpp"
 #include "packs.hpp"
 #include "record.hpp"
+#include "store_folder.hpp"
 #include "tables.hpp"
 
 #include <functional>
@@ -31,7 +31,7 @@ struct EntryData {
   std::vector<std::shared_ptr<const void>> owners;
   uint64_t bytes = 0;
   uint64_t cost_us = 0;
-  trust::Provenance origin = trust::Provenance::unknown();  // until the record says
+  signing::Provenance origin = signing::Provenance::unknown();  // until the record says
 };
 
 constexpr int kAttempts = 5;                 ///< of a call under which the folder is replaced each time
@@ -76,10 +76,10 @@ struct StoreState {
   enum class Loaded { ok, gone, damaged };
   /// From the table of entries that this process has seen, else from the packs.
   Loaded load(const Digest& key, const Place& place, std::optional<Entry>& entry,
-              const std::shared_ptr<Burst>& burst = nullptr);
-  /// From the burst's bytes, which are checked each time, or the mapped packs.
+              const std::shared_ptr<BulkRead>& bulk = nullptr);
+  /// From the bulk's bytes, which are checked each time, or the mapped packs.
   Loaded read(const Digest& key, const Place& place, EntryData& data, bool check_again,
-              const std::shared_ptr<Burst>& burst = nullptr);
+              const std::shared_ptr<BulkRead>& bulk = nullptr);
   /// What lies there now, if it is whole; noted nowhere.
   std::optional<Entry> look(const Digest& key, const Place& place);
   std::shared_ptr<const EntryData> seen_at(const Place& place);

@@ -56,12 +56,12 @@ Result<void> check_expected(const Digest& found, const LoadOptions& options) {
 }
 
 Result<void> check_signature(const schema::Package& package, const LoadOptions& options) {
-  std::shared_ptr<const trust::Policy> policy = options.policy;
+  std::shared_ptr<const signing::Policy> policy = options.policy;
   if (!policy) {
-    SMELT_TRY(trust::Policy from_environment, trust::Policy::from_environment_for(trust::Origin::named_path));
-    policy = std::make_shared<const trust::Policy>(std::move(from_environment));
+    SMELT_TRY(signing::Policy from_environment, signing::Policy::from_environment_for(signing::Origin::named_path));
+    policy = std::make_shared<const signing::Policy>(std::move(from_environment));
   }
-  if (policy->allows(trust::Origin::named_path, false)) return {};
+  if (policy->allows(signing::Origin::named_path, false)) return {};
   const std::vector<std::string> signatures = package.signatures();
   if (policy->signer(as_bytes(schema::package_statement(package.digest())), signatures)) return {};
   return fail(Errc::untrusted,
@@ -84,7 +84,7 @@ Result<void> check_signature(ByteView file, const LoadOptions& options) {
     SMELT_TRY(const schema::Package package, schema::Package::open(file));
     return check_signature(package, options);
   }
-  if (!options.policy || options.policy->level != trust::Level::signed_only) return {};
+  if (!options.policy || options.policy->level != signing::Level::signed_only) return {};
   return fail(Errc::untrusted,
               "a Metal library carries no signature, and trust is signed. Make a package of it and sign that: smelt "
               "compile X.metallib -o X.smelt, smelt sign X.smelt");

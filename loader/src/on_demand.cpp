@@ -43,7 +43,7 @@ Result<LibraryRef> OnDemand::make(uint32_t index) const {
   SMELT_TRY(KernelCode code, source_->code_for(function.name, {*owner, owner}));
   LoadOptions options;
   options.checked = checked_;
-  options.policy = trust::Policy::all();  // made here
+  options.policy = signing::Policy::all();  // made here
   options.tier = std::move(code.tier);
   return Library::load(device_, std::move(code.package), options);
 }

@@ -7,10 +7,10 @@
 #include "smelt/base/platform.hpp"
 
 #include "child_protocol.hpp"
-#include "confined.hpp"
 #include "pass_socket.hpp"
+#include "preforked.hpp"
+#include "sandboxed.hpp"
 #include "serve.hpp"
-#include "spare.hpp"
 
 #include <linux/sockios.h>
 #include <poll.h>
@@ -43,7 +43,7 @@ class Children {
   bool empty() const { return at_work_.empty(); }
 
   /// `spare` serves it when it is ready, else a fork that begins now.
-  void start(int socket, Spare& spare, uint64_t mapped, scmp_filter_ctx filter) {
+  void start(int socket, PreforkedChild& spare, uint64_t mapped, scmp_filter_ctx filter) {
     if (const pid_t ready = spare.serve(socket)) {
       at_work_.emplace(ready, AtWork{.socket = socket, .processor = ProcessorWatch(ready)});
       return;
@@ -63,7 +63,7 @@ class Children {
     }
   }
 
-  void reap(Spare& spare) {
+  void reap(PreforkedChild& spare) {
     int status = 0;
     for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       if (spare.ended(child)) continue;
@@ -143,7 +143,7 @@ int run() {
   // A spare is made once after each job, so that one that dies is not made over and over.
   bool served = false, warm = false, wants_spare = false;
   WarmUp warm_up;
-  Spare spare;
+  PreforkedChild spare;
   auto looked = std::chrono::steady_clock::now();
   Children at_work;
   if (::send(kControl, "", 1, MSG_NOSIGNAL) != 1) return 1;  // ready

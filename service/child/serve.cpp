@@ -4,7 +4,7 @@
 #include "smelt/aot/limits.hpp"
 
 #include "child_protocol.hpp"
-#include "confined.hpp"
+#include "sandboxed.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -32,12 +32,12 @@ Result<Built> compile(const ChildJob& job) {
   const aot::Limited limited({.time = job.time, .memory_bytes = 0, .cancel = nullptr});
   if (job.request && job.only_read) {
     SMELT_TRY_VOID(make_plan(*job.request, job.threads, {}));
-    return Built(trust::Provenance::made_here());
+    return Built(signing::Provenance::made_here());
   }
   if (job.request) return build_package(*job.request, job.threads, {}, KernelStore());
   if (!job.package) return fail(Errc::invalid_argument, "nothing to compile");
-  Built built(trust::Provenance::made_here());  // of what the job brought
-  SMELT_TRY(built.package, remake_package(*job.package, job.wanted));
+  Built built(signing::Provenance::made_here());  // of what the job brought
+  SMELT_TRY(built.package, recompile_package(*job.package, job.wanted));
   return built;
 }
 
@@ -65,7 +65,7 @@ void serve(int socket, uint64_t mapped, scmp_filter_ctx filter) {
       .shortage = framed(write_outcome(
           fail(Errc::cancelled, "compiling took more memory than the limit of {} MB", job->memory_bytes >> 20)))};
   if (!job->folder) {
-    confine(std::move(bounds), filter);
+    enter_sandbox(std::move(bounds), filter);
   } else {
     if (::chdir(job->folder->c_str()) != 0)
       answer_and_end(framed(write_outcome(fail(Errc::io, "{}: {}", *job->folder, std::strerror(errno)))));

@@ -216,12 +216,12 @@ Result<void> held_to_remake(ByteView before, const std::optional<std::vector<Cpu
   return {};
 }
 
-remote::Question question(std::string_view part, Asked asked, const Remake& remake) {
+remote::Question question(std::string_view part, Asked asked, const Remake& recompile) {
   using Parts = remote::Question::Parts;
   remote::Question made;
-  if (remake)
-    made.remake = [remake, codes = asked.codes](const Parts& parts) {
-      return remake_entry(parts, [&](ByteView package) { return remake(package, codes); });
+  if (recompile)
+    made.recompile = [recompile, codes = asked.codes](const Parts& parts) {
+      return recompile_entry(parts, [&](ByteView package) { return recompile(package, codes); });
     };
   made.check = [part = std::string(part), asked = std::move(asked)](const Parts& parts, bool arrived) -> Result<void> {
     for (const cache::Entry::Part& one : parts)

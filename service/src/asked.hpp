@@ -7,7 +7,7 @@
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/service/session.hpp"
 
-#include "remake.hpp"
+#include "recompile.hpp"
 
 #include <functional>
 #include <optional>
@@ -47,13 +47,13 @@ Result<void> held_to(const Asked& asked, ByteView package, bool arrived);
 /// Nothing of a package is damaged, whoever asked for it: its parts are what it lists, and its CPU slices are some.
 Result<void> whole(ByteView package);
 
-/// A child was given `before` to remake: the same libraries, with other CPU code.
+/// A child was given `before` to recompile: the same libraries, with other CPU code.
 Result<void> held_to_remake(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after);
 
 /// The package with CPU code made here, as it is said.
 using Remake = std::function<Result<Bytes>(ByteView package, const std::vector<CpuCode>& codes)>;
 
-/// The same for an entry that holds the package in that part. Without `remake`: what the store does by itself.
-remote::Question question(std::string_view part, Asked asked, const Remake& remake);
+/// The same for an entry that holds the package in that part. Without `recompile`: what the store does by itself.
+remote::Question question(std::string_view part, Asked asked, const Remake& recompile);
 
 }  // namespace smelt::service

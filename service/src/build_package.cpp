@@ -236,7 +236,7 @@ class Parts {
     SMELT_TRY(std::vector<aot::Compiled> compiled, plan_.build(parts));
     return each_missing(threads, [&](size_t i) -> Result<void> {
       const auto start = TraceClock::now();
-      KeptKernel made(trust::Provenance::made_here());
+      KeptKernel made(signing::Provenance::made_here());
       made.warnings = std::move(compiled[i].warnings);
       SMELT_TRY(made.library, part_library(std::move(compiled[i]), plan_, parts[i], request_, levels_));
       trace_part(start, made, false);
@@ -315,7 +315,7 @@ namespace {
 /// The package of all parts.
 Result<Built> join_all(const std::vector<std::optional<KeptKernel>>& parts, const aot::Plan& plan,
                        const Request& request) {
-  Built result(trust::Provenance::made_here());
+  Built result(signing::Provenance::made_here());
   result.warnings = plan.warnings();
   std::vector<const schema::Library*> libraries;
   for (const std::optional<KeptKernel>& part : parts) {
@@ -352,7 +352,7 @@ Result<Built> build_parts(const aot::Plan& plan, std::span<const size_t> which, 
   SMELT_TRY(const std::vector<aot::CpuLevel> levels, cpu_levels(request));
   SMELT_TRY(std::vector<Digest> keys, part_keys(plan, which, request, levels));
 
-  Built result(trust::Provenance::made_here());
+  Built result(signing::Provenance::made_here());
   Parts parts(plan, which, std::move(keys), request, levels, store, progress);
   for (const size_t part : which) result.kernels += plan.entry_count(part);
   result.kernels_kept = result.kernels;

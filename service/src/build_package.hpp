@@ -7,7 +7,7 @@
 #include "smelt/service/session.hpp"
 
 #include "kernel_store.hpp"
-#include "remake.hpp"
+#include "recompile.hpp"
 
 #include <functional>
 #include <optional>
@@ -15,8 +15,8 @@
 namespace smelt::service {
 
 struct Built {
-  explicit Built(trust::Provenance from) : origin(std::move(from)) {}
-  trust::Provenance origin;  ///< of all that went in
+  explicit Built(signing::Provenance from) : origin(std::move(from)) {}
+  signing::Provenance origin;  ///< of all that went in
   Bytes package;
   std::vector<std::string> warnings;
   size_t kernels = 0, kernels_kept = 0;  ///< entry points of the library, and how many of them the store had

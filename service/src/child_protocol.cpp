@@ -300,7 +300,7 @@ std::string printable_lines(std::string_view text) {
 Result<Built> read_outcome(ByteView bytes) {
   Reader in(bytes);
   if (in.number() != 0) {
-    Built built(trust::Provenance::made_here());  // of what the job brought
+    Built built(signing::Provenance::made_here());  // of what the job brought
     built.package = to_bytes(in.blob());
     built.warnings = in.texts();
     for (std::string& warning : built.warnings) warning = printable_lines(warning);

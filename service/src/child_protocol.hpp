@@ -4,7 +4,7 @@
 #pragma once
 
 #include "build_package.hpp"
-#include "remake.hpp"
+#include "recompile.hpp"
 
 #include <chrono>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace smelt::service {
 
 struct ChildJob {
-  /// One of them: a request, or a package to remake.
+  /// One of them: a request, or a package to recompile.
   std::optional<Request> request;
   std::optional<Bytes> package;
   std::optional<std::vector<CpuCode>> wanted;  ///< of the package

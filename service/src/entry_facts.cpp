@@ -48,7 +48,7 @@ std::string_view to_string(EntryKind kind) {
 EntryFacts entry_facts(const cache::Entry& entry) {
   EntryFacts facts;
   facts.origin = entry.origin().to_text();
-  facts.source = as_text(entry.part(trust::kSourcePart).value_or(ByteView()));
+  facts.source = as_text(entry.part(signing::kSourcePart).value_or(ByteView()));
   for (const auto& [part, kind] :
        {std::pair(kPackagePart, EntryKind::library), std::pair(kKernelPart, EntryKind::kernel)})
     if (const auto package = entry.part(part)) {

@@ -39,9 +39,9 @@ Result<Digest> pull_tag(remote::TieredStore& tiers, const std::string& asked, st
     return fail(Errc::not_cached, "pull {}: no remote has this tag; 'smelt store push {}' puts it there", asked, asked);
   // It runs nothing, but says what will be run under a name: where signatures are asked for, it needs one.
   const auto& record = arrived->record;
-  SMELT_TRY(const trust::Policy* const policy, tiers.policy());
+  SMELT_TRY(const signing::Policy* const policy, tiers.policy());
   const bool is_signed = policy->signer(as_bytes(schema::statement(record)), record.signatures).has_value();
-  if (!policy->allows(trust::Origin::named_path, is_signed))
+  if (!policy->allows(signing::Origin::named_path, is_signed))
     return fail(Errc::untrusted, "pull {}: the tag at {}: {}", asked, arrived->from,
                 policy->explain(record.signatures));
   return digest_from_hex(as_text(arrived->parts[0].bytes));

@@ -24,66 +24,67 @@ CompileResult from_entry(cache::Entry entry, const Digest& key) {
 
 /// A hit under the other key is one under the raw one from now on: a copy, which came from where the entry came from.
 /// `look`: whoever made it may have filed it there too.
-CompileResult found_as(const Ground& ground, const Work& work, CompileResult found, bool look) {
-  if (found.key != work.raw && !(look && ground.store->local().indexed(work.raw)))
-    publish(ground, std::span(&work.raw, 1), found.package, work.sources, found.origin.derived(), {});
+CompileResult found_as(const StoreAccess& access, const Work& work, CompileResult found, bool look) {
+  if (found.key != work.raw && !(look && access.store->local().indexed(work.raw)))
+    publish(access, std::span(&work.raw, 1), found.package, work.sources, found.origin.derived(), {});
   found.key = work.raw;
   return found;
 }
 
 }  // namespace
 
-std::optional<CompileResult> find_entry(const Ground& ground, const Digest& key, const remote::Question& question,
+std::optional<CompileResult> find_entry(const StoreAccess& access, const Digest& key, const remote::Question& question,
                                         bool fresh) {
   remote::Question asked = question;
   bool remade = false;
-  if (asked.remake)
-    asked.remake = [&](const remote::Question::Parts& parts) {
+  if (asked.recompile)
+    asked.recompile = [&](const remote::Question::Parts& parts) {
       remade = true;
-      return question.remake(parts);
+      return question.recompile(parts);
     };
-  auto found = ground.store->find(key, fresh, asked);
+  auto found = access.store->find(key, fresh, asked);
   if (!found) {
-    ground.warn(found.error().message);
+    access.warn(found.error().message);
     return std::nullopt;
   }
   if (!*found || !(*found)->part(kPackagePart)) return std::nullopt;
-  ground.used(key);
+  access.used(key);
   CompileResult result = from_entry(std::move(**found), key);
   result.remade = remade;
   return result;
 }
 
-void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, std::string_view sources,
-             const trust::Provenance& origin, std::chrono::microseconds cost, std::shared_ptr<remote::LeaseHold> hold) {
-  if (ground.store->local().read_only()) return;
+void publish(const StoreAccess& access, std::span<const Digest> keys, ByteView package, std::string_view sources,
+             const signing::Provenance& origin, std::chrono::microseconds cost,
+             std::shared_ptr<remote::LeaseHold> hold) {
+  if (access.store->local().read_only()) return;
   std::vector<cache::Store::Put> puts;
   for (const Digest& key : keys) {
     if (!puts.empty() && puts.front().key == key) continue;
-    puts.push_back({key, {{kPackagePart, package}, {trust::kSourcePart, as_bytes(sources)}}, origin, cost});
-    ground.used(key);
+    puts.push_back({key, {{kPackagePart, package}, {signing::kSourcePart, as_bytes(sources)}}, origin, cost});
+    access.used(key);
   }
-  if (auto put = ground.store->put_all(puts, std::move(hold)); !put) ground.warn(put.error().message);
+  if (auto put = access.store->put_all(puts, std::move(hold)); !put) access.warn(put.error().message);
 }
 
-Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
+Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work) {
   const auto start = std::chrono::steady_clock::now();
-  remote::TieredStore* const store = ground.store;
+  remote::TieredStore* const store = access.store;
   const auto took = [&](CompileResult made) {
     made.took = time_since(start);
     return made;
   };
   if (store)
-    if (auto found = find_entry(ground, work.raw, work.question)) return took(std::move(*found));
+    if (auto found = find_entry(access, work.raw, work.question)) return took(std::move(*found));
   // Second chance: the same code under another comment, name or order.
   Digest normal = work.raw;
   if (store) {
     SMELT_TRY(normal, work.normalised());
     if (normal != work.raw)
-      if (auto found = find_entry(ground, normal, work.question))
-        return took(found_as(ground, work, std::move(*found), false));
+      if (auto found = find_entry(access, normal, work.question))
+        return took(found_as(access, work, std::move(*found), false));
   }
-  if (ground.offline)
+  if (access.offline)
     return fail(Errc::not_cached, "{}: not in store {}, and nothing is compiled offline (SMELT_OFFLINE)", work.name,
                 store ? store->local().folder().string() : "(none)");
   std::optional<cache::Flight> flight;
@@ -91,12 +92,12 @@ Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
   if (store && !store->local().read_only()) {
     // One of this machine first, then of those one of all machines.
     const auto ready = [&] { return store->local().indexed(normal); };
-    auto acquired = cache::Flight::acquire(store->local().folder(), normal, ground.wait_for_others, ready);
+    auto acquired = cache::Flight::acquire(store->local().folder(), normal, access.wait_for_others, ready);
     if (acquired) flight = std::move(*acquired);
-    if (!flight || flight->held()) leased = store->lease(normal, ground.wait_for_others);
+    if (!flight || flight->held()) leased = store->lease(normal, access.wait_for_others);
     if (leased.waited || (flight && flight->waited()))
-      if (auto found = find_entry(ground, normal, work.question, leased.waited))
-        return took(found_as(ground, work, std::move(*found), true));
+      if (auto found = find_entry(access, normal, work.question, leased.waited))
+        return took(found_as(access, work, std::move(*found), true));
   }
   SMELT_TRY(Built built, work.build());
   CompileResult made(built.origin);
@@ -105,7 +106,7 @@ Result<CompileResult> find_or_make(const Ground& ground, const Work& work) {
   made.kernels = built.kernels;
   made.kernels_kept = built.kernels_kept;
   const Digest keys[] = {normal, work.raw};
-  if (store) publish(ground, keys, built.package, work.sources, built.origin, made.took, std::move(leased.hold));
+  if (store) publish(access, keys, built.package, work.sources, built.origin, made.took, std::move(leased.hold));
   auto owner = std::make_shared<const Bytes>(std::move(built.package));
   made.package = *owner;
   made.owner = owner;

@@ -27,7 +27,7 @@ struct Work {
 };
 
 /// Where it is looked for. Borrows all of it.
-struct Ground {
+struct StoreAccess {
   remote::TieredStore* store = nullptr;  ///< null: nowhere
   bool offline = false;                  ///< what is not found is `not_cached`
   std::chrono::milliseconds wait_for_others{0};
@@ -36,15 +36,15 @@ struct Ground {
 };
 
 /// What the store has under the key and may be used. Trouble is warned of, and is a miss.
-std::optional<CompileResult> find_entry(const Ground& ground, const Digest& key, const remote::Question& question,
+std::optional<CompileResult> find_entry(const StoreAccess& access, const Digest& key, const remote::Question& question,
                                         bool fresh = false);
 
 /// Under all keys in one transaction: whoever waits for one finds the others too. Equal bytes are kept once. `sources`
 /// as in Work.
-void publish(const Ground& ground, std::span<const Digest> keys, ByteView package, std::string_view sources,
-             const trust::Provenance& origin, std::chrono::microseconds cost,
+void publish(const StoreAccess& access, std::span<const Digest> keys, ByteView package, std::string_view sources,
+             const signing::Provenance& origin, std::chrono::microseconds cost,
              std::shared_ptr<remote::LeaseHold> hold = {});
 
-Result<CompileResult> find_or_make(const Ground& ground, const Work& work);
+Result<CompileResult> find_or_make(const StoreAccess& access, const Work& work);
 
 }  // namespace smelt::service

@@ -8,7 +8,7 @@
 #include "smelt/base/digest.hpp"
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/schema/manifest.hpp"
-#include "smelt/trust/origin.hpp"
+#include "smelt/signing/origin.hpp"
 
 #include "asked.hpp"
 
@@ -20,10 +20,10 @@
 namespace smelt::service {
 
 struct KeptKernel {
-  explicit KeptKernel(trust::Provenance from) : origin(std::move(from)) {}
+  explicit KeptKernel(signing::Provenance from) : origin(std::move(from)) {}
   schema::Library library;  ///< without functions: nothing was made of the part, see aot::Plan::build
   std::vector<std::string> warnings;
-  trust::Provenance origin;
+  signing::Provenance origin;
   bool kept = false;  ///< the store had it
 };
 
@@ -36,9 +36,9 @@ class KernelStore {
  public:
   using Warn = std::function<void(std::string_view)>;
   KernelStore() = default;
-  /// `remake`: for kernels whose CPU code is not to be used.
-  KernelStore(remote::TieredStore& store, Warn warn, Remake remake = {})
-      : store_(&store), warn_(std::move(warn)), remake_(std::move(remake)) {}
+  /// `recompile`: for kernels whose CPU code is not to be used.
+  KernelStore(remote::TieredStore& store, Warn warn, Remake recompile = {})
+      : store_(&store), warn_(std::move(warn)), remake_(std::move(recompile)) {}
 
   /// In the order of the keys; each is what was asked for under its key.
   std::vector<std::optional<KeptKernel>> find(const std::vector<Digest>& keys, const std::vector<Asked>& asked) const;

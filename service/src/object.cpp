@@ -33,7 +33,7 @@ void keep_file(cache::Store& store, const Digest& key, const BuiltFile& file, st
   if (store.read_only()) return;
   const std::string warnings = pack_warnings(file.warnings);
   const std::vector<cache::PartIn> parts = {
-      {kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}, {trust::kSourcePart, as_bytes(sources)}};
+      {kFilePart, file.bytes}, {kWarningsPart, as_bytes(warnings)}, {signing::kSourcePart, as_bytes(sources)}};
   if (auto put = store.put(key, parts, file.origin, cost); !put) log_warning(put.error().message);
 }
 
@@ -52,7 +52,7 @@ Result<ByteView> metallib_of(ByteView bytes, std::string_view name) {
 }
 
 Result<BuiltFile> library_file(const Request& request, Result<Built> built) {
-  BuiltFile file(built ? built->origin : trust::Provenance::made_here());
+  BuiltFile file(built ? built->origin : signing::Provenance::made_here());
   if (!built && built.error().code == Errc::empty_library) return file;
   if (!built) return tl::unexpected(std::move(built).error());
   SMELT_TRY(const ByteView library, metallib_of(built->package, request.sources.front().name));

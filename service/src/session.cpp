@@ -15,10 +15,10 @@
 
 #include "asked.hpp"
 #include "build_package.hpp"
+#include "compile_child.hpp"
 #include "find_or_make.hpp"
 #include "library_file.hpp"
-#include "remake.hpp"
-#include "sandbox.hpp"
+#include "recompile.hpp"
 #include "traces.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Request with_lines(Request request) {
 /// Options for a package whose CPU code was made here, or came through the store's own policy.
 loader::LoadOptions made_here(loader::LoadOptions options) {
   options.native = true;
-  options.policy = trust::Policy::all();
+  options.policy = signing::Policy::all();
   options.expect.reset();
   return options;
 }
@@ -131,8 +131,8 @@ struct Session::State {
     }
     wanted.warn = [this](std::string_view text) { warn(text); };
     wanted.made_from = made_from;
-    wanted.remake = [this](const std::vector<cache::Entry::Part>& parts) {
-      return remake_entry(parts, [this](ByteView package) { return remake(package, {}); });
+    wanted.recompile = [this](const std::vector<cache::Entry::Part>& parts) {
+      return recompile_entry(parts, [this](ByteView package) { return recompile(package, {}); });
     };
     return remote::TieredStore::open(store, std::move(wanted));
   }
@@ -185,7 +185,7 @@ struct Session::State {
     return options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   }
 
-  Result<Bytes> remake(ByteView package, const std::optional<std::vector<CpuCode>>& wanted) {
+  Result<Bytes> recompile(ByteView package, const std::optional<std::vector<CpuCode>>& wanted) {
     SMELT_TRY(const Sandbox mode, sandbox());
     if (mode != Sandbox::never) {
       ChildJob job;
@@ -198,12 +198,12 @@ struct Session::State {
         return std::move(built->package);
       }
     }
-    return remake_package(package, wanted);
+    return recompile_package(package, wanted);
   }
 
   /// CPU code of a package as it is asked for.
   Remake remaking() {
-    return [this](ByteView package, const std::vector<CpuCode>& codes) { return remake(package, codes); };
+    return [this](ByteView package, const std::vector<CpuCode>& codes) { return recompile(package, codes); };
   }
 
   KernelStore kernel_store(remote::TieredStore* in) {
@@ -211,7 +211,7 @@ struct Session::State {
     return {*in, [this](std::string_view text) { warn(text); }, remaking()};
   }
 
-  Ground ground(remote::TieredStore* in) {
+  StoreAccess access(remote::TieredStore* in) {
     return {in, options.offline, options.wait_for_others, [this](std::string_view text) { warn(text); },
             [this](const Digest& key) { note_use(key); }};
   }
@@ -313,7 +313,7 @@ Result<std::optional<CompileResult>> Session::find(const Request& request) {
   if (!store) return std::nullopt;
   const Digest raw = aot::raw_fingerprint(request.sources, request.options, extras(request, levels));
   const Asked asked = asked_of(request, levels);
-  auto made = find_entry(state_->ground(store), raw, question(kPackagePart, asked, state_->remaking()));
+  auto made = find_entry(state_->access(store), raw, question(kPackagePart, asked, state_->remaking()));
   if (!made) return std::nullopt;
   made->took = since(start);
   if (tracing()) trace_result(start, source_names(request), *made);
@@ -342,7 +342,7 @@ Result<CompileResult> Session::find_or_compile(const Request& request, const Pro
     SMELT_TRY_VOID(aot::within_limits());
     return built;
   };
-  return find_or_make(state_->ground(store), work);
+  return find_or_make(state_->access(store), work);
 }
 
 Result<loader::LibraryRef> Session::load(const Request& request, const loader::DeviceRef& device,
@@ -370,7 +370,7 @@ Result<BuiltFile> Session::link(std::span<const aot::Source> files, const aot::T
     request.sources.clear();
     for (const aot::Linked& one : linked) request.sources.push_back({one.name, one.bytes});
     // Libraries' kernels in children, as those of a compile.
-    BuiltFile file(trust::Provenance::made_here());
+    BuiltFile file(signing::Provenance::made_here());
     if (!request.sources.empty()) {
       SMELT_TRY(file, library_file(request, state_->build(request, {}, kernels)));
     }
@@ -388,7 +388,7 @@ Result<std::optional<CompileResult>> Session::find_cpu_code(ByteView file, std::
   if (!store) return std::nullopt;
   const Digest key = cpu_code_key(file, aot::to_string(level), checked, aot::to_string(effort));
   const Asked asked = asked_of(CpuCode{level, checked, effort});
-  auto made = find_entry(state_->ground(store), key, question(kPackagePart, asked, state_->remaking()));
+  auto made = find_entry(state_->access(store), key, question(kPackagePart, asked, state_->remaking()));
   if (!made) return std::nullopt;
   made->took = since(start);
   if (tracing()) trace_result(start, name, *made);
@@ -404,9 +404,9 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
   const auto budget = one_compile(store);
   SMELT_TRY(auto found, find_cpu_code(file, name, level, checked, effort));
   if (found) return std::move(*found);
-  CompileResult made(trust::Provenance::made_here());  // the file is what the user gave
+  CompileResult made(signing::Provenance::made_here());  // the file is what the user gave
   if (schema::Package::looks_like(file)) {
-    auto package = state_->remake(file, std::vector{CpuCode{level, checked, effort}});
+    auto package = state_->recompile(file, std::vector{CpuCode{level, checked, effort}});
     if (!package) return tl::unexpected(std::move(package).error().in(name));
     const auto owner = std::make_shared<const Bytes>(std::move(*package));
     made.package = *owner;
@@ -423,7 +423,7 @@ Result<CompileResult> Session::cpu_code(ByteView file, std::string_view name, ao
     request.sandbox = sandbox;
     SMELT_TRY(made, make(request, progress));
   }
-  if (store) publish(state_->ground(store), std::span(&key, 1), made.package, name, made.origin.derived(), {});
+  if (store) publish(state_->access(store), std::span(&key, 1), made.package, name, made.origin.derived(), {});
   return made;
 }
 
@@ -456,7 +456,7 @@ Result<CompileResult> Session::resolve(std::string_view query, const loader::Dev
   Errc code = Errc::not_cached;
   for (const cache::TagInfo& tag : candidates) {
     // Whatever package was filed under it; what nobody trusted signed is remade as it is.
-    auto made = find_entry(state_->ground(from.get()), tag.key, {});
+    auto made = find_entry(state_->access(from.get()), tag.key, {});
     if (!made) {
       passed_over +=
           fmt::format("\n  {}@{}: its entry {} is no longer in the store", tag.name, tag.version, to_hex(tag.key));

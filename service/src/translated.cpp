@@ -9,7 +9,7 @@
 #include "smelt/service/session.hpp"
 
 #include "build_package.hpp"
-#include "sandbox.hpp"
+#include "compile_child.hpp"
 #include "traces.hpp"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ inline Result<void> put(cache::Store& store, uint64_t id, std::chrono::microseco
   const Bytes code = payload(id, size_of(id));
   const std::string info = fmt::format("{{\"id\": {}}}", id);
   return store.put(key_of(id), {{"kernel.metallib", code}, {"kernel.json", as_bytes(info)}},
-                   trust::Provenance::made_here(), cost);
+                   signing::Provenance::made_here(), cost);
 }
 
 /// Whether the entry is the one of that number: 1, else -1.

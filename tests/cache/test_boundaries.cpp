@@ -26,7 +26,7 @@ using test::TemporaryFolder;
 
 namespace {
 
-const trust::Provenance kHere = trust::Provenance::made_here();
+const signing::Provenance kHere = signing::Provenance::made_here();
 
 size_t open_descriptors() {
   const std::filesystem::directory_iterator files("/proc/self/fd");
@@ -243,7 +243,7 @@ TEST_CASE("names of parts: one to 65535 bytes, and none twice") {
   CHECK_FALSE(store->put(key_of(2), {{longer, as_bytes("value")}}, kHere));
   CHECK_FALSE(store->put(key_of(2), {{std::string_view("a\0b", 3), as_bytes("value")}}, kHere));
   CHECK_FALSE(store->put(key_of(2), {{"b", {}}, {"a", {}}, {"b", {}}}, kHere));
-  CHECK_FALSE(store->put(key_of(2), {{trust::kOriginPart, {}}}, kHere));
+  CHECK_FALSE(store->put(key_of(2), {{signing::kOriginPart, {}}}, kHere));
   CHECK_FALSE(store->find(key_of(2)).value());
 }
 

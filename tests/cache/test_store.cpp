@@ -26,7 +26,7 @@ using test::TemporaryFolder;
 
 namespace {
 
-const trust::Provenance kHere = trust::Provenance::made_here();
+const signing::Provenance kHere = signing::Provenance::made_here();
 
 std::filesystem::path only_pack(const std::filesystem::path& folder) {
   return test::files_below(folder / "packs", ".pack").at(0);

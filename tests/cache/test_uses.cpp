@@ -164,7 +164,7 @@ TEST_CASE("each entry has the number of its finds, through moves, replacements a
     CHECK(hits(*store, 9) == 0);
     CHECK(store->counters().hits == 5);
     REQUIRE(put(*store, 7));  // again the same
-    REQUIRE(store->put(key_of(8), {{"other", ByteView()}}, trust::Provenance::made_here()));
+    REQUIRE(store->put(key_of(8), {{"other", ByteView()}}, signing::Provenance::made_here()));
     CHECK(hits(*store, 7) == 4);
     CHECK(hits(*store, 8) == 1);
     REQUIRE(store->tag("kept", "1", key_of(7)));

@@ -17,7 +17,7 @@ from smelt_cli import SANITIZED, SEEDS, SMELT, SOURCE, CliTest, copy_of_smelt, s
 MODES = ("never", "auto", "always")
 
 
-@unittest.skipUnless(sys.platform == "linux", "SKIPPED: children are confined on Linux alone")
+@unittest.skipUnless(sys.platform == "linux", "SKIPPED: children are sandboxed on Linux alone")
 class ReadingTest(CliTest):
     def setUp(self):
         super().setUp()
@@ -65,7 +65,7 @@ class ReadingTest(CliTest):
         self.assertEqual(always.returncode, 1)
         for result in (auto, always):
             said = result.stderr.decode()
-            for word in ("no child can be confined here", "libseccomp.so.2", "Debian: libseccomp2"):
+            for word in ("no child can be sandboxed here", "libseccomp.so.2", "Debian: libseccomp2"):
                 self.assertIn(word, said)
 
     def test_text_of_a_library_is_the_same(self):
@@ -97,7 +97,7 @@ class ReadingTest(CliTest):
         self.assertIn("SMELT_SANDBOX: 'yes': want auto, always or never", result.stderr.decode())
 
     def reading(self, *arguments):
-        """A verb that is at work, and its confined child."""
+        """A verb that is at work, and its sandboxed child."""
         process = subprocess.Popen([SMELT, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
@@ -110,7 +110,7 @@ class ReadingTest(CliTest):
                 if "\nSeccomp:\t2\n" in pathlib.Path(f"/proc/{child}/status").read_text():
                     return process, child
             time.sleep(0.005)
-        self.fail(f"no confined child: {process.returncode}")
+        self.fail(f"no sandboxed child: {process.returncode}")
 
     def test_a_child_has_one_socket_and_no_files(self):
         process, child = self.reading("disasm", self.long_module())

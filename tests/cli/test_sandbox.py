@@ -38,7 +38,7 @@ kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *=
 """
 
 
-@unittest.skipUnless(sys.platform == "linux", "SKIPPED: children are confined on Linux alone")
+@unittest.skipUnless(sys.platform == "linux", "SKIPPED: children are sandboxed on Linux alone")
 class SandboxTest(CliTest):
     def setUp(self):
         super().setUp()
@@ -85,7 +85,7 @@ class SandboxTest(CliTest):
                     if "\nSeccomp:\t2\n" in pathlib.Path(f"/proc/{child}/status").read_text():
                         return process, helper, child
             time.sleep(0.01)
-        self.fail(f"no confined child; {process.stderr.read().decode() if process.poll() is not None else 'waiting'}")
+        self.fail(f"no sandboxed child; {process.stderr.read().decode() if process.poll() is not None else 'waiting'}")
 
     def test_the_bytes_are_the_same(self):
         self.assertEqual(self.compile("always", self.source), self.compile("never", self.source))

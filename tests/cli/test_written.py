@@ -44,7 +44,7 @@ class WrittenTest(smelt_cli.CliTest):
     def test_inputs_in_the_tree(self):
         inputs = sorted(
             path
-            for folder in ("examples", "tests/aot/input", "tests/aot/air", "tests/aot/cpu/kernels", "tests/aot/msl", "tests/fuzz")
+            for folder in ("examples", "tests/aot/ir", "tests/aot/air", "tests/aot/cpu/kernels", "tests/aot/msl", "tests/fuzz")
             for path in (smelt_cli.SOURCE / folder).rglob("*")
             if path.suffix in ENDINGS
         )

@@ -151,7 +151,7 @@ class Names(unittest.TestCase):
         self.assertEqual(used - page, set(), "not on docs/reference/environment.md")
 
     def test_every_python_name_is_on_its_page(self) -> None:
-        exported = re.search(r"__all__ = \[(.*?)\]", read("python/smelt/__init__.py"), flags=re.DOTALL)
+        exported = re.search(r"__all__ = \[(.*?)\]", read("bindings/python/smelt/__init__.py"), flags=re.DOTALL)
         assert exported
         pages = read("docs/reference/python.md") + read("docs/reference/errors.md")
         for name in re.findall(r'"(\w+)"', exported[1]):

@@ -3,7 +3,7 @@
 //
 // Text is expected to hold. LLVM's bitcode reader is not made for hostile input; what is closed in front of it and what
 // is not is in docs/reference/inputs.md, "What is not promised".
-#include "input/reader.hpp"
+#include "ir_reader/parse.hpp"
 #include "llvm_support/deep_stack.hpp"
 
 #include "llvm/IR/LLVMContext.h"

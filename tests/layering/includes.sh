@@ -10,8 +10,14 @@ failures=0
 check() {
   local paths=$1 pattern=$2 why=$3 found
   local existing=()
-  for path in $paths; do [ -d "$path" ] && existing+=("$path"); done
-  [ "${#existing[@]}" -eq 0 ] && return 0
+  for path in $paths; do
+    if [ -d "$path" ]; then
+      existing+=("$path")
+    else
+      echo "$path: no such folder" >&2
+      failures=$((failures + 1))
+    fi
+  done
   found=$(grep -rnE "^[[:space:]]*#[[:space:]]*(include|import)[[:space:]]*[<\"]($pattern)" "${existing[@]}" \
     --include='*.hpp' --include='*.h' --include='*.cpp' --include='*.c' --include='*.mm' || true)
   if [ -n "$found" ]; then
@@ -24,23 +30,23 @@ llvm='llvm|clang|lld'
 store='sqlite3|zstd|xxhash'
 json='nlohmann|CLI|spdlog'
 check "base" "$llvm|$store|$json|smelt/(metallib|schema|store|aot|cache|loader|service)" "base holds std and fmt only"
-check "metallib schema/package schema/store" "$llvm|$store|$json|smelt/(aot|cache|loader|service)" \
-  "metallib and schema parse bytes; no LLVM, no SQLite"
-check "metallib" "smelt/schema" "metallib and schema do not know each other"
-check "schema" "smelt/metallib" "metallib and schema do not know each other"
+check "schema" "$llvm|$store|$json|smelt/(aot|cache|loader|service)" "schema and metallib parse bytes; no LLVM, no SQLite"
+check "schema/metallib" "smelt/schema" "metallib and schema do not know each other"
+check "schema/package schema/store schema/remote" "smelt/metallib" "metallib and schema do not know each other"
 check "loader" "$llvm|$store|$json|smelt/(aot|cache|service)" "applications link the loader: no LLVM, SQLite, zstd, JSON"
 check "aot" "smelt/(cache|loader|service)|$store" "aot compiles; it neither stores nor loads"
-check "aot/include" "$llvm" "LLVM stays inside aot's .cpp files"
-check "trust" "$llvm|$store|$json|smelt/(metallib|schema|aot|cache|loader|service|remote)" "trust knows keys and statements"
-check "remote" "$llvm|sqlite3|$json|smelt/(metallib|aot|loader|service)" "remote carries bytes; what they are is not its business"
-check "cache loader aot base metallib schema" "curl|hiredis|smelt/remote" "the network is remote's alone"
+check "aot/include aot/keys" "$llvm" "LLVM stays inside aot's .cpp files, and out of what keys are made of"
+check "aot/air aot/cpu aot/compiler" "clang/" "Clang is the front end's alone"
+check "signing" "$llvm|$store|$json|smelt/(metallib|schema|aot|cache|loader|service|remote)" "signing knows keys and statements"
+check "cache/remote" "$llvm|sqlite3|$json|smelt/(metallib|aot|loader|service)" "remote carries bytes; what they are is not its business"
+check "cache/src cache/include loader aot base schema" "curl|hiredis|smelt/remote" "the network is remote's alone"
 check "cache" "$llvm|smelt/(metallib|aot|loader|service)" "cache knows bytes and sizes, nothing else"
 check "service" "$llvm|sqlite3|smelt/(cli|python)" "service joins the modules; it needs neither LLVM nor SQLite itself"
-check "metal" "$llvm|sqlite3|smelt/(aot|remote|cli)|smelt/service/session" "metal loads and runs; what compiles is opened at run time"
-check "base metallib schema trust aot cache remote loader service toolchain cli python" "Metal/[a-zA-Z]*\.hpp|Foundation/[a-zA-Z]*\.hpp" "nothing stands on metal"
-check "toolchain" "$llvm|sqlite3|$json|smelt/(cache|remote|loader|cli|python)" "toolchain reads words and calls service"
-check "metal/objc metal/foundation" "$llvm|$store|$json|smelt/|.*\.hpp>|Metal/" "a language's runtime and library: nothing of ours"
-check "cli python" "$llvm|sqlite3" "cli and python stand on service"
+check "bindings/metal" "$llvm|sqlite3|smelt/(aot|remote|cli)|smelt/service/session" "metal loads and runs; what compiles is opened at run time"
+check "base schema signing aot cache loader service tools bindings/python" "Metal/[a-zA-Z]*\.hpp|Foundation/[a-zA-Z]*\.hpp" "nothing stands on metal"
+check "tools/toolchain" "$llvm|sqlite3|$json|smelt/(cache|remote|loader|cli|python)" "toolchain reads words and calls service"
+check "bindings/metal/objc bindings/metal/foundation" "$llvm|$store|$json|smelt/|.*\.hpp>|Metal/" "a language's runtime and library: nothing of ours"
+check "tools bindings/python" "$llvm|sqlite3" "tools and Python stand on service"
 
 # A private header of one module included by another: only smelt/<module>/ paths cross modules.
 exit "$failures"

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-MODULES = ["aot", "cache", "cli", "python", "remote", "service", "toolchain"]
+MODULES = ["aot", "bindings/python", "cache", "service", "tools/smelt", "tools/toolchain"]
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
 TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:struct|class|union|enum(?:\s+class)?)\s+(\w+)[^=(]*$", re.S)
 NAME = re.compile(r"\b(\w+)\s*(?:\(|\[|=|$)")

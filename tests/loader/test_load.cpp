@@ -368,7 +368,7 @@ TEST_CASE("slices for Apple devices: the rules of 3.7, one line per slice") {
   LoadOptions strict;
   strict.native = false;
   CHECK(Library::load(offline(mac({14, 0}, {3, 1}, 7)), package, strict));
-  strict.policy = std::make_shared<const trust::Policy>(trust::Policy{trust::Level::signed_only, {}});
+  strict.policy = std::make_shared<const signing::Policy>(signing::Policy{signing::Level::signed_only, {}});
   CHECK(code_of(Library::load(offline(mac({14, 0}, {3, 1}, 7)), package, strict)) == Errc::untrusted);
 
   // The digest breaks ties, so the choice does not depend on the order in the file.
@@ -557,29 +557,29 @@ TEST_CASE("code is never writable and executable at once") {
 TEST_CASE("whose CPU code runs: the policy, the caller's word, and the environment") {
   const Bytes plain = kernel_package();
   const DeviceRef device = cpu_device();
-  const trust::SecretKey key = must(trust::new_key("ours")), other = must(trust::new_key("theirs"));
+  const signing::SecretKey key = must(signing::new_key("ours")), other = must(signing::new_key("theirs"));
   const Digest digest = must(schema::Package::open(plain)).digest();
-  const std::string signature = trust::to_text(trust::sign(key, as_bytes(schema::package_statement(digest))));
+  const std::string signature = signing::to_text(signing::sign(key, as_bytes(schema::package_statement(digest))));
   const Bytes with = must(schema::with_signatures(plain, std::span(&signature, 1)));
-  const auto load = [&](const Bytes& package, trust::Level level, std::vector<trust::PublicKey> keys) {
+  const auto load = [&](const Bytes& package, signing::Level level, std::vector<signing::PublicKey> keys) {
     LoadOptions options;
-    options.policy = std::make_shared<const trust::Policy>(trust::Policy{level, std::move(keys)});
+    options.policy = std::make_shared<const signing::Policy>(signing::Policy{level, std::move(keys)});
     return Library::load(device, package, options);
   };
-  const trust::PublicKey ours = trust::public_key(key), theirs = trust::public_key(other);
-  CHECK(load(plain, trust::Level::any, {}));
-  CHECK(load(plain, trust::Level::local, {}));
-  const auto unsigned_one = load(plain, trust::Level::signed_only, {ours});
+  const signing::PublicKey ours = signing::public_key(key), theirs = signing::public_key(other);
+  CHECK(load(plain, signing::Level::any, {}));
+  CHECK(load(plain, signing::Level::local, {}));
+  const auto unsigned_one = load(plain, signing::Level::signed_only, {ours});
   REQUIRE(code_of(unsigned_one) == Errc::untrusted);
   CHECK(contains(message_of(unsigned_one), "nobody signed it, trusted are ours"));
-  const auto library = must(load(with, trust::Level::signed_only, {theirs, ours}));
+  const auto library = must(load(with, signing::Level::signed_only, {theirs, ours}));
   CHECK(code_of(must(library->function("saxpy"))->pipeline()) == Errc::ok);
-  CHECK(code_of(load(with, trust::Level::signed_only, {theirs})) == Errc::untrusted);
-  CHECK(code_of(load(with, trust::Level::signed_only, {})) == Errc::untrusted);
+  CHECK(code_of(load(with, signing::Level::signed_only, {theirs})) == Errc::untrusted);
+  CHECK(code_of(load(with, signing::Level::signed_only, {})) == Errc::untrusted);
   // The same name on another key signs nothing.
-  trust::PublicKey forged = theirs;
+  signing::PublicKey forged = theirs;
   forged.name = "ours";
-  CHECK(code_of(load(with, trust::Level::signed_only, {forged})) == Errc::untrusted);
+  CHECK(code_of(load(with, signing::Level::signed_only, {forged})) == Errc::untrusted);
 
   // A signature moved to a package with other code under it.
   schema::Library changed = must(must(schema::Package::open(plain)).copy_library(0));
@@ -587,12 +587,12 @@ TEST_CASE("whose CPU code runs: the policy, the caller's word, and the environme
     if (slice.kind == schema::SliceKind::cpu) slice.bytes.back() ^= std::byte{1};
   const Bytes swapped =
       must(schema::with_signatures(must(schema::write_package(std::span(&changed, 1))), std::span(&signature, 1)));
-  CHECK(code_of(load(swapped, trust::Level::signed_only, {ours})) == Errc::untrusted);
+  CHECK(code_of(load(swapped, signing::Level::signed_only, {ours})) == Errc::untrusted);
 
   // A Metal library, which has no place for a signature, is no way round the caller's policy.
   LoadOptions strict;
   CHECK(check_signature(as_bytes("MTLB"), strict));
-  strict.policy = std::make_shared<const trust::Policy>(trust::Policy{trust::Level::signed_only, {ours}});
+  strict.policy = std::make_shared<const signing::Policy>(signing::Policy{signing::Level::signed_only, {ours}});
   CHECK(code_of(check_signature(as_bytes("MTLB"), strict)) == Errc::untrusted);
   CHECK(code_of(check_signature(plain, strict)) == Errc::untrusted);
   CHECK(check_signature(with, strict));
@@ -609,7 +609,7 @@ TEST_CASE("whose CPU code runs: the policy, the caller's word, and the environme
 
   ::setenv("SMELT_TRUST", "signed", 1);
   CHECK(code_of(Library::load(device, with)) == Errc::untrusted);
-  ::setenv("SMELT_TRUSTED_KEYS", trust::to_text(ours).c_str(), 1);
+  ::setenv("SMELT_TRUSTED_KEYS", signing::to_text(ours).c_str(), 1);
   CHECK(Library::load(device, with));
   CHECK(code_of(Library::load(device, plain)) == Errc::untrusted);
   ::setenv("SMELT_TRUST", "nobody", 1);

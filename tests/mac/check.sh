@@ -19,16 +19,16 @@ flags=(--target=arm64-apple-macos14 -fsyntax-only -std=c++20 -Wall -Wextra -Werr
   -nostdinc -isystem "$here/include" -isystem "$($clang -print-resource-dir)/include"
   -isystem $cross/c++/12 -isystem $cross/c++/12/aarch64-linux-gnu -isystem $cross -idirafter /usr/include
   -U__nonnull -D_GNU_SOURCE '-DSMELT_VERSION=""' '-DSMELT_LLVM_VERSION=""'
-  -Ibase/include -Imetallib/include -Ischema/package/include -Ischema/store/include -Ischema/remote/include -Itrust/include
-  -Iremote/include -Iloader/include -Iloader/src
-  -Icache/include -Icache/src -Iservice/stored/include -Iservice/include -Iservice/confine/include -Iaot/include -Icli/src -Iselftest
-  -Itoolchain/include -Iservice/c_api/include)
+  -Ibase/include -Ischema/metallib/include -Ischema/package/include -Ischema/store/include -Ischema/remote/include -Isigning/include
+  -Icache/remote/include -Iloader/include -Iloader/src
+  -Icache/include -Icache/src -Iservice/stored/include -Iservice/include -Iservice/sandbox/include -Iaot/include -Itools/smelt/src -Itools/selftest
+  -Itools/toolchain/include -Iservice/c_api/include)
 # What the loader, the store and the programs that need no compiler consist of.
-mapfile -t files < <(ls base/src/*.cpp metallib/src/*.cpp schema/package/src/*.cpp schema/remote/src/*.cpp trust/src/*.cpp cache/src/*.cpp
+mapfile -t files < <(ls base/src/*.cpp schema/metallib/src/*.cpp schema/package/src/*.cpp schema/remote/src/*.cpp signing/src/*.cpp cache/src/*.cpp
   find loader/src -name '*.cpp' ! -name no_metal.cpp
   # Not log.cpp: spdlog's own code for a Mac wants the system's pthread.h.
-  find cli/src -name '*.cpp'
-  ls toolchain/src/*.cpp service/c_api/*.cpp service/src/*.cpp service/stored/src/*.cpp selftest/*.cpp | grep -v service/src/log.cpp)
+  find tools/smelt/src -name '*.cpp'
+  ls tools/toolchain/src/*.cpp service/c_api/*.cpp service/src/*.cpp service/stored/src/*.cpp tools/selftest/*.cpp | grep -v service/src/log.cpp)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=$work/failures

@@ -80,7 +80,7 @@ class ReleaseTest(unittest.TestCase):
     def test_what_is_in_it(self):
         with tarfile.open(next(self.out[0].glob("smelt-[0-9]*.tar.gz"))) as tree:
             names = {name.partition("/")[2] for name in tree.getnames()}
-        for wanted in ("PKG-INFO", "pyproject.toml", "CMakeLists.txt", "python/smelt/_pure/api.py"):
+        for wanted in ("PKG-INFO", "pyproject.toml", "CMakeLists.txt", "bindings/python/smelt/_pure/api.py"):
             self.assertIn(wanted, names)
         sbom = json.loads((self.out[0] / "sbom.spdx.json").read_text())
         self.assertEqual(sbom["spdxVersion"], "SPDX-2.3")

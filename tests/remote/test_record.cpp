@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The record under ac/, and the keys and signatures that go with it.
 #include "smelt/schema/entry_record.hpp"
-#include "smelt/trust/keys.hpp"
-#include "smelt/trust/policy.hpp"
+#include "smelt/signing/keys.hpp"
+#include "smelt/signing/policy.hpp"
 
 #include "files.hpp"
 
@@ -109,15 +109,15 @@ TEST_CASE("what the record cannot say is not written") {
 }
 
 TEST_CASE("a signature binds key, origin, and every part's name, size and bytes") {
-  const trust::SecretKey key = trust::new_key("ci-2026").value();
-  const trust::PublicKey known = trust::public_key(key);
+  const signing::SecretKey key = signing::new_key("ci-2026").value();
+  const signing::PublicKey known = signing::public_key(key);
   const EntryRecord record = example();
-  const trust::Signature signature = trust::sign(key, as_bytes(statement(record)));
-  CHECK(trust::verify(known, as_bytes(statement(record)), signature));
+  const signing::Signature signature = signing::sign(key, as_bytes(statement(record)));
+  CHECK(signing::verify(known, as_bytes(statement(record)), signature));
   const auto differs = [&](auto&& change) {
     EntryRecord other = record;
     change(other);
-    return !trust::verify(known, as_bytes(statement(other)), signature);
+    return !signing::verify(known, as_bytes(statement(other)), signature);
   };
   CHECK(differs([](EntryRecord& other) { other.key = sha256(as_bytes("another")); }));
   CHECK(differs([](EntryRecord& other) { other.made_from += "x"; }));
@@ -134,66 +134,66 @@ TEST_CASE("signatures agree with RFC 8032") {
   // Section 7.1, test 2: the message is one byte, 0x72.
   const auto seed = digest_from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb").value();
   const auto expected = digest_from_hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c").value();
-  trust::SecretKey key{"rfc", {}};
+  signing::SecretKey key{"rfc", {}};
   std::copy(seed.bytes.begin(), seed.bytes.end(), key.seed.begin());
-  CHECK(trust::public_key(key).bytes == expected.bytes);
-  const auto signature = trust::sign(key, as_bytes("\x72"));
+  CHECK(signing::public_key(key).bytes == expected.bytes);
+  const auto signature = signing::sign(key, as_bytes("\x72"));
   const auto first = digest_from_hex("92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da").value();
   CHECK(std::equal(first.bytes.begin(), first.bytes.end(), signature.bytes.begin()));
 }
 
 TEST_CASE("keys and signatures read back; what is not one is refused") {
-  const trust::SecretKey key = trust::new_key("build.farm@example").value();
-  const trust::PublicKey known = trust::public_key(key);
-  CHECK(trust::parse_public_key(trust::to_text(known)).value() == known);
-  CHECK(trust::parse_secret_key(trust::to_text(key)).value().seed == key.seed);
-  CHECK_FALSE(trust::new_key("two words"));
-  CHECK_FALSE(trust::new_key(""));
-  const std::string text = trust::to_text(known);
-  for (size_t size = 0; size < text.size(); ++size) CHECK_FALSE(trust::parse_public_key(text.substr(0, size)));
+  const signing::SecretKey key = signing::new_key("build.farm@example").value();
+  const signing::PublicKey known = signing::public_key(key);
+  CHECK(signing::parse_public_key(signing::to_text(known)).value() == known);
+  CHECK(signing::parse_secret_key(signing::to_text(key)).value().seed == key.seed);
+  CHECK_FALSE(signing::new_key("two words"));
+  CHECK_FALSE(signing::new_key(""));
+  const std::string text = signing::to_text(known);
+  for (size_t size = 0; size < text.size(); ++size) CHECK_FALSE(signing::parse_public_key(text.substr(0, size)));
   // A secret key handed over as a public one: the message must not repeat it.
-  const auto refused = trust::parse_public_key(trust::to_text(key));
+  const auto refused = signing::parse_public_key(signing::to_text(key));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("secret key") != std::string::npos);
-  CHECK(refused.error().message.find(trust::to_text(key).substr(10)) == std::string::npos);
+  CHECK(refused.error().message.find(signing::to_text(key).substr(10)) == std::string::npos);
 }
 
 TEST_CASE("a secret key's file is its owner's alone and never overwritten") {
   const test::TemporaryFolder folder;
   const auto file = folder / "key";
-  const trust::SecretKey key = trust::new_key("me").value();
-  REQUIRE(trust::write_secret_key(file, key));
-  CHECK(trust::read_secret_key(file).value().seed == key.seed);
-  CHECK(trust::write_secret_key(file, key).error().code == Errc::invalid_argument);
+  const signing::SecretKey key = signing::new_key("me").value();
+  REQUIRE(signing::write_secret_key(file, key));
+  CHECK(signing::read_secret_key(file).value().seed == key.seed);
+  CHECK(signing::write_secret_key(file, key).error().code == Errc::invalid_argument);
   ::chmod(file.c_str(), 0644);
-  CHECK(trust::read_secret_key(file).error().code == Errc::untrusted);
-  CHECK(trust::read_secret_key(folder / "none").error().code == Errc::file_not_found);
+  CHECK(signing::read_secret_key(file).error().code == Errc::untrusted);
+  CHECK(signing::read_secret_key(folder / "none").error().code == Errc::file_not_found);
 }
 
 TEST_CASE("trusted keys come from the environment, from files, and from the user's file") {
   const test::TemporaryFolder folder;
-  std::vector<trust::PublicKey> keys;
-  for (const char* name : {"a", "b", "c", "d"}) keys.push_back(trust::public_key(trust::new_key(name).value()));
+  std::vector<signing::PublicKey> keys;
+  for (const char* name : {"a", "b", "c", "d"}) keys.push_back(signing::public_key(signing::new_key(name).value()));
   std::filesystem::create_directories(folder / "config/smelt");
-  std::ofstream(folder / "config/smelt/trusted-keys") << "# ours\n" << trust::to_text(keys[0]) << "  # until May\n\n";
-  std::ofstream(folder / "more") << trust::to_text(keys[1]) << "\n" << trust::to_text(keys[2]) << "\n";
+  std::ofstream(folder / "config/smelt/trusted-keys") << "# ours\n" << signing::to_text(keys[0]) << "  # until May\n\n";
+  std::ofstream(folder / "more") << signing::to_text(keys[1]) << "\n" << signing::to_text(keys[2]) << "\n";
   const Variable config("XDG_CONFIG_HOME", folder / "config");
-  const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(keys[3]) + " " + (folder / "more").string());
+  const Variable trusted("SMELT_TRUSTED_KEYS", signing::to_text(keys[3]) + " " + (folder / "more").string());
   const Variable level("SMELT_TRUST", "signed");
-  const auto policy = trust::Policy::from_environment();
+  const auto policy = signing::Policy::from_environment();
   REQUIRE(policy);
-  CHECK(policy->level == trust::Level::signed_only);
-  for (const trust::PublicKey& key : keys) CHECK(policy->has(key));
+  CHECK(policy->level == signing::Level::signed_only);
+  for (const signing::PublicKey& key : keys) CHECK(policy->has(key));
   const Variable wrong("SMELT_TRUST", "nobody");
-  CHECK(trust::Policy::from_environment().error().message.find("any, local or signed") != std::string::npos);
+  CHECK(signing::Policy::from_environment().error().message.find("any, local or signed") != std::string::npos);
 }
 
 TEST_CASE("a list of trusted keys that others may write is refused, as is one of another user's") {
   const test::TemporaryFolder folder;
   const auto file = folder / "keys";
-  std::ofstream(file) << trust::to_text(trust::public_key(trust::new_key("a").value())) << "\n";
-  const auto read = [&]() -> Result<trust::Policy> {
-    trust::Policy policy;
+  std::ofstream(file) << signing::to_text(signing::public_key(signing::new_key("a").value())) << "\n";
+  const auto read = [&]() -> Result<signing::Policy> {
+    signing::Policy policy;
     SMELT_TRY_VOID(policy.add_file(file));
     return policy;
   };
@@ -207,7 +207,7 @@ TEST_CASE("a list of trusted keys that others may write is refused, as is one of
     CHECK(refused.error().message.find("chmod") != std::string::npos);
   }
   const Variable trusted("SMELT_TRUSTED_KEYS", file.string());
-  CHECK(trust::Policy::from_environment().error().code == Errc::untrusted);
+  CHECK(signing::Policy::from_environment().error().code == Errc::untrusted);
   ::chmod(file.c_str(), 0644);
   if (::geteuid() == 0) {  // else nobody else's can be made
     REQUIRE(::chown(file.c_str(), 12345, 12345) == 0);
@@ -217,10 +217,10 @@ TEST_CASE("a list of trusted keys that others may write is refused, as is one of
 
 TEST_CASE("points that anybody can sign under, and second spellings, are no keys") {
   const auto key = [](std::string_view hex) {
-    trust::PublicKey made{"k", {}};
+    signing::PublicKey made{"k", {}};
     const Digest bytes = digest_from_hex(hex).value();
     std::copy(bytes.bytes.begin(), bytes.bytes.end(), made.bytes.begin());
-    return trust::parse_public_key(trust::to_text(made));
+    return signing::parse_public_key(signing::to_text(made));
   };
   for (const char* hex : {
            // Orders 1, 2, 4 and 8, then the same with the sign of x turned.
@@ -246,28 +246,28 @@ TEST_CASE("points that anybody can sign under, and second spellings, are no keys
     CHECK(refused.error().code == Errc::invalid_argument);
   }
   // What the first is refused for: R = 1 and S = 0 is a signature of anything.
-  trust::PublicKey identity{"k", {}};
+  signing::PublicKey identity{"k", {}};
   identity.bytes[0] = std::byte{1};
-  trust::Signature zero{"k", {}};
+  signing::Signature zero{"k", {}};
   zero.bytes[0] = std::byte{1};
-  CHECK(trust::verify(identity, as_bytes("any statement"), zero));
+  CHECK(signing::verify(identity, as_bytes("any statement"), zero));
   CHECK(key("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"));
 }
 
 TEST_CASE("the policy: whose native code runs") {
-  using trust::Origin;
-  trust::Policy policy;
-  const auto allows = [&](trust::Level level, Origin origin, bool is_signed) {
+  using signing::Origin;
+  signing::Policy policy;
+  const auto allows = [&](signing::Level level, Origin origin, bool is_signed) {
     policy.level = level;
     return policy.allows(origin, is_signed);
   };
-  for (const auto level : {trust::Level::any, trust::Level::local, trust::Level::signed_only}) {
+  for (const auto level : {signing::Level::any, signing::Level::local, signing::Level::signed_only}) {
     CHECK(allows(level, Origin::compiled, false));
     CHECK(allows(level, Origin::remote, true));
     CHECK(allows(level, Origin::named_path, true));
   }
-  CHECK(allows(trust::Level::any, Origin::remote, false));
-  CHECK_FALSE(allows(trust::Level::local, Origin::remote, false));
-  CHECK(allows(trust::Level::local, Origin::named_path, false));
-  CHECK_FALSE(allows(trust::Level::signed_only, Origin::named_path, false));
+  CHECK(allows(signing::Level::any, Origin::remote, false));
+  CHECK_FALSE(allows(signing::Level::local, Origin::remote, false));
+  CHECK(allows(signing::Level::local, Origin::named_path, false));
+  CHECK_FALSE(allows(signing::Level::signed_only, Origin::named_path, false));
 }

@@ -27,7 +27,7 @@ std::shared_ptr<cache::Store> local_in(const std::filesystem::path& folder, bool
   return std::move(*store);
 }
 
-TierOptions options_for(const std::string& urls, trust::Level level = trust::Level::any) {
+TierOptions options_for(const std::string& urls, signing::Level level = signing::Level::any) {
   TierOptions options;
   options.remotes = parse_addresses(urls).value();
   options.policy.level = level;
@@ -41,7 +41,7 @@ std::shared_ptr<TieredStore> tiers(const std::filesystem::path& folder, TierOpti
 }
 
 void put(TieredStore& store, const Outgoing& entry) {
-  cache::Store::Put put{entry.key, {}, trust::Provenance::made_here()};
+  cache::Store::Put put{entry.key, {}, signing::Provenance::made_here()};
   for (const Part& part : entry.parts) put.parts.push_back({part.name, part.bytes});
   REQUIRE(store.put_all({put}));
 }
@@ -113,55 +113,55 @@ TEST_CASE("remotes are asked in order; a read-only store still finds there") {
 TEST_CASE("an entry that nobody trusted signed: refused, made anew, or taken whole") {
   const TemporaryFolder folder, mirror;
   const std::string url = "file://" + mirror.path().string();
-  const trust::SecretKey key = trust::new_key("ci").value(), stranger = trust::new_key("stranger").value();
+  const signing::SecretKey key = signing::new_key("ci").value(), stranger = signing::new_key("stranger").value();
   const Outgoing entry = entry_of(1);
   std::vector<std::string> warnings;
-  const auto reader = [&](const std::string& name, trust::Level level, const std::vector<trust::SecretKey>& trusted,
+  const auto reader = [&](const std::string& name, signing::Level level, const std::vector<signing::SecretKey>& trusted,
                           bool with_compiler) {
     TierOptions options = options_for(url, level);
-    for (const auto& one : trusted) options.policy.keys.push_back(trust::public_key(one));
+    for (const auto& one : trusted) options.policy.keys.push_back(signing::public_key(one));
     options.warn = [&](std::string_view text) { warnings.emplace_back(text); };
-    if (with_compiler) options.remake = remade;
+    if (with_compiler) options.recompile = remade;
     warnings.clear();
     return tiers(folder / name, std::move(options));
   };
 
   SUBCASE("unsigned") {
     put(*tiers(folder / "writer", options_for(url)), entry);
-    CHECK(whole(find(*reader("any", trust::Level::any, {}, false), entry.key), entry));
-    for (const auto level : {trust::Level::local, trust::Level::signed_only}) {
+    CHECK(whole(find(*reader("any", signing::Level::any, {}, false), entry.key), entry));
+    for (const auto level : {signing::Level::local, signing::Level::signed_only}) {
       CHECK_FALSE(find(*reader(fmt::format("plain{}", int(level)), level, {key}, false), entry.key));
       REQUIRE(warnings.size() == 1);
       CHECK(warnings[0].find("nobody signed it") != std::string::npos);
       CHECK(warnings[0].find("trusted are ci") != std::string::npos);
       CHECK(warnings[0].find("SMELT_TRUSTED_KEYS") != std::string::npos);
       const auto compiled = find(*reader(fmt::format("compiler{}", int(level)), level, {key}, true), entry.key);
-      CHECK(compiled.has_value() == (level == trust::Level::local));
+      CHECK(compiled.has_value() == (level == signing::Level::local));
       if (!compiled) continue;
       CHECK(compiled->part("remade"));
       CHECK_FALSE(compiled->part("kernel.smelt"));
     }
     // What was remade is found again without the remote, and is still a stranger's program.
-    CHECK(find(*tiers(folder / "compiler1", options_for("", trust::Level::local)), entry.key)->part("remade"));
-    CHECK_FALSE(find(*tiers(folder / "compiler1", options_for("", trust::Level::signed_only)), entry.key));
+    CHECK(find(*tiers(folder / "compiler1", options_for("", signing::Level::local)), entry.key)->part("remade"));
+    CHECK_FALSE(find(*tiers(folder / "compiler1", options_for("", signing::Level::signed_only)), entry.key));
   }
   SUBCASE("signed by a stranger, and by one who is trusted") {
     TierOptions writing = options_for(url);
     writing.signing = stranger;
     put(*tiers(folder / "writer", writing), entry);
-    CHECK_FALSE(find(*reader("a", trust::Level::local, {key}, false), entry.key));
+    CHECK_FALSE(find(*reader("a", signing::Level::local, {key}, false), entry.key));
     CHECK(warnings.at(0).find("signed by stranger") != std::string::npos);
-    CHECK(whole(find(*reader("b", trust::Level::signed_only, {key, stranger}, true), entry.key), entry));
+    CHECK(whole(find(*reader("b", signing::Level::signed_only, {key, stranger}, true), entry.key), entry));
     CHECK(warnings.empty());
   }
   SUBCASE("another's name on one's own key") {
-    trust::SecretKey forged = trust::new_key("ci").value();
+    signing::SecretKey forged = signing::new_key("ci").value();
     TierOptions writing = options_for(url);
     writing.signing = forged;
     put(*tiers(folder / "writer", writing), entry);
-    CHECK_FALSE(find(*reader("a", trust::Level::local, {key}, false), entry.key));
+    CHECK_FALSE(find(*reader("a", signing::Level::local, {key}, false), entry.key));
     // While a key is replaced, two of one name are trusted.
-    CHECK(whole(find(*reader("b", trust::Level::local, {key, forged}, false), entry.key), entry));
+    CHECK(whole(find(*reader("b", signing::Level::local, {key, forged}, false), entry.key), entry));
   }
   SUBCASE("signed, but for another key: a record moved and renamed") {
     TierOptions writing = options_for(url);
@@ -173,27 +173,27 @@ TEST_CASE("an entry that nobody trusted signed: refused, made anew, or taken who
     const Digest target = key_of(99);
     Outgoing moved{target, arrived->record.made_from, {}, arrived->parts, arrived->record.signatures};
     REQUIRE(opened->put(std::span(&moved, 1)));
-    CHECK(find(*reader("a", trust::Level::local, {key}, false), entry.key));
-    CHECK_FALSE(find(*reader("b", trust::Level::local, {key}, false), target));
+    CHECK(find(*reader("a", signing::Level::local, {key}, false), entry.key));
+    CHECK_FALSE(find(*reader("b", signing::Level::local, {key}, false), target));
     // Nor with other bytes under the same key.
     moved = {entry.key, arrived->record.made_from, {}, entry_of(50).parts, arrived->record.signatures};
     REQUIRE(opened->put(std::span(&moved, 1)));
-    CHECK_FALSE(find(*reader("c", trust::Level::local, {key}, false), entry.key));
+    CHECK_FALSE(find(*reader("c", signing::Level::local, {key}, false), entry.key));
   }
 }
 
 TEST_CASE("a key that is withdrawn, and trust that becomes stricter, hold for what is here already") {
   const TemporaryFolder folder, mirror;
   const std::string url = "file://" + mirror.path().string();
-  const trust::SecretKey key = trust::new_key("ci").value();
+  const signing::SecretKey key = signing::new_key("ci").value();
   const Outgoing entry = entry_of(1), open = entry_of(2);
   TierOptions writing = options_for(url);
   writing.signing = key;
   put(*tiers(folder / "writer", writing), entry);
   put(*tiers(folder / "writer", options_for(url)), open);
 
-  TierOptions reading = options_for(url, trust::Level::local);
-  reading.policy.keys.push_back(trust::public_key(key));
+  TierOptions reading = options_for(url, signing::Level::local);
+  reading.policy.keys.push_back(signing::public_key(key));
   CHECK(whole(find(*tiers(folder / "b", reading), entry.key), entry));
   CHECK(whole(find(*tiers(folder / "b", options_for(url)), open.key), open));  // taken while trust was `any`
 
@@ -201,24 +201,24 @@ TEST_CASE("a key that is withdrawn, and trust that becomes stricter, hold for wh
   CHECK_FALSE(find(*tiers(folder / "b", reading), open.key));
   reading.policy.keys.clear();
   CHECK_FALSE(find(*tiers(folder / "b", reading), entry.key));
-  reading.remake = remade;
+  reading.recompile = remade;
   CHECK(find(*tiers(folder / "b", reading), entry.key)->part("remade"));
   // What was compiled here never needed a signature.
   const Outgoing own = entry_of(3);
-  put(*tiers(folder / "b", options_for("", trust::Level::signed_only)), own);
-  CHECK(whole(find(*tiers(folder / "b", options_for("", trust::Level::signed_only)), own.key), own));
+  put(*tiers(folder / "b", options_for("", signing::Level::signed_only)), own);
+  CHECK(whole(find(*tiers(folder / "b", options_for("", signing::Level::signed_only)), own.key), own));
 }
 
 TEST_CASE("signatures are carried on: pushed from a store that only fetched the entry") {
   const TemporaryFolder folder, first, second;
-  const trust::SecretKey key = trust::new_key("ci").value();
+  const signing::SecretKey key = signing::new_key("ci").value();
   const Outgoing entry = entry_of(1);
   TierOptions writing = options_for("file://" + first.path().string());
   writing.signing = key;
   put(*tiers(folder / "writer", writing), entry);
   const auto relay = [&](const TemporaryFolder& mirror) {
     TierOptions options = options_for("file://" + mirror.path().string());
-    options.policy.keys.push_back(trust::public_key(key));
+    options.policy.keys.push_back(signing::public_key(key));
     return tiers(folder / "relay", std::move(options));
   };
   CHECK(find(*relay(first), entry.key));
@@ -226,17 +226,17 @@ TEST_CASE("signatures are carried on: pushed from a store that only fetched the 
   REQUIRE(!untrusted);
   CHECK(untrusted.error().code == Errc::untrusted);
   REQUIRE(relay(second)->push({entry.key}));
-  TierOptions reading = options_for("file://" + second.path().string(), trust::Level::signed_only);
-  reading.policy.keys.push_back(trust::public_key(key));
+  TierOptions reading = options_for("file://" + second.path().string(), signing::Level::signed_only);
+  reading.policy.keys.push_back(signing::public_key(key));
   CHECK(whole(find(*tiers(folder / "reader", reading), entry.key), entry));
 }
 
 TEST_CASE("what derives from a remote's entry is signed and sent only where our own key signed that") {
   const TemporaryFolder folder, mirror, out;
   const std::string url = "file://" + mirror.path().string();
-  const trust::SecretKey key = trust::new_key("ci").value(), other = trust::new_key("other").value();
+  const signing::SecretKey key = signing::new_key("ci").value(), other = signing::new_key("other").value();
   const Outgoing ours = entry_of(1), theirs = entry_of(2), open = entry_of(3);
-  const auto write = [&](const Outgoing& entry, std::optional<trust::SecretKey> with) {
+  const auto write = [&](const Outgoing& entry, std::optional<signing::SecretKey> with) {
     TierOptions options = options_for(url);
     options.signing = std::move(with);
     put(*tiers(folder / "writer", options), entry);
@@ -244,9 +244,9 @@ TEST_CASE("what derives from a remote's entry is signed and sent only where our 
   write(ours, key);
   write(theirs, other);
   write(open, std::nullopt);
-  TierOptions options = options_for(url, trust::Level::any);
+  TierOptions options = options_for(url, signing::Level::any);
   options.signing = key;
-  options.policy.keys = {trust::public_key(key), trust::public_key(other)};
+  options.policy.keys = {signing::public_key(key), signing::public_key(other)};
   options.warn = [](std::string_view) {};
   // A machine that signs takes nothing unsigned, unless it is told to.
   CHECK_FALSE(find(*tiers(folder / "strict", options), open.key));
@@ -256,9 +256,9 @@ TEST_CASE("what derives from a remote's entry is signed and sent only where our 
   for (const Outgoing* const entry : {&ours, &theirs, &open}) {
     const auto found = find(*machine, entry->key);
     REQUIRE(found);
-    trust::Provenance joined = trust::Provenance::made_here();
+    signing::Provenance joined = signing::Provenance::made_here();
     joined += found->origin();
-    for (const trust::Provenance& origin : {found->origin().derived(), joined, found->origin().remade()}) {
+    for (const signing::Provenance& origin : {found->origin().derived(), joined, found->origin().remade()}) {
       const Outgoing made = entry_of(number++);
       cache::Store::Put put{made.key, {}, origin};
       for (const Part& part : made.parts) put.parts.push_back({part.name, part.bytes});
@@ -275,33 +275,33 @@ TEST_CASE("what derives from a remote's entry is signed and sent only where our 
 }
 
 TEST_CASE("the text of an origin comes back, and what no store of ours wrote is unknown") {
-  const trust::PublicKey key = trust::public_key(trust::new_key("ci").value());
-  const auto here = trust::Provenance::made_here();
-  const auto entry = trust::Provenance::of_remote("redis://a", key, "smelt; source 1", {"ci:AAAA", "b:BBBB"});
+  const signing::PublicKey key = signing::public_key(signing::new_key("ci").value());
+  const auto here = signing::Provenance::made_here();
+  const auto entry = signing::Provenance::of_remote("redis://a", key, "smelt; source 1", {"ci:AAAA", "b:BBBB"});
   auto joined = entry;
-  joined += trust::Provenance::of_remote("redis://b", std::nullopt, "", {});
-  joined += trust::Provenance::of_file(key);
+  joined += signing::Provenance::of_remote("redis://b", std::nullopt, "", {});
+  joined += signing::Provenance::of_file(key);
   auto old = joined;
-  old += trust::Provenance::unknown();
+  old += signing::Provenance::unknown();
   for (const auto& origin : {here, entry, entry.derived(), entry.remade(), joined, joined.remade(), old,
-                             trust::Provenance::unknown(), trust::Provenance::of_file(std::nullopt)}) {
+                             signing::Provenance::unknown(), signing::Provenance::of_file(std::nullopt)}) {
     CAPTURE(origin.to_text());
-    CHECK(trust::Provenance::parse(origin.to_text()) == origin);
-    trust::Provenance again = origin;
+    CHECK(signing::Provenance::parse(origin.to_text()) == origin);
+    signing::Provenance again = origin;
     again += origin;
     CHECK(again == origin.derived());
   }
-  CHECK(trust::Provenance::parse("") == trust::Provenance::unknown());
-  CHECK(trust::Provenance::parse("mode-here\n") == trust::Provenance::unknown());
+  CHECK(signing::Provenance::parse("") == signing::Provenance::unknown());
+  CHECK(signing::Provenance::parse("mode-here\n") == signing::Provenance::unknown());
   // As older versions wrote it.
-  const auto before = trust::Provenance::parse("from redis://a\nby \nmade-from x\nsigned z:CCCC\n");
-  CHECK(before == trust::Provenance::of_remote("redis://a", std::nullopt, "x", {"z:CCCC"}));
+  const auto before = signing::Provenance::parse("from redis://a\nby \nmade-from x\nsigned z:CCCC\n");
+  CHECK(before == signing::Provenance::of_remote("redis://a", std::nullopt, "x", {"z:CCCC"}));
   // What is not known is not used where signatures are asked for, and handed on nowhere.
-  trust::Policy policy;
-  CHECK(policy.use(trust::Provenance::unknown()) == trust::Use::yes);
-  CHECK(policy.share(trust::Provenance::unknown(), key).how == trust::Sharing::How::no);
-  policy.level = trust::Level::signed_only;
-  CHECK(policy.use(trust::Provenance::unknown()) == trust::Use::no);
+  signing::Policy policy;
+  CHECK(policy.use(signing::Provenance::unknown()) == signing::Use::yes);
+  CHECK(policy.share(signing::Provenance::unknown(), key).how == signing::Sharing::How::no);
+  policy.level = signing::Level::signed_only;
+  CHECK(policy.use(signing::Provenance::unknown()) == signing::Use::no);
 }
 
 TEST_CASE("a store on a full disk hands out what the remote has all the same") {

@@ -5,9 +5,9 @@
 #include "smelt/schema/package.hpp"
 #include "smelt/service/session.hpp"
 
+#include "compile_child.hpp"
 #include "files.hpp"
 #include "kernel_store.hpp"
-#include "sandbox.hpp"
 
 #include <doctest/doctest.h>
 
@@ -181,7 +181,7 @@ TEST_CASE("a warning of several lines comes back from the store as it was") {
   auto tiers = remote::TieredStore::open(std::move(*local), {});
   REQUIRE(tiers);
   const service::KernelStore store(**tiers, [](std::string_view text) { FAIL(std::string(text)); });
-  service::KeptKernel kernel(trust::Provenance::made_here());
+  service::KeptKernel kernel(signing::Provenance::made_here());
   const CompileResult made =
       make(*session_without_store(), source_with(), [](Request& request) { request.cpu = false; });
   kernel.library = schema::Package::open(made.package)->copy_library(0).value();

@@ -93,7 +93,7 @@ float run_twice(const loader::LibraryRef& library, float value) {
 float run_twice(const CompileResult& made, float value) {
   const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
   loader::LoadOptions options;
-  options.policy = trust::Policy::all();  // the session has decided
+  options.policy = signing::Policy::all();  // the session has decided
   auto library = loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
   if (!library) FAIL(library.error().message);
   return run_twice(*library, value);
@@ -124,8 +124,8 @@ Bytes poisoned(ByteView package) {
 
 TEST_CASE("a library compiled on one machine is found by another, signed or where all is trusted") {
   Machines machines;
-  const trust::SecretKey key = trust::new_key("ci").value();
-  REQUIRE(trust::write_secret_key(machines.stores / "key", key));
+  const signing::SecretKey key = signing::new_key("ci").value();
+  REQUIRE(signing::write_secret_key(machines.stores / "key", key));
   Bytes compiled;
   {
     const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
@@ -133,7 +133,7 @@ TEST_CASE("a library compiled on one machine is found by another, signed or wher
     CHECK_FALSE(made.hit);
     compiled = bytes_of(made);
   }
-  const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(trust::public_key(key)));
+  const Variable trusted("SMELT_TRUSTED_KEYS", signing::to_text(signing::public_key(key)));
   for (const char* level : {"signed", "local", "any"}) {
     const Variable trust("SMELT_TRUST", level);
     const CompileResult made = must(machines.session(std::string("b-") + level)->make(request()));
@@ -255,8 +255,8 @@ TEST_CASE("a machine that signs never signs what a stranger wrote") {
       CAPTURE(kernel);
       Machines machines;
       plant(machines, kernel, kernel ? 0 : 2);
-      const trust::SecretKey key = trust::new_key("ci").value();
-      REQUIRE(trust::write_secret_key(machines.stores / "key", key));
+      const signing::SecretKey key = signing::new_key("ci").value();
+      REQUIRE(signing::write_secret_key(machines.stores / "key", key));
       {
         const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
         const Variable taking("SMELT_TAKE_UNSIGNED", takes_unsigned ? "1" : "");
@@ -273,7 +273,7 @@ TEST_CASE("a machine that signs never signs what a stranger wrote") {
         const Variable signing("SMELT_SIGNING_KEY", (machines.stores / "key").string());
         CHECK(run_twice(must(machines.session("ci")->make(request())), 21) == 42);
       }
-      const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(trust::public_key(key)));
+      const Variable trusted("SMELT_TRUSTED_KEYS", signing::to_text(signing::public_key(key)));
       const Variable trust("SMELT_TRUST", "signed");
       const CompileResult read = must(machines.session("reader")->make(request()));
       CHECK(run_twice(read, 21) == 42);
@@ -322,8 +322,8 @@ TEST_CASE("a Metal library that does not pass verify is not used at all") {
 
 TEST_CASE("tags are pushed and pulled") {
   Machines machines;
-  const trust::SecretKey key = trust::new_key("ci").value();
-  REQUIRE(trust::write_secret_key(machines.stores / "key", key));
+  const signing::SecretKey key = signing::new_key("ci").value();
+  REQUIRE(signing::write_secret_key(machines.stores / "key", key));
   const std::string name = "twice@2.1.0", unknown = "twice@9";
   Digest pushed;
   {
@@ -334,7 +334,7 @@ TEST_CASE("tags are pushed and pulled") {
   }
   for (const char* level : {"local", "signed"}) {
     const Variable trust("SMELT_TRUST", level);
-    const Variable trusted("SMELT_TRUSTED_KEYS", trust::to_text(trust::public_key(key)));
+    const Variable trusted("SMELT_TRUSTED_KEYS", signing::to_text(signing::public_key(key)));
     const auto pulled = machines.session(level)->pull(std::span(&name, 1));
     REQUIRE_MESSAGE(pulled, pulled.error().message);
     CHECK(pulled->at(0) == pushed);
@@ -466,7 +466,7 @@ TEST_CASE("a remote's answer is held to what was asked, and no remote makes a co
       options.threads = 1;
       options.warn = [](std::string_view) {};
       REQUIRE(Session::open(options)->store().value()->put(genuine.kernel, {{"kernel.smelt", bytes}},
-                                                           trust::Provenance::unknown()));
+                                                           signing::Provenance::unknown()));
       CHECK(run_twice(must(Session::open(options)->make(wanted)), 21) == 42);
     }
 }
@@ -502,7 +502,7 @@ TEST_CASE("checked code is asked for, and is what comes") {
         if (slice.kind == schema::SliceKind::cpu) CHECK(slice.checked);
       loader::LoadOptions options;
       options.checked = true;
-      options.policy = trust::Policy::all();
+      options.policy = signing::Policy::all();
       const auto device = loader::Device::open(loader::DeviceKind::cpu).value();
       const auto loaded = loader::Library::load(device, loader::OwnedBytes{made.package, made.owner}, options);
       REQUIRE(loaded);

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-// What LLVM was doing when a guard takes it back is leaked on purpose (aot/src/llvm_support/guard.hpp).
+// What LLVM was doing when a guard takes it back is leaked on purpose (aot/air/llvm_support/guard.hpp).
 extern "C" const char* __lsan_default_suppressions();
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:contain_fatal_errors\nleak:contain_crashes\n";

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""toolchain/compiler-explorer as Compiler Explorer's workers use it: its words, its reading of versions, listings and errors.
+"""tools/toolchain/compiler-explorer as Compiler Explorer's workers use it: its words, its reading of versions, listings and errors.
 What they do is in its sources: compilers/metal.ts (the words), llvm-ir.ts (lines), its page on adding a compiler (properties)."""
 
 import os
@@ -8,7 +8,7 @@ import unittest
 
 from tools import SMELT, SOURCE, ToolTest
 
-FOLDER = SOURCE / "toolchain/compiler-explorer"
+FOLDER = SOURCE / "tools/toolchain/compiler-explorer"
 KERNEL = """#include <metal_stdlib>
 using namespace metal;
 static float twice(float x) { return x * 2; }

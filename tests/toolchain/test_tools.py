@@ -451,7 +451,7 @@ class MessageTest(ToolTest):
         self.assertIn("2 warnings generated.", said.stderr)
 
     def test_serialised(self):
-        """The bytes are read by Clang's own reader in tests/aot/compile; here, that what was said is in them."""
+        """The bytes are read by Clang's own reader in tests/aot/compiler; here, that what was said is in them."""
         self.write(w_metal="kernel void k(device float* p) {\n  int unused;\n  p[0] = 1;\n}\n", e_metal="kernel void k(device float* p) { p[0] = gone; }\n")
         self.assertEqual(self.call("metal", "-serialize-diagnostics", "w.dia", "-c", "w.metal").returncode, 0)
         said = (self.folder / "w.dia").read_bytes()

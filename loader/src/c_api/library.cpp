@@ -41,11 +41,11 @@ Result<LoadOptions> to_options(const smelt_load_options* given, const char* func
   if (from.trust < SMELT_TRUST_ENVIRONMENT || from.trust > SMELT_TRUST_SIGNED)
     return fail(Errc::invalid_argument, "{}: trust is {}; want a SMELT_TRUST_ value", function, from.trust);
   if (from.trust != SMELT_TRUST_ENVIRONMENT || from.trusted_keys != nullptr) {
-    std::optional<trust::Level> level;
-    if (from.trust != SMELT_TRUST_ENVIRONMENT) level = static_cast<trust::Level>(from.trust - SMELT_TRUST_ANY);
-    SMELT_TRY(trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path, level));
+    std::optional<signing::Level> level;
+    if (from.trust != SMELT_TRUST_ENVIRONMENT) level = static_cast<signing::Level>(from.trust - SMELT_TRUST_ANY);
+    SMELT_TRY(signing::Policy policy, signing::Policy::from_environment_for(signing::Origin::named_path, level));
     if (from.trusted_keys != nullptr) SMELT_TRY_VOID(policy.add_words(from.trusted_keys));
-    options.policy = std::make_shared<const trust::Policy>(std::move(policy));
+    options.policy = std::make_shared<const signing::Policy>(std::move(policy));
   }
   return options;
 }

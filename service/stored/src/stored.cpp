@@ -3,7 +3,7 @@
 
 #include "smelt/cache/tag_names.hpp"
 #include "smelt/schema/package.hpp"
-#include "smelt/trust/policy.hpp"
+#include "smelt/signing/policy.hpp"
 
 #include "build_identity.hpp"
 
@@ -26,9 +26,9 @@ namespace {
 
 /// `untrusted` says why the entry may not be used as it is.
 Result<void> check_use(const Digest& key, const cache::Entry& entry) {
-  SMELT_TRY(const trust::Use use, trust::Policy::use_in_environment(entry.origin()));
-  if (use == trust::Use::yes) return {};
-  SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment());
+  SMELT_TRY(const signing::Use use, signing::Policy::use_in_environment(entry.origin()));
+  if (use == signing::Use::yes) return {};
+  SMELT_TRY(const signing::Policy policy, signing::Policy::from_environment());
   return fail(Errc::untrusted, "{}: {}", to_hex(key), policy.explain(entry.origin()));
 }
 
@@ -119,16 +119,16 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
   SMELT_TRY(const auto package, schema::Package::open(bytes));
   SMELT_TRY_VOID(schema::check_all_parts(package));
   // In the store it is as good as compiled here, so it must be what may run from a file that the user names.
-  SMELT_TRY(const trust::Policy policy, trust::Policy::from_environment_for(trust::Origin::named_path));
+  SMELT_TRY(const signing::Policy policy, signing::Policy::from_environment_for(signing::Origin::named_path));
   const std::vector<std::string> signatures = package.signatures();
   const std::string statement = schema::package_statement(package.digest());
-  std::optional<trust::PublicKey> by;
-  if (!policy.allows(trust::Origin::named_path, false)) {
+  std::optional<signing::PublicKey> by;
+  if (!policy.allows(signing::Origin::named_path, false)) {
     by = policy.signer(as_bytes(statement), signatures);
     if (!by) return fail(Errc::untrusted, "import: {}", policy.explain(signatures));
   } else if (!signatures.empty()) {
     // For the day when trust is stricter; keys that cannot be read stop nothing today.
-    if (const auto keys = trust::Policy::from_environment()) by = keys->signer(as_bytes(statement), signatures);
+    if (const auto keys = signing::Policy::from_environment()) by = keys->signer(as_bytes(statement), signatures);
   }
   Imported imported;
   std::vector<Digest>& keys = imported.keys;
@@ -147,7 +147,7 @@ Result<Imported> import_package(cache::Store& store, ByteView bytes, bool move_t
   }
   std::vector<cache::Store::Put> puts;
   for (size_t i = 0; i < keys.size(); ++i)
-    puts.push_back({keys[i], {{kPackagePart, packages[i]}}, trust::Provenance::of_file(by)});
+    puts.push_back({keys[i], {{kPackagePart, packages[i]}}, signing::Provenance::of_file(by)});
   SMELT_TRY_VOID(store.put_all(puts));
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto& [name, version] = tags[i];

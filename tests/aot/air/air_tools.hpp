@@ -2,7 +2,7 @@
 // What the legaliser's tests share: IR text in, legalised modules out, and the checks every result must pass.
 #pragma once
 
-#include "air/legalise.hpp"
+#include "legalise/legalise.hpp"
 
 #include <string>
 #include <string_view>

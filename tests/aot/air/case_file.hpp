@@ -11,7 +11,7 @@
 //   ; error: text                   legalising must fail with a message that has this
 #pragma once
 
-#include "air/legalise.hpp"
+#include "legalise/legalise.hpp"
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 // The cases of tests/aot/air/cases, one file a pass: each module legalises, or fails, as its comments say.
 #include "smelt/aot/target.hpp"
 
-#include "air/entry.hpp"
 #include "air_tools.hpp"
 #include "case_file.hpp"
+#include "interface/entry.hpp"
 
 #include "llvm/IR/Module.h"
 

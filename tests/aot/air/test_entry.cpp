@@ -2,10 +2,10 @@
 // Entry metadata: what is written is what is read, and what is malformed is nothing.
 #include "smelt/aot/simulators.hpp"
 
-#include "air/argument_members.hpp"
-#include "air/entry.hpp"
-#include "air/reflect.hpp"
-#include "air/stage_arrays.hpp"
+#include "interface/argument_members.hpp"
+#include "interface/entry.hpp"
+#include "interface/reflect.hpp"
+#include "interface/stage_arrays.hpp"
 #include "kernel_ir/struct_fields.hpp"
 
 #include "llvm/AsmParser/Parser.h"

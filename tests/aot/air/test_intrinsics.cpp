@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table against every declaration found in Apple's own bitcode, and against itself.
-#include "air/intrinsics.hpp"
 #include "harvest.hpp"
+#include "ops/intrinsics.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/LLVMContext.h"

@@ -3,13 +3,13 @@
 // each operation of the table, each hardware value, for each target.
 #include "smelt/aot/verify.hpp"
 
-#include "air/bitcode/writer.hpp"
-#include "air/intrinsics.hpp"
 #include "air_tools.hpp"
+#include "bitcode/writer.hpp"
 #include "case_file.hpp"
 #include "harvest.hpp"
 #include "kernel_ir/builtins.hpp"
 #include "kernel_ir/cpu_only.hpp"
+#include "ops/intrinsics.hpp"
 #include "oracle.hpp"
 #include "skips.hpp"
 

@@ -6,7 +6,7 @@
 #include "smelt/metallib/reader.hpp"
 
 #include "files.hpp"
-#include "input/reader.hpp"
+#include "ir_reader/parse.hpp"
 #include "launch.hpp"
 #include "skips.hpp"
 

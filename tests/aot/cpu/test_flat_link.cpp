@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The flat linker refuses whatever would tie code to a place or to a library, by name.
-#include "cpu/codegen/flat_link.hpp"
-#include "cpu/codegen/target.hpp"
+#include "codegen/flat_link.hpp"
+#include "codegen/target.hpp"
 #include "launch.hpp"
 
 #include "llvm/AsmParser/Parser.h"

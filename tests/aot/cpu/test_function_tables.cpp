@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Visible functions that become part of a kernel that calls them through a table; tests/python/test_function_tables.py
 // runs such kernels.
-#include "cpu/function_tables.hpp"
-#include "input/reader.hpp"
+#include "abi/function_tables.hpp"
+#include "ir_reader/parse.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"

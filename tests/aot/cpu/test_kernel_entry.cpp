@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a caller binds to a kernel, by class: which classes the CPU takes is one word in binding_classes.def.
-#include "cpu/kernel_entry.hpp"
+#include "abi/kernel_entry.hpp"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of thousands of instructions in a row, in a loop's body and behind it: their code is cut into functions, and
 // they compute what they did.
-#include "cpu/codegen/long_code.hpp"
+#include "codegen/long_code.hpp"
 #include "launch.hpp"
 
 #include "llvm/AsmParser/Parser.h"

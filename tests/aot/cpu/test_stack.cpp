@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kernel's code may need of the stack: its longest chain of calls, and not all its functions together.
-#include "cpu/codegen/private_memory.hpp"
-#include "cpu/codegen/target.hpp"
+#include "codegen/private_memory.hpp"
+#include "codegen/target.hpp"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"

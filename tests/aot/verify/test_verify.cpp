@@ -6,7 +6,7 @@
 #include "smelt/metallib/reader.hpp"
 #include "smelt/metallib/writer.hpp"
 
-#include "air/bitcode/writer.hpp"
+#include "bitcode/writer.hpp"
 #include "files.hpp"
 #include "skips.hpp"
 
@@ -169,7 +169,7 @@ TEST_CASE("what older compilers write is no fault") {
   old.air = "i32 2, i32 4, i32 0";
   const std::vector<Finding> newer = verify_module(typed(old, {2, 4}));
   CHECK(finds(newer, Check::operation, "air.sample_texture_2d.v4f32"));
-  CHECK(finds(newer, Check::stamp, "is not AIR's"));
+  CHECK(finds(newer, Check::versions, "is not AIR's"));
   CHECK_FALSE(finds(newer, Check::foreign, "llvm.compiler.used"));
 }
 
@@ -219,20 +219,20 @@ TEST_CASE("each check finds its fault: records") {
 }
 
 TEST_CASE("each check finds its fault: stamps") {
-  expect_error(verify_module(typed({.triple = "air64_v27-apple-macosx14.0.0"})), Check::stamp,
+  expect_error(verify_module(typed({.triple = "air64_v27-apple-macosx14.0.0"})), Check::versions,
                "says AIR 2.7, !air.version says 2.6");
-  expect_error(verify_module(typed({.triple = "someisa-apple-macosx14.0.0"})), Check::stamp, "is no AIR triple");
-  expect_error(verify_module(typed({.air = ""})), Check::stamp, "no !air.version");
-  expect_error(verify_module(typed({.language = ""})), Check::stamp, "no !air.language_version");
-  expect_error(verify_module(typed({.language = "i32 3, i32 2, i32 0"})), Check::stamp, "Metal 3.2 needs AIR 2.7");
-  expect_error(verify_module(typed({.layout = "e-p:64:64"})), Check::stamp, "data layout");
-  expect_error(verify_module(typed({}), {.air = Version{2, 7}}), Check::stamp,
+  expect_error(verify_module(typed({.triple = "someisa-apple-macosx14.0.0"})), Check::versions, "is no AIR triple");
+  expect_error(verify_module(typed({.air = ""})), Check::versions, "no !air.version");
+  expect_error(verify_module(typed({.language = ""})), Check::versions, "no !air.language_version");
+  expect_error(verify_module(typed({.language = "i32 3, i32 2, i32 0"})), Check::versions, "Metal 3.2 needs AIR 2.7");
+  expect_error(verify_module(typed({.layout = "e-p:64:64"})), Check::versions, "data layout");
+  expect_error(verify_module(typed({}), {.air = Version{2, 7}}), Check::versions,
                "VERS says AIR 2.7, its module says 2.6");
-  expect_error(verify_module(typed({}), {.language = Version{3, 0}}), Check::stamp,
+  expect_error(verify_module(typed({}), {.language = Version{3, 0}}), Check::versions,
                "VERS says Metal 3.0, its module says 3.1");
-  expect_error(verify_module(typed({}), {.platform = Platform::ios}), Check::stamp,
+  expect_error(verify_module(typed({}), {.platform = Platform::ios}), Check::versions,
                "is for macOS, the container is for iOS");
-  expect_error(verify_module(typed({}), {.os = Version{15, 0}}), Check::stamp, "deployment target is 15.0");
+  expect_error(verify_module(typed({}), {.os = Version{15, 0}}), Check::versions, "deployment target is 15.0");
 }
 
 TEST_CASE("each check finds its fault: entries") {
@@ -340,7 +340,7 @@ TEST_CASE("each check finds its fault: the container") {
   restamped.functions[0].versions.air_minor = 7;
   const auto written = metallib::write(restamped);
   REQUIRE(written);
-  CHECK(finds(verify_metallib(*written), Check::stamp, "VERS says AIR 2.7"));
+  CHECK(finds(verify_metallib(*written), Check::versions, "VERS says AIR 2.7"));
 
   metallib::Library renamed = *library;
   renamed.functions[0].name = "another";

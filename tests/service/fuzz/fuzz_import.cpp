@@ -11,7 +11,7 @@
 #include "smelt/remote/tiered_store.hpp"
 #include "smelt/schema/entry_record.hpp"
 #include "smelt/service/stored.hpp"
-#include "smelt/trust/origin.hpp"
+#include "smelt/signing/origin.hpp"
 
 #include "bytes.hpp"
 #include "files.hpp"
@@ -133,7 +133,7 @@ class Mirror {
     if (!*found) return {};
     ++counts.found;
     for (const auto& part : (*found)->parts())
-      if (part.name == trust::kOriginPart) return "an entry wrote where it came from itself";
+      if (part.name == signing::kOriginPart) return "an entry wrote where it came from itself";
     if (resealed) return {};  // who can write records there says what they hold
     for (const auto& part : parts_) {
       const auto bytes = (*found)->part(part.name);
@@ -147,7 +147,7 @@ class Mirror {
     fs::create_directories(folder_ / "mirror");
     remote::TierOptions options;
     options.remotes = must(remote::parse_addresses("file://" + (folder_ / "mirror").string()));
-    options.policy.level = trust::Level::any;
+    options.policy.level = signing::Level::any;
     options.warn = [](std::string_view) {};
     return must(remote::TieredStore::open(must(cache::Store::open(local)), std::move(options)));
   }

@@ -69,14 +69,14 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  service::Work work(remote::TieredStore& store, const service::Remake& remake) const {
+  service::Work work(remote::TieredStore& store, const service::Remake& recompile) const {
     service::Work work;
     work.name = "kernel.ll";
     work.raw = raw_;
-    work.question = service::question(service::kPackagePart, service::asked_of(request_, levels_), remake);
+    work.question = service::question(service::kPackagePart, service::asked_of(request_, levels_), recompile);
     work.normalised = [this]() -> Result<Digest> { return normal_; };
-    work.build = [this, &store, remake] {
-      const service::KernelStore kernels(store, [](std::string_view) {}, remake);
+    work.build = [this, &store, recompile] {
+      const service::KernelStore kernels(store, [](std::string_view) {}, recompile);
       return service::build_parts(*plan_, all_, request_, 1, {}, kernels, material_.compiler(wish_.checked));
     };
     return work;
@@ -118,15 +118,15 @@ class Request {
 };
 
 struct Key {
-  trust::SecretKey secret;
+  signing::SecretKey secret;
   std::string file;
-  trust::PublicKey open() const { return trust::public_key(secret); }
+  signing::PublicKey open() const { return signing::public_key(secret); }
 };
 
 struct Machine {
   std::string name;
   std::shared_ptr<cache::Store> store;
-  trust::Level level = trust::Level::local;
+  signing::Level level = signing::Level::local;
   std::vector<size_t> trusted;
   std::optional<size_t> signing;
   bool takes_unsigned = false;
@@ -144,8 +144,8 @@ struct World {
   World() {
     for (const Wish& wish : kWishes) requests.push_back(std::make_unique<Request>(wish, material));
     for (const char* name : {"first", "second", "mallory"}) {
-      keys.push_back({must(trust::new_key(name)), folder / name});
-      if (!trust::write_secret_key(keys.back().file, keys.back().secret)) std::exit(2);
+      keys.push_back({must(signing::new_key(name)), folder / name});
+      if (!signing::write_secret_key(keys.back().file, keys.back().secret)) std::exit(2);
     }
     for (const char* name : {"a", "b", "c"}) {
       cache::StoreOptions options;
@@ -197,14 +197,14 @@ class History {
 
   /// New settings.
   void settle(Machine& machine) {
-    machine.level = static_cast<trust::Level>(random_() % 3);
+    machine.level = static_cast<signing::Level>(random_() % 3);
     machine.trusted.clear();
     for (const size_t key : {0, 1})
       if (one_in(2)) machine.trusted.push_back(key);
     machine.signing.reset();
     if (one_in(2)) machine.signing = random_() % 2;
     machine.takes_unsigned = one_in(3);
-    tell("{}: trust {}, trusts {}, signs with {}{}", machine.name, trust::to_string(machine.level),
+    tell("{}: trust {}, trusts {}, signs with {}{}", machine.name, signing::to_string(machine.level),
          fmt::join(machine.trusted, ", "), machine.signing ? std::to_string(*machine.signing) : "none",
          machine.takes_unsigned ? ", takes unsigned entries" : "");
   }
@@ -237,8 +237,9 @@ class History {
     if (machine.signing) options.signing = world_.keys[*machine.signing].secret;
     options.takes_unsigned = machine.takes_unsigned;
     options.warn = [](std::string_view) {};
-    options.remake = [this](const std::vector<cache::Entry::Part>& parts) {
-      return service::remake_entry(parts, [this](ByteView package) { return world_.material.remake(package, {}); });
+    options.recompile = [this](const std::vector<cache::Entry::Part>& parts) {
+      return service::recompile_entry(parts,
+                                      [this](ByteView package) { return world_.material.recompile(package, {}); });
     };
     return must(remote::TieredStore::open(machine.store, std::move(options)));
   }
@@ -253,8 +254,8 @@ class History {
     if (!seen) return fmt::format("{} on {}: {}", what, machine.name, seen.error().message);
     if (believes_attacker(machine)) return {};
     const bool strict = machine.signing && !machine.takes_unsigned;
-    if (machine.level == trust::Level::any && !strict) return {};
-    const bool takes_air = machine.level == trust::Level::local && !strict;
+    if (machine.level == signing::Level::any && !strict) return {};
+    const bool takes_air = machine.level == signing::Level::local && !strict;
     if (seen->planted_code) return fmt::format("{} on {}: a stranger's code runs", what, machine.name);
     if (seen->strangers_air && !takes_air) return fmt::format("{} on {}: a stranger's kernel runs", what, machine.name);
     return {};
@@ -263,12 +264,12 @@ class History {
   std::string compile(Machine& machine) {
     const Request& request = *world_.requests[random_() % kWishCount];
     const auto store = open(machine);
-    const service::Remake remake = [this](ByteView package, const std::vector<service::CpuCode>& codes) {
-      return world_.material.remake(package, codes);
+    const service::Remake recompile = [this](ByteView package, const std::vector<service::CpuCode>& codes) {
+      return world_.material.recompile(package, codes);
     };
-    const service::Ground ground{store.get(), false, std::chrono::milliseconds(0), [](std::string_view) {},
-                                 [](const Digest&) {}};
-    const auto made = service::find_or_make(ground, request.work(*store, remake));
+    const service::StoreAccess access{store.get(), false, std::chrono::milliseconds(0), [](std::string_view) {},
+                                      [](const Digest&) {}};
+    const auto made = service::find_or_make(access, request.work(*store, recompile));
     tell("{} compiles kernels {}{}{}: {}", machine.name, fmt::join(request.wish().kernels, ", "),
          request.wish().comment ? " with a comment" : "", request.wish().checked ? ", checked" : "",
          !made       ? made.error().message
@@ -283,8 +284,8 @@ class History {
   /// Settings as programs without TieredStore read them.
   void speak(const Machine& machine) {
     std::string words;
-    for (const size_t key : machine.trusted) words += trust::to_text(world_.keys[key].open()) + " ";
-    ::setenv("SMELT_TRUST", std::string(trust::to_string(machine.level)).c_str(), 1);
+    for (const size_t key : machine.trusted) words += signing::to_text(world_.keys[key].open()) + " ";
+    ::setenv("SMELT_TRUST", std::string(signing::to_string(machine.level)).c_str(), 1);
     ::setenv("SMELT_TRUSTED_KEYS", words.c_str(), 1);
     ::setenv("SMELT_SIGNING_KEY", machine.signing ? world_.keys[*machine.signing].file.c_str() : "", 1);
     ::setenv("SMELT_TAKE_UNSIGNED", machine.takes_unsigned ? "1" : "", 1);
@@ -328,7 +329,7 @@ class History {
       const auto found = must(store->find(key, true, service::pull_question()));
       if (!found) continue;
       ++pulled;
-      if (believes_attacker(machine) || (machine.level == trust::Level::any && !strict)) continue;
+      if (believes_attacker(machine) || (machine.level == signing::Level::any && !strict)) continue;
       const auto kernel = found->part(service::kKernelPart);
       const auto package = kernel ? kernel : found->part(service::kPackagePart);
       const auto seen = package ? world_.material.look(*package) : fail(Errc::corrupt, "no package");
@@ -370,7 +371,7 @@ class History {
       parts = {{service::kPackagePart, bytes}};
     }
     if (one_in(10) && !bytes.empty()) bytes[random_() % bytes.size()] ^= std::byte{1};
-    Machine attacker{"the attacker", scratch(), trust::Level::any, {}, {}, true};
+    Machine attacker{"the attacker", scratch(), signing::Level::any, {}, {}, true};
     if (one_in(2)) attacker.signing = lost_ && one_in(2) ? *lost_ : kMallory;
     tell("the attacker files a {}{}, signed by {}", parts[0].name, checked ? ", checked" : "",
          attacker.signing ? std::to_string(*attacker.signing) : "nobody");
@@ -389,7 +390,7 @@ class History {
     for (size_t i = 0; i < keys.size(); ++i)
       for (const size_t key : {0, 1}) {
         if (!found[i] || (lost_ && *lost_ == key)) continue;
-        trust::Policy policy;
+        signing::Policy policy;
         policy.keys = {world_.keys[key].open()};
         const auto& record = found[i]->record;
         if (!policy.signer(as_bytes(schema::statement(record)), record.signatures)) continue;

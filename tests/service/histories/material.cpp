@@ -93,7 +93,7 @@ Bytes Material::package(const std::vector<schema::Library>& parts, const Digest&
   return must(schema::write_package(std::span(&joined, 1)));
 }
 
-Result<Bytes> Material::remake(ByteView bytes, const std::optional<std::vector<service::CpuCode>>& codes) const {
+Result<Bytes> Material::recompile(ByteView bytes, const std::optional<std::vector<service::CpuCode>>& codes) const {
   SMELT_TRY(const schema::Package package, schema::Package::open(bytes));
   SMELT_TRY(const schema::Library given, package.copy_library(0));
   bool checked = false;
@@ -120,7 +120,7 @@ service::MakeElsewhere Material::compiler(bool checked) const {
     const std::string wanted = plan.entry_names(part).front();
     for (size_t kernel = 0; kernel < kKernels; ++kernel) {
       if (name(kernel) != wanted) continue;
-      service::KeptKernel made(trust::Provenance::made_here());
+      service::KeptKernel made(signing::Provenance::made_here());
       made.library = library(kernel, Whose::users, checked);
       return std::optional(std::move(made));
     }

@@ -33,7 +33,7 @@ class Material {
   Bytes package(const std::vector<schema::Library>& parts, const Digest& source) const;
 
   /// Stands for the compiler: the CPU code of the AIR that is there.
-  Result<Bytes> remake(ByteView package, const std::optional<std::vector<service::CpuCode>>& codes) const;
+  Result<Bytes> recompile(ByteView package, const std::optional<std::vector<service::CpuCode>>& codes) const;
   /// The same for a part of a plan.
   service::MakeElsewhere compiler(bool checked) const;
 

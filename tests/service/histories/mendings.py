@@ -25,12 +25,12 @@ PATIENCE = 120  # seconds: a program that still runs waits for what a mending wo
 
 # The model, with as many histories as find each; else a program and the case that is for it.
 HISTORIES = ("service_histories", "--count", "800")
-REMOTE, SERVICE, CONFINE, CACHE = "test_remote", "test_service", "test_confine", "test_cache"
+REMOTE, SERVICE, SANDBOX, CACHE = "test_remote", "test_service", "test_sandbox", "test_cache"
 
 # Name: the source, what of it is replaced by what, and who should find that.
 MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
     "S1 an unsigned entry is not used by who signs": (
-        "trust/src/policy.cpp",
+        "signing/src/policy.cpp",
         {"    if (!fine) return {};\n": "    (void)fine;\n"},
         HISTORIES,
     ),
@@ -46,7 +46,7 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
     ),
     "S3 a second key keeps the origin": (
         "service/src/find_or_make.cpp",
-        {"found.origin.derived(), {}": "trust::Provenance::made_here(), {}"},
+        {"found.origin.derived(), {}": "signing::Provenance::made_here(), {}"},
         HISTORIES,
     ),
     "S4 who only reads asks the policy": (
@@ -55,7 +55,7 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
         HISTORIES,
     ),
     "S4 a pull takes what proves its key": (
-        "remote/src/tiered_store.cpp",
+        "cache/remote/src/tiered_store.cpp",
         {"if (question.proves && !question.proves(record.key, parts)) {": "if (false) {"},
         HISTORIES,
     ),
@@ -65,27 +65,27 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
         HISTORIES,
     ),
     "S6 a FIFO is not waited for": (
-        "remote/src/file.cpp",
+        "cache/remote/src/file.cpp",
         {"O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY": "O_RDONLY | O_CLOEXEC | O_NOCTTY"},
         (REMOTE, "a folder's FIFO*"),
     ),
     "S6 regular files only": (
-        "remote/src/file.cpp",
+        "cache/remote/src/file.cpp",
         {"    if (!S_ISREG(facts.st_mode) || size > most)": "    if (size > most)"},
         (REMOTE, "a folder's FIFO*"),
     ),
     "S6 a lease that nobody renews is given up": (
-        "remote/src/remotes.cpp",
+        "cache/remote/src/remotes.cpp",
         {"if (Clock::now() - renewed > 2 * kLeaseLasts)": "if (false)"},
         (REMOTE, "a lease without an end*"),
     ),
     "S7 what all calls hold is bounded": (
-        "remote/src/budget.cpp",
+        "cache/remote/src/budget.cpp",
         {"return before <= most && bytes <= most - before ? claim : nullptr;": "(void)before, (void)most;\n  return claim;"},
         (REMOTE, "a small blob under many names*"),
     ),
     "S8 credentials follow no redirect": (
-        "remote/src/http.cpp",
+        "cache/remote/src/http.cpp",
         {"target_.headers.empty() && target_.sigv4.empty() &&": "true &&"},
         (REMOTE, "no credential of ours*"),
     ),
@@ -95,17 +95,17 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
         (REMOTE, "what a server says*"),
     ),
     "S10 a list that others may write is refused": (
-        "trust/src/policy.cpp",
+        "signing/src/policy.cpp",
         {"read_key_file(file, 022,": "read_key_file(file, 0,"},
         (REMOTE, "a list of trusted keys*"),
     ),
     "S10 points of small order are no keys": (
-        "trust/src/ed25519.cpp",
+        "signing/src/ed25519.cpp",
         {"  if (std::find(std::begin(kSmallOrder), std::end(kSmallOrder), y) != std::end(kSmallOrder))\n": "  if (false)\n"},
         (REMOTE, "points that anybody*"),
     ),
     "S10 a key has one spelling": (
-        "trust/src/ed25519.cpp",
+        "signing/src/ed25519.cpp",
         {"  if (!std::lexicographical_compare(y.rbegin(), y.rend(), kModulus.rbegin(), kModulus.rend()))\n": "  if (false)\n"},
         (REMOTE, "points that anybody*"),
     ),
@@ -128,7 +128,7 @@ MENDINGS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
         {"Result<void> check_length(ByteView answer, uint64_t memory_bytes) {\n": (
             "Result<void> check_length(ByteView answer, uint64_t memory_bytes) {\n  if (memory_bytes) return {};\n"
         )},
-        (CONFINE, "an answer is bounded*"),
+        (SANDBOX, "an answer is bounded*"),
     ),
     "S12 a fork waits until nothing is being written": (
         "cache/src/fork_safety.cpp",

@@ -2,10 +2,10 @@
 // LLVM IR or Metal source in, finished Metal libraries out, for one target or several. The one door of aot for
 // everybody else.
 //
-//   read      every input to kernel IR, once whatever the number of targets        (aot/src/input/reader.hpp)
-//             Metal source: Clang, then each kernel by itself                      (aot/src/msl/frontend.hpp)
-//   legalise  for each target: AIR, one module an entry point                      (aot/src/air/legalise.hpp)
-//   write     LLVM 14 bitcode with typed pointers; then the container              (aot/src/air/bitcode/writer.hpp)
+//   read      every input to kernel IR, once whatever the number of targets        (aot/frontend/ir/reader.hpp)
+//             Metal source: Clang, then each kernel by itself                      (aot/frontend/msl/frontend.hpp)
+//   legalise  for each target: AIR, one module an entry point                      (aot/air/legalise/legalise.hpp)
+//   write     LLVM 14 bitcode with typed pointers; then the container              (aot/air/bitcode/writer.hpp)
 //
 // Deterministic: the bytes depend on the inputs' bytes and the options below alone; not on their names or folders, the
 // locale, the number of threads, or what else is compiled in the same call.
@@ -84,7 +84,7 @@ struct Compiled {
 /// the line. Thread-safe; needs no set-up.
 Result<Compiled> compile(std::span<const Source> sources, const CompileOptions& options = {});
 
-/// The legaliser's passes in their order: the names of functions, of files in aot/src/air/passes and of --stop-after.
+/// The legaliser's passes in their order: the names of functions, of files in aot/air/legalise and of --stop-after.
 std::vector<std::string_view> pass_names();
 
 /// One entry point's AIR for one target as LLVM text. `function` may be empty when there is only one.

@@ -21,7 +21,7 @@ enum class Check : uint8_t {
   container,  ///< bounds, shape, hashes, emptiness of the library
   bitcode,    ///< can be read, and LLVM's verifier has no objection
   record,     ///< records, types and attributes that this AIR version does not have
-  stamp,      ///< versions that disagree: container, VERS, triple, !air.version, !air.language_version
+  versions,   ///< versions that disagree: container, VERS, triple, !air.version, !air.language_version
   entry,      ///< the entry point's node, and its name and kind in the container
   argument,   ///< argument metadata against the function's signature
   operation,  ///< names and typed signatures of air.* against the table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Entries by key, on disk: key -> named parts, published together or not at all. Never looks inside the bytes. Each
-// entry has where it came from, which trust::Policy reads.
+// entry has where it came from, which signing::Policy reads.
 //
 // Layout of a store folder (docs/formats/store.md):
 //   store.db      SQLite, the truth            packs/NNNNNN.pack   append-only bytes
@@ -9,7 +9,7 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/digest.hpp"
-#include "smelt/trust/origin.hpp"
+#include "smelt/signing/origin.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -48,10 +48,10 @@ class Entry {
   /// The part's bytes, if there is such a part.
   std::optional<ByteView> part(std::string_view name) const;
   /// Where it came from; `unknown` of an entry that a store of an older smelt kept. It is none of the parts.
-  const trust::Provenance& origin() const;
+  const signing::Provenance& origin() const;
 
   /// One that no store holds (yet): names and bytes from elsewhere, which it takes over.
-  static Entry of(std::vector<std::pair<std::string, Bytes>> parts, trust::Provenance origin);
+  static Entry of(std::vector<std::pair<std::string, Bytes>> parts, signing::Provenance origin);
 
  private:
   friend struct StoreState;
@@ -163,14 +163,14 @@ class Store {
 
   /// Publishes all parts in one transaction. Same key and bytes again: nothing happens. Same key, other bytes:
   /// replaced. `cost` is what it took to make them. After success any process finds it. A part called
-  /// trust::kOriginPart is refused.
-  Result<void> put(const Digest& key, const std::vector<PartIn>& parts, const trust::Provenance& origin,
+  /// signing::kOriginPart is refused.
+  Result<void> put(const Digest& key, const std::vector<PartIn>& parts, const signing::Provenance& origin,
                    std::chrono::microseconds cost = {});
 
   struct Put {
     Digest key;
     std::vector<PartIn> parts;
-    trust::Provenance origin;
+    signing::Provenance origin;
     std::chrono::microseconds cost{};
   };
   /// Several entries in one transaction: all or none.

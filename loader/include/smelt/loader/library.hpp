@@ -6,7 +6,7 @@
 #include "smelt/loader/constants.hpp"
 #include "smelt/loader/device.hpp"
 #include "smelt/loader/types.hpp"
-#include "smelt/trust/policy.hpp"
+#include "smelt/signing/policy.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -33,8 +33,8 @@ struct LoadOptions {
   /// false: CPU code of a package is `untrusted`, whoever signed it. What makes CPU code from its Metal libraries
   /// instead is smelt::service (C++) and load_metallib (Python).
   bool native = true;
-  /// Whose packages are loaded (check_signature). Null: trust::Policy::from_environment().
-  std::shared_ptr<const trust::Policy> policy;
+  /// Whose packages are loaded (check_signature). Null: signing::Policy::from_environment().
+  std::shared_ptr<const signing::Policy> policy;
   /// Of a package that stands for another: why its CPU code is not that of the file which the caller named. Goes into
   /// the slice report, and to stderr where SMELT_LOG is info or debug.
   std::string replaces;
@@ -52,8 +52,8 @@ struct LoadOptions {
 /// itself.
 Result<void> check_expected(ByteView file, const LoadOptions& options);
 
-/// Whether a file is one that `options.policy` takes. Under trust::Level::signed_only that is a package that a trusted
-/// key signed; any other is `untrusted`, on every device and also where none of its CPU code would run. A plain
+/// Whether a file is one that `options.policy` takes. Under signing::Level::signed_only that is a package that a
+/// trusted key signed; any other is `untrusted`, on every device and also where none of its CPU code would run. A plain
 /// metallib, which has neither CPU code nor a place for signatures, is refused by a policy of the caller, and passes
 /// that of the environment. Loading checks it by itself.
 Result<void> check_signature(ByteView file, const LoadOptions& options);

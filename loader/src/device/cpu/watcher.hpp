@@ -22,7 +22,7 @@ namespace smelt::loader {
 class CpuPipeline;
 
 /// One thread's. Group by group: all of one group's calls come before any of the next one's. What it must know of most
-/// accesses, code writes into cells itself (aot/src/cpu/work_item/watch.cpp); it asks where that is not enough.
+/// accesses, code writes into cells itself (aot/cpu/work_item/watch.cpp); it asks where that is not enough.
 class Watcher {
  public:
   /// `checks`: what the code looks for. `scratch` begins with the kernel's threadgroup memory. All outlive the watcher.

@@ -29,7 +29,7 @@ inline bool Watcher::is_ordered(Touch before, Touch now, bool is_threadgroup) co
   return fences != mine->second.end() && fences->second > its.fences;
 }
 
-/// The reads of which most kernels are made. What code does itself (aot/src/cpu/work_item/watch.cpp) is among them: one
+/// The reads of which most kernels are made. What code does itself (aot/cpu/work_item/watch.cpp) is among them: one
 /// access may be of many cells.
 inline bool Watcher::read_at_once(const Cell& cell, Touch now, bool is_threadgroup) {
   const Touch last{*cell.last};

@@ -29,7 +29,7 @@ struct EntryFacts {
   std::string source;         ///< names of the files it was made from; empty where nobody noted them
   std::string source_digest;  ///< SHA-256 of that text, in hex; empty for files and others
   std::string compiler;
-  std::string origin;                  ///< where it came from: the lines of trust::Provenance
+  std::string origin;                  ///< where it came from: the lines of signing::Provenance
   std::vector<std::string> functions;  ///< of all libraries, in their order
   std::vector<Slice> slices;           ///< of all libraries, in their order
 };

@@ -9,7 +9,7 @@
 #include "smelt/base/digest.hpp"
 #include "smelt/loader/library.hpp"
 #include "smelt/service/stored.hpp"
-#include "smelt/trust/origin.hpp"
+#include "smelt/signing/origin.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -72,8 +72,8 @@ Result<RequestKeys> keys_of(const Request& request);
 /// What a request gives: a package, from the store or fresh. Immutable; keeps its bytes (which may be mapped from the
 /// store).
 struct CompileResult {
-  explicit CompileResult(trust::Provenance from) : origin(std::move(from)) {}
-  trust::Provenance origin;  ///< of all that went in, which whoever keeps the package keeps too
+  explicit CompileResult(signing::Provenance from) : origin(std::move(from)) {}
+  signing::Provenance origin;  ///< of all that went in, which whoever keeps the package keeps too
   ByteView package;
   std::shared_ptr<const void> owner;
   Digest key;               ///< of the request; what the store files it under
@@ -87,8 +87,8 @@ struct CompileResult {
 
 /// A file of the tools that compile and link apart: an object or a library.
 struct BuiltFile {
-  explicit BuiltFile(trust::Provenance from) : origin(std::move(from)) {}
-  trust::Provenance origin;  ///< as of CompileResult
+  explicit BuiltFile(signing::Provenance from) : origin(std::move(from)) {}
+  signing::Provenance origin;  ///< as of CompileResult
   Bytes bytes;
   std::vector<std::string> warnings;  ///< also of a hit
   bool hit = false;

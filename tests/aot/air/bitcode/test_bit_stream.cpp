@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bit writer against LLVM's own reader of bitstreams.
-#include "air/bitcode/bit_stream.hpp"
+#include "bitcode/bit_stream.hpp"
 
 #include "llvm/Bitstream/BitstreamReader.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The typed self-check must notice a planted mistake: each operand of each record of the torture module is replaced by
 // a value of another type in turn, each type operand by another type, and every such module must be refused.
-#include "air/bitcode/check.hpp"
-#include "air/bitcode/emit.hpp"
-#include "air/bitcode/lower.hpp"
+#include "bitcode/check.hpp"
+#include "bitcode/emit.hpp"
+#include "bitcode/lower.hpp"
 #include "canonical.hpp"
 #include "files.hpp"
 #include "modules.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Debug info: kept when asked for, gone without a trace when not.
-#include "air/bitcode/writer.hpp"
+#include "bitcode/writer.hpp"
 #include "canonical.hpp"
 #include "files.hpp"
 #include "oracle.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What cannot be written is one clear error that names the function and the instruction; nothing aborts.
-#include "air/bitcode/writer.hpp"
+#include "bitcode/writer.hpp"
 #include "canonical.hpp"
 #include "oracle.hpp"
 

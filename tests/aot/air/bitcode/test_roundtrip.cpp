@@ -2,8 +2,8 @@
 // Apple's bitcode -> LLVM 19 -> our writer, for every module at hand. Judges: LLVM 19 (is it the same module?), LLVM 14
 // (does it read, does it verify?), and Apple's own bytes (same opcodes, declarations, attributes, metadata?).
 // Normalisations: docs/design/bitcode-writer.md 9.
-#include "air/bitcode/writer.hpp"
 #include "apple_text.hpp"
+#include "bitcode/writer.hpp"
 #include "canonical.hpp"
 #include "modules.hpp"
 #include "oracle.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointees by name against Apple's own declarations: tests/aot/data/air-harvest.tsv holds each that was ever seen,
 // typed.
-#include "air/bitcode/signature.hpp"
-#include "air/bitcode/writer.hpp"
+#include "bitcode/signature.hpp"
+#include "bitcode/writer.hpp"
 #include "canonical.hpp"
 #include "files.hpp"
 #include "oracle.hpp"

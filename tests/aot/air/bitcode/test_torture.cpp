@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // torture.ll: what kernels rarely hold, in every mode. And the shape of what comes out.
-#include "air/bitcode/writer.hpp"
+#include "bitcode/writer.hpp"
 #include "canonical.hpp"
 #include "files.hpp"
 #include "oracle.hpp"

@@ -5,7 +5,7 @@
 #include "smelt/metallib/reader.hpp"
 
 #include "files.hpp"
-#include "input/reader.hpp"
+#include "ir_reader/parse.hpp"
 #include "skips.hpp"
 
 #include "llvm/IR/Constants.h"

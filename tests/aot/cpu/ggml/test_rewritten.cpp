@@ -8,7 +8,7 @@
 
 #include "call.hpp"
 #include "files.hpp"
-#include "input/reader.hpp"
+#include "ir_reader/parse.hpp"
 #include "skips.hpp"
 
 #include "llvm/IR/Instructions.h"

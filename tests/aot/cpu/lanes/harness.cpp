@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "harness.hpp"
 
-#include "cpu/lower/collectives.hpp"
 #include "llvm_support/analyses.hpp"
+#include "lower/collectives.hpp"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"

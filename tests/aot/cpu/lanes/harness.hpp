@@ -9,7 +9,7 @@
 //   %index %lane %simdgroup       indices in the threadgroup and the simdgroup
 #pragma once
 
-#include "cpu/work_item.hpp"
+#include "work_item/work_item.hpp"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of a simdgroup under every kind of divergence, against what each is defined to give.
-#include "cpu/lower/collectives.hpp"
 #include "harness.hpp"
+#include "lower/collectives.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The rewrites of control flow are valid for single threads, whatever lanes do with them later: tested there, on random
 // kernels. Also: that a broken mask would be noticed.
-#include "cpu/lanes/prepare.hpp"
-#include "cpu/lanes/specialise.hpp"
-#include "cpu/lanes/structure.hpp"
 #include "harness.hpp"
+#include "lanes/prepare.hpp"
+#include "lanes/specialise.hpp"
+#include "lanes/structure.hpp"
 #include "random_kernel.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"

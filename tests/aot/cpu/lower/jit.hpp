@@ -2,7 +2,7 @@
 // Tiny AIR modules as text, lowered as for a CPU slice, optimised for x86-64-v3 and run in this process.
 #pragma once
 
-#include "cpu/lower/lower.hpp"
+#include "lower/lower.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What lanes do together: names, neutral elements, sources of shuffles (by their definition, lane by lane), matrices.
-#include "cpu/lower/collectives.hpp"
-#include "cpu/runtime/runtime.hpp"
 #include "jit.hpp"
+#include "lower/collectives.hpp"
+#include "runtime/runtime.hpp"
 #include "ulp.hpp"
 
 #include "llvm/Analysis/ConstantFolding.h"

@@ -4,9 +4,9 @@
 #include "smelt/metallib/library.hpp"
 #include "smelt/metallib/reader.hpp"
 
-#include "cpu/lower/collectives.hpp"
-#include "cpu/lower/lower.hpp"
 #include "files.hpp"
+#include "lower/collectives.hpp"
+#include "lower/lower.hpp"
 #include "skips.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"

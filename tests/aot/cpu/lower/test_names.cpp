@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every operation in Apple-built bitcode (tests/aot/data/air-harvest.tsv) is lowered, is a collective, or is on the
 // short list of what a CPU slice does not do; and what is lowered compiles to code without a single external symbol.
-#include "cpu/lower/collectives.hpp"
 #include "files.hpp"
 #include "jit.hpp"
+#include "lower/collectives.hpp"
 #include "skips.hpp"
 
 #include <doctest/doctest.h>

@@ -4,8 +4,8 @@
 #include "smelt/aot/compile.hpp"
 #include "smelt/metallib/reader.hpp"
 
-#include "air/intrinsics.hpp"
 #include "files.hpp"
+#include "ops/intrinsics.hpp"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LLVMContext.h"

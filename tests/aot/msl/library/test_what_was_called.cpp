@@ -4,10 +4,10 @@
 //   has
 //                      them (tests/aot/data/air-harvest.tsv)
 //   functions          every one that the headers declare (functions.py lists them) was called, or a reason is given
-#include "air/intrinsics.hpp"
 #include "files.hpp"
 #include "harvest.hpp"
 #include "msl_library.hpp"
+#include "ops/intrinsics.hpp"
 
 #include <doctest/doctest.h>
 

@@ -51,8 +51,9 @@ struct EntryRecord {
   Digest key;
   std::string made_from;
   uint64_t cost_us = 0;
-  std::vector<Part> parts;              ///< at least one
-  std::vector<std::string> signatures;  ///< "NAME:BASE64", see smelt/trust/keys.hpp; only their characters are checked
+  std::vector<Part> parts;  ///< at least one
+  std::vector<std::string>
+      signatures;  ///< "NAME:BASE64", see smelt/signing/keys.hpp; only their characters are checked
   bool operator==(const EntryRecord&) const = default;
 };
 

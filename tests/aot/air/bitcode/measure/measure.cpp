@@ -7,7 +7,7 @@
 // Each figure is the best of REPETITIONS (default 5) runs of one module. Given files, measures those instead.
 #include "smelt/base/files.hpp"
 
-#include "air/bitcode/writer.hpp"
+#include "bitcode/writer.hpp"
 #include "files.hpp"
 #include "modules.hpp"
 

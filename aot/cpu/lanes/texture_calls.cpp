@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Texels of a gang. Reads, writes and samples are one call for all lanes (runtime/texture_lanes.c); what else the
+// runtime does for a thread is called lane after lane.
+#include "lanes/emit.hpp"
+#include "runtime/runtime.hpp"
+
+#include "llvm/IR/Function.h"
+
+namespace smelt::aot::cpu::lanes {
+namespace {
+
+constexpr llvm::StringLiteral kTexture = "smelt_rt_texture_";
+
+/// Those that have a form for all lanes.
+bool has_lane_form(llvm::StringRef name) {
+  name.consume_front(kTexture);
+  return name == "read" || name == "write" || name == "sample";
+}
+
+/// Whether a read or a write may be code of its own (texture_near.c): it has an x, and is of level 0 without slices.
+bool has_inline_form(const llvm::CallInst& call) {
+  constexpr unsigned kX = 1, kZ = 3;
+  llvm::StringRef name = call.getCalledFunction()->getName();
+  name.consume_front(kTexture);
+  if (name != "read" && name != "write") return false;
+  const auto is_zero = [](const llvm::Value* operand) {
+    const auto* const constant = llvm::dyn_cast<llvm::Constant>(operand);
+    return constant != nullptr && constant->isNullValue();
+  };
+  const auto behind_y = llvm::drop_begin(call.args(), kZ);
+  return !is_zero(call.getArgOperand(kX)) && llvm::all_of(behind_y, [&](const llvm::Use& operand) {
+    return is_zero(operand) || operand->getType()->isVectorTy();  // the texel
+  });
+}
+
+}  // namespace
+
+bool is_texture_call(const llvm::Function& callee) {
+  return callee.getName().starts_with(kTexture) && stays_called(callee);
+}
+
+/// Where the lanes' numbers lie; null where all of them are zero.
+llvm::Value* Emitter::texture_row(llvm::Value* operand) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(operand);
+  if (constant != nullptr && constant->isNullValue()) return llvm::ConstantPointerNull::get(builder_.getPtrTy());
+  llvm::AllocaInst* row = memory(uint64_t{4} * options_.lanes);
+  builder_.CreateAlignedStore(part(operand), row, row->getAlign());
+  return row;
+}
+
+void Emitter::emit_texture_call(llvm::CallInst& call) {
+  if (!call.getType()->isVoidTy() && shape(&call).is_uniform()) return emit_copy(call);
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  const bool one_texture = llvm::all_of(call.args(), [&](const llvm::Use& argument) {
+    return !argument->getType()->isPointerTy() || shape(argument).is_uniform();
+  });
+  llvm::Function* for_all = nullptr;
+  if (one_texture && has_lane_form(name)) {
+    // Code of its own for each call would make a kernel with hundreds of them large.
+    constexpr unsigned kMostInline = 48;
+    const bool is_inline = has_inline_form(call) && inline_texels_++ < kMostInline;
+    const llvm::StringRef form = name.substr(kRuntimePrefix.size());
+    for_all = declare_runtime(*target_.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
+  }
+  if (for_all == nullptr) return texture_call_by_lane(call);
+
+  llvm::SmallVector<llvm::Value*, 16> operands;
+  for (llvm::Value* argument : call.args()) {
+    // Handles, and which kind of coordinates a sample has.
+    if (for_all->getFunctionType()->getParamType(static_cast<unsigned>(operands.size()))->isIntegerTy() ||
+        argument->getType()->isPointerTy()) {
+      operands.push_back(scalar(argument));
+    } else if (argument->getType()->isVectorTy()) {
+      const Parts all = parts(argument);
+      const uint64_t bytes = uint64_t{4} * options_.lanes;
+      llvm::AllocaInst* rows = memory(all.size() * bytes);
+      for (unsigned i = 0; i < all.size(); ++i)
+        builder_.CreateAlignedStore(all[i], builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), rows, i * bytes),
+                                    llvm::commonAlignment(rows->getAlign(), bytes));
+      operands.push_back(rows);
+    } else {
+      operands.push_back(texture_row(argument));
+    }
+  }
+  operands.push_back(builder_.CreateZExt(bits(mask()), builder_.getInt32Ty()));
+  operands.push_back(builder_.getInt32(options_.lanes));
+  llvm::AllocaInst* result = nullptr;
+  unsigned count = 0;
+  if (!call.getType()->isVoidTy()) {
+    count = static_cast<unsigned>(layout_of(call.getType(), layout_).fields.size());
+    result = memory(uint64_t{4} * options_.lanes * count);
+    operands.push_back(result);
+  }
+  builder_.CreateCall(for_all, operands);
+  if (result == nullptr) return;
+  Parts made;
+  for (unsigned i = 0; i < count; ++i)
+    made.push_back(builder_.CreateAlignedLoad(
+        wide(call.getType()->getScalarType()),
+        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), result, uint64_t{4} * options_.lanes * i),
+        llvm::commonAlignment(result->getAlign(), uint64_t{4} * options_.lanes)));
+  parts_[&call] = std::move(made);
+}
+
+void Emitter::texture_call_by_lane(llvm::CallInst& call) {
+  llvm::SmallVector<llvm::SmallVector<llvm::AllocaInst*, 4>, 16> rows;
+  const auto row_of_part = [&](llvm::Value* values) {
+    const uint64_t bytes = layout_.getTypeAllocSize(values->getType()->getScalarType()).getFixedValue();
+    llvm::AllocaInst* row = memory(bytes * options_.lanes);
+    builder_.CreateStore(values, row);
+    return row;
+  };
+  for (llvm::Value* argument : call.args()) {
+    rows.emplace_back();
+    if (shape(argument).is_uniform()) continue;
+    for (llvm::Value* one : parts(argument)) rows.back().push_back(row_of_part(one));
+  }
+  llvm::SmallVector<llvm::AllocaInst*, 4> results;
+  const LaneLayout made = call.getType()->isVoidTy() ? LaneLayout() : layout_of(call.getType(), layout_);
+  for (const LaneLayout::Field& field : made.fields)
+    results.push_back(memory(layout_.getTypeAllocSize(field.type).getFixedValue() * options_.lanes));
+  each_lane(
+      mask(),
+      [&](llvm::Value* lane) {
+        llvm::Instruction* copy = call.clone();
+        for (unsigned i = 0; i < rows.size(); ++i) {
+          llvm::Value* argument = call.getArgOperand(i);
+          if (rows[i].empty()) {
+            copy->setOperand(i, scalar(argument));
+            continue;
+          }
+          llvm::Type* element = argument->getType()->getScalarType();
+          const auto load = [&](unsigned part) {
+            return builder_.CreateLoad(element, builder_.CreateInBoundsGEP(element, rows[i][part], lane));
+          };
+          llvm::Value* value = nullptr;
+          if (argument->getType()->isVectorTy()) {
+            value = llvm::PoisonValue::get(argument->getType());
+            for (unsigned part = 0; part < rows[i].size(); ++part)
+              value = builder_.CreateInsertElement(value, load(part), uint64_t{part});
+          } else {
+            value = load(0);
+          }
+          copy->setOperand(i, value);
+        }
+        copy->dropUnknownNonDebugMetadata();
+        builder_.Insert(copy);
+        for (unsigned i = 0; i < results.size(); ++i) {
+          llvm::Type* element = made.fields[i].type;
+          llvm::Value* one = call.getType()->isVectorTy() ? builder_.CreateExtractElement(copy, uint64_t{i}) : copy;
+          builder_.CreateStore(one, builder_.CreateInBoundsGEP(element, results[i], lane));
+        }
+      },
+      true);
+  Parts all;
+  for (unsigned i = 0; i < results.size(); ++i)
+    all.push_back(builder_.CreateLoad(wide(made.fields[i].type), results[i]));
+  if (!all.empty()) parts_[&call] = std::move(all);
+}
+
+}  // namespace smelt::aot::cpu::lanes

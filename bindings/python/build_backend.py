@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What pip runs (PEP 517): pip install --no-build-isolation . builds the tree with CMake and makes the wheel of the loader and
+the store. Needs Python 3.10 or newer, the package `wheel`, and what scripts/setup installs. The compiler's wheel comes from
+the target smelt_wheel."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def build_wheel(
+    wheel_directory: str, config_settings: dict[str, str] | None = None, metadata_directory: str | None = None
+) -> str:
+    sys.path.insert(0, str(ROOT / "bindings/python"))
+    import wheels
+
+    build = ROOT / "build" / "wheel"
+    configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSMELT_TESTS=OFF",
+                 "-DSMELT_BENCH=OFF", f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
+    subprocess.run(configure, check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "_loader", "_store", "smelt_shared"], check=True)
+    return wheels.make("smelt", build, pathlib.Path(wheel_directory)).name
+
+
+def get_requires_for_build_wheel(config_settings: dict[str, str] | None = None) -> list[str]:
+    return ["wheel"]

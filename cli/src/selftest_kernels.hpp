@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The kernels of `smelt selftest`; their source is cli/selftest/kernels.c.
-#pragma once
-
-namespace smelt::cli {
-
-extern const char* const kSelftestKernels;
-
-}  // namespace smelt::cli
