@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is known of one load or store of a gang.
+// What is known of one load or store of a gang, and what the files of Memory share; no other part includes this.
 #pragma once
 
-#include "lanes/emit.hpp"
+#include "lanes/context.hpp"
+#include "lanes/pieces.hpp"
+
+#include <optional>
 
 namespace smelt::aot::cpu::lanes {
 
-struct Emitter::Access {
+struct Access {
   llvm::Value* pointer = nullptr;  // of the source
   llvm::Type* type = nullptr;      // of one lane's value
   LaneLayout layout;
@@ -23,5 +26,34 @@ struct Emitter::Access {
     return stride != 0 && (count == stride || (count < stride && whole_blocks));
   }
 };
+
+/// Where lanes' elements lie, for a loop over lanes: `table` holds a pointer for each lane, or, with `base`, bytes from
+/// there.
+struct LaneAddresses {
+  llvm::Value* base = nullptr;
+  llvm::Value* table = nullptr;
+  llvm::Type* pointer_type = nullptr;
+};
+
+// memory.cpp
+llvm::Value* load_wide(GangContext& gang, llvm::Type* type, llvm::Value* pointer, llvm::Align align, llvm::Value* on);
+void store_wide(GangContext& gang, llvm::Value* value, llvm::Value* pointer, llvm::Align align, llvm::Value* on);
+/// One pass of `body` for each lane that is on, lowest first. `stays_loop`: LLVM would else write it out for all lanes.
+void each_lane(GangContext& gang, llvm::function_ref<void(llvm::Value*)> body, bool stays_loop = false);
+
+// memory_calls.cpp: by what is in moves.hpp
+bool is_called(const GangContext& gang, const Access& access);
+bool is_called_as_block(const GangContext& gang, const Access& access);
+bool asks_itself(const GangContext& gang, const Access& access);
+Parts load_by_call(GangContext& gang, const Access& access, unsigned stride);
+void store_by_call(GangContext& gang, const Access& access, const Parts& values, unsigned stride);
+
+// memory_pieces.cpp
+/// What `access` moves when all lanes are on, if that is worth while here.
+std::optional<Pieces> pieces_to_move(const GangContext& gang, const Access& access, bool loads);
+Parts load_pieces(GangContext& gang, const Access& access, const Pieces& pieces);
+void store_pieces(GangContext& gang, const Access& access, const Pieces& pieces, const Parts& values);
+/// `fast` is made for no mask.
+Parts where_all_are_on(GangContext& gang, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
 
 }  // namespace smelt::aot::cpu::lanes

@@ -3,7 +3,8 @@
 //
 // Lanes are unordered, so any order of their operations will do. When all lanes go to one place, what they would do one
 // after another is combined first and done by one atomic; else they do go one after another.
-#include "lanes/emit.hpp"
+#include "lanes/access.hpp"
+#include "lanes/memory.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -84,70 +85,71 @@ llvm::AtomicRMWInst* copy_of(llvm::IRBuilder<>& builder, const llvm::AtomicRMWIn
 
 }  // namespace
 
-void Emitter::emit_atomic(llvm::AtomicRMWInst& atomic) {
+void Memory::emit_atomic(llvm::AtomicRMWInst& atomic) {
   llvm::Value* pointer = atomic.getPointerOperand();
   llvm::Value* operand = atomic.getValOperand();
   const Operation operation = atomic.getOperation();
   llvm::Type* type = operand->getType();
-  llvm::Constant* nothing = type->isPointerTy() ? nullptr : neutral(operation, wide(type));
-  const bool one_place = shape(pointer).is_uniform() && nothing;
+  llvm::Constant* nothing = type->isPointerTy() ? nullptr : neutral(operation, gang_.wide(type));
+  const bool one_place = gang_.shape(pointer).is_uniform() && nothing;
   const bool adds = operation == Operation::Add || operation == Operation::Sub;
-  if (one_place && atomic.use_empty() && adds && shape(operand).is_uniform()) {
-    llvm::Value* lanes_on = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, bits(mask()));
-    llvm::Value* total = builder_.CreateMul(scalar(operand), builder_.CreateZExtOrTrunc(lanes_on, type));
-    copy_of(builder_, atomic, scalar(pointer), total);
+  if (one_place && atomic.use_empty() && adds && gang_.shape(operand).is_uniform()) {
+    llvm::Value* lanes_on = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, gang_.bits(gang_.mask()));
+    llvm::Value* total = builder_.CreateMul(gang_.scalar(operand), builder_.CreateZExtOrTrunc(lanes_on, type));
+    copy_of(builder_, atomic, gang_.scalar(pointer), total);
     return;
   }
   if (one_place && (atomic.use_empty() || adds)) {
     // Running totals: lane l's includes all lanes up to l.
-    llvm::Value* own = part(operand);
-    if (mask()) own = builder_.CreateSelect(mask(), own, nothing);
+    llvm::Value* own = gang_.part(operand);
+    if (gang_.mask()) own = builder_.CreateSelect(gang_.mask(), own, nothing);
     llvm::Value* running = own;
-    for (unsigned distance = 1; distance < options_.lanes; distance *= 2) {
+    for (unsigned distance = 1; distance < gang_.options.lanes; distance *= 2) {
       llvm::SmallVector<int, 32> from;
-      for (unsigned lane = 0; lane < options_.lanes; ++lane) {
-        from.push_back(static_cast<int>(lane >= distance ? lane - distance : options_.lanes));
+      for (unsigned lane = 0; lane < gang_.options.lanes; ++lane) {
+        from.push_back(static_cast<int>(lane >= distance ? lane - distance : gang_.options.lanes));
       }
       llvm::Value* below = builder_.CreateShuffleVector(running, nothing, from);
       running = combine(builder_, operation, running, below);
     }
-    llvm::Value* total = builder_.CreateExtractElement(running, options_.lanes - 1);
-    llvm::Value* old = copy_of(builder_, atomic, scalar(pointer), total);
+    llvm::Value* total = builder_.CreateExtractElement(running, gang_.options.lanes - 1);
+    llvm::Value* old = copy_of(builder_, atomic, gang_.scalar(pointer), total);
     if (atomic.use_empty()) return;
     llvm::Value* before = builder_.CreateSub(running, own);
-    parts_[&atomic] = {operation == Operation::Add ? builder_.CreateAdd(splat(old), before)
-                                                   : builder_.CreateSub(splat(old), before)};
+    gang_.set_parts(&atomic, {operation == Operation::Add ? builder_.CreateAdd(gang_.splat(old), before)
+                                                          : builder_.CreateSub(gang_.splat(old), before)});
     return;
   }
-  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
-  const uint64_t bytes = layout_.getTypeAllocSize(type).getFixedValue();
-  llvm::Value* operands = scratch(1, bytes * options_.lanes);
-  llvm::Value* results = scratch(2, bytes * options_.lanes);
+  llvm::Value* pointers = gang_.scratch(0, sizeof(uint64_t) * gang_.options.lanes);
+  const uint64_t bytes = gang_.layout.getTypeAllocSize(type).getFixedValue();
+  llvm::Value* operands = gang_.scratch(1, bytes * gang_.options.lanes);
+  llvm::Value* results = gang_.scratch(2, bytes * gang_.options.lanes);
   llvm::Type* pointer_type = pointer->getType();
-  builder_.CreateAlignedStore(part(pointer), pointers, llvm::Align(64));
-  builder_.CreateAlignedStore(part(operand), operands, llvm::Align(64));
-  each_lane(mask(), [&](llvm::Value* lane) {
+  builder_.CreateAlignedStore(gang_.part(pointer), pointers, llvm::Align(64));
+  builder_.CreateAlignedStore(gang_.part(operand), operands, llvm::Align(64));
+  each_lane(gang_, [&](llvm::Value* lane) {
     llvm::Value* to = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
     llvm::Value* value = builder_.CreateLoad(type, builder_.CreateGEP(type, operands, lane));
     llvm::Value* old = copy_of(builder_, atomic, to, value);
     if (!atomic.use_empty()) builder_.CreateStore(old, builder_.CreateGEP(type, results, lane));
   });
-  if (!atomic.use_empty()) parts_[&atomic] = {builder_.CreateAlignedLoad(wide(type), results, llvm::Align(64))};
+  if (!atomic.use_empty())
+    gang_.set_parts(&atomic, {builder_.CreateAlignedLoad(gang_.wide(type), results, llvm::Align(64))});
 }
 
-void Emitter::emit_compare_exchange(llvm::AtomicCmpXchgInst& exchange) {
+void Memory::emit_compare_exchange(llvm::AtomicCmpXchgInst& exchange) {
   llvm::Value* pointer = exchange.getPointerOperand();
   llvm::Type* type = exchange.getNewValOperand()->getType();
   llvm::Type* pointer_type = pointer->getType();
-  const uint64_t bytes = layout_.getTypeAllocSize(type).getFixedValue();
-  llvm::Value* pointers = scratch(0, sizeof(uint64_t) * options_.lanes);
-  llvm::Value* expected = scratch(1, bytes * options_.lanes);
-  llvm::Value* wanted = scratch(2, bytes * options_.lanes);
-  llvm::Value* succeeded = scratch(3, options_.lanes);
-  builder_.CreateAlignedStore(part(pointer), pointers, llvm::Align(64));
-  builder_.CreateAlignedStore(part(exchange.getCompareOperand()), expected, llvm::Align(64));
-  builder_.CreateAlignedStore(part(exchange.getNewValOperand()), wanted, llvm::Align(64));
-  each_lane(mask(), [&](llvm::Value* lane) {
+  const uint64_t bytes = gang_.layout.getTypeAllocSize(type).getFixedValue();
+  llvm::Value* pointers = gang_.scratch(0, sizeof(uint64_t) * gang_.options.lanes);
+  llvm::Value* expected = gang_.scratch(1, bytes * gang_.options.lanes);
+  llvm::Value* wanted = gang_.scratch(2, bytes * gang_.options.lanes);
+  llvm::Value* succeeded = gang_.scratch(3, gang_.options.lanes);
+  builder_.CreateAlignedStore(gang_.part(pointer), pointers, llvm::Align(64));
+  builder_.CreateAlignedStore(gang_.part(exchange.getCompareOperand()), expected, llvm::Align(64));
+  builder_.CreateAlignedStore(gang_.part(exchange.getNewValOperand()), wanted, llvm::Align(64));
+  each_lane(gang_, [&](llvm::Value* lane) {
     llvm::Value* to = builder_.CreateLoad(pointer_type, builder_.CreateGEP(pointer_type, pointers, lane));
     llvm::Value* old_place = builder_.CreateGEP(type, expected, lane);
     llvm::AtomicCmpXchgInst* copy = builder_.CreateAtomicCmpXchg(
@@ -159,8 +161,9 @@ void Emitter::emit_compare_exchange(llvm::AtomicCmpXchgInst& exchange) {
     builder_.CreateStore(builder_.CreateZExt(builder_.CreateExtractValue(copy, 1), builder_.getInt8Ty()),
                          builder_.CreateGEP(builder_.getInt8Ty(), succeeded, lane));
   });
-  llvm::Value* old = builder_.CreateAlignedLoad(wide(type), expected, llvm::Align(64));
-  parts_[&exchange] = {old, load_wide(wide(builder_.getInt1Ty()), succeeded, llvm::Align(32), nullptr)};
+  llvm::Value* old = builder_.CreateAlignedLoad(gang_.wide(type), expected, llvm::Align(64));
+  gang_.set_parts(&exchange,
+                  {old, load_wide(gang_, gang_.wide(builder_.getInt1Ty()), succeeded, llvm::Align(32), nullptr)});
 }
 
 }  // namespace smelt::aot::cpu::lanes

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the lanes of a simdgroup do together, as operations on registers. What each one means is written down once, in
 // lower/collectives.hpp; here lanes that are off are kept out of it. docs/design/cpu-lanes.md 3, step 10.
-#include "lanes/emit.hpp"
+#include "lanes/collectives.hpp"
+
+#include "work_item/lane_functions.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -24,9 +26,90 @@ std::optional<llvm::SmallVector<int, 32>> constant_lanes(llvm::Value* sources) {
   return lanes;
 }
 
+// Halves, quarters, ...: what the code generator would make of llvm.vector.reduce, for any operation.
+llvm::Value* reduce(GangContext& gang, const Collective& collective, llvm::Value* widened) {
+  llvm::IRBuilder<>& builder = gang.builder;
+  for (unsigned half = kSimdWidth / 2; half > 0; half /= 2) {
+    llvm::SmallVector<int, 16> low;
+    llvm::SmallVector<int, 16> high;
+    for (unsigned i = 0; i < half; ++i) {
+      low.push_back(static_cast<int>(i));
+      high.push_back(static_cast<int>(half + i));
+    }
+    widened = emit_combine(builder, collective, builder.CreateShuffleVector(widened, low),
+                           builder.CreateShuffleVector(widened, high));
+  }
+  return builder.CreateExtractElement(widened, uint64_t{0});
+}
+
+llvm::Value* reduce_quads(GangContext& gang, const Collective& collective, llvm::Value* widened) {
+  for (unsigned distance : {1u, 2u}) {
+    llvm::Value* other = gang.shuffle(widened, [&](unsigned lane) { return static_cast<int>(lane ^ distance); });
+    widened = emit_combine(gang.builder, collective, widened, other);
+  }
+  return widened;
+}
+
+llvm::Value* prefix(GangContext& gang, const Collective& collective, llvm::Value* widened) {
+  const unsigned width = collective.group_width;
+  llvm::Value* neutral = identity(collective, widened->getType());
+  const auto below = [&](unsigned distance) {
+    llvm::SmallVector<int, 32> from;
+    for (unsigned lane = 0; lane < kSimdWidth; ++lane) {
+      from.push_back(static_cast<int>(lane % width >= distance ? lane - distance : kSimdWidth));
+    }
+    return gang.builder.CreateShuffleVector(widened, neutral, from);
+  };
+  const bool exclusive = collective.kind == CollectiveKind::prefix_exclusive_sum ||
+                         collective.kind == CollectiveKind::prefix_exclusive_product;
+  if (exclusive) widened = below(1);
+  for (unsigned distance = 1; distance < width; distance *= 2) {
+    widened = emit_combine(gang.builder, collective, below(distance), widened);
+  }
+  return widened;
+}
+
+// Lanes of `values` chosen at run time, by way of memory.
+llvm::Value* pick_lanes(GangContext& gang, llvm::Value* values, llvm::Value* sources) {
+  llvm::IRBuilder<>& builder = gang.builder;
+  llvm::Type* element = values->getType()->getScalarType();
+  if (element->isIntegerTy(1)) {
+    llvm::Value* bytes = builder.CreateZExt(values, gang.wide(builder.getInt8Ty()));
+    return builder.CreateTrunc(pick_lanes(gang, bytes, sources), values->getType());
+  }
+  llvm::Value* held = gang.scratch(1, gang.layout.getTypeAllocSize(element).getFixedValue() * kSimdWidth);
+  builder.CreateAlignedStore(values, held, llvm::Align(64));
+  llvm::Value* index =
+      builder.CreateZExt(builder.CreateAnd(sources, llvm::ConstantInt::get(sources->getType(), kSimdWidth - 1)),
+                         gang.wide(builder.getInt64Ty()));
+  const uint64_t bytes = gang.layout.getTypeAllocSize(element).getFixedValue();
+  if (bytes >= 4 && gang.options.native_gather) {
+    return builder.CreateMaskedGather(values->getType(), builder.CreateGEP(element, held, index),
+                                      gang.layout.getABITypeAlign(element), gang.all_on());
+  }
+  llvm::Value* result = llvm::PoisonValue::get(values->getType());
+  for (unsigned lane = 0; lane < kSimdWidth; ++lane) {
+    llvm::Value* from = builder.CreateGEP(element, held, builder.CreateExtractElement(index, lane));
+    result = builder.CreateInsertElement(result, builder.CreateLoad(element, from), lane);
+  }
+  return result;
+}
+
 }  // namespace
 
-void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective) {
+void Collectives::emit_call(llvm::CallInst& call) {
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  if (name == kAllLanes) {
+    // Lanes that are off agree with everything.
+    gang_.set_scalar(&call, gang_.every(active_or(gang_.part(call.getArgOperand(0)), gang_.all_on())));
+  } else if (is_lane_function(*call.getCalledFunction())) {
+    emit_lane_call(call);
+  } else {
+    emit_collective(call, *parse_collective(std::string_view(name)));
+  }
+}
+
+void Collectives::emit_collective(llvm::CallInst& call, const Collective& collective) {
   switch (collective.kind) {
     case CollectiveKind::threadgroup_barrier: {
       // A site of the gang: it keeps its number.
@@ -50,7 +133,7 @@ void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective
     case CollectiveKind::async_copy_2d: {
       llvm::SmallVector<llvm::Value*, 8> operands;
       for (llvm::Value* operand : call.args()) operands.push_back(of_first_lane(operand));
-      scalars_[&call] = emit_async_copy(builder_, collective, operands);
+      gang_.set_scalar(&call, emit_async_copy(builder_, collective, operands));
       return;
     }
     default:
@@ -61,20 +144,20 @@ void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective
   if (is_lane_move(collective.kind)) {
     results = move_lanes(call, collective);
   } else {
-    for (llvm::Value* one : parts(call.getArgOperand(0))) {
+    for (llvm::Value* one : gang_.parts(call.getArgOperand(0))) {
       llvm::Value* widened = emit_widen(builder_, collective, one);
       widened = active_or(widened, identity(collective, widened->getType()));
       if (is_prefix(collective.kind)) {
-        results.push_back(emit_narrow(builder_, collective, prefix(collective, widened)));
+        results.push_back(emit_narrow(builder_, collective, prefix(gang_, collective, widened)));
       } else if (collective.group_width == kQuadWidth) {
-        results.push_back(emit_narrow(builder_, collective, reduce_quads(collective, widened)));
+        results.push_back(emit_narrow(builder_, collective, reduce_quads(gang_, collective, widened)));
       } else {
-        results.push_back(emit_narrow(builder_, collective, reduce(collective, widened)));
+        results.push_back(emit_narrow(builder_, collective, reduce(gang_, collective, widened)));
       }
     }
   }
-  if (!shape(&call).is_uniform()) {
-    parts_[&call] = std::move(results);
+  if (!gang_.shape(&call).is_uniform()) {
+    gang_.set_parts(&call, std::move(results));
     return;
   }
   // One scalar per component: put them together to the thread's own type.
@@ -83,126 +166,72 @@ void Emitter::emit_collective(llvm::CallInst& call, const Collective& collective
     whole = llvm::PoisonValue::get(vector);
     for (unsigned i = 0; i < results.size(); ++i) whole = builder_.CreateInsertElement(whole, results[i], i);
   }
-  scalars_[&call] = whole;
+  gang_.set_scalar(&call, whole);
 }
 
-llvm::Value* Emitter::active_or(llvm::Value* value, llvm::Value* neutral) {
-  return mask() ? builder_.CreateSelect(mask(), value, neutral, "active") : value;
-}
-
-// Halves, quarters, ...: what the code generator would make of llvm.vector.reduce, for any operation.
-llvm::Value* Emitter::reduce(const Collective& collective, llvm::Value* widened) {
-  for (unsigned half = kSimdWidth / 2; half > 0; half /= 2) {
-    llvm::SmallVector<int, 16> low;
-    llvm::SmallVector<int, 16> high;
-    for (unsigned i = 0; i < half; ++i) {
-      low.push_back(static_cast<int>(i));
-      high.push_back(static_cast<int>(half + i));
-    }
-    widened = emit_combine(builder_, collective, builder_.CreateShuffleVector(widened, low),
-                           builder_.CreateShuffleVector(widened, high));
-  }
-  return builder_.CreateExtractElement(widened, uint64_t{0});
-}
-
-llvm::Value* Emitter::reduce_quads(const Collective& collective, llvm::Value* widened) {
-  for (unsigned distance : {1u, 2u}) {
-    llvm::Value* other = shuffle(widened, [&](unsigned lane) { return static_cast<int>(lane ^ distance); });
-    widened = emit_combine(builder_, collective, widened, other);
-  }
-  return widened;
-}
-
-llvm::Value* Emitter::prefix(const Collective& collective, llvm::Value* widened) {
-  const unsigned width = collective.group_width;
-  llvm::Value* neutral = identity(collective, widened->getType());
-  const auto below = [&](unsigned distance) {
-    llvm::SmallVector<int, 32> from;
-    for (unsigned lane = 0; lane < kSimdWidth; ++lane) {
-      from.push_back(static_cast<int>(lane % width >= distance ? lane - distance : kSimdWidth));
-    }
-    return builder_.CreateShuffleVector(widened, neutral, from);
-  };
-  const bool exclusive = collective.kind == CollectiveKind::prefix_exclusive_sum ||
-                         collective.kind == CollectiveKind::prefix_exclusive_product;
-  if (exclusive) widened = below(1);
-  for (unsigned distance = 1; distance < width; distance *= 2) {
-    widened = emit_combine(builder_, collective, below(distance), widened);
-  }
-  return widened;
-}
-
-// Lanes of `values` chosen at run time, by way of memory.
-llvm::Value* Emitter::pick_lanes(llvm::Value* values, llvm::Value* sources) {
-  llvm::Type* element = values->getType()->getScalarType();
-  if (element->isIntegerTy(1)) {
-    llvm::Value* bytes = builder_.CreateZExt(values, wide(builder_.getInt8Ty()));
-    return builder_.CreateTrunc(pick_lanes(bytes, sources), values->getType());
-  }
-  llvm::Value* held = scratch(1, layout_.getTypeAllocSize(element).getFixedValue() * kSimdWidth);
-  builder_.CreateAlignedStore(values, held, llvm::Align(64));
-  llvm::Value* index =
-      builder_.CreateZExt(builder_.CreateAnd(sources, llvm::ConstantInt::get(sources->getType(), kSimdWidth - 1)),
-                          wide(builder_.getInt64Ty()));
-  const uint64_t bytes = layout_.getTypeAllocSize(element).getFixedValue();
-  if (bytes >= 4 && options_.native_gather) {
-    return builder_.CreateMaskedGather(values->getType(), builder_.CreateGEP(element, held, index),
-                                       layout_.getABITypeAlign(element), all_on());
-  }
-  llvm::Value* result = llvm::PoisonValue::get(values->getType());
-  for (unsigned lane = 0; lane < kSimdWidth; ++lane) {
-    llvm::Value* from = builder_.CreateGEP(element, held, builder_.CreateExtractElement(index, lane));
-    result = builder_.CreateInsertElement(result, builder_.CreateLoad(element, from), lane);
+llvm::Value* Collectives::of_first_lane(llvm::Value* value) {
+  if (llvm::isa<llvm::Constant>(value) || gang_.shape(value).is_uniform()) return gang_.scalar(value);
+  const Parts all = gang_.parts(value);
+  llvm::Value* lane = gang_.first_lane();
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  if (!vector) return builder_.CreateExtractElement(all.front(), lane);
+  llvm::Value* result = llvm::PoisonValue::get(vector);
+  for (unsigned i = 0; i < all.size(); ++i) {
+    result = builder_.CreateInsertElement(result, builder_.CreateExtractElement(all[i], lane), i);
   }
   return result;
 }
 
-Parts Emitter::move_lanes(llvm::CallInst& call, const Collective& collective) {
-  Parts data = parts(call.getArgOperand(0));
+llvm::Value* Collectives::active_or(llvm::Value* value, llvm::Value* neutral) {
+  return gang_.mask() ? builder_.CreateSelect(gang_.mask(), value, neutral, "active") : value;
+}
+
+Parts Collectives::move_lanes(llvm::CallInst& call, const Collective& collective) {
+  Parts data = gang_.parts(call.getArgOperand(0));
   if (collective.kind != CollectiveKind::broadcast_first) {
     for (llvm::Value*& one : data) one = active_or(one, llvm::Constant::getNullValue(one->getType()));
   }
   Parts result;
   const bool quads = collective.group_width == kQuadWidth;
-  if (shape(&call).is_uniform()) {
+  if (gang_.shape(&call).is_uniform()) {
     llvm::Value* lane = collective.kind == CollectiveKind::broadcast_first
-                            ? first_lane(mask())
-                            : builder_.CreateZExtOrTrunc(scalar(call.getArgOperand(1)), builder_.getInt32Ty());
+                            ? gang_.first_lane()
+                            : builder_.CreateZExtOrTrunc(gang_.scalar(call.getArgOperand(1)), builder_.getInt32Ty());
     lane = builder_.CreateAnd(lane, builder_.getInt32(kSimdWidth - 1));
     for (llvm::Value* one : data) result.push_back(builder_.CreateExtractElement(one, lane));
     return result;
   }
-  llvm::Type* index_type = wide(builder_.getInt32Ty());
-  llvm::Value* lane = step_vector(builder_.getInt32Ty(), 1);
+  llvm::Type* index_type = gang_.wide(builder_.getInt32Ty());
+  llvm::Value* lane = gang_.step_vector(builder_.getInt32Ty(), 1);
   if (collective.kind == CollectiveKind::broadcast_first) {
     // Of each quad: the lowest of its lanes that is on.
     llvm::Value* sources = builder_.CreateAnd(lane, llvm::ConstantInt::get(index_type, ~uint64_t{3} & 0xffffffff));
-    if (quads && mask()) {
+    if (quads && gang_.mask()) {
       for (unsigned candidate = kQuadWidth; candidate-- > 0;) {
         const auto of_quad = [&](unsigned at) { return static_cast<int>((at & ~3u) + candidate); };
-        llvm::Value* is_on = shuffle(mask(), of_quad);
-        llvm::Value* there = shuffle(lane, of_quad);
+        llvm::Value* is_on = gang_.shuffle(gang_.mask(), of_quad);
+        llvm::Value* there = gang_.shuffle(lane, of_quad);
         sources = builder_.CreateSelect(is_on, there, sources);
       }
     }
     const auto known = constant_lanes(sources);
     for (llvm::Value* one : data) {
-      result.push_back(known ? builder_.CreateShuffleVector(one, *known) : pick_lanes(one, sources));
+      result.push_back(known ? builder_.CreateShuffleVector(one, *known) : pick_lanes(gang_, one, sources));
     }
     return result;
   }
   const bool fills = collective.kind == CollectiveKind::fill_up || collective.kind == CollectiveKind::fill_down;
-  llvm::Value* amount = part(call.getArgOperand(fills ? 2 : 1));
-  llvm::Value* modulo = fills ? part(call.getArgOperand(3)) : nullptr;
+  llvm::Value* amount = gang_.part(call.getArgOperand(fills ? 2 : 1));
+  llvm::Value* modulo = fills ? gang_.part(call.getArgOperand(3)) : nullptr;
   const SourceLane source = emit_source_lane(builder_, collective, lane, amount, modulo);
   const auto known = constant_lanes(source.index);
-  const Parts fill = fills ? parts(call.getArgOperand(1)) : Parts();
+  const Parts fill = fills ? gang_.parts(call.getArgOperand(1)) : Parts();
   const auto moved = [&](llvm::Value* values) {
     llvm::Value* from_row = known ? broadcast_from_row(values, *known) : nullptr;
     if (from_row) return from_row;
-    return known ? builder_.CreateShuffleVector(values, *known) : pick_lanes(values, source.index);
+    return known ? builder_.CreateShuffleVector(values, *known) : pick_lanes(gang_, values, source.index);
   };
-  llvm::Value* source_is_on = fills && mask() ? moved(mask()) : nullptr;
+  llvm::Value* source_is_on = fills && gang_.mask() ? moved(gang_.mask()) : nullptr;
   for (unsigned i = 0; i < data.size(); ++i) {
     llvm::Value* picked = moved(data[i]);
     if (fills) {
@@ -215,24 +244,24 @@ Parts Emitter::move_lanes(llvm::CallInst& call, const Collective& collective) {
   return result;
 }
 
-void Emitter::emit_vote(llvm::CallInst& call, const Collective& collective) {
-  const auto off = [&](bool value) { return llvm::ConstantInt::get(wide(builder_.getInt1Ty()), value ? 1 : 0); };
+void Collectives::emit_vote(llvm::CallInst& call, const Collective& collective) {
+  const auto off = [&](bool value) { return llvm::ConstantInt::get(gang_.wide(builder_.getInt1Ty()), value ? 1 : 0); };
   const bool quads = collective.group_width == kQuadWidth;
   const bool is_all = collective.kind == CollectiveKind::all;
   llvm::Value* vote = nullptr;
   if (call.arg_size() > 0) {
-    vote = active_or(part(call.getArgOperand(0)), off(is_all));
+    vote = active_or(gang_.part(call.getArgOperand(0)), off(is_all));
   } else {
-    vote = mask() ? mask() : all_on();
+    vote = gang_.mask() ? gang_.mask() : gang_.all_on();
   }
   if (collective.kind == CollectiveKind::is_first) {
-    llvm::Value* lane = step_vector(builder_.getInt32Ty(), 1);
+    llvm::Value* lane = gang_.step_vector(builder_.getInt32Ty(), 1);
     if (!quads) {
-      parts_[&call] = {builder_.CreateICmpEQ(lane, splat(first_lane(mask())))};
+      gang_.set_parts(&call, {builder_.CreateICmpEQ(lane, gang_.splat(gang_.first_lane()))});
       return;
     }
     // On, and no lane below it in the quad is.
-    llvm::Value* first = all_on();
+    llvm::Value* first = gang_.all_on();
     for (unsigned distance = 1; distance < kQuadWidth; ++distance) {
       llvm::SmallVector<int, 32> from;
       for (unsigned at = 0; at < kSimdWidth; ++at) {
@@ -241,35 +270,35 @@ void Emitter::emit_vote(llvm::CallInst& call, const Collective& collective) {
       llvm::Value* below = builder_.CreateShuffleVector(vote, off(false), from);
       first = builder_.CreateSelect(below, off(false), first);
     }
-    parts_[&call] = {first};
+    gang_.set_parts(&call, {first});
     return;
   }
   const bool is_mask =
       collective.kind == CollectiveKind::ballot || collective.kind == CollectiveKind::active_threads_mask;
   if (!quads) {
-    scalars_[&call] = is_mask  ? builder_.CreateZExtOrTrunc(bits(vote), call.getType())
-                      : is_all ? every(vote)
-                               : any(vote);
+    gang_.set_scalar(&call, is_mask  ? builder_.CreateZExtOrTrunc(gang_.bits(vote), call.getType())
+                            : is_all ? gang_.every(vote)
+                                     : gang_.any(vote));
     return;
   }
   if (is_mask) {
     // Each lane gets the four bits of its quad, lowest lane first.
-    llvm::Type* type = wide(call.getType());
+    llvm::Type* type = gang_.wide(call.getType());
     llvm::Value* ballot = llvm::Constant::getNullValue(type);
     for (unsigned i = 0; i < kQuadWidth; ++i) {
-      llvm::Value* one = shuffle(vote, [&](unsigned lane) { return static_cast<int>((lane & ~3u) + i); });
+      llvm::Value* one = gang_.shuffle(vote, [&](unsigned lane) { return static_cast<int>((lane & ~3u) + i); });
       llvm::Value* bit = builder_.CreateSelect(one, llvm::ConstantInt::get(type, uint64_t{1} << i),
                                                llvm::Constant::getNullValue(type));
       ballot = builder_.CreateOr(ballot, bit);
     }
-    parts_[&call] = {ballot};
+    gang_.set_parts(&call, {ballot});
     return;
   }
   for (unsigned distance : {1u, 2u}) {
-    llvm::Value* other = shuffle(vote, [&](unsigned lane) { return static_cast<int>(lane ^ distance); });
+    llvm::Value* other = gang_.shuffle(vote, [&](unsigned lane) { return static_cast<int>(lane ^ distance); });
     vote = is_all ? builder_.CreateAnd(vote, other) : builder_.CreateOr(vote, other);
   }
-  parts_[&call] = {vote};
+  gang_.set_parts(&call, {vote});
 }
 
 }  // namespace smelt::aot::cpu::lanes

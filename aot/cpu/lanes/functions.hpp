@@ -10,7 +10,9 @@
 // must be known, so integers that calls say by constants are part of the function.
 #pragma once
 
-#include "lanes/emit.hpp"
+#include "smelt/base/result.hpp"
+
+#include "lanes/context.hpp"
 
 #include <map>
 #include <tuple>
@@ -18,6 +20,7 @@
 
 namespace smelt::aot::cpu::lanes {
 
+inline constexpr uint64_t kRowAlignment = 64;
 /// Bytes of one row of lanes, `vector`, in memory.
 uint64_t row_bytes(llvm::Type* vector, const llvm::DataLayout& layout);
 

@@ -80,8 +80,8 @@ class Vectoriser {
   enum class Gang : uint8_t { full, partial, either };
   Result<WorkItem> emit(llvm::Function& source, llvm::ArrayRef<Shape> shapes, LaneLayout layout, Gang kind);
   void declare(WorkItem& gang, const std::string& name);
-  void bind_rows(lanes::Emitter& emitter, llvm::Function& source, const WorkItem& gang);
-  void bind_linear(lanes::Emitter& emitter, llvm::Function& source, const WorkItem& gang);
+  void bind_rows(lanes::GangEmitter& emitter, llvm::Function& source, const WorkItem& gang);
+  void bind_linear(lanes::GangEmitter& emitter, llvm::Function& source, const WorkItem& gang);
   static llvm::Value* find(const WorkItem& gang, Builtin builtin, unsigned component);
 
   llvm::Module& module_;
@@ -125,7 +125,7 @@ llvm::Value* Vectoriser::find(const WorkItem& gang, Builtin builtin, unsigned co
   return nullptr;
 }
 
-void Vectoriser::bind_rows(lanes::Emitter& emitter, llvm::Function& source, const WorkItem& gang) {
+void Vectoriser::bind_rows(lanes::GangEmitter& emitter, llvm::Function& source, const WorkItem& gang) {
   for (unsigned i = 0; i < source.arg_size(); ++i) {
     llvm::Value* value = gang.function->getArg(i);
     if (is_builtin(gang.parameters[i], Builtin::thread_index_in_simdgroup, 0)) value = emitter.builder().getInt32(0);
@@ -134,7 +134,7 @@ void Vectoriser::bind_rows(lanes::Emitter& emitter, llvm::Function& source, cons
 }
 
 // Positions from the index in the group. Quotients of numbers up to 1024 are exact in single precision.
-void Vectoriser::bind_linear(lanes::Emitter& emitter, llvm::Function& source, const WorkItem& gang) {
+void Vectoriser::bind_linear(lanes::GangEmitter& emitter, llvm::Function& source, const WorkItem& gang) {
   llvm::IRBuilder<>& builder = emitter.builder();
   bind_rows(emitter, source, gang);
   auto* type = llvm::FixedVectorType::get(builder.getInt32Ty(), kSimdWidth);
@@ -202,7 +202,7 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
   emit_options.functions = &functions_;
   emit_options.calls = kind == Gang::either;                  // the kernel is a large one
   emit_options.narrow_masked_moves = options_.native_gather;  // both came with AVX-512
-  lanes::Emitter emitter(source, *gang.function, analysis, emit_options);
+  lanes::GangEmitter emitter(source, *gang.function, analysis, emit_options);
   if (layout == LaneLayout::linear32) {
     bind_linear(emitter, source, gang);
   } else {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lanes/legal.hpp"
 
-#include "lanes/emit.hpp"
+#include "lanes/arithmetic.hpp"
+#include "lanes/memory.hpp"
+#include "lower/collectives.hpp"
 #include "work_item/lane_functions.hpp"
 
 #include "llvm/Analysis/LoopInfo.h"

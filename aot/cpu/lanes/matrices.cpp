@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations on simdgroup matrices: what one is made of lies in memory, where products and loads are calls.
 // docs/design/cpu-lanes.md 3, step 10.
-#include "lanes/emit.hpp"
+#include "lanes/collectives.hpp"
 #include "lanes/matrix_memory.hpp"
 
 #include "llvm/IR/Function.h"
@@ -29,34 +29,32 @@ std::optional<std::array<llvm::Value*, 2>> elements_put_together(llvm::Value* ma
 
 }  // namespace
 
-void Emitter::set_insert_point_behind(llvm::IRBuilder<>& builder, llvm::Value* made) {
+llvm::IRBuilder<> Collectives::builder_behind(llvm::Value* made) {
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(made);
-  if (!instruction) return builder.SetInsertPoint(target_.getEntryBlock().getTerminator());
+  if (!instruction) return llvm::IRBuilder<>(gang_.target.getEntryBlock().getTerminator());
   llvm::BasicBlock* block = instruction->getParent();
-  builder.SetInsertPoint(block, llvm::isa<llvm::PHINode>(instruction) ? block->getFirstInsertionPt()
-                                                                      : std::next(instruction->getIterator()));
+  const bool is_phi = llvm::isa<llvm::PHINode>(instruction);
+  return {block, is_phi ? block->getFirstInsertionPt() : std::next(instruction->getIterator())};
 }
 
-llvm::AllocaInst* Emitter::in_memory(llvm::Value* matrix) {
+llvm::AllocaInst* Collectives::in_memory(llvm::Value* matrix) {
   llvm::AllocaInst*& place = in_memory_[matrix];
   if (place) return place;
-  place = memory(layout_.getTypeStoreSize(matrix->getType()).getFixedValue());
+  place = gang_.allocate(gang_.layout.getTypeStoreSize(matrix->getType()).getFixedValue());
   mark_matrix_memory(*place);
-  llvm::IRBuilder<> builder(context_);
-  set_insert_point_behind(builder, matrix);
+  llvm::IRBuilder<> builder = builder_behind(matrix);
   builder.CreateAlignedStore(matrix, place, place->getAlign());
   return place;
 }
 
-llvm::AllocaInst* Emitter::floats_in_memory(llvm::Value* matrix) {
+llvm::AllocaInst* Collectives::floats_in_memory(llvm::Value* matrix) {
   llvm::AllocaInst* plain = in_memory_.lookup(matrix);
   if (plain && matrix->getType()->getScalarType()->isFloatTy()) return plain;
   llvm::AllocaInst*& place = floats_in_memory_[matrix];
   if (place) return place;
-  place = memory(64 * sizeof(float));
+  place = gang_.allocate(64 * sizeof(float));
   mark_matrix_memory(*place);
-  llvm::IRBuilder<> builder(context_);
-  set_insert_point_behind(builder, matrix);
+  llvm::IRBuilder<> builder = builder_behind(matrix);
   const auto load = std::find_if(matrix_loads_.begin(), matrix_loads_.end(),
                                  [&](const MatrixLoad& one) { return one.value == matrix; });
   if (load == matrix_loads_.end() || !emit_matrix_load_to(builder, load->collective, load->operands, place, true))
@@ -64,9 +62,9 @@ llvm::AllocaInst* Emitter::floats_in_memory(llvm::Value* matrix) {
   return place;
 }
 
-llvm::Value* Emitter::load_matrix(llvm::Type* type, const Collective& collective,
-                                  llvm::ArrayRef<llvm::Value*> operands) {
-  llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
+llvm::Value* Collectives::load_matrix(llvm::Type* type, const Collective& collective,
+                                      llvm::ArrayRef<llvm::Value*> operands) {
+  llvm::AllocaInst* result = gang_.allocate(gang_.layout.getTypeStoreSize(type).getFixedValue());
   mark_matrix_memory(*result);
   llvm::CallInst* call = emit_matrix_load_to(builder_, collective, operands, result);
   llvm::LoadInst* matrix = builder_.CreateAlignedLoad(type, result, result->getAlign());
@@ -77,7 +75,7 @@ llvm::Value* Emitter::load_matrix(llvm::Type* type, const Collective& collective
 }
 
 // Matrices of small floats that were only wanted as floats.
-void Emitter::drop_unused_matrix_loads() {
+void Collectives::drop_unused_matrix_loads() {
   for (const MatrixLoad& load : matrix_loads_) {
     auto* place = llvm::cast<llvm::AllocaInst>(load.value->getPointerOperand());
     if (!load.value->use_empty() || !place->hasNUses(2)) continue;
@@ -87,20 +85,21 @@ void Emitter::drop_unused_matrix_loads() {
   }
 }
 
-llvm::Value* Emitter::multiply(llvm::Type* type, const Collective& collective, llvm::ArrayRef<llvm::Value*> matrices) {
+llvm::Value* Collectives::multiply(llvm::Type* type, const Collective& collective,
+                                   llvm::ArrayRef<llvm::Value*> matrices) {
   llvm::SmallVector<llvm::Value*, 4> places;
   for (llvm::Value* factor : matrices.take_front(2)) places.push_back(floats_in_memory(factor));
   places.push_back(in_memory(matrices[2]));
-  llvm::AllocaInst* result = memory(layout_.getTypeStoreSize(type).getFixedValue());
+  llvm::AllocaInst* result = gang_.allocate(gang_.layout.getTypeStoreSize(type).getFixedValue());
   mark_matrix_memory(*result);
   places.push_back(result);
-  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::rows), places);
+  builder_.CreateCall(matrix_multiply_function(*gang_.target.getParent(), collective, MatrixForm::rows), places);
   llvm::Value* product = builder_.CreateAlignedLoad(type, result, result->getAlign());
   in_memory_[product] = result;
   return product;
 }
 
-bool Emitter::multiply_elements(llvm::CallInst& call, const Collective& collective) {
+bool Collectives::multiply_elements(llvm::CallInst& call, const Collective& collective) {
   llvm::SmallVector<std::array<llvm::Value*, 2>, 3> operands;
   for (llvm::Value* matrix : call.args()) {
     const auto elements = elements_put_together(matrix);
@@ -111,7 +110,7 @@ bool Emitter::multiply_elements(llvm::CallInst& call, const Collective& collecti
     return false;
   llvm::SmallVector<llvm::Value*, 4> places;
   const auto place = [&](unsigned number, llvm::Type* element) {
-    places.push_back(scratch(number, 2 * layout_.getTypeStoreSize(wide(element)).getFixedValue()));
+    places.push_back(gang_.scratch(number, 2 * gang_.layout.getTypeStoreSize(gang_.wide(element)).getFixedValue()));
     return places.back();
   };
   const auto slot_of = [&](llvm::Value* base, llvm::Type* element, unsigned slot) {
@@ -121,41 +120,76 @@ bool Emitter::multiply_elements(llvm::CallInst& call, const Collective& collecti
     llvm::Type* element = call.getArgOperand(i)->getType()->getScalarType();
     llvm::Value* base = place(i, element);
     for (const unsigned slot : {0u, 1u}) {
-      llvm::Value* lanes = active_or(part(operands[i][slot]), llvm::Constant::getNullValue(wide(element)));
+      llvm::Value* lanes = active_or(gang_.part(operands[i][slot]), llvm::Constant::getNullValue(gang_.wide(element)));
       builder_.CreateAlignedStore(lanes, slot_of(base, element, slot), llvm::Align(64));
     }
   }
   llvm::Type* element = call.getType()->getScalarType();
   llvm::Value* result = place(3, element);
-  builder_.CreateCall(matrix_multiply_function(*target_.getParent(), collective, MatrixForm::slots), places);
+  builder_.CreateCall(matrix_multiply_function(*gang_.target.getParent(), collective, MatrixForm::slots), places);
   for (const unsigned slot : {0u, 1u})
-    slots_[&call].push_back(builder_.CreateAlignedLoad(wide(element), slot_of(result, element, slot), llvm::Align(64)));
+    slots_[&call].push_back(
+        builder_.CreateAlignedLoad(gang_.wide(element), slot_of(result, element, slot), llvm::Align(64)));
   return true;
 }
 
-void Emitter::emit_matrix_operation(llvm::CallInst& call, const Collective& collective) {
+void Collectives::emit_matrix_operation(llvm::CallInst& call, const Collective& collective) {
   if (collective.kind == CollectiveKind::matrix_multiply_accumulate && multiply_elements(call, collective)) return;
   llvm::SmallVector<llvm::Value*, 5> operands;
   for (llvm::Value* operand : call.args()) {
-    operands.push_back(is_matrix_type(operand->getType()) ? matrix(operand) : of_first_lane(operand));
+    operands.push_back(is_matrix_type(operand->getType()) ? gang_.matrix(operand) : of_first_lane(operand));
   }
   switch (collective.kind) {
     case CollectiveKind::matrix_load:
-      scalars_[&call] = load_matrix(call.getType(), collective, operands);
+      gang_.set_scalar(&call, load_matrix(call.getType(), collective, operands));
       return;
     case CollectiveKind::matrix_store:
       emit_matrix_store(builder_, collective, operands);
       return;
     case CollectiveKind::matrix_multiply_accumulate:
-      scalars_[&call] = multiply(call.getType(), collective, operands);
+      gang_.set_scalar(&call, multiply(call.getType(), collective, operands));
       return;
     case CollectiveKind::matrix_diagonal:
-      scalars_[&call] = emit_matrix_diagonal(builder_, operands[0]);
+      gang_.set_scalar(&call, emit_matrix_diagonal(builder_, operands[0]));
       return;
     default:
-      scalars_[&call] = emit_matrix_filled(builder_, operands[0]);
+      gang_.set_scalar(&call, emit_matrix_filled(builder_, operands[0]));
       return;
   }
+}
+
+// Copies, choices and element accesses of whole matrices; operations on them are collectives.
+void Collectives::emit_matrix(llvm::Instruction& instruction) {
+  if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
+    llvm::Value* on = gang_.matrix(select->getTrueValue());
+    llvm::Value* off = gang_.matrix(select->getFalseValue());
+    const bool same = gang_.shape(select->getCondition()).is_uniform();
+    gang_.set_scalar(select, same ? builder_.CreateSelect(gang_.scalar(select->getCondition()), on, off)
+                                  : gang_.blend_matrix(gang_.part(select->getCondition()), on, off));
+    return;
+  }
+  if (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(&instruction)) {
+    const uint64_t slot = llvm::cast<llvm::ConstantInt>(insert->getOperand(2))->getZExtValue();
+    llvm::Value* old = gang_.matrix(insert->getOperand(0));
+    llvm::Value* changed =
+        emit_matrix_with_slot(builder_, old, static_cast<unsigned>(slot), gang_.part(insert->getOperand(1)));
+    gang_.set_scalar(insert, gang_.blend_matrix(gang_.mask(), changed, old));
+    return;
+  }
+  llvm::Instruction* copy = instruction.clone();  // freeze, and loads of spilled matrices
+  for (llvm::Use& use : copy->operands())
+    use.set(is_matrix_type(use->getType()) ? gang_.matrix(use) : gang_.scalar(use));
+  copy->dropUnknownNonDebugMetadata();
+  gang_.set_scalar(&instruction, builder_.Insert(copy));
+}
+
+void Collectives::emit_matrix_element(llvm::ExtractElementInst& extract) {
+  llvm::Value* vector = extract.getVectorOperand();
+  const uint64_t slot = llvm::cast<llvm::ConstantInt>(extract.getIndexOperand())->getZExtValue();
+  const auto product = slots_.find(vector);
+  gang_.set_parts(&extract, {product != slots_.end()
+                                 ? product->second[slot]
+                                 : emit_matrix_slot(builder_, gang_.matrix(vector), static_cast<unsigned>(slot))});
 }
 
 }  // namespace smelt::aot::cpu::lanes

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads and stores of lanes that are constants apart (pieces.hpp), for the case that all lanes are on.
 #include "lanes/access.hpp"
-#include "lanes/pieces.hpp"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -24,81 +23,43 @@ size_t cost_of_window(const Pieces& pieces, unsigned count, unsigned lanes) {
   return windows + count * groups * windows;
 }
 
-}  // namespace
-
-bool Emitter::uses_window(const Pieces& pieces, unsigned count) const {
+bool uses_window(const GangContext& gang, const Pieces& pieces, unsigned count) {
   // Two registers' elements in any order are one instruction in AVX-512, for 16 bits and more.
   return pieces.element_bytes >= 2 && pieces.span() <= uint64_t{kWindowBytes} * kMostWindows &&
-         cost_of_window(pieces, count, options_.lanes) < pieces.at.size();
-}
-
-std::optional<Pieces> Emitter::pieces_to_move(const Access& access, bool loads) const {
-  // AVX2 puts elements of 16 bits in order by dozens of instructions: twice the code, three times the time to make it.
-  if (!options_.narrow_masked_moves) return std::nullopt;
-  if (!access.layout.is_array || !access.shape.has_offsets() || here_ == Here::not_all) return std::nullopt;
-  const auto count = static_cast<unsigned>(access.layout.fields.size());
-  llvm::Type* element = access.layout.fields.front().type;
-  if (!element->isIntegerTy(8 * static_cast<unsigned>(access.layout.element_bytes)) && !element->isFloatingPointTy())
-    return std::nullopt;
-  // The kernel's own arrays may become registers yet, and nothing says what lies between elements of a table.
-  const llvm::Value* object = llvm::getUnderlyingObject(access.pointer, 0);
-  if (llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object)) return std::nullopt;
-  auto pieces = pieces_of(access.shape, options_.lanes, count, static_cast<unsigned>(access.layout.element_bytes));
-  if (!pieces || (!loads && pieces->shared)) return std::nullopt;
-  // Under a mask there are both ways: only where the other one goes lane by lane.
-  const bool one_by_one = access.layout.element_bytes < 4 || count > 1 || !options_.native_gather;
-  if (mask() && !one_by_one) return std::nullopt;
-  // Lanes that are on in a gang that has not all of them are never all.
-  if (mask() && entry_mask_ && !whole_) return std::nullopt;
-  const size_t most = std::max<size_t>(kFewPieces, size_t{options_.lanes} * count / 4);
-  if (options_.calls && pieces->at.size() > most && !(loads && uses_window(*pieces, count))) return std::nullopt;
-  return pieces;
-}
-
-Parts Emitter::where_all_are_on(llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow) {
-  if (!mask()) return fast();
-  const auto when = [&](Here here, llvm::function_ref<Parts()> way) {
-    const Here before = here_;
-    here_ = here;
-    Parts result = way();
-    here_ = before;
-    return result;
-  };
-  llvm::Value* all = whole_ && mask() == entry_mask_ ? whole_ : every(mask());
-  return choose(
-      all, /*first_is_likely=*/true, [&] { return when(Here::all, fast); }, [&] { return when(Here::not_all, slow); });
+         cost_of_window(pieces, count, gang.options.lanes) < pieces.at.size();
 }
 
 // All bytes from the first element to the last, a register at a time, and for each pair of registers one shuffle. What
 // lies between elements is read and means nothing; it is on pages that hold elements.
-Parts Emitter::load_window(const Access& access, const Pieces& pieces) {
+Parts load_window(GangContext& gang, const Access& access, const Pieces& pieces) {
+  llvm::IRBuilder<>& builder = gang.builder;
   const auto count = static_cast<unsigned>(access.layout.fields.size());
   const unsigned each = kWindowBytes / pieces.element_bytes;
-  llvm::Type* integer = builder_.getIntNTy(8 * pieces.element_bytes);
+  llvm::Type* integer = builder.getIntNTy(8 * pieces.element_bytes);
   const auto total = static_cast<unsigned>(pieces.span() / pieces.element_bytes);
-  llvm::Value* base =
-      builder_.CreateConstGEP1_64(builder_.getInt8Ty(), scalar(access.pointer), static_cast<uint64_t>(pieces.begin()));
+  llvm::Value* base = builder.CreateConstGEP1_64(builder.getInt8Ty(), gang.scalar(access.pointer),
+                                                 static_cast<uint64_t>(pieces.begin()));
   const llvm::Align align = llvm::commonAlignment(access.align, pieces.element_bytes);
   llvm::SmallVector<llvm::Value*, kMostWindows> windows;
   llvm::SmallVector<unsigned, kMostWindows> begins;
   for (unsigned at = 0; at < total; at += each) {
     begins.push_back(total < each ? 0 : std::min(at, total - each));
     auto* type = llvm::FixedVectorType::get(integer, std::min(each, total));
-    llvm::Value* from = builder_.CreateConstGEP1_64(integer, base, begins.back());
-    llvm::Value* loaded = builder_.CreateAlignedLoad(type, from, align);
+    llvm::Value* from = builder.CreateConstGEP1_64(integer, base, begins.back());
+    llvm::Value* loaded = builder.CreateAlignedLoad(type, from, align);
     if (total < each) {
       llvm::SmallVector<int, 64> padded(each, -1);
       for (unsigned i = 0; i < total; ++i) padded[i] = static_cast<int>(i);
-      loaded = builder_.CreateShuffleVector(loaded, padded);
+      loaded = builder.CreateShuffleVector(loaded, padded);
     }
     windows.push_back(loaded);
   }
   if (windows.size() % 2 != 0) windows.push_back(windows.back());
-  const unsigned together = std::min(each, options_.lanes);
+  const unsigned together = std::min(each, gang.options.lanes);
   Parts result;
   for (unsigned field = 0; field < count; ++field) {
     llvm::SmallVector<llvm::Value*, 4> groups;
-    for (unsigned first = 0; first < options_.lanes; first += together) {
+    for (unsigned first = 0; first < gang.options.lanes; first += together) {
       llvm::Value* group = nullptr;
       for (size_t pair = 0; pair < begins.size(); pair += 2) {
         llvm::SmallVector<int, 64> from(together, -1);
@@ -114,68 +75,101 @@ Parts Emitter::load_window(const Access& access, const Pieces& pieces) {
           some = true;
         }
         if (!some) continue;
-        llvm::Value* taken = builder_.CreateShuffleVector(windows[pair], windows[pair + 1], from);
-        group = group ? builder_.CreateShuffleVector(group, taken, joined) : taken;
+        llvm::Value* taken = builder.CreateShuffleVector(windows[pair], windows[pair + 1], from);
+        group = group ? builder.CreateShuffleVector(group, taken, joined) : taken;
       }
       groups.push_back(group);
     }
     result.push_back(
-        builder_.CreateBitCast(llvm::concatenateVectors(builder_, groups), wide(access.layout.fields[field].type)));
+        builder.CreateBitCast(llvm::concatenateVectors(builder, groups), gang.wide(access.layout.fields[field].type)));
   }
   return result;
 }
 
-Parts Emitter::load_pieces(const Access& access, const Pieces& pieces) {
+}  // namespace
+
+std::optional<Pieces> pieces_to_move(const GangContext& gang, const Access& access, bool loads) {
+  // AVX2 puts elements of 16 bits in order by dozens of instructions: twice the code, three times the time to make it.
+  if (!gang.options.narrow_masked_moves) return std::nullopt;
+  if (!access.layout.is_array || !access.shape.has_offsets() || gang.some_lane_is_off()) return std::nullopt;
   const auto count = static_cast<unsigned>(access.layout.fields.size());
-  if (uses_window(pieces, count)) return load_window(access, pieces);
-  llvm::Type* integer = builder_.getIntNTy(8 * pieces.element_bytes);
+  llvm::Type* element = access.layout.fields.front().type;
+  if (!element->isIntegerTy(8 * static_cast<unsigned>(access.layout.element_bytes)) && !element->isFloatingPointTy())
+    return std::nullopt;
+  // The kernel's own arrays may become registers yet, and nothing says what lies between elements of a table.
+  const llvm::Value* object = llvm::getUnderlyingObject(access.pointer, 0);
+  if (llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object)) return std::nullopt;
+  auto pieces = pieces_of(access.shape, gang.options.lanes, count, static_cast<unsigned>(access.layout.element_bytes));
+  if (!pieces || (!loads && pieces->shared)) return std::nullopt;
+  // Under a mask there are both ways: only where the other one goes lane by lane.
+  const bool one_by_one = access.layout.element_bytes < 4 || count > 1 || !gang.options.native_gather;
+  if (gang.mask() && !one_by_one) return std::nullopt;
+  // Lanes that are on in a gang that has not all of them are never all.
+  if (gang.mask() && gang.entry_mask() && !gang.whole()) return std::nullopt;
+  const size_t most = std::max<size_t>(kFewPieces, size_t{gang.options.lanes} * count / 4);
+  if (gang.options.calls && pieces->at.size() > most && !(loads && uses_window(gang, *pieces, count)))
+    return std::nullopt;
+  return pieces;
+}
+
+Parts where_all_are_on(GangContext& gang, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow) {
+  if (!gang.mask()) return fast();
+  llvm::Value* all = gang.whole() && gang.mask() == gang.entry_mask() ? gang.whole() : gang.every(gang.mask());
+  return gang.choose_all_on(all, fast, slow);
+}
+
+Parts load_pieces(GangContext& gang, const Access& access, const Pieces& pieces) {
+  llvm::IRBuilder<>& builder = gang.builder;
+  const auto count = static_cast<unsigned>(access.layout.fields.size());
+  if (uses_window(gang, pieces, count)) return load_window(gang, access, pieces);
+  llvm::Type* integer = builder.getIntNTy(8 * pieces.element_bytes);
   const bool words = pieces.bytes <= 8;
   const unsigned each = pieces.bytes / pieces.element_bytes;
-  llvm::Type* piece = builder_.getIntNTy(8 * pieces.bytes);
+  llvm::Type* piece = builder.getIntNTy(8 * pieces.bytes);
   if (!words) piece = llvm::FixedVectorType::get(integer, each);
   const llvm::Align align = llvm::commonAlignment(access.align, pieces.element_bytes);
   llvm::Value* all = words ? llvm::PoisonValue::get(llvm::FixedVectorType::get(piece, pieces.at.size())) : nullptr;
   llvm::SmallVector<llvm::Value*, 32> loaded;
   for (size_t i = 0; i < pieces.at.size(); ++i) {
-    llvm::Value* from =
-        builder_.CreateConstGEP1_64(builder_.getInt8Ty(), scalar(access.pointer), static_cast<uint64_t>(pieces.at[i]));
-    loaded.push_back(builder_.CreateAlignedLoad(piece, from, align));
-    if (words) all = builder_.CreateInsertElement(all, loaded.back(), i);
+    llvm::Value* from = builder.CreateConstGEP1_64(builder.getInt8Ty(), gang.scalar(access.pointer),
+                                                   static_cast<uint64_t>(pieces.at[i]));
+    loaded.push_back(builder.CreateAlignedLoad(piece, from, align));
+    if (words) all = builder.CreateInsertElement(all, loaded.back(), i);
   }
-  if (!words) all = llvm::concatenateVectors(builder_, loaded);
-  all = builder_.CreateBitCast(all, llvm::FixedVectorType::get(integer, pieces.elements()));
+  if (!words) all = llvm::concatenateVectors(builder, loaded);
+  all = builder.CreateBitCast(all, llvm::FixedVectorType::get(integer, pieces.elements()));
   Parts result;
   for (unsigned field = 0; field < count; ++field) {
     llvm::Value* lanes =
-        shuffle(all, [&](unsigned lane) { return static_cast<int>(pieces.element[lane * count + field]); });
-    result.push_back(builder_.CreateBitCast(lanes, wide(access.layout.fields[field].type)));
+        gang.shuffle(all, [&](unsigned lane) { return static_cast<int>(pieces.element[lane * count + field]); });
+    result.push_back(builder.CreateBitCast(lanes, gang.wide(access.layout.fields[field].type)));
   }
   return result;
 }
 
-void Emitter::store_pieces(const Access& access, const Pieces& pieces, const Parts& values) {
+void store_pieces(GangContext& gang, const Access& access, const Pieces& pieces, const Parts& values) {
+  llvm::IRBuilder<>& builder = gang.builder;
   const auto count = static_cast<unsigned>(values.size());
-  llvm::Type* integer = builder_.getIntNTy(8 * pieces.element_bytes);
+  llvm::Type* integer = builder.getIntNTy(8 * pieces.element_bytes);
   llvm::SmallVector<llvm::Value*, 4> integers;
-  for (llvm::Value* value : values) integers.push_back(builder_.CreateBitCast(value, wide(integer)));
+  for (llvm::Value* value : values) integers.push_back(builder.CreateBitCast(value, gang.wide(integer)));
   llvm::SmallVector<int, 128> order(pieces.elements());
-  for (unsigned lane = 0; lane < options_.lanes; ++lane)
+  for (unsigned lane = 0; lane < gang.options.lanes; ++lane)
     for (unsigned field = 0; field < count; ++field)
-      order[pieces.element[lane * count + field]] = static_cast<int>(field * options_.lanes + lane);
-  llvm::Value* all = builder_.CreateShuffleVector(llvm::concatenateVectors(builder_, integers), order);
+      order[pieces.element[lane * count + field]] = static_cast<int>(field * gang.options.lanes + lane);
+  llvm::Value* all = builder.CreateShuffleVector(llvm::concatenateVectors(builder, integers), order);
   const bool words = pieces.bytes <= 8;
   const unsigned each = pieces.bytes / pieces.element_bytes;
   if (words)
-    all =
-        builder_.CreateBitCast(all, llvm::FixedVectorType::get(builder_.getIntNTy(8 * pieces.bytes), pieces.at.size()));
+    all = builder.CreateBitCast(all, llvm::FixedVectorType::get(builder.getIntNTy(8 * pieces.bytes), pieces.at.size()));
   const llvm::Align align = llvm::commonAlignment(access.align, pieces.element_bytes);
   for (size_t i = 0; i < pieces.at.size(); ++i) {
     llvm::SmallVector<int, 64> mine;
     for (unsigned k = 0; k < each; ++k) mine.push_back(static_cast<int>(i * each + k));
-    llvm::Value* piece = words ? builder_.CreateExtractElement(all, i) : builder_.CreateShuffleVector(all, mine);
-    llvm::Value* to =
-        builder_.CreateConstGEP1_64(builder_.getInt8Ty(), scalar(access.pointer), static_cast<uint64_t>(pieces.at[i]));
-    builder_.CreateAlignedStore(piece, to, align);
+    llvm::Value* piece = words ? builder.CreateExtractElement(all, i) : builder.CreateShuffleVector(all, mine);
+    llvm::Value* to = builder.CreateConstGEP1_64(builder.getInt8Ty(), gang.scalar(access.pointer),
+                                                 static_cast<uint64_t>(pieces.at[i]));
+    builder.CreateAlignedStore(piece, to, align);
   }
 }
 

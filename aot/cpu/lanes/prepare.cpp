@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lanes/prepare.hpp"
 
-#include "lanes/emit.hpp"
+#include "lanes/layout.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"

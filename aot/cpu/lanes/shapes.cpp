@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lanes/shapes.hpp"
 
-#include "lanes/emit.hpp"
+#include "lanes/memory.hpp"
 #include "lanes/prepare.hpp"
 #include "lower/collectives.hpp"
 

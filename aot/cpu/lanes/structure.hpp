@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Control flow that masks can follow.
 //
-// The emitter (emit.hpp) understands two forms of divergent control flow, and only these:
+// The emitter (control_flow.hpp) understands two forms of divergent control flow, and only these:
 //   if     a branch of which one way leads straight to its immediate post-dominator, and the other into blocks that
 //          nothing else leads into;
 //   loop   one exit, at the only latch.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Texels of a gang. Reads, writes and samples are one call for all lanes (runtime/texture_lanes.c); what else the
 // runtime does for a thread is called lane after lane.
-#include "lanes/emit.hpp"
+#include "lanes/access.hpp"
+#include "lanes/memory.hpp"
 #include "runtime/runtime.hpp"
 
 #include "llvm/IR/Function.h"
@@ -33,26 +34,82 @@ bool has_inline_form(const llvm::CallInst& call) {
   });
 }
 
+/// Where the lanes' numbers lie; null where all of them are zero.
+llvm::Value* texture_row(GangContext& gang, llvm::Value* operand) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(operand);
+  if (constant != nullptr && constant->isNullValue()) return llvm::ConstantPointerNull::get(gang.builder.getPtrTy());
+  llvm::AllocaInst* row = gang.allocate(uint64_t{4} * gang.options.lanes);
+  gang.builder.CreateAlignedStore(gang.part(operand), row, row->getAlign());
+  return row;
+}
+
+void texture_call_by_lane(GangContext& gang, llvm::CallInst& call) {
+  llvm::IRBuilder<>& builder = gang.builder;
+  llvm::SmallVector<llvm::SmallVector<llvm::AllocaInst*, 4>, 16> rows;
+  const auto row_of_part = [&](llvm::Value* values) {
+    const uint64_t bytes = gang.layout.getTypeAllocSize(values->getType()->getScalarType()).getFixedValue();
+    llvm::AllocaInst* row = gang.allocate(bytes * gang.options.lanes);
+    builder.CreateStore(values, row);
+    return row;
+  };
+  for (llvm::Value* argument : call.args()) {
+    rows.emplace_back();
+    if (gang.shape(argument).is_uniform()) continue;
+    for (llvm::Value* one : gang.parts(argument)) rows.back().push_back(row_of_part(one));
+  }
+  llvm::SmallVector<llvm::AllocaInst*, 4> results;
+  const LaneLayout made = call.getType()->isVoidTy() ? LaneLayout() : layout_of(call.getType(), gang.layout);
+  for (const LaneLayout::Field& field : made.fields)
+    results.push_back(gang.allocate(gang.layout.getTypeAllocSize(field.type).getFixedValue() * gang.options.lanes));
+  each_lane(
+      gang,
+      [&](llvm::Value* lane) {
+        llvm::Instruction* copy = call.clone();
+        for (unsigned i = 0; i < rows.size(); ++i) {
+          llvm::Value* argument = call.getArgOperand(i);
+          if (rows[i].empty()) {
+            copy->setOperand(i, gang.scalar(argument));
+            continue;
+          }
+          llvm::Type* element = argument->getType()->getScalarType();
+          const auto load = [&](unsigned part) {
+            return builder.CreateLoad(element, builder.CreateInBoundsGEP(element, rows[i][part], lane));
+          };
+          llvm::Value* value = nullptr;
+          if (argument->getType()->isVectorTy()) {
+            value = llvm::PoisonValue::get(argument->getType());
+            for (unsigned part = 0; part < rows[i].size(); ++part)
+              value = builder.CreateInsertElement(value, load(part), uint64_t{part});
+          } else {
+            value = load(0);
+          }
+          copy->setOperand(i, value);
+        }
+        copy->dropUnknownNonDebugMetadata();
+        builder.Insert(copy);
+        for (unsigned i = 0; i < results.size(); ++i) {
+          llvm::Type* element = made.fields[i].type;
+          llvm::Value* one = call.getType()->isVectorTy() ? builder.CreateExtractElement(copy, uint64_t{i}) : copy;
+          builder.CreateStore(one, builder.CreateInBoundsGEP(element, results[i], lane));
+        }
+      },
+      true);
+  Parts all;
+  for (unsigned i = 0; i < results.size(); ++i)
+    all.push_back(builder.CreateLoad(gang.wide(made.fields[i].type), results[i]));
+  if (!all.empty()) gang.set_parts(&call, std::move(all));
+}
+
 }  // namespace
 
 bool is_texture_call(const llvm::Function& callee) {
   return callee.getName().starts_with(kTexture) && stays_called(callee);
 }
 
-/// Where the lanes' numbers lie; null where all of them are zero.
-llvm::Value* Emitter::texture_row(llvm::Value* operand) {
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(operand);
-  if (constant != nullptr && constant->isNullValue()) return llvm::ConstantPointerNull::get(builder_.getPtrTy());
-  llvm::AllocaInst* row = memory(uint64_t{4} * options_.lanes);
-  builder_.CreateAlignedStore(part(operand), row, row->getAlign());
-  return row;
-}
-
-void Emitter::emit_texture_call(llvm::CallInst& call) {
-  if (!call.getType()->isVoidTy() && shape(&call).is_uniform()) return emit_copy(call);
+void Memory::emit_texture_call(llvm::CallInst& call) {
   const llvm::StringRef name = call.getCalledFunction()->getName();
   const bool one_texture = llvm::all_of(call.args(), [&](const llvm::Use& argument) {
-    return !argument->getType()->isPointerTy() || shape(argument).is_uniform();
+    return !argument->getType()->isPointerTy() || gang_.shape(argument).is_uniform();
   });
   llvm::Function* for_all = nullptr;
   if (one_texture && has_lane_form(name)) {
@@ -60,35 +117,35 @@ void Emitter::emit_texture_call(llvm::CallInst& call) {
     constexpr unsigned kMostInline = 48;
     const bool is_inline = has_inline_form(call) && inline_texels_++ < kMostInline;
     const llvm::StringRef form = name.substr(kRuntimePrefix.size());
-    for_all = declare_runtime(*target_.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
+    for_all = declare_runtime(*gang_.target.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
   }
-  if (for_all == nullptr) return texture_call_by_lane(call);
+  if (for_all == nullptr) return texture_call_by_lane(gang_, call);
 
   llvm::SmallVector<llvm::Value*, 16> operands;
   for (llvm::Value* argument : call.args()) {
     // Handles, and which kind of coordinates a sample has.
     if (for_all->getFunctionType()->getParamType(static_cast<unsigned>(operands.size()))->isIntegerTy() ||
         argument->getType()->isPointerTy()) {
-      operands.push_back(scalar(argument));
+      operands.push_back(gang_.scalar(argument));
     } else if (argument->getType()->isVectorTy()) {
-      const Parts all = parts(argument);
-      const uint64_t bytes = uint64_t{4} * options_.lanes;
-      llvm::AllocaInst* rows = memory(all.size() * bytes);
+      const Parts all = gang_.parts(argument);
+      const uint64_t bytes = uint64_t{4} * gang_.options.lanes;
+      llvm::AllocaInst* rows = gang_.allocate(all.size() * bytes);
       for (unsigned i = 0; i < all.size(); ++i)
         builder_.CreateAlignedStore(all[i], builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), rows, i * bytes),
                                     llvm::commonAlignment(rows->getAlign(), bytes));
       operands.push_back(rows);
     } else {
-      operands.push_back(texture_row(argument));
+      operands.push_back(texture_row(gang_, argument));
     }
   }
-  operands.push_back(builder_.CreateZExt(bits(mask()), builder_.getInt32Ty()));
-  operands.push_back(builder_.getInt32(options_.lanes));
+  operands.push_back(builder_.CreateZExt(gang_.bits(gang_.mask()), builder_.getInt32Ty()));
+  operands.push_back(builder_.getInt32(gang_.options.lanes));
   llvm::AllocaInst* result = nullptr;
   unsigned count = 0;
   if (!call.getType()->isVoidTy()) {
-    count = static_cast<unsigned>(layout_of(call.getType(), layout_).fields.size());
-    result = memory(uint64_t{4} * options_.lanes * count);
+    count = static_cast<unsigned>(layout_of(call.getType(), gang_.layout).fields.size());
+    result = gang_.allocate(uint64_t{4} * gang_.options.lanes * count);
     operands.push_back(result);
   }
   builder_.CreateCall(for_all, operands);
@@ -96,66 +153,10 @@ void Emitter::emit_texture_call(llvm::CallInst& call) {
   Parts made;
   for (unsigned i = 0; i < count; ++i)
     made.push_back(builder_.CreateAlignedLoad(
-        wide(call.getType()->getScalarType()),
-        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), result, uint64_t{4} * options_.lanes * i),
-        llvm::commonAlignment(result->getAlign(), uint64_t{4} * options_.lanes)));
-  parts_[&call] = std::move(made);
-}
-
-void Emitter::texture_call_by_lane(llvm::CallInst& call) {
-  llvm::SmallVector<llvm::SmallVector<llvm::AllocaInst*, 4>, 16> rows;
-  const auto row_of_part = [&](llvm::Value* values) {
-    const uint64_t bytes = layout_.getTypeAllocSize(values->getType()->getScalarType()).getFixedValue();
-    llvm::AllocaInst* row = memory(bytes * options_.lanes);
-    builder_.CreateStore(values, row);
-    return row;
-  };
-  for (llvm::Value* argument : call.args()) {
-    rows.emplace_back();
-    if (shape(argument).is_uniform()) continue;
-    for (llvm::Value* one : parts(argument)) rows.back().push_back(row_of_part(one));
-  }
-  llvm::SmallVector<llvm::AllocaInst*, 4> results;
-  const LaneLayout made = call.getType()->isVoidTy() ? LaneLayout() : layout_of(call.getType(), layout_);
-  for (const LaneLayout::Field& field : made.fields)
-    results.push_back(memory(layout_.getTypeAllocSize(field.type).getFixedValue() * options_.lanes));
-  each_lane(
-      mask(),
-      [&](llvm::Value* lane) {
-        llvm::Instruction* copy = call.clone();
-        for (unsigned i = 0; i < rows.size(); ++i) {
-          llvm::Value* argument = call.getArgOperand(i);
-          if (rows[i].empty()) {
-            copy->setOperand(i, scalar(argument));
-            continue;
-          }
-          llvm::Type* element = argument->getType()->getScalarType();
-          const auto load = [&](unsigned part) {
-            return builder_.CreateLoad(element, builder_.CreateInBoundsGEP(element, rows[i][part], lane));
-          };
-          llvm::Value* value = nullptr;
-          if (argument->getType()->isVectorTy()) {
-            value = llvm::PoisonValue::get(argument->getType());
-            for (unsigned part = 0; part < rows[i].size(); ++part)
-              value = builder_.CreateInsertElement(value, load(part), uint64_t{part});
-          } else {
-            value = load(0);
-          }
-          copy->setOperand(i, value);
-        }
-        copy->dropUnknownNonDebugMetadata();
-        builder_.Insert(copy);
-        for (unsigned i = 0; i < results.size(); ++i) {
-          llvm::Type* element = made.fields[i].type;
-          llvm::Value* one = call.getType()->isVectorTy() ? builder_.CreateExtractElement(copy, uint64_t{i}) : copy;
-          builder_.CreateStore(one, builder_.CreateInBoundsGEP(element, results[i], lane));
-        }
-      },
-      true);
-  Parts all;
-  for (unsigned i = 0; i < results.size(); ++i)
-    all.push_back(builder_.CreateLoad(wide(made.fields[i].type), results[i]));
-  if (!all.empty()) parts_[&call] = std::move(all);
+        gang_.wide(call.getType()->getScalarType()),
+        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), result, uint64_t{4} * gang_.options.lanes * i),
+        llvm::commonAlignment(result->getAlign(), uint64_t{4} * gang_.options.lanes)));
+  gang_.set_parts(&call, std::move(made));
 }
 
 }  // namespace smelt::aot::cpu::lanes
