@@ -40,6 +40,7 @@ Names split(std::string_view text, char separator) {
 struct Binding {
   AirType t, a, b, c, d;
   uint8_t space = 0;        ///< of pT and pE
+  bool instancing = false;  ///< the name has this tag
   std::string_view handle;  ///< "texture_2d" of sample_texture_2d
 };
 
@@ -167,6 +168,17 @@ std::optional<Binding> bind_async_copy(const Names& parts) {
   return Binding{.a = *to, .b = *from};
 }
 
+/// What can be read of a suffix that no row says.
+Binding bind_any(const Names& parts) {
+  Binding binding;
+  for (const std::string_view part : parts) {
+    const auto type = parse_air_type(part);
+    if (type && !type->is_pointer()) binding.t = *type;
+    if (part == "instancing") binding.instancing = true;
+  }
+  return binding;
+}
+
 std::optional<Binding> bind(Suffix suffix, const Names& parts) {
   switch (suffix) {
     case Suffix::none:
@@ -224,6 +236,8 @@ std::optional<Binding> bind(Suffix suffix, const Names& parts) {
       return bind_matrix_fill(parts);
     case Suffix::async_copy:
       return bind_async_copy(parts);
+    case Suffix::any:
+      return bind_any(parts);
   }
   return std::nullopt;
 }
@@ -234,13 +248,14 @@ AirType handle(std::string_view name, uint8_t space) {
 
 AirType read_type(std::string_view text, const Binding& binding) {
   const AirType i32{.kind = AirType::Kind::integer, .bits = 32};
-  if (text == "void") return {};
+  if (text == "void" || text == "any") return {};
   if (text == "T") return binding.t;
   if (text == "E") return binding.t.lane();
   if (text == "K") return i32.with_lanes(binding.t.lanes);
   if (text == "pT") return binding.t.pointer_in(binding.space);
   if (text == "pE") return binding.t.lane().pointer_in(binding.space);
   if (text == "p0T") return binding.t.pointer_in(0);
+  if (text == "p0K") return i32.with_lanes(binding.t.lanes).pointer_in(0);
   if (text == "p4T") return binding.t.pointer_in(4);
   if (text == "A") return binding.a;
   if (text == "B") return binding.b;
@@ -250,6 +265,13 @@ AirType read_type(std::string_view text, const Binding& binding) {
   if (text == "sampler") return handle("sampler", 2);
   if (text == "interpolant") return handle("interpolant", 1);
   if (text == "table") return handle("visible_function_table", 1);
+  if (text == "intersections") return handle("intersection_function_table", 1);
+  if (text == "query") return handle("intersection_query", 0);
+  if (text == "instances" || (text == "structure" && binding.instancing))
+    return handle("instance_acceleration_structure", 1);
+  if (text == "primitives" || text == "structure") return handle("primitive_acceleration_structure", 1);
+  if (text == "mesh") return handle("mesh", 7);
+  if (text == "grid") return handle("mesh_grid_properties", 3);
   if (text == "tensor") return handle("tensor", 0);
   if (text == "event") return handle("simdgroup_event", 0);
   if (text == "events") return handle("simdgroup_event", 0).pointer_in(0);
@@ -268,12 +290,15 @@ Signature read_signature(const Row& row, const Binding& binding, std::string_vie
                       .effect = row.effect,
                       .evidence = row.evidence,
                       .since = row.since,
-                      .until = row.until};
+                      .until = row.until,
+                      .family_only = (row.variants & kOpen) != 0};
   const size_t open = row.signature.find('(');
   signature.result = read_type(row.signature.substr(0, open), binding);
   const std::string_view list = row.signature.substr(open + 1, row.signature.size() - open - 2);
   if (list.empty()) return signature;
   for (std::string_view text : split(list, ',')) {
+    if (text == "...") break;
+    if (text.ends_with("...")) text.remove_suffix(3);
     Parameter parameter;
     if (text.ends_with(":r")) parameter.access = Parameter::Access::reads;
     if (text.ends_with(":w")) parameter.access = Parameter::Access::writes;
@@ -317,6 +342,10 @@ bool offers(const Row& row, const Spelling& spelling) {
   return !(row.variants & (kGlobal | kLocal));
 }
 
+bool can_be_declared(const Row& row) {
+  return (row.variants & (kOpen | kForeign)) == 0;
+}
+
 /// "texture_2d" of "sample_texture_2d_grad" and "write_texture_2d.i16", "depth_2d" of "read_depth_2d".
 std::string_view handle_of(std::string_view operation) {
   size_t at = operation.find("texture_");
@@ -329,6 +358,7 @@ std::string_view handle_of(std::string_view operation) {
 
 std::optional<Signature> match(const Row& row, const std::vector<Spelling>& as, const Names& suffix,
                                std::string_view name) {
+  if ((row.variants & kForeign) != 0) return std::nullopt;
   for (const Spelling& spelling : as) {
     if (!offers(row, spelling)) continue;
     std::optional<Binding> binding = bind(row.suffix, suffix);
@@ -419,11 +449,13 @@ std::vector<std::string> nearest(std::string_view name) {
   llvm::StringRef tail = name;
   tail.consume_front("air.");
   const llvm::StringRef head = tail.split('.').first;
-  for (const Row& row : table())
+  for (const Row& row : table()) {
+    if (!can_be_declared(row)) continue;
     for (const std::string& operation : names_of(row)) {
       const unsigned far = std::min(tail.edit_distance(operation), head.edit_distance(operation));
       if (far <= 3) ranked.emplace_back(far, operation);
     }
+  }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> names;
   for (const auto& [far, operation] : ranked)
@@ -440,7 +472,7 @@ std::vector<std::string> other_types(std::string_view name) {
     std::vector<std::string> names;
     for (const Row& row : table())
       for (const Spelling& spelling : spellings(operation))
-        if (offers(row, spelling))
+        if (can_be_declared(row) && offers(row, spelling))
           for (const std::string& example : examples_of(row))
             if (example.starts_with(fmt::format("air.{}", operation))) names.push_back(example);
     if (names.size() > 6) names.resize(6);
@@ -457,21 +489,63 @@ std::string targets_with(const Signature& signature) {
   return names.empty() ? "no target that we know" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// A name, cut where the type suffix may begin.
+struct Cut {
+  std::string_view operation;
+  Names suffix;
+};
+
+/// Every way to cut a name, from the longest operation on; none of a name without "air.".
+std::vector<Cut> cuts_of(std::string_view name) {
+  std::vector<Cut> cuts;
+  if (!name.starts_with("air.")) return cuts;
+  const std::string_view tail = name.substr(4);
+  for (size_t end = tail.size(); end != std::string_view::npos && end != 0; end = tail.rfind('.', end - 1))
+    cuts.push_back({tail.substr(0, end), end == tail.size() ? Names{} : split(tail.substr(end + 1), '.')});
+  return cuts;
+}
+
+/// A row's form for any suffix: what its own types cannot be is read from the name.
+std::optional<Signature> match_loosely(const Row& row, const std::vector<Spelling>& as, const Names& suffix,
+                                       std::string_view name) {
+  for (const Spelling& spelling : as) {
+    if (!offers(row, spelling)) continue;
+    Binding binding = bind(row.suffix, suffix).value_or(bind_any(suffix));
+    if (spelling.space) binding.space = spelling.space;
+    binding.handle = handle_of(row.name);
+    return read_signature(row, binding, name);
+  }
+  return std::nullopt;
+}
+
+/// The forms that tell of pointers: of the longest operation that is a row's name.
+std::vector<Signature> loose_forms(std::string_view name) {
+  std::vector<Signature> found;
+  for (const Cut& cut : cuts_of(name)) {
+    const std::vector<Spelling> as = spellings(cut.operation);
+    for (const Row* row : rows_named(as))
+      if (auto signature = match_loosely(*row, as, cut.suffix, name)) found.push_back(std::move(*signature));
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+/// A pointer to a type that the name does not spell after all tells nothing.
+bool points_into(const AirType& type, unsigned space) {
+  return type.is_pointer() && type.space == space && type.kind != AirType::Kind::nothing;
+}
+
 }  // namespace
 
 std::vector<Signature> forms(std::string_view name) {
   std::vector<Signature> found;
-  if (!name.starts_with("air.")) return found;
-  const std::string_view tail = name.substr(4);
-  for (size_t end = tail.size(); found.empty() && end != std::string_view::npos && end != 0;
-       end = tail.rfind('.', end - 1)) {
-    const std::string_view operation = tail.substr(0, end);
-    const Names suffix = end == tail.size() ? Names{} : split(tail.substr(end + 1), '.');
-    const std::vector<Spelling> as = spellings(operation);
+  for (const Cut& cut : cuts_of(name)) {
+    const std::vector<Spelling> as = spellings(cut.operation);
     for (const Row* row : rows_named(as))
-      if (auto signature = match(*row, as, suffix, name)) found.push_back(std::move(*signature));
+      if (auto signature = match(*row, as, cut.suffix, name)) found.push_back(std::move(*signature));
+    if (!found.empty()) return found;
   }
-  if (found.empty() && is_known_family(tail)) {
+  if (name.starts_with("air.") && family_of(name.substr(4)) != nullptr) {
     Signature family{.name = std::string(name)};
     family.family_only = true;
     found.push_back(std::move(family));
@@ -495,6 +569,41 @@ Result<Signature> lookup(std::string_view name, Version air) {
   const auto near = nearest(name);
   if (near.empty()) return fail(Errc::compile_failed, "{}: no such AIR operation", name);
   return fail(Errc::compile_failed, "{}: no such AIR operation; near it: {}", name, fmt::join(near, ", "));
+}
+
+Stages stages_of(std::string_view name) {
+  for (const Cut& cut : cuts_of(name)) {
+    const std::vector<Spelling> as = spellings(cut.operation);
+    for (const Row* row : rows_named(as))
+      if (match_loosely(*row, as, cut.suffix, name)) return row->stages;
+  }
+  const Family* const family = name.starts_with("air.") ? family_of(name.substr(4)) : nullptr;
+  return family == nullptr ? kEverywhere : family->stages;
+}
+
+std::string_view word_of(Stages stages) {
+  for (const auto& [set, word] :
+       {std::pair(kInFragments, "fragment"), {kInMeshes, "mesh"}, {kInObjects, "object"}, {kInTiles, "tile"}})
+    if (stages == set) return word;
+  return "some";
+}
+
+std::optional<AirType> pointer_operand(std::string_view name, unsigned index, unsigned space) {
+  const std::vector<Signature> known = loose_forms(name);
+  for (const Signature& form : known)
+    if (index < form.parameters.size() && points_into(form.parameters[index].type, space))
+      return form.parameters[index].type;
+  // Another operand list than any form's.
+  for (const Signature& form : known)
+    for (auto parameter = form.parameters.rbegin(); parameter != form.parameters.rend(); ++parameter)
+      if (points_into(parameter->type, space)) return parameter->type;
+  return std::nullopt;
+}
+
+std::optional<AirType> pointer_result(std::string_view name, unsigned space) {
+  for (const Signature& form : loose_forms(name))
+    if (points_into(form.result, space)) return form.result;
+  return std::nullopt;
 }
 
 llvm::FunctionType* function_type(const Signature& signature, llvm::LLVMContext& context) {
@@ -603,7 +712,8 @@ std::string mangle(std::string_view operation, const AirType& type, char signedn
 std::vector<OperationRow> operation_rows() {
   std::vector<OperationRow> rows;
   for (const Row& row : table())
-    rows.push_back({row.name, row.signature, row.evidence, row.since, row.until, examples_of(row)});
+    if (can_be_declared(row))
+      rows.push_back({row.name, row.signature, row.evidence, row.since, row.until, examples_of(row)});
   return rows;
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The one table of AIR's operations (docs/formats/air.md 3): the exact signature of each air.* name, from which AIR
-// version it exists and until which, its attributes, and how well we know it. The legaliser declares from it, verify
-// checks against it, and tests hold it against every declaration found in Apple's own bitcode (air-harvest.tsv).
+// The one table of AIR's operations (docs/formats/air.md 3), which ops.def holds: the exact signature of each air.*
+// name, from which AIR version it exists and until which, its attributes, and how well we know it. The legaliser
+// declares from it, verify checks against it, the writer takes pointees from it, and tests hold it against every
+// declaration found in Apple's own bitcode (air-harvest.tsv).
 #pragma once
 
 #include "smelt/aot/target.hpp"
+#include "smelt/base/entry_interface.hpp"
 #include "smelt/base/result.hpp"
 
 #include "ops/types.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +50,19 @@ enum class Effect : uint8_t {
   unknown,         ///< nothing is promised
 };
 
+/// The stages whose functions may call an operation: a bit each. Visible functions may be called by any.
+using Stages = unsigned;
+constexpr Stages bit_of(Stage stage) {
+  return 1U << static_cast<unsigned>(stage);
+}
+inline constexpr Stages kEverywhere = ~0U;
+inline constexpr Stages kInFragments = bit_of(Stage::fragment) | bit_of(Stage::visible);
+inline constexpr Stages kInMeshes = bit_of(Stage::mesh) | bit_of(Stage::visible);
+inline constexpr Stages kInObjects = bit_of(Stage::object) | bit_of(Stage::visible);
+/// What works on imageblocks; tile functions are kernels to Metal.
+inline constexpr Stages kInTiles =
+    bit_of(Stage::tile) | bit_of(Stage::kernel) | bit_of(Stage::fragment) | bit_of(Stage::visible);
+
 struct Parameter {
   enum class Access : uint8_t { any, reads, writes };
   AirType type;
@@ -62,7 +78,7 @@ struct Signature {
   Evidence evidence = Evidence::inferred;
   Version since;             ///< 0.0: always
   Version until;             ///< last AIR version with this form; 0.0: still there
-  bool family_only = false;  ///< recognised by its name; result and parameters are not known to this table
+  bool family_only = false;  ///< recognised by its name; result and parameters are not judged, or not known at all
 };
 
 /// The form of `name` at this AIR version. Errors: `compile_failed` for a name that is no AIR operation (with the
@@ -71,6 +87,17 @@ Result<Signature> lookup(std::string_view name, Version air);
 
 /// Every form that `name` had or has, oldest first; empty for an unknown name.
 std::vector<Signature> forms(std::string_view name);
+
+/// Where `name` may be called: as its row says, or its family; everywhere for an unknown name.
+Stages stages_of(std::string_view name);
+/// "fragment" of kInFragments: which functions alone may.
+std::string_view word_of(Stages stages);
+
+/// What operand `index`, a pointer in that address space, points to, as a pointer; nothing where no row tells. Rows
+/// tell of operand lists and types that they do not take, too: pointees follow from the name and the space.
+std::optional<AirType> pointer_operand(std::string_view name, unsigned index, unsigned space);
+/// Likewise, of a result.
+std::optional<AirType> pointer_result(std::string_view name, unsigned space);
 
 /// The LLVM 19 type of a form that is not family_only.
 llvm::FunctionType* function_type(const Signature& signature, llvm::LLVMContext& context);
@@ -90,7 +117,7 @@ void annotate(llvm::Function& function, const Signature& signature);
 /// "air.<operation>.<type>" with the signedness that the name wants, e.g. mangle("simd_sum", u32, 'u').
 std::string mangle(std::string_view operation, const AirType& type, char signedness = 0);
 
-/// One line of the table, for documentation and for tests that walk all of it.
+/// One line of the table that can be declared, for documentation and for tests that walk all of it.
 struct OperationRow {
   std::string_view name;  ///< without "air." and without type suffix
   std::string_view signature;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The rows of the intrinsic table. How a row is read: intrinsics.cpp.
+// The rows of ops.def, and the words that its columns are written in. How a row is read: intrinsics.cpp.
 #pragma once
 
 #include "ops/intrinsics.hpp"
@@ -36,20 +36,37 @@ enum class Suffix : uint8_t {
   matrix_product,  ///< v64D.v64A.v64B.v64C
   matrix_fill,     ///< v64T.T
   async_copy,      ///< p3i8.p1i8 or p1i8.p3i8
+  any,             ///< whatever there is; T is the last type in it
 };
 
-/// Names that follow from a row's own.
+/// Names that follow from a row's own, and what a row is.
 enum Variant : unsigned {
+  kPlain = 0,
   kFast = 1,    ///< air.fast_<name> too, for f32 and its vectors
   kQuad = 2,    ///< air.quad_... beside air.simd_...
   kGlobal = 4,  ///< "atomic.*.add" as atomic.global.add, pointers in space 1
   kLocal = 8,   ///< ... as atomic.local.add, pointers in space 3
+  kOpen = 16,   ///< the signature is not judged and may leave things out: nobody declares it, and it passes as it came
+  kForeign = 32,  ///< no operation of AIR that we know; see ops.def
 };
 
-/// Signature notation: types as in names, and T (the suffix type), E (one lane of T), K (i32 with T's lanes), pT
-/// (pointer to T in the space of the name), D A B C (the four types of a matrix product), texture, sampler, table,
-/// event, interpolant.
-/// ":r" reads only, ":w" writes only. "{T}" is T with its residency byte, "{v4f32}" that vector.
+/// AIR versions that have a row's form; 0.0 for "always" and "still".
+struct Versions {
+  Version since{};
+  Version until{};
+};
+inline constexpr Versions kAlways{};
+constexpr Versions from(uint16_t major, uint16_t minor) {
+  return {.since = {major, minor}};
+}
+constexpr Versions until(uint16_t major, uint16_t minor) {
+  return {.until = {major, minor}};
+}
+constexpr Versions between(uint16_t major, uint16_t minor, uint16_t last_major, uint16_t last_minor) {
+  return {.since = {major, minor}, .until = {last_major, last_minor}};
+}
+
+/// A line of ops.def without its last column.
 struct Row {
   std::string_view name;
   Suffix suffix = Suffix::none;
@@ -59,14 +76,18 @@ struct Row {
   unsigned variants = 0;
   Version since{};
   Version until{};
+  Stages stages = kEverywhere;
 };
 
-/// All rows: those of intrinsics_table.cpp, then the textures'.
+/// All rows, in the order of ops.def.
 std::span<const Row> table();
-/// intrinsics_textures.cpp.
-std::span<const Row> texture_rows();
 
-/// Texture, ray tracing, mesh and tile operations that we pass through by the look of their name.
-bool is_known_family(std::string_view name_without_air);
+/// A word by which texture, ray tracing, mesh and tile operations pass that have no row.
+struct Family {
+  std::string_view word;
+  Stages stages = kEverywhere;
+};
+/// Null when no word is in the name.
+const Family* family_of(std::string_view name_without_air);
 
 }  // namespace smelt::aot::air

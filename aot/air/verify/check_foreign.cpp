@@ -2,6 +2,7 @@
 // What AIR does not have at all, by the lists that stand in front of code generation.
 #include "allow_list/allow_list.hpp"
 #include "kernel_ir/handles.hpp"
+#include "ops/intrinsics.hpp"
 #include "verify/checks.hpp"
 
 #include "llvm/IR/DerivedTypes.h"
@@ -18,7 +19,7 @@ constexpr size_t kMostBreaches = 32;
 bool has_imageblock(const llvm::Module& module) {
   return std::any_of(module.begin(), module.end(),
                      [](const llvm::Function& function) {
-                       return function.getName().starts_with("air.") && function.getName().contains("imageblock");
+                       return air::stages_of(std::string_view(function.getName())) == air::kInTiles;
                      }) ||
          llvm::StructType::getTypeByName(module.getContext(), kernel_ir::kImageblockType) != nullptr;
 }

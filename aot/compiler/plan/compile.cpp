@@ -7,10 +7,13 @@
 
 #include "inputs/kind.hpp"
 #include "ir_reader/parse.hpp"
+#include "kernel_ir/attributes.hpp"
 #include "llvm_support/guard.hpp"
 #include "units/units.hpp"
 
+#include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/TypeFinder.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <fmt/ranges.h>
@@ -27,6 +30,28 @@ std::string printed(const llvm::Module& module) {
   llvm::raw_string_ostream stream(text);
   module.print(stream, nullptr);
   return stream.str();
+}
+
+bool is_listed(const llvm::Type* type, const llvm::TypeFinder& listed) {
+  const auto* structure = llvm::dyn_cast<llvm::StructType>(type);
+  if (structure != nullptr && !structure->isLiteral()) return llvm::is_contained(listed, structure);
+  return llvm::all_of(type->subtypes(), [&](const llvm::Type* part) { return is_listed(part, listed); });
+}
+
+/// LLVM's text declares no structure that only a function's own metadata has: it would print its address, which differs
+/// from run to run and cannot be read again.
+void drop_unlisted_pointees(llvm::Module& module) {
+  llvm::TypeFinder listed;
+  listed.run(module, /*onlyNamed=*/false);
+  for (llvm::Function& function : module) {
+    const llvm::MDNode* pointees = function.getMetadata(kernel_ir::kPointees);
+    if (pointees == nullptr) continue;
+    const bool all = llvm::all_of(pointees->operands(), [&](const llvm::MDOperand& operand) {
+      const auto* value = llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(operand.get());
+      return value == nullptr || is_listed(value->getType(), listed);
+    });
+    if (!all) function.setMetadata(kernel_ir::kPointees, nullptr);
+  }
 }
 
 }  // namespace
@@ -82,7 +107,9 @@ Result<std::string> emit_ll(std::span<const Source> sources, const CompileOption
         SMELT_TRY(KernelModule module, open_unit(unit));
         SMELT_TRY(const std::vector<air::AirModule> modules,
                   air::legalise(std::move(module), plan.targets.front(), legalising));
-        return printed(*modules[i - unit.first].module);
+        llvm::Module& made = *modules[i - unit.first].module;
+        drop_unlisted_pointees(made);
+        return printed(made);
       });
       if (!text) return tl::unexpected(placed(std::move(text).error(), sources[unit.source]));
       return text;

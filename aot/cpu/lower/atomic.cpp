@@ -7,7 +7,7 @@
 // The flags operand is there from AIR 2.9 on. Device atomics are ordered as they ask, relaxed in practice. Threadgroup
 // atomics get syncscope("singlethread") and become plain accesses at the end.
 #include "lower/lower.hpp"
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -145,7 +145,9 @@ Result<Value*> atomic_fence(Call& call) {
   return nullptr;
 }
 
-Result<Value*> atomic(Call& call) {
+}  // namespace
+
+Result<Value*> lowering::atomic(Call& call) {
   const llvm::StringRef space = call.name.part(0), operation = call.name.part(1);
   if (space == "fence") return atomic_fence(call);
   const llvm::SyncScope::ID scope = space == "local" ? llvm::SyncScope::SingleThread : llvm::SyncScope::System;
@@ -153,14 +155,6 @@ Result<Value*> atomic(Call& call) {
   if (operation == "store") return atomic_store(call, scope);
   if (operation == "cmpxchg") return atomic_compare_exchange(call, scope);
   return atomic_read_modify_write(call, scope);
-}
-
-constexpr Operation kAtomicOperations[] = {{"atomic", Shape::free, 0, atomic}};
-
-}  // namespace
-
-std::span<const Operation> memory_operations() {
-  return kAtomicOperations;
 }
 
 void plain_single_thread_atomics(llvm::Function& function) {

@@ -13,63 +13,28 @@ namespace {
 using llvm::Value;
 using Kind = CollectiveKind;
 
-struct Named {
-  llvm::StringRef name;  ///< after "simd_" or "quad_"
-  Kind kind;
-};
-// Sorted as in the enumeration; the list is short.
-constexpr Named kGroupOperations[] = {
-    {"sum", Kind::sum},
-    {"product", Kind::product},
-    {"min", Kind::minimum},
-    {"max", Kind::maximum},
-    {"and", Kind::bit_and},
-    {"or", Kind::bit_or},
-    {"xor", Kind::bit_xor},
-    {"prefix_inclusive_sum", Kind::prefix_inclusive_sum},
-    {"prefix_inclusive_product", Kind::prefix_inclusive_product},
-    {"prefix_exclusive_sum", Kind::prefix_exclusive_sum},
-    {"prefix_exclusive_product", Kind::prefix_exclusive_product},
-    {"broadcast_first", Kind::broadcast_first},
-    {"broadcast", Kind::broadcast},
-    {"shuffle", Kind::shuffle},
-    {"shuffle_xor", Kind::shuffle_xor},
-    {"shuffle_up", Kind::shuffle_up},
-    {"shuffle_down", Kind::shuffle_down},
-    {"shuffle_rotate_up", Kind::rotate_up},
-    {"shuffle_rotate_down", Kind::rotate_down},
-    {"shuffle_and_fill_up", Kind::fill_up},
-    {"shuffle_and_fill_down", Kind::fill_down},
-    {"ballot", Kind::ballot},
-    {"all", Kind::all},
-    {"any", Kind::any},
-    {"is_first", Kind::is_first},
-    {"active_threads_mask", Kind::active_threads_mask},
-};
-
 bool takes_type(Kind kind) {
   return kind <= Kind::fill_down;
 }
 
-std::optional<Collective> parse_group_operation(const AirName& name, llvm::StringRef operation, unsigned width) {
-  const auto found = llvm::find_if(kGroupOperations, [&](const Named& entry) { return entry.name == operation; });
-  if (found == std::end(kGroupOperations)) return std::nullopt;
+std::optional<Collective> parse_group_operation(const AirName& name, Kind kind) {
   Collective result;
-  result.kind = found->kind;
-  result.group_width = static_cast<uint8_t>(width);
-  if (takes_type(found->kind)) {
+  result.kind = kind;
+  result.group_width = static_cast<uint8_t>(name.operation.starts_with("quad_") ? kQuadWidth : kSimdWidth);
+  if (takes_type(kind)) {
     const auto type = parse_trailing_type(name);
     if (!type || type->components > 4) return std::nullopt;
     result.element = type->element;
     result.components = type->components;
-    const bool bitwise = found->kind >= Kind::bit_and && found->kind <= Kind::bit_xor;
+    const bool bitwise = kind >= Kind::bit_and && kind <= Kind::bit_xor;
     if (bitwise && type->element.is_float()) return std::nullopt;
   }
   return result;
 }
 
-std::optional<Collective> parse_matrix(const AirName& name, llvm::StringRef operation) {
+std::optional<Collective> parse_matrix(const AirName& name, Kind kind) {
   Collective result;
+  result.kind = kind;
   result.components = 64;
   const auto matrix_type = [&](size_t part) -> std::optional<Element> {
     const auto type = parse_operand_type({}, name.part(part));
@@ -79,19 +44,11 @@ std::optional<Collective> parse_matrix(const AirName& name, llvm::StringRef oper
   const auto element = matrix_type(0);
   if (!element) return std::nullopt;
   result.element = *element;
-  if (operation == "load" || operation == "store") {
-    result.kind = operation == "load" ? Kind::matrix_load : Kind::matrix_store;
-  } else if (operation == "init_filled" || operation == "init_diag") {
-    result.kind = operation == "init_filled" ? Kind::matrix_filled : Kind::matrix_diagonal;
-  } else if (operation == "multiply_accumulate") {
-    result.kind = Kind::matrix_multiply_accumulate;
-    for (size_t i = 0; i < 3; ++i) {
-      const auto operand = matrix_type(i + 1);
-      if (!operand) return std::nullopt;
-      result.operands[i] = *operand;
-    }
-  } else {
-    return std::nullopt;
+  if (kind != Kind::matrix_multiply_accumulate) return result;
+  for (size_t i = 0; i < 3; ++i) {
+    const auto operand = matrix_type(i + 1);
+    if (!operand) return std::nullopt;
+    result.operands[i] = *operand;
   }
   return result;
 }
@@ -112,16 +69,12 @@ std::optional<Collective> parse_collective(std::string_view text) {
   trimmed.consume_back(".lane");  // narrowed matrices, see work_item/work_item.hpp
   const auto name = parse_air_name(trimmed);
   if (!name || name->fast) return std::nullopt;
-  llvm::StringRef operation = name->operation;
-  if (operation == "wg" && name->part(0) == "barrier") return of_kind(Kind::threadgroup_barrier);
-  if (operation == "simdgroup" && name->part(0) == "barrier") return of_kind(Kind::simdgroup_barrier);
-  if (operation == "simdgroup_async_copy_1d") return of_kind(Kind::async_copy_1d);
-  if (operation == "simdgroup_async_copy_2d") return of_kind(Kind::async_copy_2d);
-  if (operation == "wait_simdgroup_events") return of_kind(Kind::async_wait);
-  if (operation.consume_front("simdgroup_matrix_8x8_")) return parse_matrix(*name, operation);
-  if (operation.consume_front("simd_")) return parse_group_operation(*name, operation, kSimdWidth);
-  if (operation.consume_front("quad_")) return parse_group_operation(*name, operation, kQuadWidth);
-  return std::nullopt;
+  const NameAnswers* const answers = find_answers(*name);
+  if (answers == nullptr || answers->answer->kind != CpuAnswer::Kind::collective) return std::nullopt;
+  const Kind kind = answers->answer->collective;
+  if (is_matrix(kind)) return parse_matrix(*name, kind);
+  if (kind <= Kind::active_threads_mask) return parse_group_operation(*name, kind);
+  return of_kind(kind);
 }
 
 std::optional<std::string_view> tensor_function(Kind kind) {

@@ -6,7 +6,7 @@
 //   integer -> integer  truncated or extended, or saturated with .sat; bool is x != 0
 #include "lower/convert.hpp"
 
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -185,7 +185,9 @@ Value* emit_integer_to_integer(llvm::IRBuilderBase& b, Value* value, const Conve
   return from_signed ? b.CreateSExtOrTrunc(value, to) : b.CreateZExtOrTrunc(value, to);
 }
 
-Result<Value*> convert(Call& call) {
+}  // namespace
+
+Result<Value*> lowering::convert(Call& call) {
   const auto conversion = parse_conversion(call.name);
   if (!conversion)
     return fail(Errc::compile_failed, "{}: not a conversion that AIR has; it reads convert.<kind>.<type>.<kind>.<type>",
@@ -203,14 +205,6 @@ Result<Value*> convert(Call& call) {
   if (!to_float) return emit_float_to_integer(b, call[0], is_signed(conversion->to.element), to, conversion->rounding);
   Value* wide = is_small_float(call[0]->getType()) ? emit_to_float(b, call[0]) : call[0];
   return is_small_float(to) ? emit_float_to_small(b, wide, to, conversion->rounding) : wide;
-}
-
-constexpr Operation kConvertOperations[] = {{"convert", Shape::free, 0, convert}};
-
-}  // namespace
-
-std::span<const Operation> convert_operations() {
-  return kConvertOperations;
 }
 
 bool is_conversion(const AirName& name) {

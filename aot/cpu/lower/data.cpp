@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packing (docs/formats/metal-language.md 3.12), votes of a vector's own components, and tests of float classes.
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
 #include "runtime/runtime.hpp"
 
 #include "llvm/ADT/StringExtras.h"
@@ -75,8 +75,10 @@ bool is_vector_of(const llvm::Type* type, unsigned components) {
   return vector && vector->getNumElements() == components && vector->getElementType()->isFloatingPointTy();
 }
 
+}  // namespace
+
 // <n x T> (iN)
-Result<Value*> unpack(Call& call) {
+Result<Value*> lowering::unpack(Call& call) {
   const PackedLayout* layout = find_layout(call.name);
   if (!layout) return bad_call(call, "a layout such as unorm4x8");
   const unsigned components = component_count(*layout);
@@ -103,7 +105,7 @@ Result<Value*> unpack(Call& call) {
 }
 
 // iN (<n x T>): clamped, scaled, rounded to even; NaN packs to 0.
-Result<Value*> pack(Call& call) {
+Result<Value*> lowering::pack(Call& call) {
   const PackedLayout* layout = find_layout(call.name);
   if (!layout) return bad_call(call, "a layout such as unorm4x8");
   const unsigned components = component_count(*layout);
@@ -135,7 +137,7 @@ Result<Value*> pack(Call& call) {
 // ------------------------------------------------------------------
 
 // i1 (<n x i1>)
-Result<Value*> all_or_any(Call& call) {
+Result<Value*> lowering::all_or_any(Call& call) {
   if (call.operands.size() != 1 || !call.type->isIntegerTy(1) || !call[0]->getType()->getScalarType()->isIntegerTy(1))
     return bad_call(call, "vector of i1 -> i1");
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(call[0]->getType());
@@ -151,7 +153,7 @@ Result<Value*> all_or_any(Call& call) {
 }
 
 // i1 (T) or <n x i1> (<n x T>). llvm.is.fpclass works on the bits: fast math cannot remove it.
-Result<Value*> test_class(Call& call) {
+Result<Value*> lowering::test_class(Call& call) {
   const unsigned classes = llvm::StringSwitch<unsigned>(call.name.operation)
                                .Case("isnan", llvm::fcNan)
                                .Case("isinf", llvm::fcInf)
@@ -167,7 +169,7 @@ Result<Value*> test_class(Call& call) {
 }
 
 // i1 (i64 ballot): of the group's own bits, whether lanes are active or not.
-Result<Value*> vote(Call& call) {
+Result<Value*> lowering::vote(Call& call) {
   if (call.operands.size() != 1 || !call[0]->getType()->isIntegerTy(64) || !call.type->isIntegerTy(1))
     return bad_call(call, "i64 -> i1");
   auto& b = call.builder;
@@ -177,39 +179,16 @@ Result<Value*> vote(Call& call) {
 }
 
 // iN (): 32 lanes, always.
-Result<Value*> simdgroup_size(Call& call) {
+Result<Value*> lowering::simdgroup_size(Call& call) {
   if (!call.operands.empty() || !call.type->isIntegerTy()) return bad_call(call, "() -> integer");
   return llvm::ConstantInt::get(call.type, kSimdWidth);
 }
 
 // i8 (i8): a function constant read as a condition.
-Result<Value*> normalize_predicate(Call& call) {
+Result<Value*> lowering::normalize_predicate(Call& call) {
   if (call.operands.size() != 1 || !call.type->isIntegerTy() || call[0]->getType() != call.type)
     return bad_call(call, "T -> T, T an integer");
   return call.builder.CreateZExt(call.builder.CreateIsNotNull(call[0]), call.type);
-}
-
-constexpr Operation kDataOperations[] = {
-    {"all", Shape::free, 0, all_or_any},
-    {"any", Shape::free, 0, all_or_any},
-    {"get_simdgroup_size", Shape::free, 0, simdgroup_size},
-    {"isfinite", Shape::free, 0, test_class},
-    {"isinf", Shape::free, 0, test_class},
-    {"isnan", Shape::free, 0, test_class},
-    {"isnormal", Shape::free, 0, test_class},
-    {"normalize_function_constant_predicate", Shape::free, 0, normalize_predicate},
-    {"pack", Shape::free, 0, pack},
-    {"quad_vote_all", Shape::free, 0, vote},
-    {"quad_vote_any", Shape::free, 0, vote},
-    {"simd_vote_all", Shape::free, 0, vote},
-    {"simd_vote_any", Shape::free, 0, vote},
-    {"unpack", Shape::free, 0, unpack},
-};
-
-}  // namespace
-
-std::span<const Operation> data_operations() {
-  return kDataOperations;
 }
 
 }  // namespace smelt::aot::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Integer operations of docs/formats/air.md 3.4; edge cases: docs/formats/metal-language.md 3.2.
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -30,46 +30,6 @@ Value* emit_shift_right(Call& call, Value* x, Value* amount) {
 }
 Value* emit_extend(Call& call, Value* x, llvm::Type* type) {
   return call.is_signed() ? call.builder.CreateSExt(x, type) : call.builder.CreateZExt(x, type);
-}
-
-Result<Value*> integer_minimum(Call& call) {
-  return emit_minimum(call, call[0], call[1]);
-}
-Result<Value*> integer_maximum(Call& call) {
-  return emit_maximum(call, call[0], call[1]);
-}
-Result<Value*> integer_minimum_of_3(Call& call) {
-  return emit_minimum(call, emit_minimum(call, call[0], call[1]), call[2]);
-}
-Result<Value*> integer_maximum_of_3(Call& call) {
-  return emit_maximum(call, emit_maximum(call, call[0], call[1]), call[2]);
-}
-Result<Value*> integer_median_of_3(Call& call) {
-  Value* low = emit_minimum(call, call[0], call[1]);
-  Value* high = emit_maximum(call, call[0], call[1]);
-  return emit_maximum(call, low, emit_minimum(call, high, call[2]));
-}
-
-Result<Value*> integer_clamp(Call& call) {
-  return emit_minimum(call, emit_maximum(call, call[0], call[1]), call[2]);
-}
-
-Result<Value*> absolute(Call& call) {
-  if (!call.is_signed()) return call[0];
-  return call.builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, call[0], call.builder.getFalse());
-}
-Result<Value*> absolute_difference(Call& call) {
-  auto& b = call.builder;
-  Value* less = call.is_signed() ? b.CreateICmpSLT(call[0], call[1]) : b.CreateICmpULT(call[0], call[1]);
-  return b.CreateSelect(less, b.CreateSub(call[1], call[0]), b.CreateSub(call[0], call[1]));
-}
-Result<Value*> add_saturated(Call& call) {
-  return call.builder.CreateBinaryIntrinsic(call.is_signed() ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat,
-                                            call[0], call[1]);
-}
-Result<Value*> subtract_saturated(Call& call) {
-  return call.builder.CreateBinaryIntrinsic(call.is_signed() ? llvm::Intrinsic::ssub_sat : llvm::Intrinsic::usub_sat,
-                                            call[0], call[1]);
 }
 
 /// (T x, i1 zero_is_undefined): the flag is not used, 0 gives the width.
@@ -107,56 +67,11 @@ Value* emit_multiply_high(Call& call, Value* x, Value* y) {
   high = b.CreateSub(high, b.CreateAnd(b.CreateAShr(x, top), y));
   return b.CreateSub(high, b.CreateAnd(b.CreateAShr(y, top), x));
 }
-Result<Value*> multiply_high(Call& call) {
-  return emit_multiply_high(call, call[0], call[1]);
-}
-Result<Value*> multiply_add_high(Call& call) {
-  return call.builder.CreateAdd(emit_multiply_high(call, call[0], call[1]), call[2]);
-}
-Result<Value*> multiply_add_saturated(Call& call) {
-  auto& b = call.builder;
-  const unsigned bits = width(call);
-  llvm::Type* wide = with_element(call.type, b.getIntNTy(bits * 2));  // holds x * y + z for every x, y, z
-  Value* product = b.CreateMul(emit_extend(call, call[0], wide), emit_extend(call, call[1], wide));
-  Value* sum = b.CreateAdd(product, emit_extend(call, call[2], wide));
-  if (call.is_signed()) {
-    sum = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sum,
-                                  llvm::ConstantInt::get(wide, llvm::APInt::getSignedMaxValue(bits).sext(bits * 2)));
-    sum = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sum,
-                                  llvm::ConstantInt::get(wide, llvm::APInt::getSignedMinValue(bits).sext(bits * 2)));
-  } else {
-    sum = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, sum,
-                                  llvm::ConstantInt::get(wide, llvm::APInt::getMaxValue(bits).zext(bits * 2)));
-  }
-  return b.CreateTrunc(sum, call.type);
-}
 
 // Operands outside 24 bits are implementation-defined: the low 24 bits count.
 Value* low_24(Call& call, Value* x) {
   Value* eight = integer_constant(call, 8);
   return emit_shift_right(call, call.builder.CreateShl(x, eight), eight);
-}
-Result<Value*> multiply_24(Call& call) {
-  if (width(call) != 32) return bad_call(call, "32-bit integers");
-  return call.builder.CreateMul(low_24(call, call[0]), low_24(call, call[1]));
-}
-Result<Value*> multiply_add_24(Call& call) {
-  SMELT_TRY(Value * product, multiply_24(call));
-  return call.builder.CreateAdd(product, call[2]);
-}
-
-Result<Value*> rotate(Call& call) {
-  return call.builder.CreateIntrinsic(llvm::Intrinsic::fshl, {call.type}, {call[0], call[0], call[1]});
-}
-Result<Value*> half_add(Call& call) {
-  auto& b = call.builder;
-  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), integer_constant(call, 1));
-  return b.CreateAdd(b.CreateAnd(call[0], call[1]), half);
-}
-Result<Value*> rounded_half_add(Call& call) {
-  auto& b = call.builder;
-  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), integer_constant(call, 1));
-  return b.CreateSub(b.CreateOr(call[0], call[1]), half);
 }
 
 /// An i32 (or vector) field position as a shift amount of T: modulo the width, so that it is never poison.
@@ -179,8 +94,95 @@ Value* is_empty_field(Call& call, Value* count) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(call.type);
   return vector && !empty->getType()->isVectorTy() ? b.CreateVectorSplat(vector->getNumElements(), empty) : empty;
 }
+
+}  // namespace
+
+Result<Value*> lowering::integer_minimum(Call& call) {
+  return emit_minimum(call, call[0], call[1]);
+}
+Result<Value*> lowering::integer_maximum(Call& call) {
+  return emit_maximum(call, call[0], call[1]);
+}
+Result<Value*> lowering::integer_minimum_of_3(Call& call) {
+  return emit_minimum(call, emit_minimum(call, call[0], call[1]), call[2]);
+}
+Result<Value*> lowering::integer_maximum_of_3(Call& call) {
+  return emit_maximum(call, emit_maximum(call, call[0], call[1]), call[2]);
+}
+Result<Value*> lowering::integer_median_of_3(Call& call) {
+  Value* low = emit_minimum(call, call[0], call[1]);
+  Value* high = emit_maximum(call, call[0], call[1]);
+  return emit_maximum(call, low, emit_minimum(call, high, call[2]));
+}
+
+Result<Value*> lowering::integer_clamp(Call& call) {
+  return emit_minimum(call, emit_maximum(call, call[0], call[1]), call[2]);
+}
+
+Result<Value*> lowering::absolute(Call& call) {
+  if (!call.is_signed()) return call[0];
+  return call.builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, call[0], call.builder.getFalse());
+}
+Result<Value*> lowering::absolute_difference(Call& call) {
+  auto& b = call.builder;
+  Value* less = call.is_signed() ? b.CreateICmpSLT(call[0], call[1]) : b.CreateICmpULT(call[0], call[1]);
+  return b.CreateSelect(less, b.CreateSub(call[1], call[0]), b.CreateSub(call[0], call[1]));
+}
+Result<Value*> lowering::add_saturated(Call& call) {
+  return call.builder.CreateBinaryIntrinsic(call.is_signed() ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat,
+                                            call[0], call[1]);
+}
+Result<Value*> lowering::subtract_saturated(Call& call) {
+  return call.builder.CreateBinaryIntrinsic(call.is_signed() ? llvm::Intrinsic::ssub_sat : llvm::Intrinsic::usub_sat,
+                                            call[0], call[1]);
+}
+Result<Value*> lowering::multiply_high(Call& call) {
+  return emit_multiply_high(call, call[0], call[1]);
+}
+Result<Value*> lowering::multiply_add_high(Call& call) {
+  return call.builder.CreateAdd(emit_multiply_high(call, call[0], call[1]), call[2]);
+}
+Result<Value*> lowering::multiply_add_saturated(Call& call) {
+  auto& b = call.builder;
+  const unsigned bits = width(call);
+  llvm::Type* wide = with_element(call.type, b.getIntNTy(bits * 2));  // holds x * y + z for every x, y, z
+  Value* product = b.CreateMul(emit_extend(call, call[0], wide), emit_extend(call, call[1], wide));
+  Value* sum = b.CreateAdd(product, emit_extend(call, call[2], wide));
+  if (call.is_signed()) {
+    sum = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sum,
+                                  llvm::ConstantInt::get(wide, llvm::APInt::getSignedMaxValue(bits).sext(bits * 2)));
+    sum = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sum,
+                                  llvm::ConstantInt::get(wide, llvm::APInt::getSignedMinValue(bits).sext(bits * 2)));
+  } else {
+    sum = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, sum,
+                                  llvm::ConstantInt::get(wide, llvm::APInt::getMaxValue(bits).zext(bits * 2)));
+  }
+  return b.CreateTrunc(sum, call.type);
+}
+Result<Value*> lowering::multiply_24(Call& call) {
+  if (width(call) != 32) return bad_call(call, "32-bit integers");
+  return call.builder.CreateMul(low_24(call, call[0]), low_24(call, call[1]));
+}
+Result<Value*> lowering::multiply_add_24(Call& call) {
+  SMELT_TRY(Value * product, multiply_24(call));
+  return call.builder.CreateAdd(product, call[2]);
+}
+
+Result<Value*> lowering::rotate(Call& call) {
+  return call.builder.CreateIntrinsic(llvm::Intrinsic::fshl, {call.type}, {call[0], call[0], call[1]});
+}
+Result<Value*> lowering::half_add(Call& call) {
+  auto& b = call.builder;
+  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), integer_constant(call, 1));
+  return b.CreateAdd(b.CreateAnd(call[0], call[1]), half);
+}
+Result<Value*> lowering::rounded_half_add(Call& call) {
+  auto& b = call.builder;
+  Value* half = emit_shift_right(call, b.CreateXor(call[0], call[1]), integer_constant(call, 1));
+  return b.CreateSub(b.CreateOr(call[0], call[1]), half);
+}
 // (T x, i32 offset, i32 count); offset + count <= width, or the result is undefined (never poison).
-Result<Value*> extract_bits(Call& call) {
+Result<Value*> lowering::extract_bits(Call& call) {
   auto& b = call.builder;
   if (call.operands.size() != 3 || !call.type->isIntOrIntVectorTy() || call[0]->getType() != call.type ||
       !is_field_operand(call, call[1]) || !is_field_operand(call, call[2]))
@@ -194,7 +196,7 @@ Result<Value*> extract_bits(Call& call) {
   return b.CreateSelect(is_empty_field(call, call[2]), integer_constant(call, 0), field);
 }
 // (T base, T inserted, i32 offset, i32 count)
-Result<Value*> insert_bits(Call& call) {
+Result<Value*> lowering::insert_bits(Call& call) {
   auto& b = call.builder;
   if (call.operands.size() != 4 || !call.type->isIntOrIntVectorTy() || call[0]->getType() != call.type ||
       call[1]->getType() != call.type || !is_field_operand(call, call[2]) || !is_field_operand(call, call[3]))
@@ -208,37 +210,17 @@ Result<Value*> insert_bits(Call& call) {
   return b.CreateSelect(is_empty_field(call, call[3]), call[0], merged);
 }
 
-constexpr Operation kIntegerOperations[] = {
-    {"abs", Shape::integers, 1, absolute},
-    {"abs_diff", Shape::integers, 2, absolute_difference},
-    {"add_sat", Shape::integers, 2, add_saturated},
-    {"clamp", Shape::integers, 3, integer_clamp},
-    {"clz", Shape::free, 0, count_zeros<llvm::Intrinsic::ctlz>},
-    {"ctz", Shape::free, 0, count_zeros<llvm::Intrinsic::cttz>},
-    {"extract_bits", Shape::free, 0, extract_bits},
-    {"hadd", Shape::integers, 2, half_add},
-    {"insert_bits", Shape::free, 0, insert_bits},
-    {"mad24", Shape::integers, 3, multiply_add_24},
-    {"mad_hi", Shape::integers, 3, multiply_add_high},
-    {"mad_sat", Shape::integers, 3, multiply_add_saturated},
-    {"max", Shape::integers, 2, integer_maximum},
-    {"max3", Shape::integers, 3, integer_maximum_of_3},
-    {"median3", Shape::integers, 3, integer_median_of_3},
-    {"min", Shape::integers, 2, integer_minimum},
-    {"min3", Shape::integers, 3, integer_minimum_of_3},
-    {"mul24", Shape::integers, 2, multiply_24},
-    {"mul_hi", Shape::integers, 2, multiply_high},
-    {"popcount", Shape::integers, 1, unary<llvm::Intrinsic::ctpop>},
-    {"reverse_bits", Shape::integers, 1, unary<llvm::Intrinsic::bitreverse>},
-    {"rhadd", Shape::integers, 2, rounded_half_add},
-    {"rotate", Shape::integers, 2, rotate},
-    {"sub_sat", Shape::integers, 2, subtract_saturated},
-};
-
-}  // namespace
-
-std::span<const Operation> integer_operations() {
-  return kIntegerOperations;
+Result<Value*> lowering::leading_zeros(Call& call) {
+  return count_zeros<llvm::Intrinsic::ctlz>(call);
+}
+Result<Value*> lowering::trailing_zeros(Call& call) {
+  return count_zeros<llvm::Intrinsic::cttz>(call);
+}
+Result<Value*> lowering::population_count(Call& call) {
+  return unary<llvm::Intrinsic::ctpop>(call);
+}
+Result<Value*> lowering::reverse_bits(Call& call) {
+  return unary<llvm::Intrinsic::bitreverse>(call);
 }
 
 }  // namespace smelt::aot::cpu

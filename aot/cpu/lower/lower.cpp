@@ -4,7 +4,8 @@
 #include "lower/convert.hpp"
 #include "lower/cpu_only.hpp"
 #include "lower/generic.hpp"
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
+#include "lower/refusals.hpp"
 #include "lower/tensors.hpp"
 #include "runtime/runtime.hpp"
 
@@ -13,59 +14,19 @@ namespace {
 
 using llvm::Value;
 
-/// Names that the pipeline deals with itself.
-constexpr std::string_view kPipeline[] = {"is_function_constant_defined", "os_log"};
-
-struct Refusal {
-  std::string_view begins;  ///< of AirName::operation
-  std::string_view reason;
-};
-constexpr Refusal kRefusals[] = {
-    {"calculate_", "this operation on textures is not on the CPU"},
-    {"dfdx", "only fragment functions have derivatives"},
-    {"dfdy", "only fragment functions have derivatives"},
-    {"discard_fragment", "only fragment functions discard"},
-    {"fwidth", "only fragment functions have derivatives"},
-    {"gather_", "this operation on textures is not on the CPU"},
-    {"get_array_size_", "this operation on textures is not on the CPU"},
-    {"get_depth_", "this operation on textures is not on the CPU"},
-    {"get_function_pointer_", "function tables are not on the CPU"},
-    {"get_height_", "this operation on textures is not on the CPU"},
-    {"get_null_", "textures and tables are not on the CPU"},
-    {"get_num_", "this operation on textures is not on the CPU"},
-    {"get_read_sampler", "this operation on textures is not on the CPU"},
-    {"get_size_intersection", "ray tracing is not on the CPU"},
-    {"get_size_visible", "function tables are not on the CPU"},
-    {"get_unique_identifier_", "this operation on textures is not on the CPU"},
-    {"get_width_", "this operation on textures is not on the CPU"},
-    {"imageblock", "imageblocks are not on the CPU"},
-    {"intersect", "ray tracing is not on the CPU"},
-    {"is_null_", "textures and tables are not on the CPU"},
-    {"read_", "this operation on textures is not on the CPU"},
-    {"sample_", "this operation on textures is not on the CPU"},
-    {"set_", "mesh functions are not on the CPU"},
-    {"write_", "this operation on textures is not on the CPU"},
-};
-
-std::string unsupported_reason(const AirName& name) {
-  for (const Refusal& refusal : kRefusals)
-    if (name.operation.starts_with(refusal.begins)) return std::string(refusal.reason);
-  if (name.operation.find("intersection") != std::string_view::npos) return "ray tracing is not on the CPU";
-  if (name.operation == "atomic" && name.part(0) != "global" && name.part(0) != "local")
-    return "only atomics in device and threadgroup memory are on the CPU";
-  return "no such operation is known here";
+/// Why a name that nobody lowers is not on the CPU.
+std::string unsupported_reason(const AirName& name, const NameAnswers* answers) {
+  if (answers != nullptr && answers->answer->kind == CpuAnswer::Kind::refused)
+    return std::string(answers->answer->words);
+  return std::string(name.operation == "atomic" ? refusal::spaces : refusal::unknown);
 }
 
-const Operation* find_in(std::span<const Operation> table, llvm::StringRef operation) {
-  const auto found = std::lower_bound(table.begin(), table.end(), operation,
-                                      [](const Operation& entry, llvm::StringRef key) { return entry.name < key; });
-  return found != table.end() && found->name == operation ? &*found : nullptr;
-}
-
-/// Names whose parts say more than their type.
-bool parts_are_known(const AirName& name) {
-  if (name.operation == "convert") return is_conversion(name);
-  if (name.operation == "atomic") return name.part(0) == "global" || name.part(0) == "local" || name.part(0) == "fence";
+/// Of an operation whose name says more than its type: whether the lowering knows what it says.
+bool parts_are_known(const AirName& name, const Operation& operation) {
+  if (operation.lower == lowering::convert) return is_conversion(name);
+  if (operation.lower == lowering::texture_atomic) return name.part(0) != "i16";
+  if (operation.lower == lowering::atomic)
+    return name.part(0) == "global" || name.part(0) == "local" || name.part(0) == "fence";
   return true;
 }
 
@@ -123,22 +84,13 @@ Result<void> lower_function(llvm::Function& function, const LowerOptions& option
     if (answer.support == Support::unsupported)
       return fail(Errc::unsupported, "{}: {} (function '{}')", callee->getName().str(), answer.reason,
                   function.getName().str());
-    SMELT_TRY_VOID(lower_call(*call, *name, *find_operation(*name), options));
+    const Operation* const operation = find_operation(*name);
+    if (operation != nullptr) SMELT_TRY_VOID(lower_call(*call, *name, *operation, options));
   }
   return {};
 }
 
 }  // namespace
-
-const Operation* find_operation(const AirName& name) {
-  if (const Operation* found = find_texture_operation(name)) return found;
-  const auto type = parse_trailing_type(name);
-  if (type && !type->element.is_float())
-    if (const Operation* found = find_in(integer_operations(), name.operation)) return found;
-  for (const auto table : {math_operations(), convert_operations(), data_operations(), memory_operations()})
-    if (const Operation* found = find_in(table, name.operation)) return found;
-  return find_in(integer_operations(), name.operation);
-}
 
 tl::unexpected<Error> bad_call(const Call& call, std::string_view wanted) {
   std::string type;
@@ -161,9 +113,12 @@ SupportAnswer support_of(std::string_view function) {
   const auto name = parse_air_name(text);
   if (!name) return {is_lowered_intrinsic(text) ? Support::lowered : Support::pipeline, {}};
   if (parse_collective(function)) return {Support::collective, {}};
-  if (llvm::is_contained(kPipeline, std::string_view(name->operation))) return {Support::pipeline, {}};
-  if (find_operation(*name) && parts_are_known(*name)) return {Support::lowered, {}};
-  return {Support::unsupported, unsupported_reason(*name)};
+  const NameAnswers* const answers = find_answers(*name);
+  if (answers != nullptr && answers->answer->kind == CpuAnswer::Kind::pipeline) return {Support::pipeline, {}};
+  if (answers != nullptr && answers->answer->kind == CpuAnswer::Kind::ahead) return {Support::lowered, {}};
+  const Operation* const operation = find_operation(*name);
+  if (operation != nullptr && parts_are_known(*name, *operation)) return {Support::lowered, {}};
+  return {Support::unsupported, unsupported_reason(*name, answers)};
 }
 
 Result<void> lower_air_operations(llvm::Module& module, const LowerOptions& options) {

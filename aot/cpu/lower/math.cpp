@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Floating-point operations of docs/formats/air.md 3.2. Meaning of special values:
 // docs/formats/metal-language.md 3.1, 3.4, 4.3.
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
 #include "runtime/runtime.hpp"
 
 #include "llvm/IR/Intrinsics.h"
@@ -22,86 +22,9 @@ template <ID id>
 Result<Value*> intrinsic(Call& call) {
   return call.builder.CreateIntrinsic(id, {call.type}, call.operands);
 }
-
-/// The runtime function of the operation's own name. `fast_` has a function of its own for those that gain from one.
-Result<Value*> runtime(Call& call) {
-  return emit_runtime_call(call.builder, call.name.operation, call.operands);
-}
-Result<Value*> runtime_or_fast(Call& call) {
-  const std::string name = (call.name.fast ? "fast_" : "") + call.name.operation.str();
-  return emit_runtime_call(call.builder, name, call.operands);
-}
-
-Result<Value*> square_root(Call& call) {
-  call.builder.clearFastMathFlags();  // correctly rounded is as fast as an estimate
-  return call.builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, call[0]);
-}
-Result<Value*> reciprocal_root(Call& call) {
-  if (!call.name.fast) return runtime(call);
-  call.builder.clearFastMathFlags();
-  return call.builder.CreateFDiv(float_constant(call, 1.0),
-                                 call.builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, call[0]));
-}
-
-Result<Value*> float_minimum(Call& call) {
-  return emit_float_minimum(call.builder, call[0], call[1], !call.name.fast);
-}
-Result<Value*> float_maximum(Call& call) {
-  return emit_float_maximum(call.builder, call[0], call[1], !call.name.fast);
-}
-Result<Value*> float_minimum_of_3(Call& call) {
-  const bool careful = !call.name.fast;
-  Value* first = emit_float_minimum(call.builder, call[0], call[1], careful);
-  return emit_float_minimum(call.builder, first, call[2], careful);
-}
-Result<Value*> float_maximum_of_3(Call& call) {
-  const bool careful = !call.name.fast;
-  Value* first = emit_float_maximum(call.builder, call[0], call[1], careful);
-  return emit_float_maximum(call.builder, first, call[2], careful);
-}
-Result<Value*> float_median_of_3(Call& call) {
-  const bool careful = !call.name.fast;
-  auto& b = call.builder;
-  Value* low = emit_float_minimum(b, call[0], call[1], careful);
-  Value* high = emit_float_maximum(b, call[0], call[1], careful);
-  return emit_float_maximum(b, low, emit_float_minimum(b, high, call[2], careful), careful);
-}
 Value* clamp_between(Call& call, Value* x, Value* low, Value* high) {
   const bool careful = !call.name.fast;
   return emit_float_minimum(call.builder, emit_float_maximum(call.builder, x, low, careful), high, careful);
-}
-Result<Value*> float_clamp(Call& call) {
-  return clamp_between(call, call[0], call[1], call[2]);
-}
-Result<Value*> saturate(Call& call) {
-  return clamp_between(call, call[0], float_constant(call, 0.0), float_constant(call, 1.0));
-}
-
-Result<Value*> mix(Call& call) {
-  auto& b = call.builder;
-  return b.CreateFAdd(call[0], b.CreateFMul(b.CreateFSub(call[1], call[0]), call[2]));
-}
-
-// 1 or -1, the sign of a zero kept, 0 for NaN.
-Result<Value*> sign(Call& call) {
-  auto& b = call.builder;
-  b.clearFastMathFlags();
-  Value* zero = float_constant(call, 0.0);
-  Value* signed_zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, zero, call[0]);
-  Value* result = b.CreateSelect(b.CreateFCmpUNO(call[0], call[0]), zero, signed_zero);
-  result = b.CreateSelect(b.CreateFCmpOGT(call[0], zero), float_constant(call, 1.0), result);
-  return b.CreateSelect(b.CreateFCmpOLT(call[0], zero), float_constant(call, -1.0), result);
-}
-
-// x - floor(x), below 1 also where that rounds up to it; NaN for infinities.
-Result<Value*> fract(Call& call) {
-  auto& b = call.builder;
-  b.clearFastMathFlags();
-  llvm::Type* element = call.instruction.getType()->getScalarType();
-  const double below_one = element->isHalfTy() ? 0x1.ffcp-1 : element->isBFloatTy() ? 0x1.fep-1 : 0x1.fffffep-1;
-  Value* rest = b.CreateFSub(call[0], b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, call[0]));
-  Value* limit = float_constant(call, below_one);
-  return b.CreateSelect(b.CreateFCmpOGT(rest, limit), limit, rest);
 }
 
 // The product of two halves (or bfloats) is exact in float. Rounding the sum to odd leaves enough bits for the one
@@ -124,14 +47,93 @@ Value* small_fma(llvm::IRBuilder<>& b, Value* x, Value* y, Value* z, llvm::Type*
   Value* odd = b.CreateSelect(b.CreateAnd(inexact, even), moved, bits);
   return emit_from_float(b, b.CreateBitCast(odd, sum->getType()), small);
 }
-Result<Value*> fused_multiply_add(Call& call) {
+
+}  // namespace
+
+/// The runtime function of the operation's own name. `fast_` has a function of its own for those that gain from one.
+Result<Value*> lowering::runtime(Call& call) {
+  return emit_runtime_call(call.builder, call.name.operation, call.operands);
+}
+Result<Value*> lowering::runtime_or_fast(Call& call) {
+  const std::string name = (call.name.fast ? "fast_" : "") + call.name.operation.str();
+  return emit_runtime_call(call.builder, name, call.operands);
+}
+
+Result<Value*> lowering::square_root(Call& call) {
+  call.builder.clearFastMathFlags();  // correctly rounded is as fast as an estimate
+  return call.builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, call[0]);
+}
+Result<Value*> lowering::reciprocal_root(Call& call) {
+  if (!call.name.fast) return runtime(call);
+  call.builder.clearFastMathFlags();
+  return call.builder.CreateFDiv(float_constant(call, 1.0),
+                                 call.builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, call[0]));
+}
+
+Result<Value*> lowering::float_minimum(Call& call) {
+  return emit_float_minimum(call.builder, call[0], call[1], !call.name.fast);
+}
+Result<Value*> lowering::float_maximum(Call& call) {
+  return emit_float_maximum(call.builder, call[0], call[1], !call.name.fast);
+}
+Result<Value*> lowering::float_minimum_of_3(Call& call) {
+  const bool careful = !call.name.fast;
+  Value* first = emit_float_minimum(call.builder, call[0], call[1], careful);
+  return emit_float_minimum(call.builder, first, call[2], careful);
+}
+Result<Value*> lowering::float_maximum_of_3(Call& call) {
+  const bool careful = !call.name.fast;
+  Value* first = emit_float_maximum(call.builder, call[0], call[1], careful);
+  return emit_float_maximum(call.builder, first, call[2], careful);
+}
+Result<Value*> lowering::float_median_of_3(Call& call) {
+  const bool careful = !call.name.fast;
+  auto& b = call.builder;
+  Value* low = emit_float_minimum(b, call[0], call[1], careful);
+  Value* high = emit_float_maximum(b, call[0], call[1], careful);
+  return emit_float_maximum(b, low, emit_float_minimum(b, high, call[2], careful), careful);
+}
+Result<Value*> lowering::float_clamp(Call& call) {
+  return clamp_between(call, call[0], call[1], call[2]);
+}
+Result<Value*> lowering::saturate(Call& call) {
+  return clamp_between(call, call[0], float_constant(call, 0.0), float_constant(call, 1.0));
+}
+
+Result<Value*> lowering::mix(Call& call) {
+  auto& b = call.builder;
+  return b.CreateFAdd(call[0], b.CreateFMul(b.CreateFSub(call[1], call[0]), call[2]));
+}
+
+// 1 or -1, the sign of a zero kept, 0 for NaN.
+Result<Value*> lowering::sign(Call& call) {
+  auto& b = call.builder;
+  b.clearFastMathFlags();
+  Value* zero = float_constant(call, 0.0);
+  Value* signed_zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, zero, call[0]);
+  Value* result = b.CreateSelect(b.CreateFCmpUNO(call[0], call[0]), zero, signed_zero);
+  result = b.CreateSelect(b.CreateFCmpOGT(call[0], zero), float_constant(call, 1.0), result);
+  return b.CreateSelect(b.CreateFCmpOLT(call[0], zero), float_constant(call, -1.0), result);
+}
+
+// x - floor(x), below 1 also where that rounds up to it; NaN for infinities.
+Result<Value*> lowering::fract(Call& call) {
+  auto& b = call.builder;
+  b.clearFastMathFlags();
+  llvm::Type* element = call.instruction.getType()->getScalarType();
+  const double below_one = element->isHalfTy() ? 0x1.ffcp-1 : element->isBFloatTy() ? 0x1.fep-1 : 0x1.fffffep-1;
+  Value* rest = b.CreateFSub(call[0], b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, call[0]));
+  Value* limit = float_constant(call, below_one);
+  return b.CreateSelect(b.CreateFCmpOGT(rest, limit), limit, rest);
+}
+Result<Value*> lowering::fused_multiply_add(Call& call) {
   if (!is_small_float(call.type)) return call.builder.CreateIntrinsic(llvm::Intrinsic::fma, {call.type}, call.operands);
   call.builder.clearFastMathFlags();
   return small_fma(call.builder, call[0], call[1], call[2], call.type);
 }
 
 // Next value towards y, on the bits, for every width.
-Result<Value*> next_after(Call& call) {
+Result<Value*> lowering::next_after(Call& call) {
   auto& b = call.builder;
   b.clearFastMathFlags();
   llvm::Type* type = call.type;
@@ -153,7 +155,7 @@ Result<Value*> next_after(Call& call) {
 }
 
 // (T x, int k); T and k may be vectors.
-Result<Value*> load_exponent(Call& call) {
+Result<Value*> lowering::load_exponent(Call& call) {
   auto& b = call.builder;
   if (call.operands.size() != 2 || !call.type->isFPOrFPVectorTy() || call[0]->getType() != call.type ||
       call[1]->getType() != with_element(call.type, b.getInt32Ty()))
@@ -162,7 +164,7 @@ Result<Value*> load_exponent(Call& call) {
 }
 
 // (T x, T* cosine) -> sine
-Result<Value*> sine_and_cosine(Call& call) {
+Result<Value*> lowering::sine_and_cosine(Call& call) {
   auto& b = call.builder;
   if (call.operands.size() != 2 || !call.type->isFPOrFPVectorTy() || call[0]->getType() != call.type ||
       !call[1]->getType()->isPointerTy())
@@ -175,7 +177,7 @@ Result<Value*> sine_and_cosine(Call& call) {
 }
 
 // Products summed from the first component on, fused; half and bfloat are rounded once.
-Result<Value*> dot(Call& call) {
+Result<Value*> lowering::dot(Call& call) {
   auto& b = call.builder;
   auto* vector = call.operands.size() == 2 ? llvm::dyn_cast<llvm::FixedVectorType>(call[0]->getType()) : nullptr;
   if (!vector || call[1]->getType() != vector || vector->getElementType() != call.type ||
@@ -191,67 +193,30 @@ Result<Value*> dot(Call& call) {
   return small ? emit_from_float(b, sum, call.type) : sum;
 }
 
-Result<Value*> divide(Call& call) {
+Result<Value*> lowering::divide(Call& call) {
   return call.builder.CreateFDiv(call[0], call[1]);
 }
 
-constexpr Operation kMathOperations[] = {
-    {"acos", Shape::floats, 1, runtime},
-    {"acosh", Shape::floats, 1, runtime},
-    {"asin", Shape::floats, 1, runtime},
-    {"asinh", Shape::floats, 1, runtime},
-    {"atan", Shape::floats, 1, runtime},
-    {"atan2", Shape::floats, 2, runtime},
-    {"atanh", Shape::floats, 1, runtime},
-    {"ceil", Shape::floats, 1, intrinsic<llvm::Intrinsic::ceil>},
-    {"clamp", Shape::floats, 3, float_clamp},
-    {"copysign", Shape::floats, 2, intrinsic<llvm::Intrinsic::copysign>},
-    {"cos", Shape::floats, 1, runtime_or_fast},
-    {"cosh", Shape::floats, 1, runtime},
-    {"cospi", Shape::floats, 1, runtime},
-    {"divide", Shape::floats, 2, divide},
-    {"dot", Shape::free, 0, dot},
-    {"exp", Shape::floats, 1, runtime_or_fast},
-    {"exp10", Shape::floats, 1, runtime},
-    {"exp2", Shape::floats, 1, runtime_or_fast},
-    {"fabs", Shape::floats, 1, intrinsic<llvm::Intrinsic::fabs>},
-    {"floor", Shape::floats, 1, intrinsic<llvm::Intrinsic::floor>},
-    {"fma", Shape::exact_floats, 3, fused_multiply_add},
-    {"fmax", Shape::floats, 2, float_maximum},
-    {"fmax3", Shape::floats, 3, float_maximum_of_3},
-    {"fmedian3", Shape::floats, 3, float_median_of_3},
-    {"fmin", Shape::floats, 2, float_minimum},
-    {"fmin3", Shape::floats, 3, float_minimum_of_3},
-    {"fmod", Shape::floats, 2, runtime_or_fast},
-    {"fract", Shape::floats, 1, fract},
-    {"ldexp", Shape::free, 0, load_exponent},
-    {"log", Shape::floats, 1, runtime_or_fast},
-    {"log10", Shape::floats, 1, runtime_or_fast},
-    {"log2", Shape::floats, 1, runtime_or_fast},
-    {"mix", Shape::floats, 3, mix},
-    {"nextafter", Shape::exact_floats, 2, next_after},
-    {"pow", Shape::floats, 2, runtime_or_fast},
-    {"powr", Shape::floats, 2, runtime_or_fast},
-    {"rint", Shape::floats, 1, intrinsic<llvm::Intrinsic::rint>},
-    {"round", Shape::floats, 1, intrinsic<llvm::Intrinsic::round>},
-    {"rsqrt", Shape::floats, 1, reciprocal_root},
-    {"saturate", Shape::floats, 1, saturate},
-    {"sign", Shape::floats, 1, sign},
-    {"sin", Shape::floats, 1, runtime_or_fast},
-    {"sincos", Shape::free, 0, sine_and_cosine},
-    {"sinh", Shape::floats, 1, runtime},
-    {"sinpi", Shape::floats, 1, runtime},
-    {"sqrt", Shape::floats, 1, square_root},
-    {"tan", Shape::floats, 1, runtime_or_fast},
-    {"tanh", Shape::floats, 1, runtime},
-    {"tanpi", Shape::floats, 1, runtime},
-    {"trunc", Shape::floats, 1, intrinsic<llvm::Intrinsic::trunc>},
-};
-
-}  // namespace
-
-std::span<const Operation> math_operations() {
-  return kMathOperations;
+Result<Value*> lowering::round_up(Call& call) {
+  return intrinsic<llvm::Intrinsic::ceil>(call);
+}
+Result<Value*> lowering::round_down(Call& call) {
+  return intrinsic<llvm::Intrinsic::floor>(call);
+}
+Result<Value*> lowering::round_to_zero(Call& call) {
+  return intrinsic<llvm::Intrinsic::trunc>(call);
+}
+Result<Value*> lowering::round_to_even(Call& call) {
+  return intrinsic<llvm::Intrinsic::rint>(call);
+}
+Result<Value*> lowering::round_half_away(Call& call) {
+  return intrinsic<llvm::Intrinsic::round>(call);
+}
+Result<Value*> lowering::magnitude(Call& call) {
+  return intrinsic<llvm::Intrinsic::fabs>(call);
+}
+Result<Value*> lowering::copy_sign(Call& call) {
+  return intrinsic<llvm::Intrinsic::copysign>(call);
 }
 
 // One NaN: the other operand. Equal zeros: the first. `fast` forms leave NaN undefined.

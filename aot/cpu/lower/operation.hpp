@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One air.* call on its way to plain IR, and the tables of what can be lowered. Internal to lower/.
+// One air.* call on its way to plain IR, and what the rows of ops/ops.def say of it. Internal to lower/.
 #pragma once
 
 #include "smelt/base/result.hpp"
@@ -9,7 +9,9 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 
+#include <optional>
 #include <span>
+#include <string_view>
 
 namespace smelt::aot::cpu {
 
@@ -41,18 +43,30 @@ enum class Shape : uint8_t {
 };
 
 struct Operation {
-  llvm::StringRef name;  ///< AirName::operation
   Shape shape = Shape::free;
   uint8_t operands = 0;  ///< number of operands; 0 with Shape::free: the lowering checks
   Lowering lower = nullptr;
 };
 
-std::span<const Operation> math_operations();
-std::span<const Operation> integer_operations();
-std::span<const Operation> data_operations();    // convert, pack, unpack, all, any, tests
-std::span<const Operation> memory_operations();  // atomics and fences
-/// One for all operations on textures, whose names say more than tables can; null for other names.
-const Operation* find_texture_operation(const AirName& name);
+/// What a row of ops/ops.def says in its last column.
+struct CpuAnswer {
+  enum class Kind : uint8_t { lowered, collective, ahead, pipeline, refused };
+  Kind kind = Kind::refused;
+  Lowering lower = nullptr;
+  bool is_exact = false;  ///< Shape::exact_floats where operands are of the result's type
+  CollectiveKind collective{};
+  std::string_view words;  ///< why it is refused
+};
+/// Of every row, in the order of air::table().
+std::span<const CpuAnswer> cpu_answers();
+
+/// The rows of one name together: an operation may be one thing for integers and another for floats.
+struct NameAnswers {
+  const CpuAnswer* answer = nullptr;  ///< the first row's
+  std::optional<Operation> of_integers, of_others;
+};
+/// Null for a name that no row has.
+const NameAnswers* find_answers(const AirName& name);
 
 /// Null when nobody lowers it.
 const Operation* find_operation(const AirName& name);

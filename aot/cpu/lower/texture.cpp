@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations on textures of any AIR version -> calls of the runtime (runtime/texture.c, sample.c). A handle is the
 // address of a smelt_cpu_texture, a sampler's that of the two words of its state, a constant sampler's own included.
-#include "lower/operation.hpp"
+#include "lower/lowerings.hpp"
 #include "ops/texture_operation.hpp"
 #include "runtime/runtime.hpp"
 
@@ -204,14 +204,6 @@ class TextureLowering {
   const TextureOperands& operands_;
 };
 
-Result<Value*> lower_texture(Call& call) {
-  const llvm::StringRef name = call.instruction.getCalledFunction()->getName();
-  const auto operation = air::texture_operation_of(name);
-  if (!operation) return bad_call(call, "an operation on textures");
-  SMELT_TRY(const TextureOperands operands, air::read_texture_operands(*operation, call.instruction));
-  return TextureLowering(call, *operation, operands).lower();
-}
-
 /// The runtime's numbers of them (runtime/texture.c); of signed numbers the last two are two higher.
 constexpr llvm::StringLiteral kAtomicVerbs[] = {"load",     "store",     "exchange",  "fetch_add", "fetch_and",
                                                 "fetch_or", "fetch_sub", "fetch_xor", "fetch_max", "fetch_min"};
@@ -224,8 +216,18 @@ Result<Value*> run_atomic(Call& call, std::string_view function, llvm::ArrayRef<
   return call.builder.CreateCall(callee, operands);
 }
 
+}  // namespace
+
+Result<Value*> lowering::texture(Call& call) {
+  const llvm::StringRef name = call.instruction.getCalledFunction()->getName();
+  const auto operation = air::texture_operation_of(name);
+  if (!operation) return bad_call(call, "an operation on textures");
+  SMELT_TRY(const TextureOperands operands, air::read_texture_operands(*operation, call.instruction));
+  return TextureLowering(call, *operation, operands).lower();
+}
+
 /// (texture, [value,] place, face, element, [offset,] [address of what is expected,] [value,] order, ..., access)
-Result<Value*> lower_texture_atomic(Call& call) {
+Result<Value*> lowering::texture_atomic(Call& call) {
   llvm::IRBuilder<>& builder = call.builder;
   llvm::StringRef rest = call.name.operation;
   rest.consume_front(kAtomicBegin);
@@ -280,7 +282,7 @@ Result<Value*> lower_texture_atomic(Call& call) {
   return verb == "store" ? nullptr : as_texel(seen);
 }
 
-Result<Value*> lower_is_null(Call& call) {
+Result<Value*> lowering::is_null_texture(Call& call) {
   if (call.operands.size() != 1 || !call[0]->getType()->isPointerTy()) return bad_call(call, "a texture");
   SMELT_TRY(Value * is_null,
             run_atomic(call, "texture_is_null", {call.builder.CreateAddrSpaceCast(call[0], call.builder.getPtrTy())}));
@@ -288,24 +290,8 @@ Result<Value*> lower_is_null(Call& call) {
 }
 
 /// Reads look at no sampler.
-Result<Value*> lower_read_sampler(Call& call) {
+Result<Value*> lowering::read_sampler(Call& call) {
   return llvm::Constant::getNullValue(call.type);
-}
-
-constexpr Operation kTexture{"texture", Shape::free, 0, lower_texture};
-constexpr Operation kTextureAtomic{"texture_atomic", Shape::free, 0, lower_texture_atomic};
-constexpr Operation kIsNull{"is_null", Shape::free, 0, lower_is_null};
-constexpr Operation kReadSampler{"get_read_sampler", Shape::free, 0, lower_read_sampler};
-
-}  // namespace
-
-const Operation* find_texture_operation(const AirName& name) {
-  if (name.operation == kReadSampler.name) return &kReadSampler;
-  if (name.operation.starts_with(kAtomicBegin) && name.operation.contains("_explicit_texture_") &&
-      name.part(0) != "i16")
-    return &kTextureAtomic;
-  if (name.operation.starts_with("is_null_texture_") || name.operation.starts_with("is_null_depth_")) return &kIsNull;
-  return air::parse_texture_operation(name.operation) ? &kTexture : nullptr;
 }
 
 }  // namespace smelt::aot::cpu

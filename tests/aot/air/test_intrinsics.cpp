@@ -2,6 +2,7 @@
 // The table against every declaration found in Apple's own bitcode, and against itself.
 #include "harvest.hpp"
 #include "ops/intrinsics.hpp"
+#include "ops/intrinsics_table.hpp"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/LLVMContext.h"
@@ -9,7 +10,9 @@
 #include "llvm/IR/Verifier.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -20,8 +23,105 @@ using namespace smelt::aot::air;
 namespace {
 
 constexpr Version kVersions[] = {{1, 8}, {2, 0}, {2, 2}, {2, 3}, {2, 4}, {2, 5}, {2, 6}, {2, 7}, {2, 8}};
+constexpr Version kAllVersions[] = {{1, 8}, {1, 11}, {2, 0}, {2, 1}, {2, 2}, {2, 3},
+                                    {2, 4}, {2, 5},  {2, 6}, {2, 7}, {2, 8}, {2, 9}};
+
+/// Every type that a suffix may be, with and without signedness.
+std::vector<std::string> single_types() {
+  std::vector<std::string> all;
+  for (const char* sign : {"", "s.", "u."})
+    for (const char* lanes : {"", "v2", "v3", "v4", "v64"})
+      for (const char* lane : {"i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32"})
+        all.push_back(fmt::format("{}{}{}", sign, lanes, lane));
+  return all;
+}
+
+/// A row's own name as modules spell it.
+std::string spelled(const Row& row) {
+  std::string name = fmt::format("air.{}", row.name);
+  if (const size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, "global");
+  return name;
+}
+
+size_t forms_in(const std::string& name, Version version) {
+  const auto known = forms(name);
+  return static_cast<size_t>(std::count_if(known.begin(), known.end(), [&](const Signature& form) {
+    return version >= form.since && (form.until == Version{} || version <= form.until);
+  }));
+}
 
 }  // namespace
+
+TEST_CASE("no two rows have a name of one version and one type") {
+  const std::vector<std::string> types = single_types();
+  std::set<std::string> names;
+  for (const OperationRow& row : operation_rows()) names.insert(row.examples.begin(), row.examples.end());
+  for (const Row& row : table()) {
+    names.insert(spelled(row));
+    for (const std::string& type : types) names.insert(spelled(row) + "." + type);
+  }
+  size_t checked = 0;
+  for (const std::string& name : names)
+    for (const Version version : kAllVersions) {
+      const size_t count = forms_in(name, version);
+      if (count > 1) FAIL_CHECK(name, " in AIR ", version.major, ".", version.minor);
+      checked += count;
+    }
+  CHECK(checked > 10000);
+}
+
+TEST_CASE("no row is there twice") {
+  std::set<std::string> seen;
+  for (const Row& row : table())
+    CHECK_MESSAGE(seen.insert(fmt::format("{} {} {} {} {}.{}", row.name, static_cast<int>(row.suffix), row.signature,
+                                          row.variants, row.since.major, row.since.minor))
+                      .second,
+                  row.name);
+}
+
+TEST_CASE("open rows pass as they came, foreign rows are no operations") {
+  for (const Row& row : table()) {
+    if ((row.variants & (kOpen | kForeign)) == 0) continue;
+    CAPTURE(row.name);
+    const auto known = lookup(spelled(row) + ".f32", {2, 8});
+    if ((row.variants & kOpen) != 0) {
+      REQUIRE(known);
+      CHECK(known->family_only);
+    } else if (row.name != "fract") {
+      CHECK_FALSE(known);
+    }
+  }
+}
+
+TEST_CASE("every pointer of a row is to something") {
+  for (const OperationRow& row : operation_rows())
+    for (const std::string& name : row.examples)
+      for (const Signature& form : forms(name))
+        for (unsigned i = 0; i < form.parameters.size(); ++i) {
+          const AirType& type = form.parameters[i].type;
+          if (!type.is_pointer()) continue;
+          CAPTURE(name);
+          CHECK(type.kind != AirType::Kind::nothing);
+          CHECK(pointer_operand(name, i, type.space) == type);
+        }
+  CHECK(pointer_operand("air.set_position_mesh", 0, 7)->handle_name == "mesh");
+  CHECK(pointer_operand("air.intersect.instancing", 4, 1)->handle_name == "instance_acceleration_structure");
+  CHECK(pointer_operand("air.intersect.instancing", 6, 1)->handle_name == "intersection_function_table");
+  CHECK(pointer_result("air.get_null_depth_2d", 1)->handle_name == "depth_2d");
+  CHECK_FALSE(pointer_operand("air.store.imageblock.mask", 1, 4));
+  CHECK_FALSE(pointer_operand("air.frobnicate", 0, 1));
+}
+
+TEST_CASE("rows and families say where an operation may be called") {
+  CHECK(word_of(stages_of("air.dfdx.f32")) == "fragment");
+  CHECK(word_of(stages_of("air.get_num_samples.i32")) == "fragment");
+  CHECK(word_of(stages_of("air.set_primitive_data_mesh.f32")) == "mesh");
+  CHECK(word_of(stages_of("air.set_threadgroups_per_grid_mesh_properties")) == "object");
+  CHECK(word_of(stages_of("air.write_imageblock_slice_to_texture_2d.i16.v4f32")) == "tile");
+  CHECK(stages_of("air.some_imageblock") == kInTiles);
+  CHECK(stages_of("air.exp.f32") == kEverywhere);
+  CHECK(stages_of("air.frobnicate") == kEverywhere);
+}
 
 TEST_CASE("each air declaration of Apple's own bitcode has exactly our signature") {
   size_t checked = 0;

@@ -105,4 +105,18 @@ TEST_CASE("coherent in front of device and behind it") {
             .has_value());
 }
 
+TEST_CASE("text of a kernel can be read again, whatever its parameters point to") {
+  const std::string text = R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float* out, device float2x2& m [[buffer(1)]]) { out[0] = m[1][1]; }
+)";
+  const aot::Source source{"test.metal", as_bytes(text)};
+  const auto made = aot::emit_ll(std::span(&source, 1), msl_options(), "f");
+  REQUIRE(made.has_value());
+  CHECK(made->find("type 0x") == std::string::npos);
+  const aot::Source again{"test.ll", as_bytes(*made)};
+  CHECK(aot::compile(std::span(&again, 1), msl_options()).has_value());
+}
+
 }  // namespace smelt::test

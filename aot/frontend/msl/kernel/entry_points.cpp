@@ -36,7 +36,8 @@ namespace {
 /// Clang takes every function for one that lanes must call together. Of AIR's operations those are few, and what is
 /// none of them may be moved and joined like other arithmetic.
 bool is_convergent(llvm::StringRef operation) {
-  if (operation.contains("_mesh")) return false;  // what it writes is its thread's
+  const air::Stages stages = air::stages_of(std::string_view(operation));
+  if (stages == air::kInMeshes || stages == air::kInObjects) return false;  // what it writes is its thread's
   const std::vector<air::Signature> forms = air::forms(operation);
   return forms.empty() || std::any_of(forms.begin(), forms.end(), [](const air::Signature& form) {
            switch (form.effect) {
@@ -323,18 +324,16 @@ Result<void> check_stage_variables(const llvm::Module& module, const KernelFact&
   return {};
 }
 
-/// What only fragments have: neighbours to compare with, and a place in the picture. They may call visible functions.
+/// Such as derivatives, which only fragments have neighbours for.
 Result<void> check_stage_operations(const llvm::Module& module, const KernelFact& kernel) {
-  if (kernel.stage == Stage::fragment || kernel.stage == Stage::visible) return {};
   for (const llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
     if (function.use_empty() || !name.starts_with("air.")) continue;
-    const llvm::StringRef operation = name.drop_front(4).split('.').first;
-    if (operation == "discard_fragment" || operation == "dfdx" || operation == "dfdy" || operation == "fwidth" ||
-        operation == "get_num_samples" || operation == "get_sample_position" ||
-        operation.starts_with("calculate_clamped_lod_") || operation.starts_with("calculate_unclamped_lod_"))
-      return fail(Errc::compile_failed, "{} function '{}' calls '{}', which only fragment functions may",
-                  stage_word(kernel.stage), kernel.name, operation.str());
+    const air::Stages stages = air::stages_of(std::string_view(name));
+    if ((stages & air::bit_of(kernel.stage)) == 0)
+      return fail(Errc::compile_failed, "{} function '{}' calls '{}', which only {} functions may",
+                  stage_word(kernel.stage), kernel.name, name.drop_front(4).split('.').first.str(),
+                  air::word_of(stages));
   }
   return {};
 }

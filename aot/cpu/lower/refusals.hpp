@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Why an operation is not on the CPU: the words that rows of ops/ops.def name, as users read them.
+#pragma once
+
+#include <string_view>
+
+namespace smelt::aot::cpu::refusal {
+
+inline constexpr std::string_view derivatives = "only fragment functions have derivatives";
+inline constexpr std::string_view discard = "only fragment functions discard";
+inline constexpr std::string_view handles = "textures and tables are not on the CPU";
+inline constexpr std::string_view helpers = "only fragment functions have helper threads";
+inline constexpr std::string_view imageblocks = "imageblocks are not on the CPU";
+inline constexpr std::string_view interpolation = "interpolants are not on the CPU";
+inline constexpr std::string_view meshes = "mesh functions are not on the CPU";
+inline constexpr std::string_view rays = "ray tracing is not on the CPU";
+inline constexpr std::string_view samples = "samples of a pixel are not on the CPU";
+inline constexpr std::string_view spaces = "only atomics in device and threadgroup memory are on the CPU";
+inline constexpr std::string_view tables = "function tables are not on the CPU";
+inline constexpr std::string_view textures = "this operation on textures is not on the CPU";
+inline constexpr std::string_view unknown = "no such operation is known here";
+
+}  // namespace smelt::aot::cpu::refusal
