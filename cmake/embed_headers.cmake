@@ -44,6 +44,7 @@ endif()
 
 set(SMELT_EMBED_HEADERS ${CMAKE_CURRENT_LIST_FILE})
 function(smelt_embed_headers target folder)
+  # Found, not listed: a header that is there is one that programs can include.
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_headers.cpp)
   add_custom_command(OUTPUT ${output} COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${output} -P ${SMELT_EMBED_HEADERS}

@@ -148,6 +148,7 @@ endfunction()
 
 # A module: static library smelt_NAME, alias smelt::NAME. Sources are src/**/*.cpp, public headers include/**.
 # Each module has its own include root, so an include across a forbidden edge does not compile.
+# Found, not listed: a module is its folder, and a list would say that again.
 function(smelt_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/src/*.hpp
        ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp ${CMAKE_CURRENT_SOURCE_DIR}/include/*.h)

@@ -27,48 +27,30 @@ std::optional<BindingSlot> first_missing(const ByClass<SlotMask>& wanted, const 
   return std::nullopt;
 }
 
+namespace {
+
+struct KindRow {
+  ArgumentKind kind;
+  BindingClass binding;
+};
+constexpr KindRow kKindRows[] = {
+#define SMELT_ARGUMENT_KIND(name, number, class) {ArgumentKind::name, BindingClass::class},
+#include "smelt/base/binding_classes.def"
+};
+
+}  // namespace
+
 std::optional<BindingClass> class_of(ArgumentKind kind) {
-  switch (kind) {
-    case ArgumentKind::buffer:
-    case ArgumentKind::indirect_buffer:
-    case ArgumentKind::stage_input:  // arrays are bound as buffers are
-    case ArgumentKind::stage_output:
-      return BindingClass::buffer;
-    case ArgumentKind::threadgroup:
-      return BindingClass::threadgroup;
-    case ArgumentKind::texture:
-      return BindingClass::texture;
-    case ArgumentKind::sampler:
-      return BindingClass::sampler;
-    case ArgumentKind::function_table:
-      return BindingClass::table;
-    case ArgumentKind::acceleration_structure:
-      return BindingClass::acceleration_structure;
-    case ArgumentKind::other:
-    case ArgumentKind::builtin:
-      return std::nullopt;
-  }
-  return std::nullopt;  // a number that a newer smelt wrote
+  for (const KindRow& row : kKindRows)
+    if (row.kind == kind) return row.binding;
+  return std::nullopt;  // nothing is bound, or a number that a newer smelt wrote
 }
 
 ArgumentKind argument_kind(BindingClass kind, bool is_argument_buffer) {
-  switch (kind) {
-    case BindingClass::buffer:
-      return is_argument_buffer ? ArgumentKind::indirect_buffer : ArgumentKind::buffer;
-    case BindingClass::threadgroup:
-      return ArgumentKind::threadgroup;
-    case BindingClass::texture:
-      return ArgumentKind::texture;
-    case BindingClass::sampler:
-      return ArgumentKind::sampler;
-    case BindingClass::table:
-      return ArgumentKind::function_table;
-    case BindingClass::acceleration_structure:
-      return ArgumentKind::acceleration_structure;
-    case BindingClass::tensor:
-      return ArgumentKind::other;  // packages have no byte for it yet
-  }
-  return ArgumentKind::other;
+  if (kind == BindingClass::buffer && is_argument_buffer) return ArgumentKind::indirect_buffer;
+  for (const KindRow& row : kKindRows)
+    if (row.binding == kind) return row.kind;
+  return ArgumentKind::other;  // packages have no number for it yet
 }
 
 }  // namespace smelt

@@ -16,17 +16,11 @@ constexpr std::string_view kPlatforms[] = {"none", "macOS", "iOS", "tvOS", "watc
 constexpr std::string_view kTargetWords[] = {"none", "macos", "ios", "tvos", "watchos", "visionos"};
 constexpr std::string_view kFunctionKinds[] = {"kernel",   "vertex",       "fragment", "unqualified", "visible",
                                                "external", "intersection", "mesh",     "object"};
-constexpr std::string_view kArgumentKinds[] = {"buffer",
-                                               "threadgroup",
-                                               "texture",
-                                               "sampler",
-                                               "indirect_buffer",
-                                               "function_table",
-                                               "acceleration_structure",
-                                               "other",
-                                               "builtin",
-                                               "stage_input",
-                                               "stage_output"};
+constexpr std::string_view kArgumentKinds[] = {
+#define SMELT_ARGUMENT_KIND(name, number, class) #name,
+#define SMELT_UNBOUND_KIND(name, number) #name,
+#include "smelt/base/binding_classes.def"
+};
 constexpr std::string_view kAccesses[] = {"none", "read", "write", "read_write", "sample"};
 constexpr std::string_view kMemberKinds[] = {"pointer", "constant", "other"};
 

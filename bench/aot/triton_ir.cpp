@@ -3,7 +3,7 @@
 //
 //   bench_triton_ir [--cpu] [ROUNDS=9] [FOLDER OR FILE.llir...]
 //
-// Inputs: the files named, else the 50 of tests/aot/ir/amdgcn and, if there, the 26 of ../shared/data/triton-3.6.0.
+// Inputs: the files named, else those of tests/aot/ir/amdgcn and, if there, of ../shared/data/triton-3.6.0.
 // Stages:
 //   read       text to a verified LLVM module           dialect   AMD's operations to kernel IR
 //   legalise   kernel IR to AIR for macos14             write     typed bitcode, and the container round it

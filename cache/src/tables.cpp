@@ -152,9 +152,6 @@ Result<void> PackTable::give_back(uint64_t id, uint64_t live) {
 Result<void> PackTable::seal(uint64_t id) {
   return database_.run("UPDATE pack SET state=1 WHERE id=?1", id);
 }
-Result<void> PackTable::set_empty(uint64_t id) {
-  return database_.run("UPDATE pack SET state=1,bytes=0,live=0 WHERE id=?1", id);
-}
 Result<void> PackTable::erase(uint64_t id) {
   return database_.run("DELETE FROM pack WHERE id=?1", id);
 }

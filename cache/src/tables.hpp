@@ -100,7 +100,6 @@ class PackTable {
   Result<void> grow(uint64_t id, uint64_t committed, uint64_t by);
   Result<void> give_back(uint64_t id, uint64_t live);
   Result<void> seal(uint64_t id);
-  Result<void> set_empty(uint64_t id);  ///< and sealed
   Result<void> erase(uint64_t id);
 
  private:

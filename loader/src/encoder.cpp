@@ -26,7 +26,9 @@ Result<void> Encoder::check_slot(uint32_t index) const {
 /// What was there before is no longer.
 void Encoder::bind_slot(uint32_t index) {
   tensors_ &= ~slot_mask(index);
-  bound_[BindingClass::table] &= ~slot_mask(index);
+  for (size_t i = 0; i < kBindingClasses; ++i)
+    if (const auto kind = static_cast<BindingClass>(i); form_of(kind) == BindingForm::record)
+      bound_[kind] &= ~slot_mask(index);
   bound_[BindingClass::buffer] |= slot_mask(index);
 }
 
@@ -72,6 +74,17 @@ void Encoder::bind_inlined(uint32_t index) {
   addresses_[index] = slot.inlined.data();
   lengths_[index] = slot.inlined.size();
   bind_slot(index);
+}
+
+Result<std::span<std::byte>> Encoder::make_record(BindingClass kind, uint32_t index, size_t bytes) {
+  SMELT_TRY_VOID(check_slot(index));
+  if (!takes_memory())
+    return fail(Errc::unsupported, "{} {}: device {} takes none from here", to_string(kind), index, device_->name());
+  std::vector<std::byte>& record = slots_[index].inlined;
+  record.resize(bytes);
+  bind_inlined(index);
+  bound_[kind] |= slot_mask(index);
+  return std::span(record);
 }
 
 Result<void> Encoder::set_memory(uint32_t index, std::span<std::byte> memory) {

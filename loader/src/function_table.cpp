@@ -34,16 +34,14 @@ Result<void> Encoder::set_function_table(uint32_t index, std::optional<std::span
   if (head[0] != count)
     return fail(Errc::invalid_argument, "set_function_table({}): {} entries are too many", index, count);
   static_assert(offsetof(smelt_cpu_function_table, functions) == sizeof head);
-  std::vector<std::byte>& record = slots_[index].inlined;
-  record.resize(sizeof head + count * sizeof(uint64_t));
+  SMELT_TRY(const std::span<std::byte> record,
+            make_record(BindingClass::table, index, sizeof head + count * sizeof(uint64_t)));
   std::memcpy(record.data(), head, sizeof head);
   for (size_t i = 0; i < count; ++i) {
     const std::string_view name = (*functions)[i];
     const uint64_t id = name.empty() ? 0 : smelt_cpu_function_id(name.data(), name.size());
     std::memcpy(record.data() + sizeof head + i * sizeof id, &id, sizeof id);
   }
-  bind_inlined(index);
-  bound_[BindingClass::table] |= slot_mask(index);
   return {};
 }
 

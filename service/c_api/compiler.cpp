@@ -95,16 +95,27 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
   for (const std::string& level : levels) {
     SMELT_TRY(request.levels.emplace_back(), aot::parse_cpu_level(level));
   }
-  SMELT_TRY(with.include_folders, list_of(from.include_folders, from.include_folder_count, "include_folders"));
-  SMELT_TRY(with.definitions, list_of(from.definitions, from.definition_count, "definitions"));
-  SMELT_TRY(with.kernels, list_of(from.kernels, from.kernel_count, "kernels"));
-  SMELT_TRY(with.functions, list_of(from.functions, from.function_count, "functions"));
+#define SMELT_FLAG(member, name, ...) with.member = from.name != 0;
+// 0 is none, but where a member has_NAME says.
+#define SMELT_NUMBER(member, type, name, ...)      \
+  if ([](const auto& of) {                         \
+        if constexpr (requires { of.has_##name; }) \
+          return of.has_##name != 0;               \
+        else                                       \
+          return of.name != 0;                     \
+      }(from))                                     \
+    with.member = from.name;
+#define SMELT_TEXTS(member, one, name, ...)                              \
+  {                                                                      \
+    SMELT_TRY(with.member, list_of(from.name, from.one##_count, #name)); \
+  }
+#define SMELT_INNER_TEXTS(member)
+#include "smelt/aot/options.def"
   with.metadata_json = text_of(from.metadata);
   request.name = text_of(from.name);
   request.version = text_of(from.version);
   if (from.language[0] != 0) with.language = Version{from.language[0], from.language[1], 0};
   if (from.fast_math != 0) with.math = aot::kFastMath;
-  with.debug_lines = from.debug_lines != 0;
   request.checked = Checks::from_bits(static_cast<uint32_t>(from.checked));
   if (from.cpu_effort != nullptr) {
     SMELT_TRY(request.effort, aot::parse_cpu_effort(from.cpu_effort));
@@ -113,12 +124,6 @@ Result<service::Request> request_of(const smelt_source* sources, size_t count, c
     request.effort = effort.value_or(request.effort);
   }
   request.cpu = from.no_cpu == 0;
-  if (from.has_threadgroup_memory != 0) with.threadgroup_memory = from.threadgroup_memory;
-  if (from.threads_per_threadgroup != 0) with.threads_per_threadgroup = from.threads_per_threadgroup;
-  with.pack_scalars = from.pack_scalars != 0;
-  with.buffers_do_not_overlap = from.no_overlap != 0;
-  with.relaxed_atomics = from.relaxed_atomics != 0;
-  with.cpu_only = from.cpu_only != 0;
   if (from.sandbox != nullptr) {
     SMELT_TRY(request.sandbox, service::parse_sandbox(from.sandbox));
   }

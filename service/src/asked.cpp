@@ -92,10 +92,8 @@ class Look {
   Result<void> at_slice(const schema::SliceView& slice, const CpuCode& asked, bool whole) const {
     if (slice.checked != asked.checked)
       return differs(asked.checked ? "CPU code without checks" : "checked CPU code that nobody asked for");
-    const auto arch = asked.level == aot::CpuLevel::aarch64 ? schema::CpuArch::aarch64 : schema::CpuArch::x86_64;
-    const uint32_t level = asked.level == aot::CpuLevel::x86_64_v3   ? 3
-                           : asked.level == aot::CpuLevel::x86_64_v4 ? 4
-                                                                     : 0;
+    const CpuArch arch = row_of(asked.level).arch;
+    const uint32_t level = row_of(asked.level).number;
     if (slice.arch != static_cast<uint32_t>(arch) || slice.level != level) return differs("CPU code of another level");
     if (!whole) return {};
     SMELT_TRY(const schema::CpuSlice code, schema::read_cpu_slice(slice.part.bytes));

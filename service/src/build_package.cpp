@@ -85,9 +85,8 @@ Result<schema::Slice> cpu_slice(const aot::CompiledTarget& from, const CpuCode& 
   schema::Slice slice;
   slice.target = fmt::format("cpu-{}{}", aot::to_string(level), checked.suffix());
   slice.kind = schema::SliceKind::cpu;
-  slice.arch =
-      static_cast<uint32_t>(level == aot::CpuLevel::aarch64 ? schema::CpuArch::aarch64 : schema::CpuArch::x86_64);
-  slice.level = level == aot::CpuLevel::x86_64_v3 ? 3 : level == aot::CpuLevel::x86_64_v4 ? 4 : 0;
+  slice.arch = static_cast<uint32_t>(row_of(level).arch);
+  slice.level = row_of(level).number;
   slice.checked = checked;
   slice.air = from.target.air;
   for (const aot::CompiledFunction& made : from.functions) {

@@ -26,9 +26,6 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void log_debug(std::string_view text) {
-  logger().debug("{}", printable(text));
-}
 void log_info(std::string_view text) {
   logger().info("{}", printable(text));
 }

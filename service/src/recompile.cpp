@@ -13,8 +13,7 @@
 namespace smelt::service {
 
 aot::CpuLevel level_of(const schema::Slice& slice) {
-  if (slice.arch == 2) return aot::CpuLevel::aarch64;
-  return slice.level == 4 ? aot::CpuLevel::x86_64_v4 : aot::CpuLevel::x86_64_v3;
+  return cpu_level_numbered(slice.arch, slice.level).value_or(aot::CpuLevel::x86_64_v3);
 }
 
 namespace {

@@ -18,7 +18,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-SOURCES = {".cpp", ".hpp", ".h", ".c", ".mm", ".py", ".pyi", ".metal", ".cmake", ".txt", ".sql", ".md", ".sh", ".toml", ".yml"}
+SOURCES = {".cpp", ".hpp", ".h", ".c", ".mm", ".py", ".pyi", ".metal", ".cmake", ".txt", ".sql", ".md", ".sh", ".toml", ".yml", ".def"}
 
 
 def own_files() -> list[pathlib.Path]:
@@ -110,6 +110,20 @@ class Links(unittest.TestCase):
                         known = [re.match(r"\d+(?:\.\d+)*", heading) for heading in headings(page)]
                         self.assertIn(number[1], [one[0] for one in known if one], "the page has no such section")
         self.assertGreater(count, 30)
+
+    def test_pages_that_sources_cite_by_their_name_alone_are_there(self) -> None:
+        pages = {path.name for path in own_files() if path.suffix == ".md"} | {"table.md"}  # of a nightly run
+        cited = re.compile(r"(?<![\w/.{}*-])[a-z][a-z0-9-]*\.md\b")
+        count = 0
+        for path in own_files():
+            if path.suffix not in (SOURCES | {".def"}) - {".md"} and path.parent != ROOT / "scripts":
+                continue
+            text = path.read_text(errors="replace")
+            for name in set(cited.findall(text)):
+                count += 1
+                with self.subTest(source=str(path.relative_to(ROOT)), cites=name):
+                    self.assertIn(name, pages, "there is no such page")
+        self.assertGreater(count, 3)
 
 
 class Names(unittest.TestCase):

@@ -33,14 +33,8 @@ struct ClassKind {
   BindingClass binding;
 };
 constexpr ClassKind kClassKinds[] = {
-    {"air.buffer", BindingClass::buffer},
-    {"air.indirect_buffer", BindingClass::buffer},
-    {"air.texture", BindingClass::texture},
-    {"air.indirect_texture", BindingClass::texture},
-    {"air.sampler", BindingClass::sampler},
-    {"air.visible_function_table", BindingClass::table},
-    {"air.intersection_function_table", BindingClass::table},
-    {"air.tensor", BindingClass::tensor},
+#define SMELT_AIR_WORD(word, class) {word, BindingClass::class},
+#include "smelt/base/binding_classes.def"
 };
 
 /// What else a stage may be given; every other word is a hardware value's.

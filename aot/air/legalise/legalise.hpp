@@ -30,16 +30,10 @@ struct LegaliseOptions {
   std::optional<uint32_t> threads_per_threadgroup;
   /// Metal language version to stamp; the target's when empty. A lower one than the target's is legal.
   std::optional<Version> language;
-  /// All scalar arguments in one constant buffer: one slot in place of one each. Changes how the kernel is launched.
-  bool pack_scalars = false;
-  /// The caller promises that no two buffers of a launch overlap ("air-buffer-no-alias").
-  bool buffers_do_not_overlap = false;
-  /// Atomics with acquire or release order become relaxed where the target has no more, instead of an error.
-  bool relaxed_atomics = false;
-  /// Double precision, all atomics of 64 bits and more threadgroup memory, which no Apple GPU has: a module that uses
-  /// them is marked and for the CPU alone (kernel_ir/cpu_only.hpp).
-  bool cpu_only = false;
-  bool keep_debug = false;
+  // Flags of a compile: what each means is there. A module that uses what `cpu_only` allows is marked
+  // (kernel_ir/cpu_only.hpp).
+#define SMELT_FLAG(member, ...) bool member = false;
+#include "smelt/aot/options.def"
   /// Functions that are not defined may be called: another object has them.
   bool allow_undefined = false;
   /// Run LLVM's verifier after every pass; a failure names the pass. Tests and debug builds.

@@ -95,12 +95,12 @@ Result<void> module_metadata(PassContext& context) {
     if (same) return {};
     module.setTargetTriple(context.target.triple);
     set_versions(module, context.target, language);
-    set_flags(module, context.target, context.options.keep_debug);
+    set_flags(module, context.target, context.options.debug_lines);
     return {};
   }
   module.setSourceFileName(module.getName());
   write_module_metadata(module, context.target,
-                        {language, context.options.math.mode == MathMode::fast, context.options.keep_debug});
+                        {language, context.options.math.mode == MathMode::fast, context.options.debug_lines});
   return {};
 }
 

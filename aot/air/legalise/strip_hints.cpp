@@ -106,7 +106,7 @@ void drop_hint_calls(llvm::Module& module) {
 
 Result<void> strip_hints(PassContext& context) {
   llvm::Module& module = context.module;
-  if (!context.options.keep_debug) llvm::StripDebugInfo(module);
+  if (!context.options.debug_lines) llvm::StripDebugInfo(module);
   module.setModuleInlineAsm("");
   for (llvm::Function& function : module) {
     plain_linkage(function);

@@ -30,7 +30,6 @@ inline constexpr llvm::StringLiteral kNeutralSampler = "smelt.air.sampler";
 /// !{!"air.sampler_state", global}, one for each constant sampler.
 inline constexpr llvm::StringLiteral kSamplerList = "air.sampler_states";
 
-inline constexpr Version kFirstResidency{2, 2};    ///< texels come with a residency byte
 inline constexpr Version kFirstReadSampler{2, 8};  ///< reads take a sampler and an offset
 inline constexpr Version kFirstWideSampler{2, 7};  ///< constant samplers are [2 x i64]
 

@@ -66,7 +66,7 @@ Result<std::vector<CompiledFunction>> build_functions(const Unit& unit, const Ta
     SMELT_TRY(function.info, air::reflect(*one.module, one.function));
     SMELT_TRY(function.bitcode,
               bitcode::write_bitcode(*one.module,
-                                     {.air = function.info.air, .wrap = false, .keep_debug = options.keep_debug}));
+                                     {.air = function.info.air, .wrap = false, .keep_debug = options.debug_lines}));
     functions.push_back(std::move(function));
     std::move(one.warnings.begin(), one.warnings.end(), std::back_inserter(warnings));
   }
@@ -118,11 +118,8 @@ air::LegaliseOptions legalise_options(const PlanState& plan) {
   result.threadgroup_memory = plan.launch.threadgroup_memory;
   result.threads_per_threadgroup = plan.launch.threads_per_threadgroup;
   result.language = options.language;
-  result.pack_scalars = options.pack_scalars;
-  result.buffers_do_not_overlap = options.buffers_do_not_overlap;
-  result.relaxed_atomics = options.relaxed_atomics;
-  result.cpu_only = options.cpu_only;
-  result.keep_debug = options.debug_lines;
+#define SMELT_FLAG(member, ...) result.member = options.member;
+#include "smelt/aot/options.def"
   result.allow_undefined = options.object;
   return result;
 }

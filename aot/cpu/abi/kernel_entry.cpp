@@ -13,9 +13,11 @@
 namespace smelt::aot::cpu {
 namespace {
 
-/// What stands for a tensor (smelt_cpu_tensor) or a table (smelt_cpu_function_table) is bound as a buffer.
+/// What stands for a tensor (smelt_cpu_tensor) or a table (smelt_cpu_function_table) is bound as a buffer. Tensors are
+/// run here, though the table of classes refuses them elsewhere.
 bool is_record(const air::EntryArgument& argument, BindingClass kind) {
-  return kind == BindingClass::tensor || (kind == BindingClass::table && argument.kind == "air.visible_function_table");
+  if (form_of(kind) != BindingForm::record || argument.kind == "air.intersection_function_table") return false;
+  return is_run(kind) || kind == BindingClass::tensor;
 }
 
 /// What the CPU's code is handed: one address in the dispatch block.

@@ -21,17 +21,9 @@
 namespace smelt::aot::cpu {
 namespace {
 
-struct LevelRow {
-  CpuLevel level;
-  const char* triple;
-  const char* processor;
-  const char* features;
-};
-constexpr LevelRow kLevels[] = {
-    {CpuLevel::x86_64_v3, "x86_64-unknown-linux-gnu", "x86-64-v3", ""},
-    {CpuLevel::x86_64_v4, "x86_64-unknown-linux-gnu", "x86-64-v4", ""},
-    {CpuLevel::aarch64, "aarch64-unknown-linux-gnu", "generic", "+v8.2a,+neon,+fp-armv8,+fullfp16"},
-};
+const char* triple_of(CpuArch arch) {
+  return arch == CpuArch::aarch64 ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
+}
 
 }  // namespace
 
@@ -47,28 +39,29 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(CpuLevel level)
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
   });
-  const LevelRow& row = kLevels[static_cast<size_t>(level)];
+  const CpuLevelRow& row = row_of(level);
+  const char* const triple = triple_of(row.arch);
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(row.triple, error);
-  if (target == nullptr) return fail(Errc::toolchain_missing, "LLVM has no target {}: {}", row.triple, error);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr) return fail(Errc::toolchain_missing, "LLVM has no target {}: {}", triple, error);
 
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;  // contraction follows each operation's own flags
   options.EmitAddrsig = false;
   options.EmitStackSizeSection = true;  // for check_stack
   // A line of the cache: otherwise what stands before a loop decides on up to a fifth of its time.
-  if (level != CpuLevel::aarch64) options.LoopAlignment = 64;
+  if (row.arch == CpuArch::x86_64) options.LoopAlignment = 64;
   options.TrapUnreachable =
       true;  // no code runs on into what is behind it; allow_list/machine_code.hpp lets no trap pass
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(row.triple, row.processor, row.features, options, llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(triple, row.processor, row.features, options,
+                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                           llvm::CodeGenOptLevel::Aggressive));
   if (!machine) return fail(Errc::toolchain_missing, "LLVM cannot make code for {}", to_string(level));
   return machine;
 }
 
 void keep_whole_registers(llvm::Module& module, CpuLevel level) {
-  if (level != CpuLevel::x86_64_v4) return;
+  if (!row_of(level).is_wide) return;
   for (llvm::Function& function : module) {
     if (function.getCallingConv() != llvm::CallingConv::PreserveAll) continue;
     function.setCallingConv(llvm::CallingConv::PreserveMost);
@@ -80,7 +73,7 @@ void keep_whole_registers(llvm::Module& module, CpuLevel level) {
 void set_function_attributes(llvm::Function& function, const llvm::TargetMachine& target, CpuLevel level) {
   function.addFnAttr("target-cpu", target.getTargetCPU());
   if (!target.getTargetFeatureString().empty()) function.addFnAttr("target-features", target.getTargetFeatureString());
-  if (level == CpuLevel::x86_64_v4) function.addFnAttr("prefer-vector-width", "512");
+  if (row_of(level).is_wide) function.addFnAttr("prefer-vector-width", "512");
   function.addFnAttr("no-trapping-math", "true");
   function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   function.addFnAttr("reciprocal-estimates", "none");  // a real division is as fast and within Metal's bounds

@@ -30,8 +30,8 @@ std::vector<Result<cpu::CompiledKernel>> compile_all(std::span<const AirModuleVi
 
 Result<CpuCompiled> compile_cpu(std::span<const AirModuleView> modules, const CpuOptions& options) {
   schema::CpuSlice slice;
-  slice.arch = options.level == CpuLevel::aarch64 ? schema::CpuArch::aarch64 : schema::CpuArch::x86_64;
-  slice.level = options.level == CpuLevel::aarch64 ? 0 : options.level == CpuLevel::x86_64_v4 ? 4 : 3;
+  slice.arch = row_of(options.level).arch;
+  slice.level = row_of(options.level).number;
   CpuCompiled result;
   std::vector<Bytes> code;
   auto kernels = compile_all(modules, options);

@@ -256,7 +256,7 @@ class KernelCompiler {
   Result<LaunchedKernel> emit_gangs(const LaunchContext& context, const WorkItem& item) {
     LaneOptions lanes;
     lanes.target = target_.get();
-    lanes.native_gather = options_.level == CpuLevel::x86_64_v4;
+    lanes.native_gather = row_of(options_.level).is_wide;
     lanes.verify = options_.verify_ir;
     lanes.one_layout = options_.effort == CpuEffort::fast;
     if (lanes.one_layout) lanes.one_function_from = 0;

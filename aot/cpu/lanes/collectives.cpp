@@ -26,6 +26,14 @@ std::optional<llvm::SmallVector<int, 32>> constant_lanes(llvm::Value* sources) {
   return lanes;
 }
 
+llvm::Value* first_lane(GangContext& gang) {
+  llvm::IRBuilder<>& builder = gang.builder;
+  if (!gang.mask()) return builder.getInt32(0);
+  llvm::Value* on = gang.bits(gang.mask());
+  return builder.CreateZExtOrTrunc(builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, on, builder.getTrue()),
+                                   builder.getInt32Ty());
+}
+
 // Halves, quarters, ...: what the code generator would make of llvm.vector.reduce, for any operation.
 llvm::Value* reduce(GangContext& gang, const Collective& collective, llvm::Value* widened) {
   llvm::IRBuilder<>& builder = gang.builder;
@@ -172,7 +180,7 @@ void Collectives::emit_collective(llvm::CallInst& call, const Collective& collec
 llvm::Value* Collectives::of_first_lane(llvm::Value* value) {
   if (llvm::isa<llvm::Constant>(value) || gang_.shape(value).is_uniform()) return gang_.scalar(value);
   const Parts all = gang_.parts(value);
-  llvm::Value* lane = gang_.first_lane();
+  llvm::Value* lane = first_lane(gang_);
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
   if (!vector) return builder_.CreateExtractElement(all.front(), lane);
   llvm::Value* result = llvm::PoisonValue::get(vector);
@@ -195,7 +203,7 @@ Parts Collectives::move_lanes(llvm::CallInst& call, const Collective& collective
   const bool quads = collective.group_width == kQuadWidth;
   if (gang_.shape(&call).is_uniform()) {
     llvm::Value* lane = collective.kind == CollectiveKind::broadcast_first
-                            ? gang_.first_lane()
+                            ? first_lane(gang_)
                             : builder_.CreateZExtOrTrunc(gang_.scalar(call.getArgOperand(1)), builder_.getInt32Ty());
     lane = builder_.CreateAnd(lane, builder_.getInt32(kSimdWidth - 1));
     for (llvm::Value* one : data) result.push_back(builder_.CreateExtractElement(one, lane));
@@ -257,7 +265,7 @@ void Collectives::emit_vote(llvm::CallInst& call, const Collective& collective) 
   if (collective.kind == CollectiveKind::is_first) {
     llvm::Value* lane = gang_.step_vector(builder_.getInt32Ty(), 1);
     if (!quads) {
-      gang_.set_parts(&call, {builder_.CreateICmpEQ(lane, gang_.splat(gang_.first_lane()))});
+      gang_.set_parts(&call, {builder_.CreateICmpEQ(lane, gang_.splat(first_lane(gang_)))});
       return;
     }
     // On, and no lane below it in the quad is.

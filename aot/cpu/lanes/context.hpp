@@ -65,7 +65,6 @@ class GangContext {
   llvm::Value* bits(llvm::Value* mask);
   llvm::Value* any(llvm::Value* mask);
   llvm::Value* every(llvm::Value* mask);
-  llvm::Value* first_lane();
   llvm::Value* blend(llvm::Value* mask, llvm::Value* on, llvm::Value* off);
   llvm::Value* blend_matrix(llvm::Value* mask, llvm::Value* on, llvm::Value* off);
   /// Two ways to the same value (none for stores); the first is likely.
@@ -91,7 +90,7 @@ class GangContext {
 
   llvm::Value* splat(llvm::Value* scalar);
   llvm::Value* step_vector(llvm::Type* type, int64_t step);
-  llvm::Value* shuffle(llvm::Value* vector, llvm::function_ref<int(unsigned)> source);
+  llvm::Value* shuffle(llvm::Value* vector, llvm::function_ref<int(unsigned)> lane_of);
   llvm::Value* interleave(const Parts& parts, unsigned stride);
   Parts deinterleave(llvm::Value* wide, unsigned stride, unsigned count);
 

@@ -42,13 +42,6 @@ llvm::Value* GangContext::blend_matrix(llvm::Value* mask, llvm::Value* on, llvm:
   return builder.CreateSelect(builder.CreateShuffleVector(mask, owner), on, off, "blend");
 }
 
-llvm::Value* GangContext::first_lane() {
-  if (!mask()) return builder.getInt32(0);
-  llvm::Value* on = bits(mask());
-  return builder.CreateZExtOrTrunc(builder.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, on, builder.getTrue()),
-                                   builder.getInt32Ty());
-}
-
 Parts GangContext::choose(llvm::Value* condition, llvm::function_ref<Parts()> first,
                           llvm::function_ref<Parts()> second) {
   llvm::LLVMContext& context = builder.getContext();

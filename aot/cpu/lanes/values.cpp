@@ -104,9 +104,9 @@ llvm::Value* GangContext::matrix(llvm::Value* value) {
   return llvm::ConstantVector::get(elements);
 }
 
-llvm::Value* GangContext::shuffle(llvm::Value* vector, llvm::function_ref<int(unsigned)> source) {
+llvm::Value* GangContext::shuffle(llvm::Value* vector, llvm::function_ref<int(unsigned)> lane_of) {
   llvm::SmallVector<int, 32> sources;
-  for (unsigned lane = 0; lane < options.lanes; ++lane) sources.push_back(source(lane));
+  for (unsigned lane = 0; lane < options.lanes; ++lane) sources.push_back(lane_of(lane));
   return builder.CreateShuffleVector(vector, sources);
 }
 

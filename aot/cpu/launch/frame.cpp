@@ -197,12 +197,12 @@ void make_entry(const LaunchContext& context, const WorkItem& item, const Frame&
     const WorkParameter& parameter = item.parameters[i];
     llvm::Type* bound_type = item.function->getArg(static_cast<unsigned>(i))->getType();
     if (parameter.kind != WorkParameter::Kind::bound) continue;
-    switch (parameter.binding) {
-      case BindingClass::buffer:
-      case BindingClass::tensor:
+    switch (form_of(parameter.binding)) {
+      case BindingForm::memory:
+      case BindingForm::record:
         operands.push_back(load_constant(builder, bound_type, buffers, parameter.index * sizeof(void*)));
         break;
-      case BindingClass::threadgroup: {
+      case BindingForm::threadgroup: {
         if (threadgroup_offsets == nullptr)
           threadgroup_offsets = SMELT_DISPATCH_FIELD(builder, pointer, dispatch, threadgroup_offsets);
         llvm::Value* offset =
@@ -212,8 +212,7 @@ void make_entry(const LaunchContext& context, const WorkItem& item, const Frame&
         operands.push_back(builder.CreateAddrSpaceCast(address, bound_type));
         break;
       }
-      case BindingClass::texture:
-      case BindingClass::sampler: {
+      case BindingForm::handle: {
         llvm::Value* const handles = parameter.binding == BindingClass::texture
                                          ? SMELT_DISPATCH_FIELD(builder, pointer, dispatch, textures)
                                          : SMELT_DISPATCH_FIELD(builder, pointer, dispatch, samplers);
@@ -223,9 +222,6 @@ void make_entry(const LaunchContext& context, const WorkItem& item, const Frame&
                                : load_constant(builder, bound_type, handles, offset));
         break;
       }
-      case BindingClass::table:
-      case BindingClass::acceleration_structure:
-        llvm_unreachable("read_kernel_entry refuses the class");
     }
   }
   std::array<llvm::Value*, 3> low{};

@@ -22,7 +22,6 @@ class Uniformity {
   bool is_divergent(const llvm::BasicBlock* block) const;  ///< its branch may go different ways
   /// Threads may differ in whether they come here: a divergent branch is undecided (not yet joined) at this block.
   bool is_under_divergence(const llvm::BasicBlock* block) const { return under_divergence_.contains(block); }
-  void mark_varying(const llvm::Value* value) { varying_.insert(value); }
 
  private:
   void mark_sources(const WorkItem& item);

@@ -393,7 +393,7 @@ Result<PreparedKernel> make_work_item(llvm::Module& module, const KernelEntry& i
                 info.function->getName().str());
   LowerOptions lower;
   lower.check_tensors = bool(options.checked);
-  lower.wide_vectors = options.level == CpuLevel::x86_64_v4;
+  lower.wide_vectors = row_of(options.level).is_wide;
   lower.expand_memory = !bool(options.checked);  // one check for the whole of it
   lower.name_texels = bool(options.checked);
   lower.small_floats = info.fast_math ? SmallFloatRounding::per_expression : SmallFloatRounding::per_operation;

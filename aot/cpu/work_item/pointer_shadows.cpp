@@ -189,22 +189,18 @@ Shadow PointerShadows::of_argument(llvm::Argument& argument) {
   };
   if (parameter.kind == WorkParameter::Kind::threadgroup_memory) return of_threadgroup(0);
   if (parameter.kind != WorkParameter::Kind::bound) return fixed(0, SMELT_CPU_FAULT_STRAY);
-  switch (parameter.binding) {
-    case BindingClass::buffer:
+  switch (form_of(parameter.binding)) {
+    case BindingForm::memory:
       return {builder.getInt64(0), length(offsetof(smelt_cpu_dispatch, buffer_bytes), i64_),
               builder.getInt32(parameter.index)};
-    case BindingClass::threadgroup:
+    case BindingForm::threadgroup:
       return {builder.getInt64(0), length(offsetof(smelt_cpu_dispatch, threadgroup_bytes), i32_),
               builder.getInt32(SMELT_CPU_FAULT_THREADGROUP_ARGUMENT + parameter.index)};
-    case BindingClass::texture:  // no address that code makes is based on these: the runtime looks at what they are
-    case BindingClass::sampler:
+    case BindingForm::handle:  // no address that code makes is based on these: the runtime looks at what they are
       // Several are an array of addresses, which code reads.
       return parameter.count != 0 ? fixed(parameter.count * sizeof(void*), SMELT_CPU_FAULT_PRIVATE) : of_ours();
-    case BindingClass::tensor:
+    case BindingForm::record:
       return of_ours();
-    case BindingClass::table:
-    case BindingClass::acceleration_structure:
-      break;
   }
   return fixed(0, SMELT_CPU_FAULT_STRAY);
 }

@@ -7,20 +7,17 @@
 namespace smelt::aot {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLevelNames = {"x86-64-v3", "x86-64-v4", "aarch64"};
 constexpr std::array<std::string_view, 3> kEffortNames = {"fast", "balanced", "best"};
 
 }  // namespace
 
 Result<CpuLevel> parse_cpu_level(std::string_view name) {
-  for (size_t i = 0; i < kLevelNames.size(); ++i)
-    if (name == kLevelNames[i]) return static_cast<CpuLevel>(i);
-  return fail(Errc::invalid_argument, "processor level '{}' is not known; known are x86-64-v3, x86-64-v4, aarch64",
-              name);
+  if (const auto level = cpu_level_named(name)) return *level;
+  return fail(Errc::invalid_argument, "processor level '{}' is not known; known are {}", name, cpu_level_names());
 }
 
 std::string_view to_string(CpuLevel level) {
-  return kLevelNames[static_cast<size_t>(level)];
+  return row_of(level).name;
 }
 
 Result<CpuEffort> parse_cpu_effort(std::string_view word) {
@@ -34,14 +31,9 @@ std::string_view to_string(CpuEffort effort) {
 }
 
 Result<CpuLevel> host_cpu_level() {
-#if defined(__aarch64__)
-  return CpuLevel::aarch64;
-#elif defined(__x86_64__)
-  // Processor and system: the compiler's runtime asks both.
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("x86-64-v3"))
-    return fail(Errc::unsupported, "this processor does not have all of x86-64-v3, the least that CPU code needs");
-  return __builtin_cpu_supports("x86-64-v4") ? CpuLevel::x86_64_v4 : CpuLevel::x86_64_v3;
+  if (const auto level = host_level()) return *level;
+#if defined(__x86_64__)
+  return fail(Errc::unsupported, "this processor does not have all of x86-64-v3, the least that CPU code needs");
 #else
   return fail(Errc::unsupported, "CPU slices exist for x86-64 and aarch64; this machine is neither");
 #endif

@@ -38,24 +38,11 @@ namespace {
 constexpr uint64_t kLeastThreadgroup = 16;
 
 Result<void> bind_one(const Bound& bound, loader::Encoder& encoder) {
-  switch (bound.kind) {
-    case BindingClass::threadgroup:
-      return encoder.set_threadgroup_memory(bound.index, bound.bytes);
-    case BindingClass::buffer:
-      if (bound.data == nullptr) return encoder.set_buffer(bound.index, nullptr);
-      return encoder.set_memory(bound.index, {bound.data, bound.bytes});
-    case BindingClass::texture:
-      return encoder.set_texture(bound.index, bound.texture->texture);
-    case BindingClass::sampler:
-      return encoder.set_sampler(bound.index, bound.sampler->sampler);
-    case BindingClass::table:
-      if (bound.table == nullptr) return encoder.set_function_table(bound.index, std::nullopt);
-      return bound.table->bind(encoder, bound.index);
-    case BindingClass::acceleration_structure:
-    case BindingClass::tensor:
-      break;
-  }
-  return fail(Errc::unsupported, "{} {}: the loader binds none", to_string(bound.kind), bound.index);
+  if (bound.object != nullptr) return bound.object->bind(encoder, bound.index);
+  if (bound.kind == BindingClass::table) return encoder.set_function_table(bound.index, std::nullopt);
+  if (bound.kind == BindingClass::threadgroup) return encoder.set_threadgroup_memory(bound.index, bound.bytes);
+  if (bound.data == nullptr) return encoder.set_buffer(bound.index, nullptr);
+  return encoder.set_memory(bound.index, {bound.data, bound.bytes});
 }
 
 Result<void> bind(const CommandList& list, const DispatchCommand& dispatch, loader::Encoder& encoder) {

@@ -15,7 +15,6 @@ namespace smelt::metal {
 
 class EventObject;
 class FenceObject;
-class FunctionTableObject;
 
 /// One argument of a dispatch.
 struct Bound {
@@ -23,9 +22,7 @@ struct Bound {
   BindingClass kind = BindingClass::buffer;
   std::byte* data = nullptr;  ///< of a buffer; null: a null pointer
   uint64_t bytes = 0;
-  const TextureObject* texture = nullptr;  ///< kept by the command buffer, as the sampler is
-  const SamplerObject* sampler = nullptr;
-  const FunctionTableObject* table = nullptr;  ///< null: the null table
+  const Bindable* object = nullptr;  ///< kept by the command buffer; null: memory, or the null table
 };
 
 struct DispatchCommand {

@@ -97,9 +97,7 @@ void ComputeEncoderObject::bind_tables(CommandList& list) {
   for (SlotMask mask = pipeline->used[BindingClass::table]; mask != 0; mask &= mask - 1) {
     const uint32_t index = lowest_slot(mask);
     if (index >= kSlots || !slots[index].is_table) continue;
-    Bound bound{index, BindingClass::table};
-    bound.table = slots[index].table;
-    list.bounds.push_back(bound);
+    list.bounds.push_back({.index = index, .kind = BindingClass::table, .object = slots[index].table});
   }
 }
 
@@ -107,16 +105,12 @@ void ComputeEncoderObject::bind_textures(CommandList& list) {
   for (SlotMask mask = pipeline->used[BindingClass::texture]; mask != 0; mask &= mask - 1) {
     const uint32_t index = lowest_slot(mask);
     if (textures[index] == nullptr) continue;
-    Bound bound{index, BindingClass::texture};
-    bound.texture = textures[index];
-    list.bounds.push_back(bound);
+    list.bounds.push_back({.index = index, .kind = BindingClass::texture, .object = textures[index]});
   }
   for (SlotMask mask = pipeline->used[BindingClass::sampler]; mask != 0; mask &= mask - 1) {
     const uint32_t index = lowest_slot(mask);
     if (samplers[index] == nullptr) continue;
-    Bound bound{index, BindingClass::sampler};
-    bound.sampler = samplers[index];
-    list.bounds.push_back(bound);
+    list.bounds.push_back({.index = index, .kind = BindingClass::sampler, .object = samplers[index]});
   }
 }
 

@@ -9,6 +9,8 @@
 
 namespace smelt::metal {
 
+class FunctionTableObject;
+
 /// What compute and blit encoders have in common.
 struct EncoderState {
   NS::SharedPtr<CommandBufferObject> buffer;

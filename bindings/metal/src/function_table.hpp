@@ -21,7 +21,7 @@ class FunctionHandleObject final : public MTL::FunctionHandle {
   NS::SharedPtr<PipelineObject> pipeline;
 };
 
-class FunctionTableObject final : public MTL::VisibleFunctionTable, public ResourceFacts {
+class FunctionTableObject final : public MTL::VisibleFunctionTable, public ResourceFacts, public Bindable {
  public:
   FunctionTableObject(PipelineObject& of, uint64_t count);
   std::string_view class_name() const override { return "MTLVisibleFunctionTable"; }
@@ -31,7 +31,7 @@ class FunctionTableObject final : public MTL::VisibleFunctionTable, public Resou
   /// `call` for what misuse says.
   void set(const char* call, const MTL::FunctionHandle* handle, uint64_t index);
   /// What the entries are now.
-  Result<void> bind(loader::Encoder& encoder, uint32_t index) const;
+  Result<void> bind(loader::Encoder& encoder, uint32_t index) const override;
 
   const NS::SharedPtr<PipelineObject> pipeline;
 

@@ -73,17 +73,14 @@ ArgumentFacts facts_from(const loader::ArgInfo& info, BindingClass kind) {
 
 /// The public class differs from class to class. Null: Metal's interface shows none of this one here.
 NS::Object* binding_of(const ArgumentFacts& facts) {
-  switch (facts.kind) {
-    case BindingClass::buffer:
+  switch (form_of(facts.kind)) {
+    case BindingForm::memory:
       return made<BufferObjectOf>(facts);
-    case BindingClass::threadgroup:
+    case BindingForm::threadgroup:
       return made<ThreadgroupObjectOf>(facts);
-    case BindingClass::table:
+    case BindingForm::record:
       return made<OtherObjectOf>(facts);
-    case BindingClass::texture:
-    case BindingClass::sampler:
-    case BindingClass::acceleration_structure:
-    case BindingClass::tensor:
+    case BindingForm::handle:
       break;
   }
   return nullptr;
@@ -97,23 +94,13 @@ MTL::BindingAccess access_of(const ArgumentFacts& facts) {
 /// MTLBindingType and MTLArgumentType have the same numbers.
 static_assert(MTL::BindingTypeSampler == static_cast<int>(MTL::ArgumentTypeSampler));
 static_assert(MTL::BindingTypeVisibleFunctionTable == static_cast<int>(MTL::ArgumentTypeVisibleFunctionTable));
+constexpr MTL::BindingType kBindingTypes[] = {
+#define SMELT_BINDING_CLASS(name, slots, support, noun, form, metal) MTL::BindingType##metal,
+#include "smelt/base/binding_classes.def"
+};
 template <class Type>
 Type type_of(const ArgumentFacts& facts) {
-  switch (facts.kind) {
-    case BindingClass::threadgroup:
-      return static_cast<Type>(MTL::BindingTypeThreadgroupMemory);
-    case BindingClass::texture:
-      return static_cast<Type>(MTL::BindingTypeTexture);
-    case BindingClass::sampler:
-      return static_cast<Type>(MTL::BindingTypeSampler);
-    case BindingClass::table:
-      return static_cast<Type>(MTL::BindingTypeVisibleFunctionTable);
-    case BindingClass::buffer:
-    case BindingClass::acceleration_structure:  // binding_of() shows none of these
-    case BindingClass::tensor:
-      break;
-  }
-  return static_cast<Type>(MTL::BindingTypeBuffer);
+  return static_cast<Type>(kBindingTypes[static_cast<size_t>(facts.kind)]);
 }
 
 }  // namespace

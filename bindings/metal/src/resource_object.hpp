@@ -2,6 +2,7 @@
 // Buffers and heaps as they are kept.
 #pragma once
 
+#include "smelt/loader/encoder.hpp"
 #include "smelt/loader/texture.hpp"
 
 #include "Metal/resource.hpp"
@@ -39,6 +40,15 @@ struct ResourceFacts : Tracked {
   Label label;
 };
 
+/// What a dispatch binds as an object of its own.
+class Bindable {
+ public:
+  virtual Result<void> bind(loader::Encoder& encoder, uint32_t index) const = 0;
+
+ protected:
+  ~Bindable() = default;
+};
+
 class BufferObject final : public MTL::Buffer, public ResourceFacts {
  public:
   ~BufferObject() override;
@@ -51,10 +61,13 @@ class BufferObject final : public MTL::Buffer, public ResourceFacts {
   MTL::BufferDeallocator deallocator;
 };
 
-class TextureObject final : public MTL::Texture, public ResourceFacts {
+class TextureObject final : public MTL::Texture, public ResourceFacts, public Bindable {
  public:
   ~TextureObject() override;
   std::string_view class_name() const override { return "MTLTexture"; }
+  Result<void> bind(loader::Encoder& encoder, uint32_t index) const override {
+    return encoder.set_texture(index, texture);
+  }
   using ResourceFacts::device;  // not the function of the same name
   using ResourceFacts::label;
 
@@ -66,9 +79,12 @@ class TextureObject final : public MTL::Texture, public ResourceFacts {
   uint64_t buffer_offset = 0, buffer_row_bytes = 0;
 };
 
-class SamplerObject final : public MTL::SamplerState {
+class SamplerObject final : public MTL::SamplerState, public Bindable {
  public:
   std::string_view class_name() const override { return "MTLSamplerState"; }
+  Result<void> bind(loader::Encoder& encoder, uint32_t index) const override {
+    return encoder.set_sampler(index, sampler);
+  }
   DeviceObject* device = nullptr;
   loader::SamplerRef sampler;
   Label label;

@@ -95,10 +95,11 @@ RequestFrom request_from(const std::vector<std::pair<std::string, py::object>>& 
   for (const std::string& target :
        optional_from<std::vector<std::string>>(options, "targets").value_or(std::vector<std::string>()))
     with.targets.push_back(unwrap(aot::parse_target(target)));
-#define SMELT_FLAG(member, name, ...) with.member = flag(options, name);
-#define SMELT_NUMBER(member, type, name, ...) with.member = optional_from<type>(options, name);
-#define SMELT_TEXTS(member, name, ...) \
-  with.member = optional_from<std::vector<std::string>>(options, name).value_or(std::vector<std::string>());
+#define SMELT_FLAG(member, name, ...) with.member = flag(options, #name);
+#define SMELT_NUMBER(member, type, name, ...) with.member = optional_from<type>(options, #name);
+#define SMELT_TEXTS(member, one, name, ...) \
+  with.member = optional_from<std::vector<std::string>>(options, #name).value_or(std::vector<std::string>());
+#define SMELT_INNER_TEXTS(member)
 #include "smelt/aot/options.def"
   with.metadata_json = optional_from<std::string>(options, "metadata").value_or("");
   if (flag(options, "fast_math")) with.math = aot::kFastMath;

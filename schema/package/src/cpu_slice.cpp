@@ -172,10 +172,8 @@ Result<void> check_padding(ByteView bytes, uint64_t low, uint64_t high) {
 }
 
 Result<CpuArch> read_arch(uint32_t arch, uint32_t level) {
-  if (arch == static_cast<uint32_t>(CpuArch::x86_64) && (level == 3 || level == 4)) return CpuArch::x86_64;
-  if (arch == static_cast<uint32_t>(CpuArch::aarch64) && level == 0) return CpuArch::aarch64;
-  return fail(Errc::corrupt, "CPU slice: architecture {} level {}; known are 1 (x86-64) 3 or 4, and 2 (aarch64) 0",
-              arch, level);
+  if (const auto known = cpu_level_numbered(arch, level)) return row_of(*known).arch;
+  return fail(Errc::corrupt, "CPU slice: architecture {} level {} is none of {}", arch, level, cpu_level_names());
 }
 
 }  // namespace

@@ -224,9 +224,8 @@ class PackageReader {
   }
 
   bool is_known_kind(uint8_t kind) const {
-    if (kind <= uint8_t(ArgumentKind::other)) return true;
-    return package_.format_ >= kPackageStages &&
-           (kind == uint8_t(ArgumentKind::stage_input) || kind == uint8_t(ArgumentKind::stage_output));
+    const uint16_t first = first_format_with(kind);
+    return first != 0 && package_.format_ >= first;
   }
 
   Result<void> check_arguments() {

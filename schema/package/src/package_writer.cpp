@@ -151,7 +151,7 @@ class PackageWriter {
     row.index = argument.index;
     row.location = argument.location;
     row.kind = uint8_t(argument.kind);
-    has_stages_ |= argument.kind == ArgumentKind::stage_input || argument.kind == ArgumentKind::stage_output;
+    format_of_kinds_ = std::max(format_of_kinds_, first_format_with(row.kind));
     row.access = uint8_t(argument.access);
     row.address_space = argument.address_space;
     row.flags = uint8_t((argument.unused ? 1 : 0) | (argument.conditional ? 2 : 0));
@@ -240,9 +240,8 @@ class PackageWriter {
     PackageHeader header{};
     header.magic = kPackageMagic;
     // A reader of format 1 would take the table for text; without one the file is as it always was.
-    header.format = header.oldest = has_stages_        ? kPackageStages
-                                    : members_.empty() ? kPackageMembers - 1
-                                                       : kPackageMembers;
+    const uint16_t format_of_tables = members_.empty() ? kPackageMembers - 1 : kPackageMembers;
+    header.format = header.oldest = std::max(format_of_kinds_, format_of_tables);
     header.size = parts_offset + parts_.view().size();
     header.manifest_offset = sizeof(PackageHeader);
     header.manifest_size = manifest_size;
@@ -271,7 +270,7 @@ class PackageWriter {
   std::vector<PresenceRow> presences_;
   std::vector<AttachmentRow> attachments_;
   std::vector<MemberRow> members_;
-  bool has_stages_ = false;  ///< some argument is an array of a stage
+  uint16_t format_of_kinds_ = 0;  ///< that the arguments need
 };
 
 }  // namespace

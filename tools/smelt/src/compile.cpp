@@ -221,7 +221,7 @@ Result<void> run_compile(CompileCommandOptions& options) {
 /// An option whose words are parsed as they are read.
 template <class T>
 CLI::Option* add_parsed(CLI::App& verb, const char* name, Result<T> (*parse)(std::string_view),
-                        const std::function<void(T)>& take, const char* help) {
+                        const std::function<void(T)>& take, const std::string& help) {
   const auto read = [parse, take](const std::vector<std::string>& words) {
     for (const std::string& word : words) {
       auto value = parse(word);
@@ -245,9 +245,8 @@ constexpr const char* kOutputGroup = "Output";
 constexpr const char* kStoreGroup = "Store";
 constexpr const char* kLimitsGroup = "Limits";
 
-/// A row of options.def; without words the command has none.
+/// A row of options.def.
 void add_plain(CLI::App& verb, std::string_view words, std::string_view group, auto& member, const char* help) {
-  if (words.empty()) return;
   CLI::Option* option = nullptr;
   if constexpr (std::is_same_v<decltype(member), bool&>)
     option = verb.add_flag(std::string(words), member, help);
@@ -268,7 +267,7 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       ->envname("SMELT_TARGET");
   add_parsed<aot::CpuLevel>(
       verb, "--cpu", aot::parse_cpu_level, [&request](aot::CpuLevel level) { request.levels.push_back(level); },
-      "CPU code to add: x86-64-v3, x86-64-v4 or aarch64; may be repeated (default: this machine's)");
+      "CPU code to add: " + cpu_level_names(" or ") + "; may be repeated (default: this machine's)");
   add_parsed<aot::CpuEffort>(
       verb, "--cpu-effort", aot::parse_cpu_effort, [&request](aot::CpuEffort effort) { request.effort = effort; },
       "Time to spend on CPU code: fast, balanced (default) or best")
@@ -284,7 +283,8 @@ void add_request_options(CLI::App& verb, service::Request& request) {
       ->group(kSourceGroup);
 #define SMELT_FLAG(member, name, words, group, help) add_plain(verb, words, group, with.member, help);
 #define SMELT_NUMBER(member, type, name, words, group, help) add_plain(verb, words, group, with.member, help);
-#define SMELT_TEXTS(member, name, words, group, help) add_plain(verb, words, group, with.member, help);
+#define SMELT_TEXTS(member, one, name, words, group, help) add_plain(verb, words, group, with.member, help);
+#define SMELT_INNER_TEXTS(member)
 #include "smelt/aot/options.def"
   verb.add_option("--stop-after", with.stop_after, "With --emit ll: stop after this pass (a wrong name lists them)")
       ->group(kOutputGroup);

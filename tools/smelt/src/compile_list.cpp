@@ -92,14 +92,14 @@ const std::map<std::string_view, Take>& options_by_name() {
         {"language", take_language},
         {"fast_math", take_fast_math},
         {"metadata", into(&Options::metadata_json)},
-#define SMELT_FLAG(member, name, ...) {name, into(&Options::member)},
-#define SMELT_NUMBER(member, type, name, ...) {name, into(&Options::member)},
-#define SMELT_TEXTS(member, name, ...) {name, into(&Options::member)},
+#define SMELT_FLAG(member, name, ...) {#name, into(&Options::member)},
+#define SMELT_NUMBER(member, type, name, ...) {#name, into(&Options::member)},
+#define SMELT_TEXTS(member, one, name, ...) {#name, into(&Options::member)},
+#define SMELT_INNER_TEXTS(member)
 #include "smelt/aot/options.def"
         {"name", into(&service::Request::name)},
         {"version", into(&service::Request::version)},
     };
-    rows.erase("");  // rows without a name are the command's alone
     return rows;
   }();
   return table;

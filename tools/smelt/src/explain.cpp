@@ -50,7 +50,7 @@ void add_explain(CLI::App& app, Context& context) {
   verb->add_option("--source", options->with.sources, "File with the source of a library; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--cpu", options->level,
-                   "Level of the CPU code: x86-64-v3, x86-64-v4 or aarch64 (default: this machine's)");
+                   "Level of the CPU code: " + cpu_level_names(" or ") + " (default: this machine's)");
   verb->add_flag("--no-cpu", options->no_cpu, "Show no CPU code");
   verb->add_option("-I,--include", compile.include_folders, "Folder with included files; may be repeated")
       ->allow_extra_args(false);

@@ -28,7 +28,7 @@ Result<Bytes> build_kernels() {
   for (const char* name : {"macos13", "macos14", "macos15", "macos26"}) {
     SMELT_TRY(request.options.targets.emplace_back(), aot::parse_target(name));
   }
-  request.levels = {aot::CpuLevel::x86_64_v3, aot::CpuLevel::x86_64_v4, aot::CpuLevel::aarch64};
+  for (size_t i = 0; i < kCpuLevels; ++i) request.levels.push_back(static_cast<CpuLevel>(i));
   return service::build_package(request, 0, {});
 }
 

@@ -24,8 +24,7 @@ struct HandleType {
 
 /// Whether [[buffer(n)]] gives its index: of buffers, and of handles that share their indices.
 constexpr bool has_index_of_buffers(BindingClass kind) {
-  return kind == BindingClass::buffer || kind == BindingClass::tensor || kind == BindingClass::table ||
-         kind == BindingClass::acceleration_structure;
+  return form_of(kind) == BindingForm::memory || form_of(kind) == BindingForm::record;
 }
 
 /// Nothing for any other type.

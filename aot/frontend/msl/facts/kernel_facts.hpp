@@ -65,9 +65,8 @@ struct ParameterFact {
 
 /// Not memory, but what stands for a texture, a sampler or a tensor.
 inline bool is_handle(const ParameterFact& parameter) {
-  return parameter.binding == BindingClass::texture || parameter.binding == BindingClass::sampler ||
-         parameter.binding == BindingClass::tensor || parameter.binding == BindingClass::table ||
-         parameter.binding == BindingClass::acceleration_structure;
+  if (!parameter.binding) return false;
+  return form_of(*parameter.binding) == BindingForm::handle || form_of(*parameter.binding) == BindingForm::record;
 }
 
 struct KernelFact {

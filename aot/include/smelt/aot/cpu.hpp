@@ -5,6 +5,7 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/checks.hpp"
+#include "smelt/base/cpu_level.hpp"
 
 #include <cstdint>
 #include <span>
@@ -14,10 +15,10 @@
 
 namespace smelt::aot {
 
-/// What the code may assume of the processor. Levels are the psABI's; `aarch64` is ARMv8.2 with half arithmetic.
-enum class CpuLevel : uint8_t { x86_64_v3, x86_64_v4, aarch64 };
+/// What the code may assume of the processor: cpu_levels.def.
+using smelt::CpuLevel;
 
-/// "x86-64-v3", "x86-64-v4", "aarch64". An unknown name lists the known ones.
+/// "x86-64-v3", "aarch64". An unknown name lists the known ones.
 Result<CpuLevel> parse_cpu_level(std::string_view name);
 std::string_view to_string(CpuLevel level);
 /// The best level that this machine can run; an error below x86-64-v3.

@@ -2,7 +2,7 @@
 // What an entry point takes, once for all modules: its stage, what a caller binds to it, and what the hardware gives.
 // Front ends and the reader of AIR's metadata fill it, the CPU lowers it, the loader and Metal's interface bind it.
 // Packages keep bytes of their own (ArgumentKind in metal.hpp); class_of() and argument_kind() are the one place where
-// the two meet.
+// the two meet. binding_classes.def is the table of both.
 #pragma once
 
 #include "smelt/base/metal.hpp"
@@ -22,24 +22,31 @@ namespace smelt {
 enum class Stage : uint8_t { kernel, vertex, fragment, mesh, object, tile, visible, intersection };
 
 enum class BindingClass : uint8_t {
-#define SMELT_BINDING_CLASS(name, slots, support, noun) name,
+#define SMELT_BINDING_CLASS(name, ...) name,
 #include "smelt/base/binding_classes.def"
-#undef SMELT_BINDING_CLASS
 };
 
 /// How far smelt goes with a class: binding_classes.def.
 enum class BindingSupport : uint8_t { run, refused };
+/// What code is handed for it, and what of it checked code bounds.
+enum class BindingForm : uint8_t {
+  memory,       ///< the address of a buffer, which has a length
+  threadgroup,  ///< the address of threadgroup memory, whose length the launch gives
+  handle,       ///< an address that only operations look behind; of several, that of a list of them
+  record        ///< likewise, at the index of a buffer
+};
 struct BindingClassRow {
   std::string_view name;
   uint32_t slots = 0;  ///< that one function has at most: 0 to slots - 1
   BindingSupport support = BindingSupport::refused;
   std::string_view noun;  ///< "a texture"; empty: AIR's own word is clearer
+  BindingForm form = BindingForm::record;
 };
 
 inline constexpr BindingClassRow kBindingClassRows[] = {
-#define SMELT_BINDING_CLASS(name, slots, support, noun) {#name, slots, BindingSupport::support, noun},
+#define SMELT_BINDING_CLASS(name, slots, support, noun, form, ...) \
+  {#name, slots, BindingSupport::support, noun, BindingForm::form},
 #include "smelt/base/binding_classes.def"
-#undef SMELT_BINDING_CLASS
 };
 inline constexpr size_t kBindingClasses = std::size(kBindingClassRows);
 
@@ -48,6 +55,9 @@ constexpr const BindingClassRow& row_of(BindingClass kind) {
 }
 constexpr bool is_run(BindingClass kind) {
   return row_of(kind).support == BindingSupport::run;
+}
+constexpr BindingForm form_of(BindingClass kind) {
+  return row_of(kind).form;
 }
 /// The enumerator's spelling.
 constexpr std::string_view to_string(BindingClass kind) {

@@ -44,18 +44,11 @@ enum class FunctionKind : uint8_t {
 std::string_view to_string(FunctionKind kind);
 std::optional<FunctionKind> function_kind(std::string_view name);
 
+/// What packages call an argument: binding_classes.def.
 enum class ArgumentKind : uint8_t {
-  buffer = 0,
-  threadgroup = 1,  ///< threadgroup memory whose length is given at dispatch
-  texture = 2,
-  sampler = 3,
-  indirect_buffer = 4,  ///< an argument buffer
-  function_table = 5,   ///< visible or intersection
-  acceleration_structure = 6,
-  other = 7,        ///< a kind that this version does not know, e.g. of a graphics stage
-  builtin = 8,      ///< a hardware value: nothing is bound, and no package lists it
-  stage_input = 9,  ///< of a vertex or fragment function on the CPU: an array with one element for each of them
-  stage_output = 10
+#define SMELT_ARGUMENT_KIND(name, number, class) name = number,
+#define SMELT_UNBOUND_KIND(name, number) name = number,
+#include "smelt/base/binding_classes.def"
 };
 std::string_view to_string(ArgumentKind kind);
 

@@ -15,6 +15,7 @@ from .argument_check import ArgumentCheck
 from .arguments import Arguments
 from .files import fail
 from .library import Library
+from .package import argument_kind
 from .parameter import Member, Parameter, layout_of
 from .scalars import Casts
 from .._signature import is_table, is_tensor
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _CPU = 2
 _TRUST = {None: 0, "any": 1, "local": 2, "signed": 3}
 _VERIFY = {"structure": 0, "none": 1, "digest": 2, "full": 3}
-_ARGUMENT_KINDS = ("buffer", "threadgroup", "texture", "sampler", "indirect_buffer", "function_table", "acceleration_structure", "other")
 _FUNCTION_KINDS = ("kernel", "vertex", "fragment", "unqualified", "visible", "extern", "intersection", "mesh", "object")
 
 
@@ -316,7 +316,7 @@ class Kernel:
         info = capi.ArgInfo()
         capi.check(capi.loader().pipeline_arg(self._pipeline.pointer, index, c.byref(info)))
         return {"name": capi.text_at(info.name, info.name_length), "type_name": capi.text_at(info.type_name, info.type_name_length), "index": info.index,
-                "parameter": index, "kind": _ARGUMENT_KINDS[info.kind], "address_space": info.address_space, "size": info.size, "align": info.align,
+                "parameter": index, "kind": argument_kind(info.kind), "address_space": info.address_space, "size": info.size, "align": info.align,
                 "array_size": info.array_size, "unused": bool(info.unused), "writes": info.access in (2, 3), "conditional": bool(info.conditional),
                 "members": tuple(self._member(index, i) for i in range(info.member_count))}  # fmt: skip
 

@@ -36,6 +36,11 @@ _MEMBER = struct.Struct("<9IBBH")
 Version = tuple[int, int, int]
 
 
+def argument_kind(number: int) -> str:
+    """Empty for one that a newer smelt wrote."""
+    return ARGUMENT_KINDS[number] if number < len(ARGUMENT_KINDS) else STAGE_KINDS.get(number, "")
+
+
 class Part(NamedTuple):
     what: str
     bytes: memoryview
@@ -323,7 +328,7 @@ class PackageFile:
         name = self._pool.get(row[0], row[1], "argument name", True)
         type_name = self._pool.get(row[2], row[3], "argument type", True)
         index, location, kind, access, space, flags = row[4:10]
-        kind_name = ARGUMENT_KINDS[kind] if kind < len(ARGUMENT_KINDS) else STAGE_KINDS.get(kind, "") if self.format >= 3 else ""
+        kind_name = argument_kind(kind) if kind < len(ARGUMENT_KINDS) or self.format >= 3 else ""
         if not kind_name or access >= len(ACCESSES) or flags > 3:
             _corrupt(f"argument '{name}' has kind {kind}, access {access}, flags {flags}")
         return Argument(name, type_name, index, location, kind_name, ACCESSES[access], space, bool(flags & 1),

@@ -205,6 +205,7 @@ def compile(
     defined = tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions)
     if logging:
         defined += (_logging.MACRO,)
+    flags = {"debug_lines": debug_lines, "pack_scalars": pack_scalars, "no_overlap": no_overlap, "relaxed_atomics": relaxed_atomics}
     if native:
         from . import compiler
 
@@ -214,8 +215,7 @@ def compile(
             threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, fast_math=fast_math, kernel=_several(kernels),
             function=_several(functions), include_folder=_several(include_folders),
             definition=defined,
-            language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap, relaxed_atomics=relaxed_atomics,
-            cpu_only=cpu_only, checked=checks, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
+            language=metal_version(language, "language"), flags={**flags, "cpu_only": cpu_only}, checked=checks, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
         )  # fmt: skip
         package = Package(made.package, Made(made.key, made.seconds, made.hit, (made.kernels_kept, made.kernels), tuple(made.warnings)))
         missing = [f"{function}: {reason}" for one in package.slices if one["target"].startswith("cpu-") for function, reason in one["missing"]]
@@ -227,8 +227,7 @@ def compile(
         threads_per_threadgroup=threads_per_threadgroup, kernels=_several(kernels), functions=_several(functions),
         include_folders=_several(include_folders),
         definitions=defined,
-        language=metal_version(language, "language"), debug_lines=debug_lines, pack_scalars=pack_scalars, no_overlap=no_overlap,
-        relaxed_atomics=relaxed_atomics, name=name, version=version,
+        language=metal_version(language, "language"), **flags, name=name, version=version,
     )  # fmt: skip
     found = _look(sources, wanted, store)
     if found is None:

@@ -72,6 +72,10 @@ class Encoder {
   /// the kernel calls an entry that is empty, or whose function has another type or is of another library.
   /// `unsupported` on devices other than the cpu.
   Result<void> set_function_table(uint32_t index, std::optional<std::span<const std::string_view>> functions);
+  /// Memory for what stands for an argument of a class of the form `record` (binding_classes.def), at the index of a
+  /// buffer: bound, and the caller's to fill until the next call that binds this index. `unsupported` on devices other
+  /// than the cpu.
+  Result<std::span<std::byte>> make_record(BindingClass kind, uint32_t index, size_t bytes);
   void clear_bindings();
   /// As new: no pipeline, nothing bound. What has been dispatched still runs.
   void reset();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What this processor can run: the levels of CPU slices, by CPUID and by what the operating system saves.
+// What this processor can run: the levels of CPU slices. Slices may be of levels that a newer smelt knows.
 #pragma once
 
+#include "smelt/base/cpu_level.hpp"
 #include "smelt/base/result.hpp"
 #include "smelt/schema/cpu_slice.hpp"
 
@@ -16,7 +17,7 @@ struct CpuLevel {
   bool operator==(const CpuLevel&) const = default;
 };
 
-/// "x86-64-v3", "x86-64-v4", "aarch64"; level 0 on x86-64 means that nothing we compile runs here.
+/// "x86-64-v3", "aarch64"; level 0 on x86-64 means that nothing we compile runs here.
 std::string to_string(const CpuLevel& level);
 Result<CpuLevel> parse_cpu_level(std::string_view name);
 

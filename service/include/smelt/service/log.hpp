@@ -6,7 +6,6 @@
 
 namespace smelt::service {
 
-void log_debug(std::string_view text);
 void log_info(std::string_view text);
 void log_warning(std::string_view text);
 /// `-v` on the command line: at least info.

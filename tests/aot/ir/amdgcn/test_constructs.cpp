@@ -247,6 +247,19 @@ TEST_CASE("packed products and bytes") {
   const auto byte = [](uint32_t word, unsigned i) {
     return static_cast<int32_t>(static_cast<int8_t>(word >> (8 * i)));
   };
+  // Powers of two up to 1, and zeros.
+  const std::string half_products =
+      "  %m# = and i32 %v, 1006648320\n  %h# = bitcast i32 %m# to <2 x half>\n"
+      "  %d# = call float @llvm.amdgcn.fdot2(<2 x half> %h#, <2 x half> %h#, ";
+  const auto sum_of_squares = [](uint32_t word) {
+    float sum = 1;
+    for (const unsigned shift : {10u, 26u}) {
+      const int exponent = static_cast<int>(word >> shift & 15);
+      const float half = exponent == 0 ? 0 : std::ldexp(1.0f, exponent - 15);
+      sum = std::fma(half, half, sum);
+    }
+    return sum;
+  };
   const auto unsigned_byte = [](uint32_t word, unsigned i) { return static_cast<int32_t>(word >> (8 * i) & 0xff); };
   const std::vector<Operation> operations = {
       {"  %r# = call i32 @llvm.amdgcn.sdot4(i32 %v, i32 %v, i32 77, i1 false)",
@@ -269,6 +282,10 @@ TEST_CASE("packed products and bytes") {
          for (unsigned i = 0; i < 4; ++i) sum += byte(wave[lane], i) * unsigned_byte(wave[lane], i);
          return static_cast<uint32_t>(sum);
        }},
+      {half_products + "float 1.0, i1 false)\n  %r# = bitcast float %d# to i32",
+       [=](const uint32_t* wave, uint32_t lane) { return std::bit_cast<uint32_t>(sum_of_squares(wave[lane])); }},
+      {half_products + "float 1.0, i1 true)\n  %r# = bitcast float %d# to i32",
+       [](const uint32_t*, uint32_t) { return std::bit_cast<uint32_t>(1.0f); }},
       {"  %r# = call i32 @llvm.amdgcn.perm(i32 %v, i32 287454020, i32 201720070)",  // selector 0x0c060106
        [](const uint32_t* wave, uint32_t lane) {
          const uint32_t high = wave[lane], low = 0x11223344;
@@ -304,6 +321,7 @@ TEST_CASE("packed products and bytes") {
       operations,
       "declare i32 @llvm.amdgcn.sdot4(i32, i32, i32, i1 immarg)\ndeclare i32 @llvm.amdgcn.udot4(i32, i32, i32, i1 "
       "immarg)\ndeclare i32 @llvm.amdgcn.sudot4(i1 immarg, i32, i1 immarg, i32, i32, i1 immarg)\n"
+      "declare float @llvm.amdgcn.fdot2(<2 x half>, <2 x half>, float, i1 immarg)\n"
       "declare i32 @llvm.amdgcn.perm(i32, i32, i32)\ndeclare i32 @llvm.amdgcn.ubfe.i32(i32, i32, i32)\n"
       "declare i32 @llvm.amdgcn.sbfe.i32(i32, i32, i32)\n");
 }

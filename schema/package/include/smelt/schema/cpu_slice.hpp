@@ -4,6 +4,7 @@
 
 #include "smelt/base/bytes.hpp"
 #include "smelt/base/checks.hpp"
+#include "smelt/base/cpu_level.hpp"
 #include "smelt/base/digest.hpp"
 #include "smelt/schema/cpu_abi.h"
 
@@ -51,7 +52,7 @@ inline constexpr uint16_t kCpuSliceWithTables = 7;
 inline constexpr uint16_t kCpuSliceWithPlaces = 8;
 inline constexpr size_t kCpuSliceHeaderBytes = 88;
 
-enum class CpuArch : uint32_t { x86_64 = 1, aarch64 = 2 };
+using smelt::CpuArch;
 
 /// What one call of the entry point covers (smelt_cpu_range).
 enum class CpuRangeKind : uint8_t { threads = 0, groups = 1 };

@@ -35,6 +35,7 @@
 #pragma once
 
 #include "smelt/base/bytes.hpp"
+#include "smelt/base/metal.hpp"
 
 namespace smelt::schema {
 
@@ -43,6 +44,12 @@ inline constexpr uint16_t kPackageFormat = 3;          ///< newest that we write
 inline constexpr uint16_t kPackageStages = 3;          ///< first that has arrays of a stage
 inline constexpr uint16_t kPackageMembers = 2;         ///< first that has members
 inline constexpr uint16_t kPackageOldestRead = 1;      ///< lowest format that we still open
+
+/// The first format that has arguments of this kind; 0: none has.
+constexpr uint16_t first_format_with(uint8_t kind) {
+  if (kind <= uint8_t(ArgumentKind::other)) return kPackageOldestRead;
+  return kind == uint8_t(ArgumentKind::stage_input) || kind == uint8_t(ArgumentKind::stage_output) ? kPackageStages : 0;
+}
 inline constexpr size_t kPartAlignment = 64;
 inline constexpr uint32_t kSignaturesMagic = 0x47534d53;  // "SMSG"
 inline constexpr size_t kMostSignatureBytes = 8192;
