@@ -55,8 +55,9 @@ if(NOT SMELT_LOADER_ONLY)
 endif()
 # Opened by name, so not among what is linked: libhogweed when a signature is looked at, libcurl when a remote is named,
 # hiredis when one of Redis is, libarchive when sources are recorded, libpng when a picture is
-# read, libseccomp when a child is sandboxed.
+# read, libseccomp when a child is sandboxed. libastcenc, when a texture is ASTC, is for programs that have such textures.
 set(CPACK_DEBIAN_LOADER_PACKAGE_DEPENDS libhogweed6)
+set(CPACK_DEBIAN_LOADER_PACKAGE_SUGGESTS "libastcenc5d | libastcenc3d")
 set(development "libsmelt1 (= ${PROJECT_VERSION})")
 if(NOT SMELT_LOADER_ONLY)
   string(APPEND development ", libsmelt-compiler1 (= ${PROJECT_VERSION})")

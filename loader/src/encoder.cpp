@@ -140,7 +140,8 @@ Result<void> Encoder::set_sampler(uint32_t index, SamplerRef sampler) {
   return {};
 }
 
-/// Metal's validation says the same of textures of another type.
+/// Metal's validation says the same of textures of another type. Blocks are decoded here, the last place in front of
+/// the launch.
 Result<void> Encoder::check_textures(const PipelineState& pipeline) const {
   if (bound_[BindingClass::texture] == 0) return {};
   for (const ArgInfo& argument : pipeline.args()) {
@@ -150,6 +151,8 @@ Result<void> Encoder::check_textures(const PipelineState& pipeline) const {
         return fail(Errc::argument_mismatch, "kernel '{}': texture {} '{}' is a {}, and the one that is bound {}",
                     pipeline.name(), i, argument.name, argument.type_name, *reason);
   }
+  for (SlotMask mask = bound_[BindingClass::texture]; mask != 0; mask &= mask - 1)
+    SMELT_TRY_VOID(texture_refs_[lowest_slot(mask)]->decode());
   return {};
 }
 

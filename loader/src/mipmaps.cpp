@@ -94,6 +94,10 @@ void halve(const Texture::Part& from, const Texture::Part& into, uint32_t texel_
 Result<void> generate_mipmaps(Texture& texture) {
   const TextureDescriptor& descriptor = texture.descriptor();
   const PixelFormatFacts& format = *facts_of(descriptor.format);
+  if (format.is_compressed())
+    return fail(Errc::unsupported,
+                "mipmaps of the compressed format {}: nothing here makes blocks; write those of every level",
+                format.name);
   for (uint32_t channel = 0; channel < format.channels; ++channel) {
     const std::optional<Component> component = component_of(format.encoding, channel == 3);
     if (!component)

@@ -4,6 +4,8 @@
 #include "smelt/base/floats.hpp"
 #include "smelt/schema/cpu_abi.h"
 
+#include "block_decoder.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -11,12 +13,36 @@
 namespace smelt::loader {
 namespace {
 
+#define SMELT_PLAIN(name, encoding, channels, order, bytes)                                                 \
+  {#name, PixelFormat::name, SMELT_CPU_##encoding, channels, SMELT_CPU_##order, bytes, BlockCodec::none, 1, \
+   1,     PixelFormat::name},
+constexpr PixelFormatFacts kPlainFormats[] = {
+#define SMELT_PIXEL_FORMAT(name, number, encoding, channels, order, bytes) \
+  SMELT_PLAIN(name, encoding, channels, order, bytes)
+#include "smelt/loader/pixel_formats.def"
+};
+
+/// What a texel is, is what the format of the texels says.
+constexpr PixelFormatFacts compressed(std::string_view name, PixelFormat format, BlockCodec codec, uint32_t width,
+                                      uint32_t height, uint32_t bytes, PixelFormat texels) {
+  PixelFormatFacts facts = *std::ranges::find(kPlainFormats, texels, &PixelFormatFacts::format);
+  facts.name = name;
+  facts.format = format;
+  facts.texel_bytes = bytes;
+  facts.codec = codec;
+  facts.block_width = width;
+  facts.block_height = height;
+  return facts;
+}
+
 constexpr PixelFormatFacts kFormats[] = {
 #define SMELT_PIXEL_FORMAT(name, number, encoding, channels, order, bytes) \
-  {#name, PixelFormat::name, SMELT_CPU_##encoding, channels, SMELT_CPU_##order, bytes},
+  SMELT_PLAIN(name, encoding, channels, order, bytes)
+#define SMELT_COMPRESSED_FORMAT(name, number, codec, width, height, bytes, texels) \
+  compressed(#name, PixelFormat::name, BlockCodec::codec, width, height, bytes, PixelFormat::texels),
 #include "smelt/loader/pixel_formats.def"
-#undef SMELT_PIXEL_FORMAT
 };
+#undef SMELT_PLAIN
 
 constexpr std::string_view kTypes[] = {"texture1d",          "texture1d_array", "texture2d",         "texture2d_array",
                                        "texture2d_ms",       "texturecube",     "texturecube_array", "texture3d",
@@ -41,6 +67,28 @@ uint32_t at_level(uint32_t size, uint32_t level) {
 
 tl::unexpected<Error> too_large() {
   return fail(Errc::invalid_argument, "a texture of more than {} bytes", kMostBytes);
+}
+
+/// Metal has compressed textures of two and three dimensions alone.
+Result<void> check_compressed(TextureType type, const PixelFormatFacts& format) {
+  const bool has = type == TextureType::d2 || type == TextureType::d2_array || type == TextureType::d3 || is_cube(type);
+  if (has || !format.is_compressed()) return {};
+  return fail(Errc::invalid_argument,
+              "a {} of the compressed format {}: want a texture2d, texture2d_array, texture3d, texturecube or "
+              "texturecube_array",
+              to_string(type), format.name);
+}
+
+/// Whether a view in the other format shows the texels; only blocks of one kind are the same in both.
+Result<void> check_seen_as(PixelFormat format, PixelFormat other) {
+  const PixelFormatFacts &from = *facts_of(format), &as = *facts_of(other);
+  const auto is_astc = [](BlockCodec codec) { return codec == BlockCodec::astc_srgb || codec == BlockCodec::astc_ldr; };
+  const bool same_size = from.block_width == as.block_width && from.block_height == as.block_height;
+  if (same_size && (from.codec == as.codec || (is_astc(from.codec) && is_astc(as.codec)))) return {};
+  return fail(Errc::invalid_argument,
+              "a view of {} as {}: a compressed texture is seen as its own format or as its "
+              "twin with or without _srgb",
+              from.name, as.name);
 }
 
 /// What a type has no more than one of.
@@ -112,10 +160,9 @@ Result<TextureRef> Texture::make(const TextureDescriptor& descriptor, uint64_t r
   if (static_cast<size_t>(descriptor.type) >= std::size(kTypes))
     return fail(Errc::invalid_argument, "{} is no type of a texture", static_cast<int>(descriptor.type));
   const PixelFormatFacts* const format = facts_of(descriptor.format);
-  if (format == nullptr)
-    return fail(Errc::unsupported, "pixel format {} is not among those of the CPU",
-                static_cast<unsigned>(descriptor.format));
+  if (format == nullptr) return no_pixel_format(static_cast<uint32_t>(descriptor.format));
   SMELT_TRY_VOID(check_extents(descriptor));
+  SMELT_TRY_VOID(check_compressed(descriptor.type, *format));
   TextureRef made(new Texture);
   made->descriptor_ = descriptor;
   smelt_cpu_texture& cpu = *made->cpu_;
@@ -131,23 +178,25 @@ Result<TextureRef> Texture::make(const TextureDescriptor& descriptor, uint64_t r
   cpu.samples = descriptor.samples;
   uint64_t at = 0;
   for (uint32_t level = 0; level < descriptor.levels; ++level) {
-    const uint64_t packed = uint64_t{at_level(cpu.width, level)} * cpu.samples * cpu.texel_bytes;
+    const uint32_t width = format->blocks_across(at_level(cpu.width, level));
+    const uint32_t height = format->blocks_down(at_level(cpu.height, level));
+    const uint64_t packed = uint64_t{width} * cpu.samples * cpu.texel_bytes;
     if (row_bytes != 0 && row_bytes < packed)
-      return fail(Errc::invalid_argument, "rows of {} bytes cannot hold {} texels of {} bytes", row_bytes, cpu.width,
-                  cpu.texel_bytes);
+      return fail(Errc::invalid_argument, "rows of {} bytes cannot hold {} {} of {} bytes", row_bytes, width,
+                  format->is_compressed() ? "blocks" : "texels", cpu.texel_bytes);
     cpu.level[level].offset = at;
     cpu.level[level].row_bytes = row_bytes != 0 ? row_bytes : packed;
-    const uint64_t rows = uint64_t{at_level(cpu.height, level)} * at_level(cpu.depth, level);
+    const uint64_t rows = uint64_t{height} * at_level(cpu.depth, level);
     if (cpu.level[level].row_bytes > kMostBytes / rows) return too_large();
-    cpu.level[level].slice_bytes = cpu.level[level].row_bytes * at_level(cpu.height, level);
+    cpu.level[level].slice_bytes = cpu.level[level].row_bytes * height;
     at += cpu.level[level].slice_bytes * at_level(cpu.depth, level);
   }
   cpu.layer_bytes = at;
   if (at > kMostBytes / cpu.layers) return too_large();
   // Of the last row only the texels are there.
-  const smelt_cpu_level& first = cpu.level[0];
   made->bytes_ = cpu.layer_bytes * cpu.layers;
-  if (row_bytes != 0) made->bytes_ -= first.row_bytes - uint64_t{cpu.width} * cpu.samples * cpu.texel_bytes;
+  if (row_bytes != 0)
+    made->bytes_ -= row_bytes - uint64_t{format->blocks_across(cpu.width)} * cpu.samples * cpu.texel_bytes;
   return made;
 }
 
@@ -157,19 +206,28 @@ Result<TextureRef> Texture::create(const TextureDescriptor& descriptor) {
   if (!made->own_) return fail(Errc::out_of_memory, "no memory for a texture of {} bytes", made->bytes_);
   made->memory_ = {made->own_.get(), made->bytes_};
   made->cpu_->data = reinterpret_cast<unsigned char*>(made->own_.get());
+  if (facts_of(descriptor.format)->is_compressed()) SMELT_TRY_VOID(made->add_texels());
   return made;
 }
 
 Result<TextureRef> Texture::over(const TextureDescriptor& descriptor, std::span<std::byte> memory, uint64_t row_bytes,
                                  std::shared_ptr<const void> owner) {
-  if (descriptor.levels != 1)
+  const PixelFormatFacts* const format = facts_of(descriptor.format);
+  const bool is_compressed = format != nullptr && format->is_compressed();
+  if (descriptor.levels != 1 && (!is_compressed || row_bytes != 0))
     return fail(Errc::invalid_argument, "a texture over memory has one level, {} were given", descriptor.levels);
   SMELT_TRY(TextureRef made, make(descriptor, row_bytes));
+  if (memory.size() < made->bytes_ && is_compressed)
+    return fail(Errc::invalid_argument,
+                "{} of {} x {} with {} levels and {} slices is {} bytes of blocks, the memory has {}", format->name,
+                descriptor.width, descriptor.height, descriptor.levels, uint64_t{made->layers()} * descriptor.depth,
+                made->bytes_, memory.size());
   if (memory.size() < made->bytes_)
     return fail(Errc::invalid_argument, "the texture has {} bytes, the memory {}", made->bytes_, memory.size());
   made->memory_ = memory.first(made->bytes_);
   made->cpu_->data = reinterpret_cast<unsigned char*>(memory.data());
   made->owner_ = std::move(owner);
+  if (is_compressed) SMELT_TRY_VOID(made->add_texels());
   return made;
 }
 
@@ -189,6 +247,7 @@ Result<TextureRef> Texture::view(const TextureRef& of, const TextureDescriptor& 
   if (first_layer >= from.layers || cpu.layers > from.layers - first_layer)
     return fail(Errc::invalid_argument, "a view of {} slices from {} on: the texture has {}", cpu.layers, first_layer,
                 from.layers);
+  SMELT_TRY_VOID(check_seen_as(of->descriptor_.format, as.format));
   if (cpu.texel_bytes != from.texel_bytes)
     return fail(Errc::invalid_argument, "a view as {}: its texels have {} bytes, the texture's {}",
                 facts_of(as.format)->name, cpu.texel_bytes, from.texel_bytes);
@@ -197,6 +256,7 @@ Result<TextureRef> Texture::view(const TextureRef& of, const TextureDescriptor& 
   cpu.data = from.data + first_layer * from.layer_bytes;
   made->memory_ = of->memory_.subspan(first_layer * from.layer_bytes);
   made->owner_ = of;
+  if (of->texels_) SMELT_TRY_VOID(made->share_texels(of, first_level, first_layer));
   return made;
 }
 
@@ -267,6 +327,8 @@ std::optional<std::string> misfit(const Texture& texture, std::string_view type_
   const PixelFormatFacts& format = *facts_of(is.format);
   if (wants->type != is.type) return fmt::format("is a {}", to_string(is.type));
   if (wants->kind != texel_kind(format)) return fmt::format("has the pixel format {}", format.name);
+  if (format.is_compressed() && type_name.find("write") != std::string_view::npos)
+    return fmt::format("has the compressed format {}, which kernels read and sample but cannot write", format.name);
   return std::nullopt;
 }
 

@@ -115,7 +115,9 @@ Result<const PixelFormatFacts*> format_for(const ArrayView& array, const ArrayTe
     return facts_of(*encoding == SMELT_CPU_FLOAT32 ? PixelFormat::depth32float : PixelFormat::depth16unorm);
   }
   for (const PixelFormatFacts& facts : pixel_formats())  // by number: those for depth and stencil come last
-    if (facts.encoding == *encoding && facts.channels == channels && facts.order == SMELT_CPU_RGBA) return &facts;
+    if (facts.encoding == *encoding && facts.channels == channels && facts.order == SMELT_CPU_RGBA &&
+        !facts.is_compressed())
+      return &facts;
   if (channels == 3)
     return fail(Errc::argument_mismatch,
                 "an array of {}: Metal has no pixel format of three channels; add a fourth, for alpha",
@@ -218,6 +220,7 @@ Result<void> check_format(const ArrayView& array, const Layout& layout, const Pi
 }  // namespace
 
 TexelElements texel_elements(const PixelFormatFacts& format) {
+  if (format.is_compressed()) return {ScalarType::u8, format.texel_bytes};  // bytes of a block
   const uint32_t channels = format.channels;
   switch (format.encoding) {
     case SMELT_CPU_UNORM8:
@@ -251,9 +254,12 @@ Result<TextureRef> texture_over(const ArrayView& array, const ArrayTexture& want
   const PixelFormatFacts* format = nullptr;
   if (wanted.format) {
     format = facts_of(*wanted.format);
-    if (format == nullptr)
-      return fail(Errc::unsupported, "pixel format {} is not among those of the CPU",
-                  static_cast<unsigned>(*wanted.format));
+    if (format == nullptr) return no_pixel_format(static_cast<uint32_t>(*wanted.format));
+    if (format->is_compressed())
+      return fail(Errc::argument_mismatch,
+                  "an array as the compressed format {}: its shape does not say how many "
+                  "texels there are; want bytes of blocks with a width and a height",
+                  format->name);
     SMELT_TRY_VOID(check_format(array, layout, *format));
   } else {
     SMELT_TRY(format, format_for(array, wanted, layout.channels));

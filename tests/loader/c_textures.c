@@ -42,6 +42,11 @@ static void formats(void) {
   CHECK(info.name_length == 10 && memcmp(info.name, "rgba8unorm", 10) == 0);
   CHECK(smelt_pixel_format_get_info(format_named("rgb9e5float"), &info) == SMELT_OK);
   CHECK(info.element == SMELT_TYPE_UINT32 && info.channels == 0);
+  CHECK(info.block_width == 1 && info.block_height == 1);
+  CHECK(smelt_pixel_format_get_info(format_named("bc3_rgba_srgb"), &info) == SMELT_OK);
+  CHECK(info.texel_bytes == 16 && info.channels == 16 && info.element == SMELT_TYPE_UINT8);
+  CHECK(info.block_width == 4 && info.block_height == 4);
+  CHECK(failed_with(smelt_pixel_format_get_info(180, &info), SMELT_E_UNSUPPORTED, "want bc1_rgba or rgba8unorm"));
   CHECK(failed_with(smelt_pixel_format_named("bc1", 3, &number), SMELT_E_UNSUPPORTED, "'bc1'") && number == 0);
   CHECK(smelt_pixel_format_get_info(7, &info) == SMELT_E_UNSUPPORTED);
 }

@@ -270,3 +270,144 @@ TEST_CASE("misuse of textures is told, and does not run") {
   blit->endEncoding();
   CHECK(commands.run().find("sourceBuffer: offset 0 and 16 bytes go past its 3 bytes") != std::string::npos);
 }
+
+namespace {
+
+/// BC1: half red and half blue, then half green and half black, each the left two columns and the right two.
+constexpr uint8_t kRedBlue[8] = {0x00, 0xf8, 0x1f, 0x00, 0x50, 0x50, 0x50, 0x50};
+constexpr uint8_t kGreenBlack[8] = {0xe0, 0x07, 0x00, 0x00, 0x50, 0x50, 0x50, 0x50};
+
+NS::SharedPtr<MTL::Texture> blocks(NS::UInteger width, NS::UInteger height, bool mipmapped = false) {
+  return texture(MTL::PixelFormatBC1_RGBA, width, height, mipmapped);
+}
+
+/// What a sampler with filter nearest sees, texel by texel, from left to right.
+std::vector<uint32_t> sampled(MTL::Texture* of, NS::UInteger width, NS::UInteger height) {
+  const auto halve = pipeline(kTextureKernels, "halve");
+  const auto to = texture(MTL::PixelFormatRGBA8Unorm, width, height);
+  const auto by =
+      NS::TransferPtr(device()->newSamplerState(NS::TransferPtr(MTL::SamplerDescriptor::alloc()->init()).get()));
+  Commands commands;
+  MTL::ComputeCommandEncoder* const encoder = commands.buffer->computeCommandEncoder();
+  encoder->setComputePipelineState(halve.get());
+  encoder->setTexture(of, 0);
+  encoder->setTexture(to.get(), 1);
+  encoder->setSamplerState(by.get(), 0);
+  encoder->dispatchThreads(MTL::Size(width, height, 1), MTL::Size(width, 1, 1));
+  encoder->endEncoding();
+  CHECK(commands.run() == "");
+  return texels<uint32_t>(to.get(), width, height);
+}
+
+constexpr uint32_t kRed = 0xff0000ff, kGreen = 0xff00ff00, kBlue = 0xffff0000, kBlack = 0xff000000;
+
+}  // namespace
+
+TEST_CASE("compressed textures: blocks are written, sampled, read back and copied") {
+  const Pool pool;
+  CHECK(device()->supportsBCTextureCompression());
+  const auto image = blocks(6, 5, true);  // two blocks of two rows, of which parts lie outside; then one
+  CHECK(image->pixelFormat() == MTL::PixelFormatBC1_RGBA);
+  uint8_t rows[32];
+  for (int i = 0; i < 4; ++i) std::memcpy(rows + 8 * i, i % 3 == 0 ? kRedBlue : kGreenBlack, 8);
+  image->replaceRegion(MTL::Region::Make2D(0, 0, 6, 5), 0, rows, 16);
+  image->replaceRegion(MTL::Region::Make2D(0, 0, 3, 2), 1, kGreenBlack, 8);
+  const std::vector<uint32_t> seen = sampled(image.get(), 6, 5);
+  CHECK(std::vector(seen.begin(), seen.begin() + 6) == std::vector<uint32_t>{kRed, kRed, kBlue, kBlue, kGreen, kGreen});
+  CHECK(std::vector(seen.end() - 6, seen.end()) == std::vector<uint32_t>{kGreen, kGreen, kBlack, kBlack, kRed, kRed});
+  uint8_t back[32] = {};
+  image->getBytes(back, 16, MTL::Region::Make2D(0, 0, 6, 5), 0);
+  CHECK(std::memcmp(back, rows, 32) == 0);
+  const auto level = NS::TransferPtr(image->newTextureView(MTL::PixelFormatBC1_RGBA_sRGB, MTL::TextureType2D,
+                                                           NS::Range::Make(1, 1), NS::Range::Make(0, 1)));
+  REQUIRE(level);
+  CHECK(sampled(level.get(), 3, 1) == std::vector<uint32_t>{kGreen, kGreen, kBlack});
+
+  // A blit, of one block each way.
+  const auto bytes = buffer(std::vector<uint8_t>(kGreenBlack, kGreenBlack + 8)),
+             result = buffer(std::vector<uint8_t>(8, 0));
+  const auto other = blocks(8, 4);
+  Commands commands;
+  MTL::BlitCommandEncoder* const blit = commands.buffer->blitCommandEncoder();
+  blit->copyFromBuffer(bytes.get(), 0, 8, 8, MTL::Size(4, 4, 1), other.get(), 0, 0, MTL::Origin(4, 0, 0));
+  blit->copyFromTexture(image.get(), 0, 0, MTL::Origin(), MTL::Size(4, 4, 1), other.get(), 0, 0, MTL::Origin());
+  blit->copyFromTexture(image.get(), 0, 0, MTL::Origin(4, 4, 0), MTL::Size(2, 1, 1), result.get(), 0, 8, 8);
+  blit->endEncoding();
+  CHECK(commands.run() == "");
+  CHECK(sampled(other.get(), 8, 1) == std::vector<uint32_t>{kRed, kRed, kBlue, kBlue, kGreen, kGreen, kBlack, kBlack});
+  CHECK(values<uint8_t>(result.get()) == std::vector<uint8_t>(kRedBlue, kRedBlue + 8));
+}
+
+TEST_CASE("misuse of compressed textures is told") {
+  const Pool pool;
+  const auto make = [](MTL::PixelFormat format) {
+    return device()->newTexture(MTL::TextureDescriptor::texture2DDescriptor(format, 8, 8, false));
+  };
+  CHECK(make(MTL::PixelFormatBC7_RGBAUnorm) == nullptr);
+  CHECK(make(MTL::PixelFormatETC2_RGB8) == nullptr);
+  CHECK(make(MTL::PixelFormatPVRTC_RGBA_4BPP_sRGB) == nullptr);
+  const auto image = blocks(6, 8);
+  CHECK(image->newTextureView(MTL::PixelFormatRG32Uint) == nullptr);
+  uint8_t kept[32] = {7};
+  image->getBytes(kept, 16, MTL::Region::Make2D(2, 0, 4, 4), 0);  // in the middle of a block
+  image->getBytes(kept, 16, MTL::Region::Make2D(0, 0, 6, 6), 0);
+  image->getBytes(kept, 8, MTL::Region::Make2D(0, 0, 6, 8), 0);  // rows too short
+  CHECK(kept[0] == 7);
+  const auto bytes = buffer(std::vector<uint8_t>(15, 0));
+  const auto blit_of = [&](MTL::Size size) {
+    Commands commands;
+    MTL::BlitCommandEncoder* const blit = commands.buffer->blitCommandEncoder();
+    blit->copyFromBuffer(bytes.get(), 0, 16, 16, size, image.get(), 0, 0, MTL::Origin());
+    blit->endEncoding();
+    return commands.run();
+  };
+  CHECK(blit_of(MTL::Size(5, 4, 1)).find("cut blocks of 4 x 4 texels of bc1_rgba") != std::string::npos);
+  CHECK(blit_of(MTL::Size(6, 4, 1)).find("offset 0 and 16 bytes go past its 15 bytes") != std::string::npos);
+  Commands mipmaps, written;
+  MTL::BlitCommandEncoder* const blit = mipmaps.buffer->blitCommandEncoder();
+  blit->generateMipmaps(blocks(8, 8, true).get());
+  blit->endEncoding();
+  CHECK(mipmaps.run().find("mipmaps of the compressed format bc1_rgba") != std::string::npos);
+  const auto halve = pipeline(kTextureKernels, "halve");
+  MTL::ComputeCommandEncoder* const encoder = written.buffer->computeCommandEncoder();
+  encoder->setComputePipelineState(halve.get());
+  const MTL::Texture* both[] = {image.get(), image.get()};
+  encoder->setTextures(both, NS::Range::Make(0, 2));
+  encoder->setSamplerState(
+      NS::TransferPtr(device()->newSamplerState(NS::TransferPtr(MTL::SamplerDescriptor::alloc()->init()).get())).get(),
+      0);
+  encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+  encoder->endEncoding();
+  CHECK(written.run().find("has the compressed format bc1_rgba, which kernels read and sample but cannot write") !=
+        std::string::npos);
+}
+
+TEST_CASE("blocks of a texture in an argument buffer are seen as they are written") {
+  const Pool pool;
+  const auto function = NS::TransferPtr(library(kTextureKernels)->newFunction(text("from_table")));
+  const auto encoder = NS::TransferPtr(function->newArgumentEncoder(0));
+  const auto image = blocks(4, 4);
+  const auto by =
+      NS::TransferPtr(device()->newSamplerState(NS::TransferPtr(MTL::SamplerDescriptor::alloc()->init()).get()));
+  const auto out = buffer<float>({0, 0}), memory = NS::TransferPtr(device()->newBuffer(32, 0));
+  encoder->setArgumentBuffer(memory.get(), 0);
+  const MTL::Texture* both[] = {image.get(), image.get()};
+  encoder->setTextures(both, NS::Range::Make(3, 2));
+  encoder->setSamplerState(by.get(), 7);
+  encoder->setBuffer(out.get(), 0, 8);
+  NS::Error* error = nullptr;
+  const auto state = NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
+  REQUIRE_MESSAGE(state, text(error));
+  const uint8_t all_red[8] = {0x00, 0xf8};
+  image->replaceRegion(MTL::Region::Make2D(0, 0, 4, 4), 0, all_red, 8);
+  Commands commands;
+  MTL::ComputeCommandEncoder* const compute = commands.buffer->computeCommandEncoder();
+  compute->setComputePipelineState(state.get());
+  compute->setBuffer(memory.get(), 0, 0);
+  compute->useResource(image.get(), MTL::ResourceUsageRead);
+  compute->useResource(out.get(), MTL::ResourceUsageWrite);
+  compute->dispatchThreads(MTL::Size(2, 1, 1), MTL::Size(2, 1, 1));
+  compute->endEncoding();
+  CHECK(commands.run() == "");
+  CHECK(::values<float>(out.get()) == std::vector<float>{1, 1});
+}

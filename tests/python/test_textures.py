@@ -3,6 +3,7 @@
 
 import inspect
 import math
+import struct
 import unittest
 
 import numpy as np
@@ -134,6 +135,68 @@ class Textures(unittest.TestCase):
         self.lib.scale(smelt.Texture(packed, "rgb10a2unorm"), 1.0, into)
         assert into[0, 0].tolist() == [1, 0, 0, 0]
         assert "rgb10a2unorm" in repr(smelt.Texture(packed, "rgb10a2unorm"))
+
+    def test_blocks_are_a_texture(self):
+        rows = b"".join(struct.pack("<HHI", end, 0x001F, 0x50505050) for end in (0xF800, 0x07E0))  # left halves red, green; right ones blue
+        texture = smelt.Texture(rows, "bc1_rgba", width=7, height=3)
+        assert (texture.format, texture.type, texture.width, texture.height, texture.levels) == ("bc1_rgba", "texture2d", 7, 3, 1)
+        into = np.zeros((3, 7, 4), np.uint8)
+        self.lib.scale(texture, 1.0, into)
+        assert into[2].tolist() == [[255, 0, 0, 255]] * 2 + [[0, 0, 255, 255]] * 2 + [[0, 255, 0, 255]] * 2 + [[0, 0, 255, 255]]
+        self.lib.resize(texture, smelt.Sampler(), into)
+        assert into[0, 4].tolist() == [0, 255, 0, 255]
+        assert np.asarray(texture.level(0)).tobytes() == rows and np.asarray(texture.level(0)).shape == (1, 2, 8)
+
+    def test_blocks_change(self):
+        blocks = np.zeros((2, 2, 2, 4), np.uint16)  # slices, rows, columns; BC4: two ends, the first for all texels
+        blocks[1, :, :, 0] = 51
+        texture = smelt.Texture(blocks, "bc4_runorm", type="texture3d", width=8, height=8, depth=2)
+        into = np.zeros((1, 1), np.float32)
+        read = smelt.compile_shader("""
+            #include <metal_stdlib>
+            using namespace metal;
+            kernel void read(texture3d<float, access::read> from, texture2d<float, access::write> to) { to.write(from.read(uint3(7, 7, 1)), uint2(0)); }
+        """)
+        read.read(texture, into)
+        assert into[0, 0] == np.float32(0.2)
+        blocks[1, 1, 1, 0] = 255
+        read.read(texture, into)
+        assert into[0, 0] == 1
+
+    def test_levels_of_blocks(self):
+        blocks = b"".join(bytes([0, 0xF8, 0, 0, 0, 0, 0, 0]) if level == 1 else bytes(8) for level in (0, 0, 0, 0, 1, 2, 3))  # 8 x 8, 4 x 4, 2 x 2, 1 x 1
+        texture = smelt.Texture(blocks, "bc1_rgba_srgb", width=8, height=8, levels=4)
+        into = np.zeros((4, 4, 4), np.uint8)
+        self.lib.resize(texture, smelt.Sampler("lod_clamp(1, 1), mip_filter::nearest"), into)
+        assert (into == [255, 0, 0, 255]).all()
+
+    def test_astc(self):
+        block = bytes.fromhex("fcfdffffffffffff") + struct.pack("<4H", 65535, 0, 51 * 257, 65535)  # of one colour
+        try:
+            texture = smelt.Texture(block * 2, "astc_6x5_ldr", width=12, height=5)
+        except smelt.Error as error:
+            assert "Debian 13: libastcenc5d, Debian 12: libastcenc3d" in str(error)
+            self.skipTest(str(error))
+        into = np.zeros((5, 12, 4), np.uint8)
+        self.lib.scale(texture, 1.0, into)
+        assert (into == [255, 0, 51, 255]).all()
+
+    def test_refused_blocks(self):
+        for words, arguments, given in (
+            ("want width= and height=", ("bc1_rgba",), {}),
+            ("8 x 8 with 1 levels and 1 slices is 32 bytes of blocks, the memory has 8", ("bc1_rgba",), {"width": 8, "height": 8}),
+            ("bc7_rgbaunorm .152.: nothing here decodes its blocks on the CPU, and no library of Debian does; want astc_4x4_ldr", ("bc7_rgbaunorm",), {}),
+            ("sizes are for compressed formats", ("r8unorm",), {"width": 8, "height": 1}),
+            ("mipmaps of the compressed format bc1_rgba", ("bc1_rgba",), {"width": 4, "height": 4, "mipmaps": True}),
+            ("a texture1d of the compressed format", ("bc1_rgba",), {"width": 4, "height": 1, "type": "texture1d"}),
+        ):
+            with self.subTest(words), self.assertRaisesRegex(smelt.Error, words):
+                smelt.Texture(bytes(8), *arguments, **given)
+        with self.assertRaisesRegex(smelt.Error, "do not lie in order"):
+            smelt.Texture(np.zeros((8, 2), np.uint8)[:, 0], "bc1_rgba", width=4, height=4)
+        texture = smelt.Texture(bytes(8), "bc1_rgba", width=4, height=4)
+        with self.assertRaisesRegex(smelt.Error, "'to'.*has the compressed format bc1_rgba, which kernels read and sample but cannot write"):
+            self.lib.scale(np.zeros((4, 4), np.float32), 1.0, texture)
 
     def test_the_array_stays_while_its_texture_does(self):
         texture = smelt.Texture(np.full((1, 1), 0.5, np.float32))

@@ -16,10 +16,6 @@ Result<CpuLevel> parse_cpu_level(std::string_view name) {
   return fail(Errc::invalid_argument, "processor level '{}' is not known; known are {}", name, cpu_level_names());
 }
 
-std::string_view to_string(CpuLevel level) {
-  return row_of(level).name;
-}
-
 Result<CpuEffort> parse_cpu_effort(std::string_view word) {
   for (size_t i = 0; i < kEffortNames.size(); ++i)
     if (word == kEffortNames[i]) return static_cast<CpuEffort>(i);

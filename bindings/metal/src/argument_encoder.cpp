@@ -245,10 +245,17 @@ void* ArgumentEncoder::constantData(NS::UInteger index) {
   return from(this).place("-[MTLArgumentEncoder constantDataAtIndex:]", index, Member::Kind::constant);
 }
 void ArgumentEncoder::setTexture(const Texture* texture, NS::UInteger index) {
-  std::byte* const place = from(this).place("-[MTLArgumentEncoder setTexture:atIndex:]", index, Member::Kind::texture);
+  constexpr const char* kCall = "-[MTLArgumentEncoder setTexture:atIndex:]";
+  std::byte* const place = from(this).place(kCall, index, Member::Kind::texture);
+  if (place == nullptr) return;
+  const auto decoded = texture != nullptr ? from(texture).texture->decode() : smelt::Result<void>();
+  if (!decoded) {
+    misuse(kCall, "{}", decoded.error().message);
+    return;
+  }
   // What kernels for the CPU take for a texture: the address of what the loader says of it (schema/cpu_abi.h).
   const uint64_t handle = texture != nullptr ? reinterpret_cast<uintptr_t>(&from(texture).texture->cpu()) : 0;
-  if (place != nullptr) std::memcpy(place, &handle, sizeof(handle));
+  std::memcpy(place, &handle, sizeof(handle));
 }
 void ArgumentEncoder::setTextures(const Texture* const textures[], NS::Range range) {
   for (NS::UInteger i = 0; i < range.length; ++i) setTexture(textures[i], range.location + i);

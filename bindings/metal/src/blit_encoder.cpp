@@ -42,8 +42,8 @@ std::string trouble_with_texture(const EncoderState& state, const char* what, co
 
 BoxCopy copy_of(const TexelBox& box, const MTL::Size& size) {
   BoxCopy copy;
-  copy.bytes = size.width * box.texel_bytes;
-  copy.rows = size.height;
+  copy.bytes = box.across * box.texel_bytes;
+  copy.rows = box.rows;
   copy.slices = size.depth;
   return copy;
 }
@@ -52,7 +52,8 @@ void read_from(BoxCopy& copy, const TexelBox& box) {
   copy.source_row = box.row_bytes;
   copy.source_slice = box.slice_bytes;
 }
-void write_to(BoxCopy& copy, const TexelBox& box) {
+void write_to(BoxCopy& copy, const TexelBox& box, const MTL::Texture* texture) {
+  copy.into = smelt::metal::from(texture).texture.get();
   copy.destination = box.start;
   copy.destination_row = box.row_bytes;
   copy.destination_slice = box.slice_bytes;
@@ -140,7 +141,7 @@ void BlitCommandEncoder::copyFromBuffer(const Buffer* sourceBuffer, NS::UInteger
     const TexelBox box =
         box_of(from(destinationTexture), destinationSlice, destinationLevel, destinationOrigin, sourceSize);
     copy = copy_of(box, sourceSize);
-    write_to(copy, box);
+    write_to(copy, box, destinationTexture);
     trouble = !box.trouble.empty() ? box.trouble
                                    : trouble_with_rows(state, "source", sourceBuffer, sourceOffset, sourceBytesPerRow,
                                                        sourceBytesPerImage, copy);
@@ -194,11 +195,14 @@ void BlitCommandEncoder::copyFromTexture(const Texture* sourceTexture, NS::UInte
         box_of(from(destinationTexture), destinationSlice, destinationLevel, destinationOrigin, sourceSize);
     copy = copy_of(source, sourceSize);
     read_from(copy, source);
-    write_to(copy, into);
+    write_to(copy, into, destinationTexture);
     trouble = !source.trouble.empty() ? source.trouble : into.trouble;
     if (trouble.empty() && source.texel_bytes != into.texel_bytes)
       trouble = fmt::format("a texel of the source has {} bytes, one of the destination {}", source.texel_bytes,
                             into.texel_bytes);
+    if (trouble.empty() && (source.across != into.across || source.rows != into.rows))
+      trouble = fmt::format("{} x {} blocks of the source are {} x {} of the destination", source.across, source.rows,
+                            into.across, into.rows);
   }
   add_copy(state, kCall, trouble, copy, const_cast<Texture*>(sourceTexture), const_cast<Texture*>(destinationTexture));
 }

@@ -94,7 +94,7 @@ Result<void> run_command(const CommandList& list, const Command& command, const 
     std::memset(fill->at, fill->value, fill->bytes);
     if (tracing()) trace_blit("fill", fill->bytes, where, start);
   } else if (const auto* box = std::get_if<BoxCopy>(&command)) {
-    run_copy(*box);
+    SMELT_TRY_VOID(run_copy(*box));
     if (tracing()) trace_blit("copy", box->bytes * box->rows * box->slices, where, start);
   } else if (const auto* mipmaps = std::get_if<MipmapCommand>(&command)) {
     SMELT_TRY_VOID(loader::generate_mipmaps(*mipmaps->texture));

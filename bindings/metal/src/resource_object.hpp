@@ -97,12 +97,14 @@ inline SamplerObject& from(const MTL::SamplerState* sampler) {
   return const_cast<SamplerObject&>(static_cast<const SamplerObject&>(*sampler));
 }
 
-/// A box of texels in a level of a slice. `trouble` says what is wrong with it, else is empty.
+/// A box of texels in a level of a slice; of a compressed texture a box of whole blocks. `trouble` says what is wrong
+/// with it, else is empty.
 struct TexelBox {
   std::string trouble;
   std::byte* start = nullptr;
   uint64_t row_bytes = 0, slice_bytes = 0;  // from one row, from one slice of a 3D texture to the next
-  uint64_t texel_bytes = 0;
+  uint64_t texel_bytes = 0;                 // of a block
+  uint64_t across = 0, rows = 0;            // texels or blocks of a row, and how many rows
 };
 TexelBox box_of(const TextureObject& texture, uint64_t slice, uint64_t level, const MTL::Origin& origin,
                 const MTL::Size& size);
@@ -113,8 +115,9 @@ struct BoxCopy {
   std::byte* destination = nullptr;
   uint64_t bytes = 0, rows = 0, slices = 0;  // bytes of a row
   uint64_t source_row = 0, source_slice = 0, destination_row = 0, destination_slice = 0;
+  loader::Texture* into = nullptr;  // to decode afterwards; kept by the command buffer
 };
-void run_copy(const BoxCopy& copy);
+Result<void> run_copy(const BoxCopy& copy);
 
 class HeapObject final : public MTL::Heap, public Tracked {
  public:

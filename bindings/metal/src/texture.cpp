@@ -15,6 +15,23 @@ TextureObject::~TextureObject() {
   if (!parent && !buffer && device != nullptr) device->allocated -= bytes;
 }
 
+namespace {
+
+/// Blocks are not cut: a box begins at one, and ends with one or at the level's edge.
+std::string trouble_with_blocks(const loader::PixelFormatFacts& format, const loader::Texture::Part& part,
+                                const MTL::Origin& origin, const MTL::Size& size) {
+  const auto cuts = [](uint64_t at, uint64_t count, uint64_t whole, uint64_t block) {
+    return at % block != 0 || (count % block != 0 && at + count != whole);
+  };
+  if (!cuts(origin.x, size.width, part.width, format.block_width) &&
+      !cuts(origin.y, size.height, part.height, format.block_height))
+    return {};
+  return fmt::format("origin ({}, {}) and size ({}, {}) cut blocks of {} x {} texels of {}", origin.x, origin.y,
+                     size.width, size.height, format.block_width, format.block_height, format.name);
+}
+
+}  // namespace
+
 TexelBox box_of(const TextureObject& texture, uint64_t slice, uint64_t level, const MTL::Origin& origin,
                 const MTL::Size& size) {
   TexelBox box;
@@ -34,18 +51,25 @@ TexelBox box_of(const TextureObject& texture, uint64_t slice, uint64_t level, co
     return box;
   }
   const loader::TextureDescriptor& of = texture.texture->descriptor();
-  box.texel_bytes = uint64_t{loader::facts_of(of.format)->texel_bytes} * of.samples;
+  const loader::PixelFormatFacts& format = *loader::facts_of(of.format);
+  box.trouble = trouble_with_blocks(format, *part, origin, size);
+  box.texel_bytes = uint64_t{format.texel_bytes} * of.samples;
   box.row_bytes = part->row_bytes;
   box.slice_bytes = part->slice_bytes;
-  box.start = part->bytes.data() + origin.z * box.slice_bytes + origin.y * box.row_bytes + origin.x * box.texel_bytes;
+  box.across = format.blocks_across(static_cast<uint32_t>(size.width));
+  box.rows = format.blocks_down(static_cast<uint32_t>(size.height));
+  box.start = part->bytes.data() + origin.z * box.slice_bytes + origin.y / format.block_height * box.row_bytes +
+              origin.x / format.block_width * box.texel_bytes;
   return box;
 }
 
-void run_copy(const BoxCopy& copy) {
+Result<void> run_copy(const BoxCopy& copy) {
   for (uint64_t slice = 0; slice < copy.slices; ++slice)
     for (uint64_t row = 0; row < copy.rows; ++row)
       std::memmove(copy.destination + slice * copy.destination_slice + row * copy.destination_row,
                    copy.source + slice * copy.source_slice + row * copy.source_row, copy.bytes);
+  // Kernels may see it through an argument buffer, which nothing looks into at a launch.
+  return copy.into != nullptr ? copy.into->decode() : Result<void>();
 }
 
 namespace {
@@ -153,7 +177,7 @@ Result<loader::SamplerRef> make_sampler(const SamplerValues& values) {
   return loader::Sampler::create(descriptor);
 }
 
-/// Between a texture and the program's memory.
+/// Between a texture and the program's memory, which has rows of blocks where the format is compressed.
 void move_region(const char* call, const TextureObject& texture, const MTL::Region& region, uint64_t level,
                  uint64_t slice, std::byte* memory, uint64_t row_bytes, uint64_t image_bytes, bool into_texture) {
   if (is_private(texture.options)) {
@@ -165,14 +189,14 @@ void move_region(const char* call, const TextureObject& texture, const MTL::Regi
     misuse(call, "{}", memory == nullptr ? "pixelBytes is null" : box.trouble);
     return;
   }
-  const uint64_t bytes = region.size.width * box.texel_bytes;
-  if ((region.size.height > 1 || region.size.depth > 1) && row_bytes < bytes) {
+  const uint64_t bytes = box.across * box.texel_bytes;
+  if ((box.rows > 1 || region.size.depth > 1) && row_bytes < bytes) {
     misuse(call, "bytesPerRow {} is less than a row of {} bytes", row_bytes, bytes);
     return;
   }
   BoxCopy copy;
   copy.bytes = bytes;
-  copy.rows = region.size.height;
+  copy.rows = box.rows;
   copy.slices = region.size.depth;
   copy.source = into_texture ? memory : box.start;
   copy.source_row = into_texture ? row_bytes : box.row_bytes;
@@ -180,7 +204,8 @@ void move_region(const char* call, const TextureObject& texture, const MTL::Regi
   copy.destination = into_texture ? box.start : memory;
   copy.destination_row = into_texture ? box.row_bytes : row_bytes;
   copy.destination_slice = into_texture ? box.slice_bytes : image_bytes;
-  run_copy(copy);
+  if (into_texture) copy.into = texture.texture.get();
+  if (const auto done = run_copy(copy); !done) misuse(call, "{}", done.error().message);
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ class Sampler:
     def __init__(self, words: str = "", **states: Any) -> None: ...
 
 class Texture:
-    def __init__(self, array: Any, format: str | None = None, *, type: str | None = None, mipmaps: bool = False) -> None: ...
+    def __init__(self, array: Any, format: str | None = None, *, type: str | None = None, mipmaps: bool = False, width: int | None = None,
+                 height: int | None = None, depth: int = 1, array_length: int = 1, levels: int = 1) -> None: ...  # fmt: skip
     @property
     def type(self) -> str: ...
     @property

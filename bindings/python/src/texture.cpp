@@ -99,8 +99,39 @@ TextureRef with_levels(const Texture& from) {
   return made;
 }
 
+/// How large a texture is whose array does not say it: one of blocks.
+struct BlockSize {
+  std::optional<uint32_t> width, height;
+  uint32_t depth = 1, array_length = 1, levels = 1;
+  bool is_given() const { return width || height || depth != 1 || array_length != 1 || levels != 1; }
+};
+
+/// A texture over the blocks of a compressed format: bytes, whatever elements the array has.
+PythonTexture texture_of_blocks(std::shared_ptr<HeldTensor> held, const loader::PixelFormatFacts& format,
+                                TextureType type, const BlockSize& size) {
+  if (!size.width || !size.height)
+    raise(Errc::invalid_argument,
+          "Texture: blocks of {} do not say how many texels they are; want width= and height=", format.name);
+  if (!held->tensor.contiguous)
+    raise(Errc::argument_mismatch, "Texture: blocks of {} that do not lie in order; pass a contiguous copy",
+          format.name);
+  const TextureDescriptor descriptor{.type = type,
+                                     .format = format.format,
+                                     .width = *size.width,
+                                     .height = *size.height,
+                                     .depth = size.depth,
+                                     .array_length = size.array_length,
+                                     .levels = size.levels};
+  const std::span blocks(held->tensor.data, static_cast<size_t>(held->tensor.bytes));
+  const bool writable = held->tensor.writable;
+  return {unwrap_at(Texture::over(descriptor, blocks, 0, std::move(held)), "Texture"), writable};
+}
+
 PythonTexture make_texture(const py::object& array, const std::optional<std::string>& format,
-                           const std::optional<std::string>& type, bool mipmaps) {
+                           const std::optional<std::string>& type, bool mipmaps, std::optional<uint32_t> width,
+                           std::optional<uint32_t> height, uint32_t depth, uint32_t array_length, uint32_t levels) {
+  const BlockSize size{width, height, depth, array_length, levels};
+  const loader::PixelFormatFacts* facts = nullptr;
   loader::ArrayTexture wanted;
   if (type) {
     const auto parameter = loader::texture_parameter(*type);
@@ -112,10 +143,8 @@ PythonTexture make_texture(const py::object& array, const std::optional<std::str
     if (type->find('<') != std::string::npos) wanted.kind = parameter->kind;
   }
   if (format) {
-    const loader::PixelFormatFacts* const facts = loader::pixel_format_named(*format);
-    if (facts == nullptr)
-      raise(Errc::unsupported, "Texture: pixel format '{}' is not among those of the CPU (docs/reference/textures.md)",
-            *format);
+    facts = loader::pixel_format_named(*format);
+    if (facts == nullptr) raise(loader::no_pixel_format(*format).value().in("Texture"));
     wanted.format = facts->format;
   }
   auto held = std::make_shared<HeldTensor>();
@@ -123,6 +152,13 @@ PythonTexture make_texture(const py::object& array, const std::optional<std::str
     raise(Errc::argument_type, "Texture: want an array (buffer protocol, DLPack or __array_interface__), got {}",
           type_name(array));
   held->owner = array;
+  if (facts != nullptr && facts->is_compressed()) {
+    PythonTexture made = texture_of_blocks(std::move(held), *facts, wanted.type.value_or(TextureType::d2), size);
+    if (mipmaps) unwrap(loader::generate_mipmaps(*made.texture));  // says why not
+    return made;
+  }
+  if (size.is_given())
+    raise(Errc::invalid_argument, "Texture: sizes are for compressed formats; of others the array's shape says them");
   const loader::ArrayView view = view_of(held->tensor, "Texture");
   const bool writable = held->tensor.writable;
   TextureRef texture = unwrap_at(loader::texture_over(view, wanted, std::move(held)), "Texture");
@@ -147,6 +183,7 @@ struct LevelView {
     const loader::TexelElements texel = loader::texel_elements(*loader::facts_of(of.format));
     const auto item = static_cast<py::ssize_t>(loader::bytes_of(texel.element));
     const py::ssize_t texel_bytes = item * std::max(texel.channels, 1u);
+    const loader::PixelFormatFacts& format = *loader::facts_of(of.format);
     std::vector<py::ssize_t> shape, strides;
     const auto add = [&](uint64_t length, uint64_t stride) {
       shape.push_back(static_cast<py::ssize_t>(length));
@@ -155,8 +192,8 @@ struct LevelView {
     const bool is_flat =
         of.type == TextureType::d1 || of.type == TextureType::d1_array || of.type == TextureType::buffer;
     if (of.type == TextureType::d3) add(part.depth, part.slice_bytes);
-    if (!is_flat) add(part.height, part.row_bytes);
-    add(part.width, static_cast<uint64_t>(texel_bytes) * of.samples);
+    if (!is_flat) add(format.blocks_down(part.height), part.row_bytes);
+    add(format.blocks_across(part.width), static_cast<uint64_t>(texel_bytes) * of.samples);
     if (of.samples > 1) add(of.samples, static_cast<uint64_t>(texel_bytes));
     if (texel.channels > 1) add(texel.channels, static_cast<uint64_t>(item));
     return {part.bytes.data(), item,     letter_of(texel.element), static_cast<py::ssize_t>(shape.size()), shape,
@@ -236,7 +273,8 @@ TextureRef TextureArguments::texture_of(const ArgInfo& argument, py::handle valu
   };
   if (py::isinstance<PythonTexture>(value)) {
     const auto& made = py::cast<const PythonTexture&>(value);
-    writes(made.writable);
+    // A launch says of blocks that kernels cannot write them at all.
+    if (!loader::facts_of(made.texture->descriptor().format)->is_compressed()) writes(made.writable);
     return made.texture;
   }
   Tensor& tensor = tensors_.emplace_back();
@@ -268,7 +306,8 @@ void bind_texture(py::module_& module) {
   };
   py::class_<PythonTexture>(module, "Texture")
       .def(py::init(&make_texture), "array"_a, "format"_a = py::none(), py::kw_only(), "type"_a = py::none(),
-           "mipmaps"_a = false)
+           "mipmaps"_a = false, "width"_a = py::none(), "height"_a = py::none(), "depth"_a = 1, "array_length"_a = 1,
+           "levels"_a = 1)
       .def_property_readonly(
           "type", [](const PythonTexture& self) { return text(loader::to_string(self.texture->descriptor().type)); })
       .def_property_readonly(

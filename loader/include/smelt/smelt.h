@@ -410,7 +410,9 @@ typedef struct smelt_texture_info {
   uint32_t layers; /* slices of an array, six faces of each cube */
 } smelt_texture_info;
 
-/* Where the texels of one level of one layer lie. */
+/* Where the texels of one level of one layer lie, or the blocks of a compressed format: then rows are those of blocks,
+ * while width and height count texels. Blocks may be written any time; a dispatch sees what they are when it is
+ * encoded. */
 typedef struct smelt_texture_part {
   size_t struct_size;
   void* data;
@@ -423,9 +425,10 @@ typedef struct smelt_pixel_format_info {
   size_t struct_size;
   const char* name; /* "rgba8unorm"; static */
   size_t name_length;
-  uint32_t texel_bytes;
-  int32_t element;   /* SMELT_TYPE_... */
-  uint32_t channels; /* elements of a texel; 0: the texel is one element, with all channels in it */
+  uint32_t texel_bytes;               /* of a compressed format: of a block, which counts as bytes */
+  int32_t element;                    /* SMELT_TYPE_... */
+  uint32_t channels;                  /* elements of a texel; 0: the texel is one element, with all channels in it */
+  uint32_t block_width, block_height; /* in texels; 1 of what is not compressed */
 } smelt_pixel_format_info;
 
 /* An array in memory, as NumPy and DLPack describe it. */
@@ -440,7 +443,8 @@ typedef struct smelt_array {
 
 /* Zeroed. */
 SMELT_API smelt_status smelt_texture_create(const smelt_texture_options* options, smelt_texture** out);
-/* The caller's memory, level 0 alone, rows `row_bytes` apart (0: without gaps); `release(context)` is called when the
+/* The caller's memory, level 0 alone, rows `row_bytes` apart (0: without gaps); of a compressed format maybe all levels
+ * of the first layer, then those of the next, as files have them. `release(context)` is called when the
  * texture is done with it (may be null). */
 SMELT_API smelt_status smelt_texture_wrap(const smelt_texture_options* options, void* memory, uint64_t size,
                                           uint64_t row_bytes, void (*release)(void* context), void* context,
@@ -455,7 +459,8 @@ SMELT_API smelt_status smelt_texture_get_info(const smelt_texture* texture, smel
 /* Valid as long as the texture. */
 SMELT_API smelt_status smelt_texture_get_part(smelt_texture* texture, uint32_t level, uint32_t layer,
                                               smelt_texture_part* part);
-/* Every level from the one before, by averages. SMELT_E_UNSUPPORTED for integers and formats of one word. */
+/* Every level from the one before, by averages. SMELT_E_UNSUPPORTED for integers, formats of one word
+ * and compressed ones. */
 SMELT_API smelt_status smelt_texture_generate_mipmaps(smelt_texture* texture);
 /* The number of "rgba8unorm". */
 SMELT_API smelt_status smelt_pixel_format_named(const char* name, size_t length, uint32_t* pixel_format);

@@ -14,7 +14,7 @@ uint32_t at_least_one(uint32_t count) {
 
 Result<PixelFormat> to_format(uint32_t number, const char* function) {
   if (number > UINT16_MAX || facts_of(static_cast<PixelFormat>(number)) == nullptr)
-    return fail(Errc::unsupported, "{}: pixel format {} is not among those of the CPU", function, number);
+    return tl::unexpected(no_pixel_format(number).value().in(function));
   return static_cast<PixelFormat>(number);
 }
 
@@ -193,9 +193,7 @@ smelt_status smelt_pixel_format_named(const char* name, size_t length, uint32_t*
     if (name == nullptr || pixel_format == nullptr)
       return null_argument("smelt_pixel_format_named", "name or pixel_format");
     const PixelFormatFacts* const facts = pixel_format_named({name, length});
-    if (facts == nullptr)
-      return fail(Errc::unsupported, "pixel format '{}' is not among those of the CPU (docs/reference/textures.md)",
-                  std::string_view(name, length));
+    if (facts == nullptr) return no_pixel_format(std::string_view(name, length));
     *pixel_format = static_cast<uint32_t>(facts->format);
     return {};
   });
@@ -211,6 +209,8 @@ smelt_status smelt_pixel_format_get_info(uint32_t pixel_format, smelt_pixel_form
     filled.texel_bytes = facts.texel_bytes;
     filled.element = static_cast<int32_t>(texel.element);
     filled.channels = texel.channels;
+    filled.block_width = facts.block_width;
+    filled.block_height = facts.block_height;
     return write_info(info, filled, "smelt_pixel_format_get_info");
   });
 }

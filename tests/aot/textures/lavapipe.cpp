@@ -141,6 +141,82 @@ VkFormat vulkan_format(PixelFormat format) {
       return VK_FORMAT_B10G11R11_UFLOAT_PACK32;
     case PixelFormat::rgb9e5float:
       return VK_FORMAT_E5B9G9R9_UFLOAT_PACK32;
+    case PixelFormat::bc1_rgba:
+      return VK_FORMAT_BC1_RGBA_UNORM_BLOCK;
+    case PixelFormat::bc1_rgba_srgb:
+      return VK_FORMAT_BC1_RGBA_SRGB_BLOCK;
+    case PixelFormat::bc2_rgba:
+      return VK_FORMAT_BC2_UNORM_BLOCK;
+    case PixelFormat::bc2_rgba_srgb:
+      return VK_FORMAT_BC2_SRGB_BLOCK;
+    case PixelFormat::bc3_rgba:
+      return VK_FORMAT_BC3_UNORM_BLOCK;
+    case PixelFormat::bc3_rgba_srgb:
+      return VK_FORMAT_BC3_SRGB_BLOCK;
+    case PixelFormat::bc4_runorm:
+      return VK_FORMAT_BC4_UNORM_BLOCK;
+    case PixelFormat::bc4_rsnorm:
+      return VK_FORMAT_BC4_SNORM_BLOCK;
+    case PixelFormat::bc5_rgunorm:
+      return VK_FORMAT_BC5_UNORM_BLOCK;
+    case PixelFormat::bc5_rgsnorm:
+      return VK_FORMAT_BC5_SNORM_BLOCK;
+    case PixelFormat::astc_4x4_ldr:
+      return VK_FORMAT_ASTC_4x4_UNORM_BLOCK;
+    case PixelFormat::astc_4x4_srgb:
+      return VK_FORMAT_ASTC_4x4_SRGB_BLOCK;
+    case PixelFormat::astc_5x4_ldr:
+      return VK_FORMAT_ASTC_5x4_UNORM_BLOCK;
+    case PixelFormat::astc_5x4_srgb:
+      return VK_FORMAT_ASTC_5x4_SRGB_BLOCK;
+    case PixelFormat::astc_5x5_ldr:
+      return VK_FORMAT_ASTC_5x5_UNORM_BLOCK;
+    case PixelFormat::astc_5x5_srgb:
+      return VK_FORMAT_ASTC_5x5_SRGB_BLOCK;
+    case PixelFormat::astc_6x5_ldr:
+      return VK_FORMAT_ASTC_6x5_UNORM_BLOCK;
+    case PixelFormat::astc_6x5_srgb:
+      return VK_FORMAT_ASTC_6x5_SRGB_BLOCK;
+    case PixelFormat::astc_6x6_ldr:
+      return VK_FORMAT_ASTC_6x6_UNORM_BLOCK;
+    case PixelFormat::astc_6x6_srgb:
+      return VK_FORMAT_ASTC_6x6_SRGB_BLOCK;
+    case PixelFormat::astc_8x5_ldr:
+      return VK_FORMAT_ASTC_8x5_UNORM_BLOCK;
+    case PixelFormat::astc_8x5_srgb:
+      return VK_FORMAT_ASTC_8x5_SRGB_BLOCK;
+    case PixelFormat::astc_8x6_ldr:
+      return VK_FORMAT_ASTC_8x6_UNORM_BLOCK;
+    case PixelFormat::astc_8x6_srgb:
+      return VK_FORMAT_ASTC_8x6_SRGB_BLOCK;
+    case PixelFormat::astc_8x8_ldr:
+      return VK_FORMAT_ASTC_8x8_UNORM_BLOCK;
+    case PixelFormat::astc_8x8_srgb:
+      return VK_FORMAT_ASTC_8x8_SRGB_BLOCK;
+    case PixelFormat::astc_10x5_ldr:
+      return VK_FORMAT_ASTC_10x5_UNORM_BLOCK;
+    case PixelFormat::astc_10x5_srgb:
+      return VK_FORMAT_ASTC_10x5_SRGB_BLOCK;
+    case PixelFormat::astc_10x6_ldr:
+      return VK_FORMAT_ASTC_10x6_UNORM_BLOCK;
+    case PixelFormat::astc_10x6_srgb:
+      return VK_FORMAT_ASTC_10x6_SRGB_BLOCK;
+    case PixelFormat::astc_10x8_ldr:
+      return VK_FORMAT_ASTC_10x8_UNORM_BLOCK;
+    case PixelFormat::astc_10x8_srgb:
+      return VK_FORMAT_ASTC_10x8_SRGB_BLOCK;
+    case PixelFormat::astc_10x10_ldr:
+      return VK_FORMAT_ASTC_10x10_UNORM_BLOCK;
+    case PixelFormat::astc_10x10_srgb:
+      return VK_FORMAT_ASTC_10x10_SRGB_BLOCK;
+    case PixelFormat::astc_12x10_ldr:
+      return VK_FORMAT_ASTC_12x10_UNORM_BLOCK;
+    case PixelFormat::astc_12x10_srgb:
+      return VK_FORMAT_ASTC_12x10_SRGB_BLOCK;
+    case PixelFormat::astc_12x12_ldr:
+      return VK_FORMAT_ASTC_12x12_UNORM_BLOCK;
+    case PixelFormat::astc_12x12_srgb:
+      return VK_FORMAT_ASTC_12x12_SRGB_BLOCK;
     default:
       return VK_FORMAT_UNDEFINED;
   }
@@ -243,6 +319,10 @@ class Device final : public Lavapipe {
     queue.pQueuePriorities = &priority;
     VkPhysicalDeviceFeatures features{};
     features.imageCubeArray = VK_TRUE;
+    VkPhysicalDeviceFeatures has;
+    vkGetPhysicalDeviceFeatures(physical, &has);
+    features.textureCompressionBC = has.textureCompressionBC;
+    features.textureCompressionASTC_LDR = has.textureCompressionASTC_LDR;
     auto info = described<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
@@ -395,14 +475,15 @@ class Device final : public Lavapipe {
 
   static std::vector<VkBufferImageCopy> copies_of(const loader::Texture& texture) {
     std::vector<VkBufferImageCopy> copies;
-    const uint32_t texel_bytes = loader::facts_of(texture.descriptor().format)->texel_bytes;
+    const loader::PixelFormatFacts& format = *loader::facts_of(texture.descriptor().format);
     for (uint32_t level = 0; level < texture.descriptor().levels; ++level)
       for (uint32_t layer = 0; layer < texture.layers(); ++layer) {
         const auto part = texture.part(level, layer).value();
         VkBufferImageCopy& copy = copies.emplace_back();
         copy.bufferOffset = static_cast<uint64_t>(part.bytes.data() - texture.contents().data());
-        copy.bufferRowLength = static_cast<uint32_t>(part.row_bytes / texel_bytes);
-        copy.bufferImageHeight = part.height;  // slices of 3D textures lie without gaps
+        copy.bufferRowLength = static_cast<uint32_t>(part.row_bytes / format.texel_bytes) * format.block_width;
+        copy.bufferImageHeight =
+            format.blocks_down(part.height) * format.block_height;  // slices of 3D textures lie without gaps
         copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, layer, 1};
         copy.imageExtent = {part.width, part.height, part.depth};
       }

@@ -48,7 +48,7 @@ Result<RunTexture> parse_texture(const std::string& text) {
     const std::string format = named.name.substr(colon + 1);
     const loader::PixelFormatFacts* const facts = loader::pixel_format_named(format);
     if (facts == nullptr)
-      return fail(Errc::unsupported, "--texture '{}': pixel format '{}' is not among those of the CPU", text, format);
+      return tl::unexpected(loader::no_pixel_format(format).value().in(fmt::format("--texture '{}'", text)));
     texture.format = facts->format;
   }
   SMELT_TRY(texture.argument, parse_argument(named.rest));

@@ -17,10 +17,10 @@ namespace smelt::aot {
 
 /// What the code may assume of the processor: cpu_levels.def.
 using smelt::CpuLevel;
+using smelt::to_string;
 
 /// "x86-64-v3", "aarch64". An unknown name lists the known ones.
 Result<CpuLevel> parse_cpu_level(std::string_view name);
-std::string_view to_string(CpuLevel level);
 /// The best level that this machine can run; an error below x86-64-v3.
 Result<CpuLevel> host_cpu_level();
 

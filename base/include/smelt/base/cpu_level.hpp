@@ -38,6 +38,9 @@ inline constexpr size_t kCpuLevels = std::size(kCpuLevelRows);
 constexpr const CpuLevelRow& row_of(CpuLevel level) {
   return kCpuLevelRows[static_cast<size_t>(level)];
 }
+constexpr std::string_view to_string(CpuLevel level) {
+  return row_of(level).name;
+}
 std::optional<CpuLevel> cpu_level_named(std::string_view name);
 /// What packages name by two numbers; nothing for what a newer smelt wrote.
 std::optional<CpuLevel> cpu_level_numbered(uint32_t arch, uint32_t number);

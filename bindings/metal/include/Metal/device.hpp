@@ -58,7 +58,8 @@ class SMELT_METAL_API Device : public NS::Referencing<Device> {
   bool supportsShaderBarycentricCoordinates() const { return false; }
   bool supportsPullModelInterpolation() const { return false; }
   bool supportsQueryTextureLOD() const { return false; }
-  bool supportsBCTextureCompression() const { return false; }
+  /// BC1 to BC5; BC6H and BC7 are refused by name.
+  bool supportsBCTextureCompression() const { return true; }
   bool rasterOrderGroupsSupported() const { return false; }
   bool areRasterOrderGroupsSupported() const { return false; }
   bool depth24Stencil8PixelFormatSupported() const { return false; }

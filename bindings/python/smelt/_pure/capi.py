@@ -100,7 +100,7 @@ class TexturePart(Sized):
 
 class PixelFormatInfo(Sized):
     _fields_ = [("struct_size", c.c_size_t), ("name", _P), ("name_length", c.c_size_t), ("texel_bytes", c.c_uint32), ("element", c.c_int32),
-                ("channels", c.c_uint32)]  # fmt: skip
+                ("channels", c.c_uint32), ("block_width", c.c_uint32), ("block_height", c.c_uint32)]  # fmt: skip
 
 
 WARN = c.CFUNCTYPE(None, _P, c.c_char_p)
@@ -154,6 +154,7 @@ _LOADER_CALLS = {
     "pipeline_arg": (_P, c.c_size_t, c.POINTER(ArgInfo)),
     "pipeline_arg_member": (_P, c.c_size_t, c.c_size_t, c.POINTER(MemberInfo)),
     "texture_create": (c.POINTER(TextureOptions), _OUT),
+    "texture_wrap": (c.POINTER(TextureOptions), _P, c.c_uint64, c.c_uint64, _P, _P, _OUT),
     "texture_wrap_array": (c.POINTER(Array), c.c_char_p, c.c_size_t, c.c_uint32, _P, _P, _OUT),
     "texture_get_info": (_P, c.POINTER(TextureInfo)),
     "texture_get_part": (_P, c.c_uint32, c.c_uint32, c.POINTER(TexturePart)),

@@ -54,14 +54,35 @@ def _over(tensor: Tensor, place: str, type: Optional[str], format: int) -> capi.
     return capi.Handle(loader, "texture", open)
 
 
+def _over_blocks(tensor: Tensor, format: int, name: str, type: Optional[str], sizes: dict[str, Any]) -> capi.Handle:
+    """Over the blocks of a compressed format: bytes, whatever elements the array has."""
+    if sizes["width"] is None or sizes["height"] is None:
+        fail("invalid_argument", f"Texture: blocks of {name} do not say how many texels they are; want width= and height=")
+    if not tensor.contiguous:
+        fail("argument_mismatch", f"Texture: blocks of {name} that do not lie in order; pass a contiguous copy")
+    number = _TYPES.index((type or "texture2d").partition("<")[0].replace("depth", "texture"))
+    options = capi.TextureOptions(type=number, pixel_format=format, samples=1, **sizes)
+    loader = capi.loader()
+
+    def open(out: Any) -> int:
+        check_at("Texture", loader.texture_wrap, c.byref(options), tensor.address, tensor.bytes, 0, None, None, out)
+        return 0
+
+    return capi.Handle(loader, "texture", open)
+
+
 class Texture:
     """Texels that a kernel reads, writes and samples: an array's memory, or with mipmaps a copy with all levels."""
 
-    def __init__(self, array: Any, format: Optional[str] = None, *, type: Optional[str] = None, mipmaps: bool = False) -> None:
+    def __init__(self, array: Any, format: Optional[str] = None, *, type: Optional[str] = None, mipmaps: bool = False, width: Optional[int] = None,
+                 height: Optional[int] = None, depth: int = 1, array_length: int = 1, levels: int = 1) -> None:  # fmt: skip
         loader = capi.loader()
+        sizes: dict[str, Any] = {"width": width, "height": height, "depth": depth, "array_length": array_length, "levels": levels}
         number = c.c_uint32()
+        facts = capi.PixelFormatInfo()
         if format is not None:
-            capi.check(loader.pixel_format_named(format.encode(), len(format.encode()), c.byref(number)))
+            check_at("Texture", loader.pixel_format_named, format.encode(), len(format.encode()), c.byref(number))
+            capi.check(loader.pixel_format_get_info(number, c.byref(facts)))
         if type is not None and type.partition("<")[0].replace("depth", "texture") not in _TYPES:
             fail("invalid_argument", f"Texture: '{type}' is no type; want texture2d, texture3d, texturecube, depth2d, ...")
         tensor = take(array, 0)
@@ -71,15 +92,23 @@ class Texture:
         self._tensor: Optional[Tensor] = tensor
         self._array = array
         self.writable = tensor.writable
-        self.handle = _over(tensor, "Texture", type, number.value)
-        if mipmaps:
-            self._copy_with_levels()
+        self.is_compressed = facts.block_width > 1
+        if self.is_compressed:
+            self.handle = _over_blocks(tensor, number.value, str(format), type, sizes)
+            if mipmaps:
+                capi.check(loader.texture_generate_mipmaps(self.handle.pointer))  # says why not
+        elif sizes != {"width": None, "height": None, "depth": 1, "array_length": 1, "levels": 1}:
+            fail("invalid_argument", "Texture: sizes are for compressed formats; of others the array's shape says them")
+        else:
+            self.handle = _over(tensor, "Texture", type, number.value)
+            if mipmaps:
+                self._copy_with_levels()
         info = self._info()
         self.type: str = _TYPES[info.type]
-        facts = capi.PixelFormatInfo()
         capi.check(loader.pixel_format_get_info(info.pixel_format, c.byref(facts)))
         self.format: str = capi.text_at(facts.name, facts.name_length)
         self._element, self._channels = facts.element, facts.channels
+        self._block = (facts.block_width, facts.block_height)
         self.width: int = info.width
         self.height: int = info.height
         self.depth: int = info.depth
@@ -136,8 +165,8 @@ class _Level:
         texel = item * max(texture._channels, 1)
         lengths = [(part.depth, part.slice_bytes)] if texture.type == "texture3d" else []
         if texture.type not in ("texture1d", "texture1d_array", "texture_buffer"):
-            lengths.append((part.height, part.row_bytes))
-        lengths.append((part.width, texel * texture.samples))
+            lengths.append((-(-part.height // texture._block[1]), part.row_bytes))
+        lengths.append((-(-part.width // texture._block[0]), texel * texture.samples))
         if texture.samples > 1:
             lengths.append((texture.samples, texel))
         if texture._channels > 1:
@@ -204,7 +233,8 @@ class TextureArguments:
             self.binding.append(("sampler", slot, value.handle))
             return
         if isinstance(value, Texture):
-            writable, handle = value.writable, value.handle
+            # A launch says of blocks that kernels cannot write them at all.
+            writable, handle = value.writable or value.is_compressed, value.handle
         else:
             tensor = take(value, int(place.split()[1]))
             if tensor is None:

@@ -23,26 +23,52 @@ namespace smelt::loader {
 /// The numbers of MTLPixelFormat.
 enum class PixelFormat : uint16_t {
 #define SMELT_PIXEL_FORMAT(name, number, encoding, channels, order, bytes) name = number,
+#define SMELT_COMPRESSED_FORMAT(name, number, codec, width, height, bytes, texels) name = number,
 #include "smelt/loader/pixel_formats.def"
-#undef SMELT_PIXEL_FORMAT
 };
 
 /// What the components of a format are to a kernel.
 enum class TexelKind : uint8_t { floating, signed_integer, unsigned_integer };
+
+/// What the blocks of a compressed format are.
+enum class BlockCodec : uint8_t {
+  none,
+  bc1,
+  bc2,
+  bc3,
+  bc4_unorm,
+  bc4_snorm,
+  bc5_unorm,
+  bc5_snorm,
+  astc_srgb,
+  astc_ldr,
+  astc_hdr
+};
 
 struct PixelFormatFacts {
   std::string_view name;  ///< "rgba8unorm"
   PixelFormat format;
   uint32_t encoding;  ///< smelt_cpu_encoding
   uint32_t channels;
-  uint32_t order;  ///< smelt_cpu_order
-  uint32_t texel_bytes;
+  uint32_t order;                      ///< smelt_cpu_order
+  uint32_t texel_bytes;                ///< of a compressed format those of a block; what stands above is of its texels
+  BlockCodec codec;                    ///< none: not compressed
+  uint32_t block_width, block_height;  ///< in texels; 1 and 1 of what is not compressed
+  PixelFormat texels;                  ///< what kernels see; else the format itself
+
+  bool is_compressed() const { return codec != BlockCodec::none; }
+  /// How many blocks, or texels, cover that many texels.
+  uint32_t blocks_across(uint32_t width) const { return (width + block_width - 1) / block_width; }
+  uint32_t blocks_down(uint32_t height) const { return (height + block_height - 1) / block_height; }
 };
 /// By number.
 std::span<const PixelFormatFacts> pixel_formats();
 /// Null for a number that is no format of the table.
 const PixelFormatFacts* facts_of(PixelFormat format);
 const PixelFormatFacts* pixel_format_named(std::string_view name);
+/// Why there is no such format. Errors: unsupported.
+tl::unexpected<Error> no_pixel_format(uint32_t number);
+tl::unexpected<Error> no_pixel_format(std::string_view name);
 TexelKind texel_kind(const PixelFormatFacts& format);
 
 /// The numbers of MTLTextureType.
@@ -72,18 +98,23 @@ struct TextureDescriptor {
 
 /// Texels in memory. The description does not change; the memory is written by kernels and by whoever has it. Threads:
 /// as memory.
+///
+/// Of a compressed format the memory has blocks, row after row of them, and kernels read and sample what they decode
+/// to. It is decoded when a dispatch that binds the texture is encoded, if the blocks are others than before.
 class Texture {
  public:
-  /// With memory of its own, all zero. Errors: invalid_argument.
+  /// With memory of its own, all zero. Errors: invalid_argument; unsupported and toolchain_missing for formats that
+  /// nothing decodes.
   static Result<std::shared_ptr<Texture>> create(const TextureDescriptor& descriptor);
-  /// Over memory of the caller's: level 0 alone, layer after layer, rows `row_bytes` apart (0: without gaps). `owner`
-  /// is kept as long as the texture. Errors: invalid_argument, also for memory that is too short.
+  /// Over memory of the caller's: level 0 alone, layer after layer, rows `row_bytes` apart (0: without gaps). Of a
+  /// compressed format it may be all levels of the first layer, then those of the next, without gaps. `owner` is kept
+  /// as long as the texture. Errors: as create(), and invalid_argument for memory that is too short.
   static Result<std::shared_ptr<Texture>> over(const TextureDescriptor& descriptor, std::span<std::byte> memory,
                                                uint64_t row_bytes = 0, std::shared_ptr<const void> owner = {});
 
   /// Some of the levels and layers of another, in the same memory, which it keeps; maybe as another type, or in another
-  /// format of as many bytes. `descriptor` has the type, the format, how many levels and elements (cubes). Errors:
-  /// invalid_argument.
+  /// format of as many bytes (a compressed one: its twin with or without _srgb). `descriptor` has the type, the format,
+  /// how many levels and elements (cubes). Errors: invalid_argument.
   static Result<std::shared_ptr<Texture>> view(const std::shared_ptr<Texture>& of, const TextureDescriptor& descriptor,
                                                uint32_t first_level = 0, uint32_t first_layer = 0);
 
@@ -99,24 +130,36 @@ class Texture {
   /// The part of one level of one layer (a slice of an array, six faces of each cube), and its rows.
   struct Part {
     std::span<std::byte> bytes;
-    uint32_t width, height, depth;
-    uint64_t row_bytes, slice_bytes;
+    uint32_t width, height, depth;    ///< in texels
+    uint64_t row_bytes, slice_bytes;  ///< from one row of texels or blocks, from one slice of a 3D texture to the next
   };
   Result<Part> part(uint32_t level, uint32_t layer) const;
 
+  /// Brings what kernels see up to date with the blocks; nothing to do where the format is not compressed. An encoder
+  /// calls it for what it binds; a texture whose cpu() is in an argument buffer wants it after each write.
+  Result<void> decode();
+
   /// What the CPU's code is handed (smelt/schema/cpu_abi.h).
-  const smelt_cpu_texture& cpu() const { return *cpu_; }
+  const smelt_cpu_texture& cpu() const { return *(texels_ ? texels_->cpu_ : cpu_); }
 
  private:
+  struct Decoded;
   Texture();
   static Result<std::shared_ptr<Texture>> make(const TextureDescriptor& descriptor, uint64_t row_bytes);
+  Result<void> add_texels();
+  Result<void> decode_changed();
+  Result<void> share_texels(const std::shared_ptr<Texture>& of, uint32_t first_level, uint32_t first_layer);
 
   TextureDescriptor descriptor_;
-  std::unique_ptr<smelt_cpu_texture> cpu_;
+  std::unique_ptr<smelt_cpu_texture> cpu_;  // where what is in `memory_` lies
   uint64_t bytes_ = 0;
   std::span<std::byte> memory_;
   std::unique_ptr<std::byte[]> own_;
   std::shared_ptr<const void> owner_;
+  // Of a compressed format:
+  std::shared_ptr<Texture> texels_;
+  std::shared_ptr<Texture> decoded_in_;  // the texture that this is a view of, where its texels are those of this
+  std::unique_ptr<Decoded> decoded_;
 };
 using TextureRef = std::shared_ptr<Texture>;
 
@@ -195,8 +238,8 @@ struct TexelElements {
 };
 TexelElements texel_elements(const PixelFormatFacts& format);
 
-/// Every level from the one before, each texel the mean of two in each direction. Errors: unsupported for integers and
-/// formats of one word.
+/// Every level from the one before, each texel the mean of two in each direction. Errors: unsupported for integers,
+/// formats of one word and compressed ones.
 Result<void> generate_mipmaps(Texture& texture);
 
 }  // namespace smelt::loader
