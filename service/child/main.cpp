@@ -42,9 +42,9 @@ class Children {
  public:
   bool empty() const { return at_work_.empty(); }
 
-  /// `spare` serves it when it is ready, else a fork that begins now.
-  void start(int socket, PreforkedChild& spare, uint64_t mapped, scmp_filter_ctx filter) {
-    if (const pid_t ready = spare.serve(socket)) {
+  /// `preforked` serves it when it is ready, else a fork that begins now.
+  void start(int socket, PreforkedChild& preforked, uint64_t mapped, scmp_filter_ctx filter) {
+    if (const pid_t ready = preforked.serve(socket)) {
       at_work_.emplace(ready, AtWork{.socket = socket, .processor = ProcessorWatch(ready)});
       return;
     }
@@ -63,10 +63,10 @@ class Children {
     }
   }
 
-  void reap(PreforkedChild& spare) {
+  void reap(PreforkedChild& preforked) {
     int status = 0;
     for (pid_t child = 0; (child = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (spare.ended(child)) continue;
+      if (preforked.ended(child)) continue;
       const auto found = at_work_.find(child);
       if (found == at_work_.end()) continue;
       say(found->second.socket, found->second.idle >= kIdleTurns ? SIGALRM : status);
@@ -140,10 +140,10 @@ int run() {
   (void)write_job({});
   // The address space that the program has already: what the libraries map is not the job's.
   uint64_t mapped = platform::memory_use().mapped;
-  // A spare is made once after each job, so that one that dies is not made over and over.
+  // A preforked child is made once after each job, so that one that dies is not made over and over.
   bool served = false, warm = false, wants_spare = false;
   WarmUp warm_up;
-  PreforkedChild spare;
+  PreforkedChild preforked;
   auto looked = std::chrono::steady_clock::now();
   Children at_work;
   if (::send(kControl, "", 1, MSG_NOSIGNAL) != 1) return 1;  // ready
@@ -167,20 +167,20 @@ int run() {
       mapped = platform::memory_use().mapped;
       warm = true;
     } else if (makes_spare && found == 0) {
-      spare.make(warm_up, *filter);
+      preforked.make(warm_up, *filter);
       wants_spare = false;
     }
     if ((wanted[1].revents & POLLIN) != 0) {
       signalfd_siginfo ignored;
       while (::read(signals, &ignored, sizeof ignored) > 0) {
       }
-      at_work.reap(spare);
+      at_work.reap(preforked);
     }
     at_work.kill_abandoned({wanted.begin() + 2, wanted.end()});
     if (is_asked) {
       const int socket = receive_socket(kControl);
       if (socket < 0) break;
-      at_work.start(socket, spare, mapped, *filter);
+      at_work.start(socket, preforked, mapped, *filter);
       served = wants_spare = true;
     } else if (wanted[0].revents != 0) {
       break;

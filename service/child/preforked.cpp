@@ -17,7 +17,7 @@
 namespace smelt::service {
 namespace {
 
-/// The spare's life until it has a job. It has seen nothing but the kernel of our own by then.
+/// The preforked child's life until it has a job. It has seen nothing but the kernel of our own by then.
 [[noreturn]] void wait_for_job(int channel, pid_t parent, const WarmUp& warm_up, scmp_filter_ctx filter) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);

@@ -19,7 +19,7 @@ class PreforkedChild {
 
   /// Whether there is one, ready or not.
   bool exists() const { return process_ > 0; }
-  /// Forks one. To be called while the caller has sockets of no job: the spare would hold them open. No effect when it
+  /// Forks one. To be called while the caller has sockets of no job: the child would hold them open. No effect when it
   /// cannot be had.
   void make(const WarmUp& warm_up, scmp_filter_ctx filter);
   /// Has it serve a job, once and for all: its process, which is the caller's to reap. 0: it is not there, or not

@@ -199,7 +199,7 @@ Result<void> whole(ByteView bytes) {
   return {};
 }
 
-Result<void> held_to_remake(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after) {
+Result<void> held_to_recompile(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after) {
   SMELT_TRY(const schema::Package old, schema::Package::open(before));
   SMELT_TRY(const schema::Package made, schema::Package::open(after));
   if (old.library_count() != made.library_count()) return differs("another number of libraries");
@@ -214,7 +214,7 @@ Result<void> held_to_remake(ByteView before, const std::optional<std::vector<Cpu
   return {};
 }
 
-remote::Question question(std::string_view part, Asked asked, const Remake& recompile) {
+remote::Question question(std::string_view part, Asked asked, const Recompile& recompile) {
   using Parts = remote::Question::Parts;
   remote::Question made;
   if (recompile)

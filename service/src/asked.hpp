@@ -48,12 +48,12 @@ Result<void> held_to(const Asked& asked, ByteView package, bool arrived);
 Result<void> whole(ByteView package);
 
 /// A child was given `before` to recompile: the same libraries, with other CPU code.
-Result<void> held_to_remake(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after);
+Result<void> held_to_recompile(ByteView before, const std::optional<std::vector<CpuCode>>& wanted, ByteView after);
 
 /// The package with CPU code made here, as it is said.
-using Remake = std::function<Result<Bytes>(ByteView package, const std::vector<CpuCode>& codes)>;
+using Recompile = std::function<Result<Bytes>(ByteView package, const std::vector<CpuCode>& codes)>;
 
 /// The same for an entry that holds the package in that part. Without `recompile`: what the store does by itself.
-remote::Question question(std::string_view part, Asked asked, const Remake& recompile);
+remote::Question question(std::string_view part, Asked asked, const Recompile& recompile);
 
 }  // namespace smelt::service

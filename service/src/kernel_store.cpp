@@ -37,7 +37,7 @@ std::vector<std::optional<KeptKernel>> KernelStore::find(const std::vector<Diges
   std::vector<std::optional<KeptKernel>> kernels(keys.size());
   if (!store_) return kernels;
   std::vector<remote::Question> questions;
-  for (const Asked& one : asked) questions.push_back(question(kKernelPart, one, remake_));
+  for (const Asked& one : asked) questions.push_back(question(kKernelPart, one, recompile_));
   const auto entries = store_->find_all(keys, false, questions);
   if (!entries) {
     warn_(entries.error().message);

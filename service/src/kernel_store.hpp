@@ -37,8 +37,8 @@ class KernelStore {
   using Warn = std::function<void(std::string_view)>;
   KernelStore() = default;
   /// `recompile`: for kernels whose CPU code is not to be used.
-  KernelStore(remote::TieredStore& store, Warn warn, Remake recompile = {})
-      : store_(&store), warn_(std::move(warn)), remake_(std::move(recompile)) {}
+  KernelStore(remote::TieredStore& store, Warn warn, Recompile recompile = {})
+      : store_(&store), warn_(std::move(warn)), recompile_(std::move(recompile)) {}
 
   /// In the order of the keys; each is what was asked for under its key.
   std::vector<std::optional<KeptKernel>> find(const std::vector<Digest>& keys, const std::vector<Asked>& asked) const;
@@ -50,7 +50,7 @@ class KernelStore {
  private:
   remote::TieredStore* store_ = nullptr;
   Warn warn_;
-  Remake remake_;
+  Recompile recompile_;
 };
 
 }  // namespace smelt::service

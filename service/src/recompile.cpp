@@ -56,7 +56,7 @@ Result<aot::CompiledTarget> read_functions(const schema::Library& library, const
   return target;
 }
 
-Result<schema::Library> remake_library(schema::Library library, const std::optional<std::vector<CpuCode>>& wanted) {
+Result<schema::Library> recompile_library(schema::Library library, const std::optional<std::vector<CpuCode>>& wanted) {
   std::vector<schema::Slice> metallibs;
   std::vector<CpuCode> codes;
   for (schema::Slice& slice : library.slices) {
@@ -90,7 +90,7 @@ Result<Bytes> recompile_package(ByteView bytes, const std::optional<std::vector<
   std::vector<schema::Library> libraries;
   for (uint32_t i = 0; i < package.library_count(); ++i) {
     SMELT_TRY(auto library, package.copy_library(i));
-    SMELT_TRY(libraries.emplace_back(), remake_library(std::move(library), wanted));
+    SMELT_TRY(libraries.emplace_back(), recompile_library(std::move(library), wanted));
   }
   return schema::write_package(libraries);
 }

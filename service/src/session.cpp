@@ -194,7 +194,7 @@ struct Session::State {
       job.wanted = wanted;
       SMELT_TRY(auto built, in_child(mode, std::move(job)));
       if (built) {
-        SMELT_TRY_VOID(from_child(held_to_remake(package, wanted, built->package), "a package"));
+        SMELT_TRY_VOID(from_child(held_to_recompile(package, wanted, built->package), "a package"));
         return std::move(built->package);
       }
     }
@@ -202,7 +202,7 @@ struct Session::State {
   }
 
   /// CPU code of a package as it is asked for.
-  Remake remaking() {
+  Recompile remaking() {
     return [this](ByteView package, const std::vector<CpuCode>& codes) { return recompile(package, codes); };
   }
 

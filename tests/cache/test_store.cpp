@@ -68,7 +68,8 @@ TEST_CASE("what a put logs is small beside what it keeps") {
 }
 
 TEST_CASE("a burst of hundreds: whole, checked, and its users' own") {
-  // 400 entries of 20 kB on average: enough for one copy in place of mapping (burst.hpp), where there are huge pages.
+  // 400 entries of 20 kB on average: enough for one copy in place of mapping (bulk_read.hpp), where there are huge
+  // pages.
   TemporaryFolder folder;
   constexpr uint64_t kEntries = 400;
   std::vector<Digest> keys;

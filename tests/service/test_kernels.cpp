@@ -266,15 +266,15 @@ TEST_CASE("what a child remade is the package that it was given, with the code t
   const CompileResult given = package_of(one, false), checked = package_of(one, true);
   const auto level = aot::host_cpu_level().value();
   const std::vector<service::CpuCode> open = {{level}}, bounded = {{level, true}};
-  CHECK(service::held_to_remake(given.package, std::nullopt, given.package));
-  CHECK(service::held_to_remake(given.package, open, given.package));
-  CHECK(service::held_to_remake(given.package, bounded, checked.package));
-  CHECK_FALSE(service::held_to_remake(given.package, bounded, given.package));
-  CHECK_FALSE(service::held_to_remake(given.package, std::vector<service::CpuCode>(), given.package));
+  CHECK(service::held_to_recompile(given.package, std::nullopt, given.package));
+  CHECK(service::held_to_recompile(given.package, open, given.package));
+  CHECK(service::held_to_recompile(given.package, bounded, checked.package));
+  CHECK_FALSE(service::held_to_recompile(given.package, bounded, given.package));
+  CHECK_FALSE(service::held_to_recompile(given.package, std::vector<service::CpuCode>(), given.package));
   const CompileResult other = package_of("kernel void one(device float* x) { x[0] = 2; }\n", false);
-  CHECK_FALSE(service::held_to_remake(given.package, std::nullopt, other.package));
+  CHECK_FALSE(service::held_to_recompile(given.package, std::nullopt, other.package));
   const CompileResult more = package_of(one + "kernel void two(device float* x) { x[0] = 2; }\n", false);
-  CHECK_FALSE(service::held_to_remake(given.package, std::nullopt, more.package));
+  CHECK_FALSE(service::held_to_recompile(given.package, std::nullopt, more.package));
 }
 
 TEST_CASE("kernels of translated source come one by one, each as a request for it alone gives it") {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a name becomes a signature: the longest row name that starts it, then the row's suffix grammar binds T (or D, A,
-// B, C) to types, then the row's signature text is read with these bindings.
+// How a name becomes a signature: the longest row name that starts it, whose suffix and signature are then read
+// (row_signature.hpp); and what to suggest where none fits.
 #include "ops/intrinsics.hpp"
 
 #include "interface/limits.hpp"
-#include "ops/intrinsics_table.hpp"
+#include "ops/row_signature.hpp"
 
-#include "llvm/IR/Attributes.h"
-#include "llvm/IR/DerivedTypes.h"
-#include "llvm/IR/Function.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/ModRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,290 +19,6 @@
 
 namespace smelt::aot::air {
 namespace {
-
-using Names = std::vector<std::string_view>;
-
-Names split(std::string_view text, char separator) {
-  Names parts;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
-/// What the suffix of a name says.
-struct Binding {
-  AirType t, a, b, c, d;
-  uint8_t space = 0;        ///< of pT and pE
-  bool instancing = false;  ///< the name has this tag
-  std::string_view handle;  ///< "texture_2d" of sample_texture_2d
-};
-
-bool any_of_bits(const AirType& type, std::initializer_list<unsigned> bits) {
-  return std::find(bits.begin(), bits.end(), type.bits) != bits.end();
-}
-
-bool is_real(const AirType& type) {
-  return type.kind == AirType::Kind::half || type.kind == AirType::Kind::single;
-}
-
-/// One type, with .s or .u in front where `signs` wants one of its letters.
-std::optional<AirType> one_type(const Names& parts, std::string_view signs) {
-  const size_t wanted = signs.empty() ? 1 : 2;
-  if (parts.size() != wanted) return std::nullopt;
-  if (!signs.empty() && (parts[0].size() != 1 || signs.find(parts[0]) == std::string_view::npos)) return std::nullopt;
-  auto type = parse_air_type(parts.back());
-  if (!type || type->is_pointer()) return std::nullopt;
-  return type;
-}
-
-std::optional<Binding> bind_one(const Names& parts, std::string_view signs, bool (*allowed)(const AirType&)) {
-  const auto type = one_type(parts, signs);
-  if (!type || !allowed(*type)) return std::nullopt;
-  return Binding{.t = *type};
-}
-
-bool small(const AirType& type) {
-  return type.lanes <= 4;
-}
-bool whole_integer(const AirType& type) {
-  return type.is_integer() && type.bits >= 8 && small(type);
-}
-bool i32_or_vector(const AirType& type) {
-  return type.is_integer() && type.bits == 32 && small(type);
-}
-bool real(const AirType& type) {
-  return is_real(type) && small(type);
-}
-template <unsigned kLanes>
-bool real_of(const AirType& type) {
-  return is_real(type) && type.lanes == kLanes;
-}
-bool real_vector(const AirType& type) {
-  return real(type) && type.lanes > 1;
-}
-bool scalar_i32(const AirType& type) {
-  return type.is_integer() && type.bits == 32 && type.lanes == 1;
-}
-bool scalar_i64(const AirType& type) {
-  return type.is_integer() && type.bits == 64 && type.lanes == 1;
-}
-bool scalar_f32(const AirType& type) {
-  return type.kind == AirType::Kind::single && type.lanes == 1;
-}
-bool truth(const AirType& type) {
-  return type.is_integer() && type.bits == 1 && type.lanes >= 2 && small(type);
-}
-bool lane_integer(const AirType& type) {
-  return type.is_integer() && any_of_bits(type, {8, 16, 32}) && small(type);
-}
-bool texel_real(const AirType& type) {
-  return is_real(type) && type.lanes == 4;
-}
-bool texel_integer(const AirType& type) {
-  return type.is_integer() && any_of_bits(type, {16, 32}) && type.lanes == 4;
-}
-
-bool convertible(std::string_view kind, const AirType& type) {
-  if (!small(type)) return false;
-  if (kind == "f") return type.is_float();
-  return (kind == "s" || kind == "u") && type.is_integer();
-}
-
-std::optional<Binding> bind_convert(Names parts) {
-  if (!parts.empty() && parts.back() == "sat") parts.pop_back();
-  if (parts.size() == 5) {
-    constexpr std::string_view kRoundings[] = {"rte", "rtz", "rtp", "rtn"};
-    if (std::find(std::begin(kRoundings), std::end(kRoundings), parts[4]) == std::end(kRoundings)) return std::nullopt;
-    parts.pop_back();
-  }
-  if (parts.size() != 4) return std::nullopt;
-  const auto to = parse_air_type(parts[1]);
-  const auto from = parse_air_type(parts[3]);
-  if (!to || !from || to->is_pointer() || from->is_pointer() || to->lanes != from->lanes) return std::nullopt;
-  if (!convertible(parts[0], *to) || !convertible(parts[2], *from)) return std::nullopt;
-  return Binding{.a = *from, .d = *to};
-}
-
-bool is_matrix(const std::optional<AirType>& type) {
-  return type && !type->is_pointer() && type->lanes == 64 && type->is_float();
-}
-
-std::optional<Binding> bind_matrix_memory(const Names& parts) {
-  if (parts.size() != 2) return std::nullopt;
-  const auto matrix = parse_air_type(parts[0]);
-  const auto pointer = parse_air_type(parts[1]);
-  if (!is_matrix(matrix) || !pointer || !pointer->is_pointer()) return std::nullopt;
-  if (matrix->lane().pointer_in(pointer->space) != *pointer) return std::nullopt;
-  if (pointer->space != 1 && pointer->space != 3) return std::nullopt;
-  return Binding{.t = *matrix, .space = pointer->space};
-}
-
-std::optional<Binding> bind_matrix_product(const Names& parts) {
-  if (parts.size() != 4) return std::nullopt;
-  std::optional<AirType> types[4];
-  for (size_t i = 0; i < 4; ++i)
-    if (types[i] = parse_air_type(parts[i]); !is_matrix(types[i])) return std::nullopt;
-  return Binding{.a = *types[1], .b = *types[2], .c = *types[3], .d = *types[0]};
-}
-
-std::optional<Binding> bind_matrix_fill(const Names& parts) {
-  if (parts.size() != 2) return std::nullopt;
-  const auto matrix = parse_air_type(parts[0]);
-  if (!is_matrix(matrix) || parse_air_type(parts[1]) != matrix->lane()) return std::nullopt;
-  return Binding{.t = *matrix};
-}
-
-std::optional<Binding> bind_async_copy(const Names& parts) {
-  if (parts.size() != 2) return std::nullopt;
-  const auto to = parse_air_type(parts[0]);
-  const auto from = parse_air_type(parts[1]);
-  if (!to || !from || !to->is_pointer() || !from->is_pointer() || to->bits != 8 || from->bits != 8) return std::nullopt;
-  if (to->space + from->space != 4 || (to->space != 1 && to->space != 3)) return std::nullopt;
-  return Binding{.a = *to, .b = *from};
-}
-
-/// What can be read of a suffix that no row says.
-Binding bind_any(const Names& parts) {
-  Binding binding;
-  for (const std::string_view part : parts) {
-    const auto type = parse_air_type(part);
-    if (type && !type->is_pointer()) binding.t = *type;
-    if (part == "instancing") binding.instancing = true;
-  }
-  return binding;
-}
-
-std::optional<Binding> bind(Suffix suffix, const Names& parts) {
-  switch (suffix) {
-    case Suffix::none:
-      return parts.empty() ? std::optional(Binding{}) : std::nullopt;
-    case Suffix::real:
-      return bind_one(parts, "", real);
-    case Suffix::real_vector:
-      return bind_one(parts, "", real_vector);
-    case Suffix::real_v2:
-      return bind_one(parts, "", real_of<2>);
-    case Suffix::real_v3:
-      return bind_one(parts, "", real_of<3>);
-    case Suffix::real_v4:
-      return bind_one(parts, "", real_of<4>);
-    case Suffix::integer:
-      return bind_one(parts, "", whole_integer);
-    case Suffix::signed_integer:
-      return bind_one(parts, "s", whole_integer);
-    case Suffix::sign_integer:
-      return bind_one(parts, "su", whole_integer);
-    case Suffix::sign_i32:
-      return bind_one(parts, "su", i32_or_vector);
-    case Suffix::scalar_sign_i32:
-      return bind_one(parts, "su", scalar_i32);
-    case Suffix::scalar_i32:
-      return bind_one(parts, "", scalar_i32);
-    case Suffix::scalar_f32:
-      return bind_one(parts, "", scalar_f32);
-    case Suffix::scalar_u64:
-      return bind_one(parts, "u", scalar_i64);
-    case Suffix::truth:
-      return bind_one(parts, "", truth);
-    case Suffix::lane_value:
-      if (auto bound = bind_one(parts, "", real)) return bound;
-      return bind_one(parts, "su", lane_integer);
-    case Suffix::lane_integer:
-      return bind_one(parts, "su", lane_integer);
-    case Suffix::texel:
-      if (auto bound = bind_one(parts, "", texel_real)) return bound;
-      return bind_one(parts, "su", texel_integer);
-    case Suffix::texel_i32:
-      return bind_one(parts, "su", [](const AirType& type) { return texel_integer(type) && type.bits == 32; });
-    case Suffix::depth_texel:
-      return bind_one(parts, "", scalar_f32);
-    case Suffix::plane:
-      if (auto bound = bind_one(parts, "", real)) return bound;
-      return bind_one(parts, "", lane_integer);
-    case Suffix::convert:
-      return bind_convert(parts);
-    case Suffix::matrix_memory:
-      return bind_matrix_memory(parts);
-    case Suffix::matrix_product:
-      return bind_matrix_product(parts);
-    case Suffix::matrix_fill:
-      return bind_matrix_fill(parts);
-    case Suffix::async_copy:
-      return bind_async_copy(parts);
-    case Suffix::any:
-      return bind_any(parts);
-  }
-  return std::nullopt;
-}
-
-AirType handle(std::string_view name, uint8_t space) {
-  return AirType{.kind = AirType::Kind::handle, .handle_name = name}.pointer_in(space);
-}
-
-AirType read_type(std::string_view text, const Binding& binding) {
-  const AirType i32{.kind = AirType::Kind::integer, .bits = 32};
-  if (text == "void" || text == "any") return {};
-  if (text == "T") return binding.t;
-  if (text == "E") return binding.t.lane();
-  if (text == "K") return i32.with_lanes(binding.t.lanes);
-  if (text == "pT") return binding.t.pointer_in(binding.space);
-  if (text == "pE") return binding.t.lane().pointer_in(binding.space);
-  if (text == "p0T") return binding.t.pointer_in(0);
-  if (text == "p0K") return i32.with_lanes(binding.t.lanes).pointer_in(0);
-  if (text == "p4T") return binding.t.pointer_in(4);
-  if (text == "A") return binding.a;
-  if (text == "B") return binding.b;
-  if (text == "C") return binding.c;
-  if (text == "D") return binding.d;
-  if (text == "texture") return handle(binding.handle, 1);
-  if (text == "sampler") return handle("sampler", 2);
-  if (text == "interpolant") return handle("interpolant", 1);
-  if (text == "table") return handle("visible_function_table", 1);
-  if (text == "intersections") return handle("intersection_function_table", 1);
-  if (text == "query") return handle("intersection_query", 0);
-  if (text == "instances" || (text == "structure" && binding.instancing))
-    return handle("instance_acceleration_structure", 1);
-  if (text == "primitives" || text == "structure") return handle("primitive_acceleration_structure", 1);
-  if (text == "mesh") return handle("mesh", 7);
-  if (text == "grid") return handle("mesh_grid_properties", 3);
-  if (text == "tensor") return handle("tensor", 0);
-  if (text == "event") return handle("simdgroup_event", 0);
-  if (text == "events") return handle("simdgroup_event", 0).pointer_in(0);
-  if (text.starts_with('{')) {
-    AirType answer = read_type(text.substr(1, text.size() - 2), binding);
-    answer.with_residency = true;
-    return answer;
-  }
-  return parse_air_type(text).value_or(AirType{});
-}
-
-Signature read_signature(const Row& row, const Binding& binding, std::string_view name) {
-  Signature signature{.name = std::string(name),
-                      .result = {},
-                      .parameters = {},
-                      .effect = row.effect,
-                      .evidence = row.evidence,
-                      .since = row.since,
-                      .until = row.until,
-                      .family_only = (row.variants & kOpen) != 0};
-  const size_t open = row.signature.find('(');
-  signature.result = read_type(row.signature.substr(0, open), binding);
-  const std::string_view list = row.signature.substr(open + 1, row.signature.size() - open - 2);
-  if (list.empty()) return signature;
-  for (std::string_view text : split(list, ',')) {
-    if (text == "...") break;
-    if (text.ends_with("...")) text.remove_suffix(3);
-    Parameter parameter;
-    if (text.ends_with(":r")) parameter.access = Parameter::Access::reads;
-    if (text.ends_with(":w")) parameter.access = Parameter::Access::writes;
-    parameter.type = read_type(text.substr(0, text.find(':')), binding);
-    signature.parameters.push_back(parameter);
-  }
-  return signature;
-}
 
 bool mentions_bfloat(const Signature& signature) {
   const auto is_bfloat = [](const AirType& type) { return type.kind == AirType::Kind::bfloat; };
@@ -356,12 +68,12 @@ std::string_view handle_of(std::string_view operation) {
   return rest;
 }
 
-std::optional<Signature> match(const Row& row, const std::vector<Spelling>& as, const Names& suffix,
+std::optional<Signature> match(const Row& row, const std::vector<Spelling>& as, const NameParts& suffix,
                                std::string_view name) {
   if ((row.variants & kForeign) != 0) return std::nullopt;
   for (const Spelling& spelling : as) {
     if (!offers(row, spelling)) continue;
-    std::optional<Binding> binding = bind(row.suffix, suffix);
+    std::optional<SuffixTypes> binding = suffix_types(row.suffix, suffix);
     if (!binding) continue;
     if (spelling.fast && binding->t.kind != AirType::Kind::single) continue;
     if (spelling.space) binding->space = spelling.space;
@@ -439,7 +151,8 @@ std::vector<std::string> examples_of(const Row& row) {
   for (const std::string& operation : names_of(row))
     for (const std::string_view suffix : kSuffixes) {
       const std::string name = suffix.empty() ? "air." + operation : fmt::format("air.{}.{}", operation, suffix);
-      if (match(row, spellings(operation), suffix.empty() ? Names{} : split(suffix, '.'), name)) found.push_back(name);
+      if (match(row, spellings(operation), suffix.empty() ? NameParts{} : split_name(suffix, '.'), name))
+        found.push_back(name);
     }
   return found;
 }
@@ -492,7 +205,7 @@ std::string targets_with(const Signature& signature) {
 /// A name, cut where the type suffix may begin.
 struct Cut {
   std::string_view operation;
-  Names suffix;
+  NameParts suffix;
 };
 
 /// Every way to cut a name, from the longest operation on; none of a name without "air.".
@@ -501,16 +214,16 @@ std::vector<Cut> cuts_of(std::string_view name) {
   if (!name.starts_with("air.")) return cuts;
   const std::string_view tail = name.substr(4);
   for (size_t end = tail.size(); end != std::string_view::npos && end != 0; end = tail.rfind('.', end - 1))
-    cuts.push_back({tail.substr(0, end), end == tail.size() ? Names{} : split(tail.substr(end + 1), '.')});
+    cuts.push_back({tail.substr(0, end), end == tail.size() ? NameParts{} : split_name(tail.substr(end + 1), '.')});
   return cuts;
 }
 
 /// A row's form for any suffix: what its own types cannot be is read from the name.
-std::optional<Signature> match_loosely(const Row& row, const std::vector<Spelling>& as, const Names& suffix,
+std::optional<Signature> match_loosely(const Row& row, const std::vector<Spelling>& as, const NameParts& suffix,
                                        std::string_view name) {
   for (const Spelling& spelling : as) {
     if (!offers(row, spelling)) continue;
-    Binding binding = bind(row.suffix, suffix).value_or(bind_any(suffix));
+    SuffixTypes binding = suffix_types(row.suffix, suffix).value_or(any_suffix_types(suffix));
     if (spelling.space) binding.space = spelling.space;
     binding.handle = handle_of(row.name);
     return read_signature(row, binding, name);
@@ -606,102 +319,10 @@ std::optional<AirType> pointer_result(std::string_view name, unsigned space) {
   return std::nullopt;
 }
 
-llvm::FunctionType* function_type(const Signature& signature, llvm::LLVMContext& context) {
-  llvm::SmallVector<llvm::Type*, 12> parameters;
-  for (const Parameter& parameter : signature.parameters) parameters.push_back(llvm_type(parameter.type, context));
-  return llvm::FunctionType::get(llvm_type(signature.result, context), parameters, false);
-}
-
 std::string typed_text(const Signature& signature) {
   std::vector<std::string> parameters;
   for (const Parameter& parameter : signature.parameters) parameters.push_back(typed_text(parameter.type));
   return fmt::format("{} ({})", typed_text(signature.result), fmt::join(parameters, ", "));
-}
-
-bool agrees(const Signature& signature, const llvm::FunctionType* type) {
-  return signature.family_only || function_type(signature, type->getContext()) == type;
-}
-
-void annotate(llvm::Function& function, const Signature& signature) {
-  using llvm::Attribute;
-  using llvm::MemoryEffects;
-  function.setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Local);
-  if (signature.family_only || signature.effect == Effect::unknown) return;
-  const auto add = [&](std::initializer_list<Attribute::AttrKind> kinds) {
-    for (const auto kind : kinds) function.addFnAttr(kind);
-  };
-  add({Attribute::MustProgress, Attribute::NoUnwind, Attribute::WillReturn});
-  switch (signature.effect) {
-    case Effect::pure:
-      add({Attribute::NoFree, Attribute::NoSync});
-      function.setMemoryEffects(MemoryEffects::none());
-      break;
-    case Effect::lanes:
-      add({Attribute::Convergent});
-      break;
-    case Effect::atomic:
-    case Effect::texture_atomic:
-    case Effect::unknown:
-      break;
-    case Effect::matrix_load:
-      add({Attribute::Convergent, Attribute::NoFree});
-      function.setMemoryEffects(MemoryEffects::readOnly());
-      break;
-    case Effect::matrix_store:
-      add({Attribute::Convergent});
-      function.setMemoryEffects(MemoryEffects::writeOnly());
-      break;
-    case Effect::out_argument:
-    case Effect::texture_write:
-      function.setMemoryEffects(MemoryEffects::argMemOnly());
-      break;
-    case Effect::texture_sample:
-      add({Attribute::Convergent});
-      [[fallthrough]];
-    case Effect::texture_read:
-      add({Attribute::NoFree});
-      function.setMemoryEffects(MemoryEffects::argMemOnly(llvm::ModRefInfo::Ref));
-      break;
-    case Effect::tile_read:
-      add({Attribute::NoFree});
-      function.setMemoryEffects(MemoryEffects::readOnly());
-      break;
-    case Effect::tile_write:
-      function.setMemoryEffects(MemoryEffects::writeOnly());
-      break;
-    case Effect::hidden_read:
-      add({Attribute::NoFree});
-      function.setMemoryEffects(MemoryEffects::inaccessibleMemOnly(llvm::ModRefInfo::Ref));
-      break;
-  }
-  // A tensor is made of an address, which it keeps and does not follow.
-  const bool keeps_address = signature.name.starts_with("air.init_strided_private_tensor.");
-  for (unsigned i = 0; i < signature.parameters.size() && i < function.arg_size(); ++i) {
-    if (!signature.parameters[i].type.is_pointer()) continue;
-    if (keeps_address && signature.parameters[i].type.space != 0) {
-      function.addParamAttr(i, Attribute::ReadNone);
-      continue;
-    }
-    function.addParamAttr(i, Attribute::NoCapture);
-    if (signature.parameters[i].access == Parameter::Access::reads) function.addParamAttr(i, Attribute::ReadOnly);
-    if (signature.parameters[i].access == Parameter::Access::writes) function.addParamAttr(i, Attribute::WriteOnly);
-  }
-}
-
-Result<llvm::Function*> declare(llvm::Module& module, std::string_view name, Version air) {
-  SMELT_TRY(const Signature signature, lookup(name, air));
-  if (signature.family_only)
-    return fail(Errc::compile_failed, "{}: known by its family only, so it cannot be declared", name);
-  llvm::FunctionType* type = function_type(signature, module.getContext());
-  if (llvm::Function* present = module.getFunction(llvm::StringRef(name.data(), name.size()))) {
-    if (present->getFunctionType() == type) return present;
-    return fail(Errc::compile_failed, "{}: the module declares it with another signature than AIR's: {}", name,
-                typed_text(signature));
-  }
-  llvm::Function* made = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                                llvm::StringRef(name.data(), name.size()), module);
-  annotate(*made, signature);
-  return made;
 }
 
 std::string mangle(std::string_view operation, const AirType& type, char signedness) {

@@ -49,9 +49,6 @@ struct SupportAnswer {
 /// Answers for any function name. Names that are neither `air.*` nor one of the `llvm.*` that need lowering count as
 /// `pipeline`: nobody here objects to them.
 SupportAnswer support_of(std::string_view name);
-inline bool is_supported(std::string_view name) {
-  return support_of(name).support != Support::unsupported;
-}
 
 /// Lowers every call in `module`, links the runtime math that the calls need (as internal, always-inline functions),
 /// guards integer division, expands frem and memory intrinsics of unknown length, and takes half and bfloat arithmetic

@@ -2,7 +2,7 @@
 // Metal source to a module of LLVM IR and the facts about its kernels. The rest of the way to kernel IR
 // (kernel_module.hpp) is made for one kernel at a time: entry_points.hpp.
 //
-//   headers.hpp, precompiled.hpp   the standard library: embedded, served from memory, precompiled once
+//   headers.hpp                    the standard library: embedded, served from memory, precompiled once
 //   token_filter.hpp               Metal's words to C++ that Clang parses
 //   read_facts.hpp, strictness.hpp the tree: what the kernels are; what Metal forbids
 //   diagnostics.hpp                messages in Metal's words, at the user's line

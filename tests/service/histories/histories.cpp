@@ -69,7 +69,7 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  service::Work work(remote::TieredStore& store, const service::Remake& recompile) const {
+  service::Work work(remote::TieredStore& store, const service::Recompile& recompile) const {
     service::Work work;
     work.name = "kernel.ll";
     work.raw = raw_;
@@ -264,7 +264,7 @@ class History {
   std::string compile(Machine& machine) {
     const Request& request = *world_.requests[random_() % kWishCount];
     const auto store = open(machine);
-    const service::Remake recompile = [this](ByteView package, const std::vector<service::CpuCode>& codes) {
+    const service::Recompile recompile = [this](ByteView package, const std::vector<service::CpuCode>& codes) {
       return world_.material.recompile(package, codes);
     };
     const service::StoreAccess access{store.get(), false, std::chrono::milliseconds(0), [](std::string_view) {},
