@@ -14,7 +14,7 @@ trap clean EXIT
 mmdebstrap --quiet --variant=apt --include=python3-venv "$suite" "$system"
 mount -t proc proc "$system/proc"
 mkdir "$system/use"
-/usr/bin/python3 "$source/python/wheels.py" "$build" "$system/use/wheels"
+/usr/bin/python3 "$source/bindings/python/wheels.py" "$build" "$system/use/wheels"
 cp "$source/tests/python/any_python.py" "$source/examples/saxpy.metal" "$system/use/"
 chroot "$system" env -i HOME=/use PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 bash -euc '
 cd /use

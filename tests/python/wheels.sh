@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset PYTHONPATH
 export SMELT_STORE=$work/store
-"$python" "$source/python/wheels.py" "$build" "$work/wheels"
+"$python" "$source/bindings/python/wheels.py" "$build" "$work/wheels"
 "$python" -m venv "$work/env"
 cd "$work"
 bin=$work/env/bin

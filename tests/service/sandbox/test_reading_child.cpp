@@ -78,7 +78,8 @@ TEST_CASE("a child has threads, and nothing else of the system") {
 }
 
 TEST_CASE("whatever call a child makes of the system, it is not allowed") {
-  // What computing, memory, threads and the one socket need (service/sandbox/src/filter.cpp); two of them look at their flags.
+  // What computing, memory, threads and the one socket need (service/sandbox/src/filter.cpp); two of them look at their
+  // flags.
   const std::set<long> allowed{SYS_read,
                                SYS_write,
                                SYS_close,
