@@ -142,6 +142,34 @@ class TextureLanes(unittest.TestCase):
                             self.both("samples", lambda into, t=texture, b=by: (t, b, self.places, into),
                                       np.zeros((COUNT, 4), np.float32))  # fmt: skip
 
+    def test_samples_side_by_side(self):
+        """Groups of 32 lanes along a row, closer than texels and farther, forwards and backwards, over every edge."""
+        lane, group = np.arange(COUNT) % 32, np.arange(COUNT) // 32
+        self.places["kind"] = 0
+        for name in ("rgba8unorm", "bgra8unorm", "r8unorm", "rgba32float", "rgba16float"):
+            kind, channels = FORMATS[name]
+            for width in (20, 32, 67):
+                array = self.random.uniform(0, 255, (HEIGHT, width, 4)[: 3 if channels > 1 else 2]).astype(kind)
+                texture = smelt.Texture(array, format=name)
+                for address in ("clamp_to_edge", "clamp_to_zero", "repeat", "mirrored_repeat"):
+                    for coordinates in ("normalized", "pixel"):
+                        if coordinates == "pixel" and "repeat" in address:
+                            continue
+                        by = smelt.Sampler(filter="linear", address=address, coord=coordinates)
+                        size = (width, HEIGHT) if coordinates == "normalized" else (1, 1)
+                        for scale in (0.0, 0.3, 1.0, 1.9, 2.0, 2.4, -0.7):
+                            with self.subTest(name, width=width, address=address, by=coordinates, scale=scale):
+                                begin = self.random.uniform(-40, width, group[-1] + 1)
+                                begin[0], begin[1], begin[2] = 0.5, 3e9, -3e9
+                                row = self.random.uniform(-2, HEIGHT + 2, group[-1] + 1)
+                                self.places["x"] = (begin[group] + scale * lane) / size[0]
+                                self.places["y"] = row[group] / size[1]
+                                self.places["y"][64:96] = np.nan
+                                self.places["x"][100] = np.nan
+                                got = self.both("samples", lambda into, t=texture, b=by: (t, b, self.places, into),
+                                                np.zeros((COUNT, 4), np.float32))  # fmt: skip
+                                assert np.isfinite(got).all()
+
     def test_layers_and_what_goes_lane_by_lane(self):
         pages = picture(np.uint8, 4, self.random, (3,))
         self.both("pages", lambda into: (pages, self.places, into), np.zeros((COUNT, 4), np.float32))

@@ -18,20 +18,29 @@ bool has_lane_form(llvm::StringRef name) {
   return name == "read" || name == "write" || name == "sample";
 }
 
-/// Whether a read or a write may be code of its own (texture_near.c): it has an x, and is of level 0 without slices.
+/// Whether it may be code of its own (texture_near.c): it has an x, and is of level 0 without slices. A sample is of
+/// two axes, too.
 bool has_inline_form(const llvm::CallInst& call) {
-  constexpr unsigned kX = 1, kZ = 3;
   llvm::StringRef name = call.getCalledFunction()->getName();
   name.consume_front(kTexture);
-  if (name != "read" && name != "write") return false;
+  const bool samples = name == "sample";
+  constexpr unsigned kShape = 9;
+  const unsigned x = samples ? 2 : 1;
   const auto is_zero = [](const llvm::Value* operand) {
     const auto* const constant = llvm::dyn_cast<llvm::Constant>(operand);
     return constant != nullptr && constant->isNullValue();
   };
-  const auto behind_y = llvm::drop_begin(call.args(), kZ);
-  return !is_zero(call.getArgOperand(kX)) && llvm::all_of(behind_y, [&](const llvm::Use& operand) {
-    return is_zero(operand) || operand->getType()->isVectorTy();  // the texel
-  });
+  if (samples) {
+    const auto* const shape = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(kShape));
+    if (shape == nullptr || !shape->equalsInt(2)) return false;
+  }
+  if (is_zero(call.getArgOperand(x))) return false;
+  for (unsigned i = x + 2; i < call.arg_size(); ++i) {
+    const llvm::Value* const operand = call.getArgOperand(i);
+    const bool is_texel = operand->getType()->isVectorTy();
+    if (!is_zero(operand) && !is_texel && !(samples && i == kShape)) return false;
+  }
+  return true;
 }
 
 /// Where the lanes' numbers lie; null where all of them are zero.
@@ -115,7 +124,9 @@ void Memory::emit_texture_call(llvm::CallInst& call) {
   if (one_texture && has_lane_form(name)) {
     // Code of its own for each call would make a kernel with hundreds of them large.
     constexpr unsigned kMostInline = 48;
-    const bool is_inline = has_inline_form(call) && inline_texels_++ < kMostInline;
+    // Samples put sixteen texels in order by one instruction of AVX-512; elsewhere the call is faster.
+    const bool has_order = name != "smelt_rt_texture_sample" || gang_.options.native_gather;
+    const bool is_inline = has_order && has_inline_form(call) && inline_texels_++ < kMostInline;
     const llvm::StringRef form = name.substr(kRuntimePrefix.size());
     for_all = declare_runtime(*gang_.target.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
   }

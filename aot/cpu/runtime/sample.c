@@ -89,11 +89,29 @@ typedef struct {
   u32 axes;  // 1 to 3
 } Place;
 
-RT_INLINE float blend(float a, float b, float w) {
-  return a + (b - a) * w;
-}
+/// How fetched texels become what is filtered: themselves, or whether a reference passes their test.
+typedef struct {
+  int compares;
+  float reference;
+} Test;
+
 RT_INLINE Float4 blend4(Float4 a, Float4 b, float w) {
-  return a + (b - a) * w;
+  return __builtin_elementwise_fma(b - a, (Float4)w, a);
+}
+
+#define kHigh255th 0x1.010102p-8f
+#define kLow255th -0x1.fdfdfep-33f
+
+/// Bytes are blended as whole numbers, which are exact, and their blend becomes a fraction by one division, rounded to
+/// nearest: 1/255 is the sum of two numbers.
+RT_INLINE int blends_bytes(const Texture* t, const Test* test) {
+  return t->encoding == SMELT_CPU_UNORM8 && !test->compares;
+}
+RT_INLINE Float4 byte_of_unorm(Float4 c) {
+  return (c * 255.0f + 0x1p23f) - 0x1p23f;
+}
+RT_INLINE Float4 unorm_of_byte(Float4 c) {
+  return __builtin_elementwise_fma(c, (Float4)kHigh255th, c * kLow255th);
 }
 
 RT_INLINE float passes(const Sampler* s, float reference, float texel) {
@@ -116,12 +134,6 @@ RT_INLINE float passes(const Sampler* s, float reference, float texel) {
       return 0.0f;
   }
 }
-
-/// How fetched texels become what is filtered: themselves, or whether a reference passes their test.
-typedef struct {
-  int compares;
-  float reference;
-} Test;
 
 RT_INLINE Float4 tested(const Sampler* s, const Test* test, Word4 texel) {
   const Float4 c = as_floats(texel);
@@ -187,10 +199,14 @@ RT_INLINE Float4 blended_texel(const Texture* t, const Sampler* s, const Test* t
                                i32 y, i32 z, u32 level) {
   const i32 size = (i32)at_level(t->width, level);
   const i32 inner_x = wrap(x, size, kClampToEdge), inner_y = wrap(y, size, kClampToEdge);
-  if (!is_cube || inner_x == x || inner_y == y) return tested(s, test, fetch_at(t, s, p, is_cube, x, y, z, level));
+  if (!is_cube || inner_x == x || inner_y == y) {
+    const Float4 c = tested(s, test, fetch_at(t, s, p, is_cube, x, y, z, level));
+    return blends_bytes(t, test) ? byte_of_unorm(c) : c;
+  }
   const Float4 own = tested(s, test, fetch_cube(t, inner_x, inner_y, p->layer, level));
   const Float4 beside = tested(s, test, fetch_cube(t, x, inner_y, p->layer, level));
-  return (own + beside + tested(s, test, fetch_cube(t, inner_x, y, p->layer, level))) * (1.0f / 3.0f);
+  const Float4 mean = (own + beside + tested(s, test, fetch_cube(t, inner_x, y, p->layer, level))) * (1.0f / 3.0f);
+  return blends_bytes(t, test) ? mean * 255.0f : mean;
 }
 
 /// One level, filtered or not.
@@ -220,7 +236,8 @@ static __attribute__((noinline)) Float4 sample_level(const Texture* t, const Sam
     }
     slices[k] = p->axes > 1 ? blend4(rows[0], rows[1], wy) : rows[0];
   }
-  return count == 2 ? blend4(slices[0], slices[1], wz) : slices[0];
+  const Float4 blended = count == 2 ? blend4(slices[0], slices[1], wz) : slices[0];
+  return blends_bytes(t, test) ? unorm_of_byte(blended) : blended;
 }
 
 static __attribute__((noinline)) Place place_of(const Texture* t, float x, float y, float z, u32 element, i32 dx,

@@ -15,9 +15,6 @@ typedef float Float8 __attribute__((ext_vector_type(8)));
 #define EACH_OF_8(k) _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 8; ++k)
 #define EACH_OF_4(k) _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 4; ++k)
 
-#define kHigh255th 0x1.010102p-8f
-#define kLow255th -0x1.fdfdfep-33f
-
 typedef enum { kOther, kRgba8, kR8, kRgba16Float, kRgba32Float, kR32Float } Common;
 
 typedef struct {
@@ -74,18 +71,30 @@ RT_INLINE Float8 choose8(Int8 mask, Float8 yes, Float8 no) {
   return (Float8)(((Int8)yes & mask) | ((Int8)no & ~mask));
 }
 
-/// v / 255 for whole v in [0, 255], rounded to nearest: 1/255 is the sum of two numbers.
-RT_INLINE Word8 unorm8(Word8 v) {
-  const Float8 x = __builtin_convertvector((Int8)v, Float8);
+RT_INLINE Word8 float8(Word8 v) {
+  return (Word8) __builtin_convertvector((Int8)v, Float8);
+}
+/// As unorm_of_byte() of sample.c.
+RT_INLINE Word8 unorm8(Word8 word) {
+  const Float8 x = (Float8)word;
   return (Word8)__builtin_elementwise_fma(x, (Float8)kHigh255th, x * kLow255th);
 }
+/// Bytes as floats from 0 to 255.
 RT_INLINE Texels of_bytes(const Texture* t, Word8 v) {
   const int swaps = t->order == SMELT_CPU_BGRA;
-  const Word8 first = unorm8(v & 255), third = unorm8(v >> 16 & 255);
-  return (Texels){{swaps ? third : first, unorm8(v >> 8 & 255), swaps ? first : third, unorm8(v >> 24)}};
+  const Word8 first = float8(v & 255), third = float8(v >> 16 & 255);
+  return (Texels){{swaps ? third : first, float8(v >> 8 & 255), swaps ? first : third, float8(v >> 24)}};
 }
-RT_INLINE Texels of_one(Word8 v) {
-  return (Texels){{v, 0, 0, (Word8)0x3f800000}};
+RT_INLINE Texels of_one(Word8 v, float one) {
+  return (Texels){{v, 0, 0, (Word8)(Float8)one}};
+}
+RT_INLINE int holds_bytes(Common common) {
+  return common == kRgba8 || common == kR8;
+}
+/// Of load_run() and load_each(), or of a blend of such.
+RT_INLINE Texels finished(Common common, Texels v) {
+  if (holds_bytes(common)) EACH_OF_4(i) v.c[i] = unorm8(v.c[i]);
+  return v;
 }
 /// Eight texels of four words each.
 RT_INLINE Texels of_words(const Word4* v) {
@@ -114,7 +123,7 @@ RT_INLINE Word4 words_at(Common common, const unsigned char* p) {
   return (Word4) __builtin_convertvector(h, Float4);
 }
 
-/// Eight texels that lie side by side.
+/// Eight texels that lie side by side; bytes are not yet divided by 255.
 RT_INLINE Texels load_run(const Texture* t, Common common, const unsigned char* p) {
   Word4 words[8];
   Word8 v;
@@ -123,15 +132,15 @@ RT_INLINE Texels load_run(const Texture* t, Common common, const unsigned char* 
       return of_bytes(t, load8(p));
     case kR8:
       EACH_OF_8(k) v[k] = p[k];
-      return of_one(unorm8(v));
+      return of_one(float8(v), 255.0f);
     case kR32Float:
-      return of_one(load8(p));
+      return of_one(load8(p), 1.0f);
     default:
       EACH_OF_8(k) words[k] = words_at(common, p + k * (common == kRgba32Float ? 16 : 8));
       return of_words(words);
   }
 }
-/// Eight texels at these offsets, each inside of the texture.
+/// The same of texels at these offsets, each inside of the texture.
 RT_INLINE Texels load_each(const Texture* t, Common common, const unsigned char* base, Word8 offsets) {
   Word4 words[8];
   Word8 v;
@@ -141,10 +150,10 @@ RT_INLINE Texels load_each(const Texture* t, Common common, const unsigned char*
       return of_bytes(t, v);
     case kR8:
       EACH_OF_8(k) v[k] = base[offsets[k]];
-      return of_one(unorm8(v));
+      return of_one(float8(v), 255.0f);
     case kR32Float:
       EACH_OF_8(k) v[k] = load32(base + offsets[k]);
-      return of_one(v);
+      return of_one(v, 1.0f);
     default:
       EACH_OF_8(k) words[k] = words_at(common, base + offsets[k]);
       return of_words(words);
@@ -190,7 +199,7 @@ void smelt_rt_texture_read_lanes(const Texture* t, const u32* x, const u32* y, c
   if (common != kOther && !z && !layer && all_in_a_row(t, x, y, on, lanes)) {
     unsigned char* base = t->data + t->level[0].offset;
     for (u32 first = 0; first < lanes; first += 8) {
-      const Texels texels = load_run(t, common, texel_in(t, base, x[first], of_row(y, 0)));
+      const Texels texels = finished(common, load_run(t, common, texel_in(t, base, x[first], of_row(y, 0))));
       EACH_OF_4(i) store8(out + i * lanes + first, texels.c[i]);
     }
     return;
@@ -210,19 +219,18 @@ void smelt_rt_texture_read_lanes(const Texture* t, const u32* x, const u32* y, c
     }
     const Word8 xs = row8(x, first), ys = row8(y, first);
     const Int8 inside = inside8(t, xs, ys) & lanes_of(here);
-    const Texels texels = all8(inside) && is_run(xs, ys)
-                              ? load_run(t, common, texel_in(t, base, xs[0], ys[0]))
-                              : load_each(t, common, base, offsets8(t, xs & (Word8)inside, ys & (Word8)inside));
+    const Texels texels =
+        finished(common, all8(inside) && is_run(xs, ys)
+                             ? load_run(t, common, texel_in(t, base, xs[0], ys[0]))
+                             : load_each(t, common, base, offsets8(t, xs & (Word8)inside, ys & (Word8)inside)));
     EACH_OF_4(i) store8(out + i * lanes + first, texels.c[i] & (Word8)inside);
   }
 }
 
 /// NaN is 0.
 RT_INLINE Word8 to_unorm8(Word8 word) {
-  const Float8 x = (Float8)word;
-  const Float8 positive = choose8((Int8)(x > 0.0f), x, (Float8)0.0f);
-  const Float8 clamped = choose8((Int8)(positive < 1.0f), positive, (Float8)1.0f);
-  return (Word8)(clamped * 255.0f + 0x1p23f) & 0x7fffff;
+  const Float8 x = __builtin_elementwise_min(__builtin_elementwise_max((Float8)word, (Float8)0.0f), (Float8)1.0f);
+  return (Word8)(x * 255.0f + 0x1p23f) & 0x7fffff;
 }
 
 enum { kMostTexelBytes = 16 };
@@ -359,10 +367,11 @@ RT_INLINE int sample8(const Texture* t, const Sampler* s, Common common, Float8 
     const Texels d = load_each(t, common, base, lower_bytes + right_bytes);
     EACH_OF_4(i) {
       const Float8 p = (Float8)result.c[i], q = (Float8)b.c[i], r = (Float8)c.c[i], w = (Float8)d.c[i];
-      const Float8 upper = p + (q - p) * wx, lower = r + (w - r) * wx;
-      result.c[i] = (Word8)(upper + (lower - upper) * wy);
+      const Float8 upper = __builtin_elementwise_fma(q - p, wx, p), lower = __builtin_elementwise_fma(w - r, wx, r);
+      result.c[i] = (Word8)__builtin_elementwise_fma(lower - upper, wy, upper);
     }
   }
+  result = finished(common, result);
   EACH_OF_4(i) store8(out + i * lanes, result.c[i]);
   return 1;
 }

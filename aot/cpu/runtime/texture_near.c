@@ -25,76 +25,104 @@ RT_INLINE void store_words16(void* p, Word16 v) {
 RT_INLINE Word16 iota16(void) {
   return (Word16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 }
-RT_INLINE Float16 choose16(Int16 mask, Float16 yes, Float16 no) {
-  return (Float16)(((Int16)yes & mask) | ((Int16)no & ~mask));
+RT_INLINE int all16(Int16 mask) {
+  return __builtin_reduce_and(mask) != 0;
 }
+
+/// What leads to a call. Registers that the kernel holds are saved around it; where that is known to be rare, nothing
+/// of that happens elsewhere.
+#define RARELY(x) __builtin_expect(!!(x), 0)
 
 /// Where the first of sixteen texels side by side lies; null where it is not so.
 RT_INLINE unsigned char* row_of(const Texture* t, Word16 x, Word16 y, u32 on) {
-  if (on != 0xffff || !t || t->samples != 1 || t->order == SMELT_CPU_ALPHA) return 0;
+  if (RARELY(on != 0xffff) || RARELY(!t) || RARELY(t->samples != 1) || RARELY(t->order == SMELT_CPU_ALPHA)) return 0;
   const u32 x0 = x[0], y0 = y[0];
   const Int16 apart = (Int16)(x ^ (x0 + iota16())) | (Int16)(y ^ y0);
-  if (__builtin_reduce_or(apart) != 0 || x0 >= t->width || t->width - x0 < 16 || y0 >= t->height) return 0;
+  if (RARELY(__builtin_reduce_or(apart) != 0)) return 0;
+  if (RARELY(x0 >= t->width) || RARELY(t->width - x0 < 16) || RARELY(y0 >= t->height)) return 0;
   return t->data + t->level[0].offset + (u64)y0 * t->level[0].row_bytes + (u64)x0 * t->texel_bytes;
 }
 
-/// As unorm8().
-RT_INLINE Word16 unorm16(Word16 v) {
-  const Float16 x = __builtin_convertvector((Int16)v, Float16);
+/// A byte of each word.
+RT_INLINE Float16 byte16(Word16 v, u32 at) {
+  return __builtin_convertvector((Int16)(at == 24 ? v >> 24 : v >> at & 255), Float16);
+}
+/// As unorm_of_byte() of sample.c.
+RT_INLINE Word16 unorm16(Float16 x) {
   return (Word16)__builtin_elementwise_fma(x, (Float16)kHigh255th, x * kLow255th);
 }
+/// As to_unorm8(), with more above the low byte.
 RT_INLINE Word16 to_unorm16(Word16 word) {
-  const Float16 x = (Float16)word;
-  const Float16 positive = choose16((Int16)(x > 0.0f), x, (Float16)0.0f);
-  const Float16 clamped = choose16((Int16)(positive < 1.0f), positive, (Float16)1.0f);
-  return (Word16)(clamped * 255.0f + 0x1p23f) & 0x7fffff;
+  const Float16 x = __builtin_elementwise_min(__builtin_elementwise_max((Float16)word, (Float16)0.0f), (Float16)1.0f);
+  return (Word16)(x * 255.0f + 0x1p23f);
+}
+RT_INLINE Word16 pack16(Word16 r, Word16 g, Word16 b, Word16 a) {
+  return (to_unorm16(r) & 255) | to_unorm16(g) << 8 | to_unorm16(b) << 16 | to_unorm16(a) << 24;
+}
+
+typedef struct {
+  Word16 c[4];
+} Texels16;
+
+#define TWO_OF_FOUR(a, b, i)                                                                                          \
+  __builtin_shufflevector(a, b, i, i + 4, i + 8, i + 12, i + 16, i + 20, i + 24, i + 28, i + 1, i + 5, i + 9, i + 13, \
+                          i + 17, i + 21, i + 25, i + 29)
+#define LOW_HALVES(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
+#define HIGH_HALVES(a, b) __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
+/// Four texels in each: sixteen of each component.
+RT_INLINE Texels16 by_component(Word16 a, Word16 b, Word16 c, Word16 d) {
+  const Word16 rg_low = TWO_OF_FOUR(a, b, 0), rg_high = TWO_OF_FOUR(c, d, 0);
+  const Word16 ba_low = TWO_OF_FOUR(a, b, 2), ba_high = TWO_OF_FOUR(c, d, 2);
+  return (Texels16){{LOW_HALVES(rg_low, rg_high), HIGH_HALVES(rg_low, rg_high), LOW_HALVES(ba_low, ba_high),
+                     HIGH_HALVES(ba_low, ba_high)}};
+}
+RT_INLINE void store_texels16(u32* out, u32 lanes, Texels16 v) {
+  store_words16(out, v.c[0]);
+  store_words16(out + lanes, v.c[1]);
+  store_words16(out + 2 * lanes, v.c[2]);
+  store_words16(out + 3 * lanes, v.c[3]);
+}
+RT_INLINE int is_rgba_floats(const Texture* t) {
+  return t->channels == 4 && t->encoding == SMELT_CPU_FLOAT32 && t->order == SMELT_CPU_RGBA;
+}
+/// kOther: the call does it.
+RT_INLINE Common near_format(const Texture* t, const unsigned char* row) {
+  if (RARELY(!row)) return kOther;
+  if (t->channels == 4 && t->encoding == SMELT_CPU_UNORM8) return kRgba8;
+  if (is_rgba_floats(t)) return kRgba32Float;
+  if (RARELY(t->channels != 1)) return kOther;
+  if (t->encoding == SMELT_CPU_FLOAT32) return kR32Float;
+  return RARELY(t->encoding != SMELT_CPU_UNORM8) ? kOther : kR8;
 }
 
 RT_INLINE void read16(const Texture* t, const u32* x, const u32* y, u32 on, u32 lanes, u32* out, u32 first) {
   const Word16 xs = load_words16(x + first), ys = y ? load_words16(y + first) : (Word16)0;
   const u32 here = on >> first & 0xffff;
   const unsigned char* row = row_of(t, xs, ys, here);
-  Word16 c0, c1, c2, c3;
-  if (row && t->channels == 4 && t->encoding == SMELT_CPU_UNORM8) {
-    const Word16 v = load_words16(row);
-    const int swaps = t->order == SMELT_CPU_BGRA;
-    const Word16 low = unorm16(v & 255), high = unorm16(v >> 16 & 255);
-    c0 = swaps ? high : low;
-    c1 = unorm16(v >> 8 & 255);
-    c2 = swaps ? low : high;
-    c3 = unorm16(v >> 24);
-  } else if (row && t->channels == 4 && t->encoding == SMELT_CPU_FLOAT32 && t->order == SMELT_CPU_RGBA) {
-    const Word16 a = load_words16(row), b = load_words16(row + 64), c = load_words16(row + 128),
-                 d = load_words16(row + 192);
-#define EVERY_FOURTH(i)                                                                                              \
-  __builtin_shufflevector(__builtin_shufflevector(a, b, i, i + 4, i + 8, i + 12, i + 16, i + 20, i + 24, i + 28, -1, \
-                                                  -1, -1, -1, -1, -1, -1, -1),                                       \
-                          __builtin_shufflevector(c, d, i, i + 4, i + 8, i + 12, i + 16, i + 20, i + 24, i + 28, -1, \
-                                                  -1, -1, -1, -1, -1, -1, -1),                                       \
-                          0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
-    c0 = EVERY_FOURTH(0);
-    c1 = EVERY_FOURTH(1);
-    c2 = EVERY_FOURTH(2);
-    c3 = EVERY_FOURTH(3);
-#undef EVERY_FOURTH
-  } else if (row && t->channels == 1 && t->encoding == SMELT_CPU_FLOAT32) {
-    c0 = load_words16(row);
-    c1 = c2 = 0;
-    c3 = 0x3f800000;
-  } else {
-    u32 own_x[16], own_y[16], made[64];
-    store_words16(own_x, xs);
-    store_words16(own_y, ys);
-    smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, here, 16, made);
-    c0 = load_words16(made);
-    c1 = load_words16(made + 16);
-    c2 = load_words16(made + 32);
-    c3 = load_words16(made + 48);
+  Texels16 v;
+  switch (near_format(t, row)) {
+    case kRgba8: {
+      const Word16 bytes = load_words16(row);
+      v = (Texels16){{unorm16(byte16(bytes, 0)), unorm16(byte16(bytes, 8)), unorm16(byte16(bytes, 16)),
+                      unorm16(byte16(bytes, 24))}};
+      if (t->order == SMELT_CPU_BGRA) v = (Texels16){{v.c[2], v.c[1], v.c[0], v.c[3]}};
+      break;
+    }
+    case kRgba32Float:
+      v = by_component(load_words16(row), load_words16(row + 64), load_words16(row + 128), load_words16(row + 192));
+      break;
+    case kR32Float:
+      v = (Texels16){{load_words16(row), 0, 0, (Word16)(Float16)1.0f}};
+      break;
+    default: {
+      u32 own_x[16], own_y[16], made[64];
+      store_words16(own_x, xs);
+      store_words16(own_y, ys);
+      smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, here, 16, made);
+      v = (Texels16){{load_words16(made), load_words16(made + 16), load_words16(made + 32), load_words16(made + 48)}};
+    }
   }
-  store_words16(out + first, c0);
-  store_words16(out + lanes + first, c1);
-  store_words16(out + 2 * lanes + first, c2);
-  store_words16(out + 3 * lanes + first, c3);
+  store_texels16(out + first, lanes, v);
 }
 
 RT_INLINE void write16(const Texture* t, const u32* x, const u32* y, const u32* rows, u32 on, u32 lanes, u32 first) {
@@ -103,39 +131,188 @@ RT_INLINE void write16(const Texture* t, const u32* x, const u32* y, const u32* 
   unsigned char* row = row_of(t, xs, ys, here);
   const Word16 r = load_words16(rows + first), g = load_words16(rows + lanes + first),
                b = load_words16(rows + 2 * lanes + first), a = load_words16(rows + 3 * lanes + first);
-  if (row && t->channels == 4 && t->encoding == SMELT_CPU_UNORM8) {
-    const int swaps = t->order == SMELT_CPU_BGRA;
-    const Word16 low = to_unorm16(swaps ? b : r), high = to_unorm16(swaps ? r : b);
-    store_words16(row, low | to_unorm16(g) << 8 | high << 16 | to_unorm16(a) << 24);
-  } else if (row && t->channels == 1 && t->encoding == SMELT_CPU_UNORM8) {
-    typedef unsigned char Byte16 __attribute__((ext_vector_type(16)));
-    const Byte16 v = __builtin_convertvector(to_unorm16(r), Byte16);
-    __builtin_memcpy(row, &v, sizeof v);
-  } else if (row && t->channels == 4 && t->encoding == SMELT_CPU_FLOAT32 && t->order == SMELT_CPU_RGBA) {
-    const Word16 rg_low = __builtin_shufflevector(r, g, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const Word16 ba_low = __builtin_shufflevector(b, a, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const Word16 rg_high = __builtin_shufflevector(r, g, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    const Word16 ba_high = __builtin_shufflevector(b, a, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  switch (near_format(t, row)) {
+    case kRgba8:
+      store_words16(row, t->order == SMELT_CPU_BGRA ? pack16(b, g, r, a) : pack16(r, g, b, a));
+      return;
+    case kR8: {
+      typedef unsigned char Byte16 __attribute__((ext_vector_type(16)));
+      const Byte16 v = __builtin_convertvector(to_unorm16(r) & 255, Byte16);
+      __builtin_memcpy(row, &v, sizeof v);
+      return;
+    }
+    case kRgba32Float: {
+      const Word16 rg_low = __builtin_shufflevector(r, g, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      const Word16 ba_low = __builtin_shufflevector(b, a, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      const Word16 rg_high =
+          __builtin_shufflevector(r, g, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      const Word16 ba_high =
+          __builtin_shufflevector(b, a, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 #define PAIRS(p, q, i)                                                                                                \
   __builtin_shufflevector(p, q, i, i + 1, i + 16, i + 17, i + 2, i + 3, i + 18, i + 19, i + 4, i + 5, i + 20, i + 21, \
                           i + 6, i + 7, i + 22, i + 23)
-    store_words16(row, PAIRS(rg_low, ba_low, 0));
-    store_words16(row + 64, PAIRS(rg_low, ba_low, 8));
-    store_words16(row + 128, PAIRS(rg_high, ba_high, 0));
-    store_words16(row + 192, PAIRS(rg_high, ba_high, 8));
+      store_words16(row, PAIRS(rg_low, ba_low, 0));
+      store_words16(row + 64, PAIRS(rg_low, ba_low, 8));
+      store_words16(row + 128, PAIRS(rg_high, ba_high, 0));
+      store_words16(row + 192, PAIRS(rg_high, ba_high, 8));
 #undef PAIRS
-  } else if (row && t->channels == 1 && t->encoding == SMELT_CPU_FLOAT32) {
-    store_words16(row, r);
+      return;
+    }
+    case kR32Float:
+      store_words16(row, r);
+      return;
+    default:
+      break;
+  }
+  u32 own_x[16], own_y[16], given[64];
+  store_words16(own_x, xs);
+  store_words16(own_y, ys);
+  store_words16(given, r);
+  store_words16(given + 16, g);
+  store_words16(given + 32, b);
+  store_words16(given + 48, a);
+  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, here, 16);
+}
+
+// ---- Samples of a linear filter, level 0 of a 2D texture with one; the rules are those of sample.c.
+
+/// As tame(), of what is not NaN.
+RT_INLINE Float16 clamp16(Float16 x) {
+  return __builtin_elementwise_min(__builtin_elementwise_max(x, (Float16)-0x1p30f), (Float16)0x1p30f);
+}
+RT_INLINE Float16 blend16(Float16 a, Float16 b, Float16 w) {
+  return __builtin_elementwise_fma(b - a, w, a);
+}
+/// For permute16(): of one load LLVM would make a load for each element.
+RT_INLINE Word16 load_halves16(const unsigned char* p) {
+  return __builtin_shufflevector(load8(p), load8(p + 32), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+/// The code generator makes one instruction of it where there is one.
+RT_INLINE Word16 permute16(Word16 v, Word16 at) {
+  // LLVM would take a mask apart.
+  const Word16 in = __builtin_elementwise_min(at, (Word16)15);
+  Word16 r = 0;
+  _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 16; ++k) r[k] = v[in[k]];
+  return r;
+}
+RT_INLINE Word16 pick16(Word16 low, Word16 high, Word16 at) {
+  const Int16 is_low = (Int16)(at < 16);
+  return (permute16(low, at) & (Word16)is_low) | (permute16(high, at - 16) & ~(Word16)is_low);
+}
+
+/// Where the two texels of each lane lie on the axis x, how much the second weighs, and the same for all lanes on y.
+typedef struct {
+  Word16 x0, x1;
+  Float16 wx;
+  u32 y0, y1;
+  float wy;
+} Footprint;
+
+/// Texels of bytes from two rows: all of them lie within 32 side by side.
+RT_INLINE Texels16 blend_bytes16(const unsigned char* upper, const unsigned char* lower, Word16 left, Word16 right,
+                                 const Footprint* f) {
+  Word16 p, q, r, w;
+  const Word16 upper_low = load_halves16(upper), lower_low = load_halves16(lower);
+  if (all16((Int16)(right < 16) & (Int16)(left < 16))) {
+    p = permute16(upper_low, left), q = permute16(upper_low, right);
+    r = permute16(lower_low, left), w = permute16(lower_low, right);
   } else {
-    u32 own_x[16], own_y[16], given[64];
+    const Word16 upper_high = load_halves16(upper + 64), lower_high = load_halves16(lower + 64);
+    p = pick16(upper_low, upper_high, left), q = pick16(upper_low, upper_high, right);
+    r = pick16(lower_low, lower_high, left), w = pick16(lower_low, lower_high, right);
+  }
+#define BLENDED(at)                                                                                           \
+  unorm16(blend16(blend16(byte16(p, at), byte16(q, at), f->wx), blend16(byte16(r, at), byte16(w, at), f->wx), \
+                  (Float16)f->wy))
+  return (Texels16){{BLENDED(0), BLENDED(8), BLENDED(16), BLENDED(24)}};
+#undef BLENDED
+}
+
+/// Four texels, each at its place in a row.
+RT_INLINE Float16 four_texels(const unsigned char* row, Word16 x, u32 lane) {
+  Word4 a, b, c, d;
+  __builtin_memcpy(&a, row + (u64)x[lane] * 16, 16);
+  __builtin_memcpy(&b, row + (u64)x[lane + 1] * 16, 16);
+  __builtin_memcpy(&c, row + (u64)x[lane + 2] * 16, 16);
+  __builtin_memcpy(&d, row + (u64)x[lane + 3] * 16, 16);
+  return (Float16)__builtin_shufflevector(__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7),
+                                          __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7), 0, 1, 2, 3, 4, 5, 6, 7,
+                                          8, 9, 10, 11, 12, 13, 14, 15);
+}
+RT_INLINE Texels16 blend_floats16(const unsigned char* upper, const unsigned char* lower, const Footprint* f) {
+  const Float16 wy = f->wy;
+#define BLENDED(i)                                                                                  \
+  (Word16) blend16(blend16(four_texels(upper, f->x0, i), four_texels(upper, f->x1, i), WEIGHTS(i)), \
+                   blend16(four_texels(lower, f->x0, i), four_texels(lower, f->x1, i), WEIGHTS(i)), wy)
+#define WEIGHTS(i)                                                                                                 \
+  __builtin_shufflevector(f->wx, f->wx, i, i, i, i, i + 1, i + 1, i + 1, i + 1, i + 2, i + 2, i + 2, i + 2, i + 3, \
+                          i + 3, i + 3, i + 3)
+  return by_component(BLENDED(0), BLENDED(4), BLENDED(8), BLENDED(12));
+#undef WEIGHTS
+#undef BLENDED
+}
+
+RT_INLINE Int16 clamp_to16(Int16 i, i32 size) {
+  return __builtin_elementwise_min(__builtin_elementwise_max(i, (Int16)0), (Int16)(size - 1));
+}
+
+/// False: the call has to do it. All lanes are in one row, as those of a SIMD group mostly are, and inside.
+RT_INLINE int footprint16(const Texture* t, const Sampler* s, Float16 x, Float16 y, Footprint* f) {
+  // NaN differs from itself.
+  if (!all16((Int16)(x == x) & (Int16)(y == (Float16)y[0]))) return 0;
+  const i32 width = (i32)t->width, height = (i32)t->height;
+  if (s->address[0] == kRepeat || s->address[0] == kMirroredRepeat) return 0;
+  const Float16 u = clamp16(s->pixels ? x : x * (float)width) - 0.5f;
+  const Float16 left = __builtin_elementwise_floor(u);
+  f->wx = u - left;
+  Int16 x0 = __builtin_convertvector(left, Int16), x1 = x0 + 1;
+  if (s->address[0] == kClampToEdge)
+    x0 = clamp_to16(x0, width), x1 = clamp_to16(x1, width);
+  else if (!all16((Int16)((Word16)x0 < (u32)width) & (Int16)((Word16)x1 < (u32)width)))
+    return 0;
+  f->x0 = (Word16)x0, f->x1 = (Word16)x1;
+  const float v = texels_of(y[0], (float)height, s->address[1], s->pixels);
+  const i32 top = floor_of(v - 0.5f);
+  f->wy = tame(v) - 0.5f - (float)top;
+  const i32 y0 = wrap(top, height, s->address[1]), y1 = wrap(top + 1, height, s->address[1]);
+  f->y0 = (u32)y0, f->y1 = (u32)y1;
+  return y0 >= 0 && y1 >= 0;
+}
+
+RT_INLINE void sample16(const Texture* t, const u64* state, const u32* x, const u32* y, u32 on, u32 lanes, u32* out,
+                        u32 first) {
+  const Word16 xs = load_words16(x + first), ys = y ? load_words16(y + first) : (Word16)0;
+  const u32 here = on >> first & 0xffff;
+  Texels16 v;
+  Footprint f;
+  int done = 0;
+  if (!RARELY(here != 0xffff) && t && state && t->samples == 1 && t->levels == 1 && t->width <= 1u << 20 &&
+      t->height <= 1u << 20) {
+    const Sampler s = open_sampler(state);
+    const unsigned char* base = t->data + t->level[0].offset;
+    const u64 row_bytes = t->level[0].row_bytes;
+    if (s.minify == 1 && s.magnify == 1 && footprint16(t, &s, (Float16)xs, (Float16)ys, &f)) {
+      const unsigned char *upper = base + f.y0 * row_bytes, *lower = base + f.y1 * row_bytes;
+      if (t->channels == 4 && t->encoding == SMELT_CPU_UNORM8 && t->order == SMELT_CPU_RGBA && t->width >= 32) {
+        const u32 last = t->width - 32, from = f.x0[0] < last ? f.x0[0] : last;
+        const Word16 left = f.x0 - from, right = f.x1 - from;
+        done = all16((Int16)(left < 32) & (Int16)(right < 32));
+        if (done) v = blend_bytes16(upper + 4 * (u64)from, lower + 4 * (u64)from, left, right, &f);
+      } else if (is_rgba_floats(t)) {
+        done = 1;
+        v = blend_floats16(upper, lower, &f);
+      }
+    }
+  }
+  if (RARELY(!done)) {
+    u32 own_x[16], own_y[16], made[64];
     store_words16(own_x, xs);
     store_words16(own_y, ys);
-    store_words16(given, r);
-    store_words16(given + 16, g);
-    store_words16(given + 32, b);
-    store_words16(given + 48, a);
-    smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, here, 16);
+    smelt_rt_texture_sample_lanes(t, state, (const float*)own_x, (const float*)own_y, 0, 0, 0, 0, 0, 2, 0, 0, here, 16,
+                                  made);
+    v = (Texels16){{load_words16(made), load_words16(made + 16), load_words16(made + 32), load_words16(made + 48)}};
   }
+  store_texels16(out + first, lanes, v);
 }
 
 // Called as the forms of texture_lanes.c are, but only where what stands behind y is zero (lanes/texture_calls.cpp): a
@@ -152,4 +329,12 @@ void smelt_rt_inline_texture_write_lanes(const Texture* t, const u32* x, const u
   (void)z, (void)layer, (void)level;
   write16(t, x, y, rows, on, lanes, 0);
   if (lanes > 16) write16(t, x, y, rows, on, lanes, 16);
+}
+void smelt_rt_inline_texture_sample_lanes(const Texture* t, const u64* state, const float* x, const float* y,
+                                          const float* z, const u32* element, const u32* dx, const u32* dy,
+                                          const u32* dz, u32 shape, const float* lod, const float* least, u32 on,
+                                          u32 lanes, u32* out) {
+  (void)z, (void)element, (void)dx, (void)dy, (void)dz, (void)shape, (void)lod, (void)least;
+  sample16(t, state, (const u32*)x, (const u32*)y, on, lanes, out, 0);
+  if (lanes > 16) sample16(t, state, (const u32*)x, (const u32*)y, on, lanes, out, 16);
 }
