@@ -338,6 +338,52 @@ class Textures(unittest.TestCase):
         assert "1  by: constant float*" in self.lib.scale.__doc__ and "0  from: texture2d<float, read>" in self.lib.scale.__doc__
         assert list(inspect.signature(self.lib.add).parameters)[:2] == ["image", "much"]
 
+    def test_in_an_argument_buffer(self):
+        lib = smelt.compile_shader("""
+            #include <metal_stdlib>
+            using namespace metal;
+            struct Inner { texture2d<float, access::read> image; float gain; };
+            struct Images {
+              texture2d<float> from [[id(0)]]; sampler by [[id(1)]]; float gain [[id(2)]]; device float4* out [[id(3)]];
+              array<texture2d<float>, 2> more [[id(4)]]; texture2d<float, access::write> to [[id(6)]];
+              const device float* weights [[id(7)]]; Inner inner [[id(8)]];
+            };
+            kernel void all(constant Images& images, uint i [[thread_position_in_grid]]) {
+              float4 v = images.from.sample(images.by, float2(2.5f, 0.5f)) * images.gain + images.more[i & 1].read(uint2(0, 0));
+              v += images.weights[i] + images.inner.image.read(uint2(0, 0)) * images.inner.gain;
+              images.out[i] = v;
+              if (!is_null_texture(images.to)) images.to.write(v / 100.0f, uint2(i, 0));
+            }""")  # fmt: skip
+        one, two = (smelt.Texture(np.full((2, 2, 4), value, np.float32)) for value in (1, 2))
+        ramp = np.repeat(np.arange(4, dtype=np.float32), 4).reshape(1, 4, 4)
+        out, weights, to = np.zeros((4, 4), np.float32), np.arange(4, dtype=np.float32), np.zeros((1, 4, 4), np.float32)
+        frozen = weights.copy()
+        frozen.setflags(write=False)
+        given = {
+            "from": smelt.Texture(ramp), "by": smelt.Sampler(address="repeat"), "gain": 10.0, "out": out, "more": [one, two],
+            "to": smelt.Texture(to), "weights": frozen, "inner": {"image": two, "gain": 0.5},
+        }  # fmt: skip
+        lib.all(given, threads=4)
+        wanted = 10 * 2 + np.array([1, 2, 1, 2]) + weights + 1  # the texel at 2.5 of 0 to 1 again and again is texel 2
+        self.assertEqual(out[:, 0].tolist(), wanted.tolist())
+        np.testing.assert_allclose(to[0, :, 1], wanted / 100, rtol=1e-6)
+        lib.all(given | {"to": None, "from": None}, threads=4)
+        self.assertEqual(out[:, 0].tolist(), (wanted - 20).tolist())
+        packed = np.zeros(4, np.float32)
+        for name, value, error, says in (
+            ("from", ramp, smelt.ArgumentError, r"'from'.*want a smelt.Texture or None, got"),
+            ("by", one, smelt.ArgumentError, r"'by'.*want a smelt.Sampler or None"),
+            ("from", smelt.Texture(np.zeros((2, 2), np.int32)), smelt.ArgumentError, r"'from'.*texture2d<float, sample>"),
+            ("more", [one], smelt.ArgumentError, r"'more': want 2 values"),
+            ("more", [one, 3], smelt.ArgumentError, r"'more'\[1\]: want a smelt.Texture"),
+            ("out", frozen, smelt.ArgumentError, r"'out'.*may write"),
+            ("out", 5, smelt.ArgumentError, r"'out'.*want an array"),
+        ):
+            with self.subTest(name, says=says), self.assertRaisesRegex(error, says):
+                lib.all(given | {name: value}, threads=4)
+        with self.assertRaisesRegex(smelt.ArgumentError, "no member 'form'"):
+            lib.all(given | {"form": packed}, threads=4)
+
 
 if __name__ == "__main__":
     unittest.main()

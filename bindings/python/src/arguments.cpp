@@ -3,6 +3,7 @@
 
 #include "addressed.hpp"
 #include "errors.hpp"
+#include "texture.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -43,6 +44,9 @@ std::string place(const Parameter& parameter) {
         "{} wants {}, and {} is no such number; arg_casts={{{}: 'int32'}}, for example, converts it", place(parameter),
         parameter.type_name, py::cast<std::string>(py::repr(value)), parameter.position);
 }
+
+// Behind the type that a member of an argument buffer points to.
+constexpr std::string_view kReadPointer = " const*", kPointer = "*";
 
 bool shares_memory(const loader::Encoder& encoder) {
   return encoder.device()->kind() == loader::DeviceKind::cpu;
@@ -268,16 +272,52 @@ bool Arguments::bind_structure(loader::Encoder& encoder, uint32_t index, py::han
   const py::module_ structures = py::module_::import("smelt._pure.structures");
   if (!structures.attr("is_structured")(value).cast<bool>()) return false;
   py::list members;
-  for (const loader::MemberInfo& member : parameter.members)
-    members.append(py::make_tuple(member.name, member.type_name, member.offset, member.size, member.count));
-  const py::bytes packed =
-      structures.attr("pack")(place(parameter), parameter.type_name, parameter.size, members, value);
+  for (const loader::MemberInfo& member : parameter.members) {
+    std::string type(member.type_name);
+    if (member.kind == MemberKind::pointer) type += member.access == Access::read ? kReadPointer : kPointer;
+    members.append(py::make_tuple(member.name, type, member.offset, member.size, member.count));
+  }
+  const auto address = [&](const std::string& at, const std::string& type, py::handle one) {
+    if (!shares_memory(encoder))
+      raise(Errc::argument_device, "{}: {} needs memory that device {} shares", at, type, encoder.device()->name());
+    return member_address(at, type, one, parameter.position);
+  };
+  const py::bytes packed = structures.attr("pack")(place(parameter), parameter.type_name, parameter.size, members,
+                                                   value, py::cpp_function(address));
   const std::string_view bytes(packed);
   unwrap(encoder.set_bytes(index, as_bytes(bytes)));
   Bound& bound = bound_.emplace_back();
   bound = {Bound::Kind::inlined, ElementKind::other, false, parameter.size, bytes.size()};
   bound.is_list = true;
   return true;
+}
+
+uint64_t Arguments::member_address(const std::string& place, std::string_view type, py::handle value, size_t position) {
+  if (value.is_none()) return 0;
+  if (type == "sampler") {
+    if (!py::isinstance<PythonSampler>(value))
+      raise(Errc::argument_type, "{}: want a smelt.Sampler or None, got {}", place, type_name(value));
+    samplers_.push_back(py::cast<const PythonSampler&>(value).sampler);
+    return reinterpret_cast<uint64_t>(&samplers_.back()->cpu());
+  }
+  if (loader::texture_parameter(type)) {
+    if (!py::isinstance<PythonTexture>(value))
+      raise(Errc::argument_type, "{}: want a smelt.Texture or None, got {}", place, type_name(value));
+    const auto& given = py::cast<const PythonTexture&>(value);
+    if (const auto reason = loader::misfit(*given.texture, type))
+      raise(Errc::argument_mismatch, "{} is a {}, and the one that is passed {}", place, type, *reason);
+    if (!given.writable && (type.find("write") != type.npos))
+      raise(Errc::argument_type, "{}: the kernel writes to it, and its array may not be written", place);
+    textures_.push_back(given.texture);
+    unwrap(given.texture->decode());
+    return reinterpret_cast<uint64_t>(&given.texture->cpu());
+  }
+  Tensor& tensor = tensors_.emplace_back();
+  if (!tensor.take(value, position))
+    raise(Errc::argument_type, "{}: want an array or None, got {}", place, type_name(value));
+  if (!tensor.writable && !type.ends_with(kReadPointer))
+    raise(Errc::argument_type, "{}: the kernel may write to it, and the array may not be written", place);
+  return reinterpret_cast<uint64_t>(tensor.data);
 }
 
 void Arguments::bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast,
@@ -436,6 +476,8 @@ void Arguments::finish() {
 
 void Arguments::release() {
   tensors_.clear();
+  textures_.clear();
+  samplers_.clear();
   copied_.clear();
 }
 

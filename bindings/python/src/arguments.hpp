@@ -75,6 +75,8 @@ class Arguments {
   void bind_scalar(loader::Encoder& encoder, uint32_t index, py::handle value, Cast cast, const Parameter& parameter);
   /// A dict or tuple, or a list of them, by the members that the kernel declares. False: it is none of these.
   bool bind_structure(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
+  /// What stands in an argument buffer for a texture, a sampler or what a pointer points to.
+  uint64_t member_address(const std::string& place, std::string_view type, py::handle value, size_t position);
   void bind_list(loader::Encoder& encoder, uint32_t index, py::handle list, Cast cast, const Parameter& parameter);
   void bind_numbers(loader::Encoder& encoder, uint32_t index, std::span<PyObject* const> values, Cast cast,
                     const Parameter& parameter);
@@ -94,6 +96,8 @@ class Arguments {
   void bind_shaped(loader::Encoder& encoder, uint32_t index, py::handle value, const Parameter& parameter);
 
   std::vector<Tensor> tensors_;
+  std::vector<loader::TextureRef> textures_;  ///< of argument buffers
+  std::vector<loader::SamplerRef> samplers_;  ///< likewise
   std::vector<CopiedBack> copied_;
   std::vector<Bound> bound_;
   std::optional<size_t> first_array_;  ///< into tensors_

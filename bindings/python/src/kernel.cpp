@@ -220,6 +220,16 @@ Kernel::Kernel(loader::FunctionRef function, loader::PipelineRef pipeline, bool 
     }
     const bool is_stage =
         argument.kind == loader::ArgumentKind::stage_input || argument.kind == loader::ArgumentKind::stage_output;
+    if (argument.kind == loader::ArgumentKind::indirect_buffer && argument.index < declared_.size() &&
+        argument.array_size == 1) {
+      // A dict goes by its members; what else is passed is the buffer as it is.
+      Parameter& buffer = declared_[argument.index];
+      buffer.type_name = argument.type_name;
+      buffer.name = argument.name;
+      buffer.size = argument.size;
+      buffer.members = argument.members;
+      declared_count_ = std::max<size_t>(declared_count_, argument.index + 1);
+    }
     const bool is_record =
         argument.kind == loader::ArgumentKind::function_table || loader::tensor_element(argument).has_value();
     if ((argument.kind != loader::ArgumentKind::buffer && !is_stage && !is_record) ||

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Sequence
 
 from .files import fail
@@ -21,14 +21,18 @@ def is_structured(value: object) -> bool:
     return isinstance(value, (Mapping, tuple))
 
 
-def pack(place: str, type_name: str, size: int, members: Sequence[Any], value: Any) -> bytes:
-    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, elements), in order. What is between members is zero."""
+Address = Callable[[str, str, Any], int]
+
+
+def pack(place: str, type_name: str, size: int, members: Sequence[Any], value: Any, address: Address | None = None) -> bytes:
+    """place: "argument 2 'p'". size: bytes of a structure. members: (name, type, offset, size, elements), in order. What is between members is zero.
+    address(place, type, value) is what stands for a texture, a sampler or memory."""
     tree = _tree([Member(*member) for member in members])
     several = isinstance(value, list) and isinstance(value[0], (Mapping, tuple))
     data = bytearray()
     for i, one in enumerate(value if several else [value]):
         record = bytearray(size)
-        _put(record, f"{place}, element {i}" if several else place, type_name, tree, one)
+        _put(record, f"{place}, element {i}" if several else place, type_name, tree, one, address)
         data += record
     return bytes(data)
 
@@ -45,9 +49,9 @@ def _tree(members: Sequence[Member]) -> dict[str, Any]:
     return tree
 
 
-def _put(record: bytearray, place: str, what: str, tree: Any, value: Any) -> None:
+def _put(record: bytearray, place: str, what: str, tree: Any, value: Any, address: Address | None) -> None:
     if isinstance(tree, Member):
-        _put_member(record, place, tree, value)
+        _put_member(record, place, tree, value, address)
         return
     names = list(tree)
     if not isinstance(value, Mapping):
@@ -67,7 +71,7 @@ def _put(record: bytearray, place: str, what: str, tree: Any, value: Any) -> Non
     if missing:
         fail("argument_mismatch", f"{place}: {what} has {_listed(names)}, and the call leaves out {_listed(missing)}")
     for name, one in tree.items():
-        _put(record, f"{place}, member '{name}'" if not name.isdigit() else f"{place}[{name}]", f"'{name}'", one, value[name])
+        _put(record, f"{place}, member '{name}'" if not name.isdigit() else f"{place}[{name}]", f"'{name}'", one, value[name], address)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -83,7 +87,7 @@ def _items(value: Any) -> list[Any] | None:
     return None
 
 
-def _put_member(record: bytearray, place: str, member: Member, value: Any) -> None:
+def _put_member(record: bytearray, place: str, member: Member, value: Any, address: Address | None) -> None:
     elements = [value]
     if member.elements:
         listed = _items(value)
@@ -91,12 +95,20 @@ def _put_member(record: bytearray, place: str, member: Member, value: Any) -> No
             fail("argument_mismatch", f"{place}: want {member.elements} values of {member.type_name}; got {type(value).__name__}" + ("" if listed is None else f" of {len(listed)}"))
         elements = listed
     for i, one in enumerate(elements):
-        data = _element(f"{place}[{i}]" if member.elements else place, member, one)
+        data = _element(f"{place}[{i}]" if member.elements else place, member, one, address)
         at = member.offset + i * member.size
         record[at : at + len(data)] = data
 
 
-def _element(place: str, member: Member, value: Any) -> bytes:
+_HANDLE = re.compile(r"(?:array<)?((?:texture|depth)\w+(?:<[^<>]*>)?|sampler|.*\*)(?:, \d+>)?\Z")
+
+
+def _element(place: str, member: Member, value: Any, address: Address | None) -> bytes:
+    handle = _HANDLE.match(member.type_name)
+    if handle and member.size == 8 and not isinstance(value, (bytes, bytearray)):
+        if address is None:
+            fail("argument_type", f"{place}: {handle[1]}; want its 8 bytes, got {type(value).__name__}")
+        return address(place, handle[1], value).to_bytes(8, "little")
     layout = layout_of(member.type_name, member.size)
     if member.type_name == "char" and member.size == 1:
         layout = {"kind": "integer", "component": 1, "rows": 1, "columns": 1, "pitch": 1}
