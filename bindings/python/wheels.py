@@ -150,7 +150,7 @@ def metadata(name: str, version: str, project: dict[str, Any]) -> str:
 
 
 # Of the reader in Python alone; what stands on compiled modules is not in its wheel.
-PURE = ["__init__.py", "__main__.py", "_checks.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "_logging.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest", "_signature.py", "_stages.py",
+PURE = ["__init__.py", "__main__.py", "_checks.py", "_command.py", "_entries.py", "_folder.py", "_info.py", "_installed.py", "_logging.py", "errors.py", "py.typed", "selftest.py", "_pure", "_selftest", "_request.py", "_signature.py", "_stages.py",
         "compat/__init__.py", "compat/torch.py", "compat/inductor.py"]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import pathlib
 import random
 import tempfile
 import unittest
+import unittest.mock
 
 import pure
 import smelt
@@ -49,8 +50,9 @@ class KeysTest(unittest.TestCase):
 
     def same(self, sources, options, what=""):
         """Both keys; the second where it takes no LLVM."""
-        theirs = {**options._asdict(), "cpu": False}
+        theirs = {**options._asdict(), "cpu": False, **dict.fromkeys(options.flags, True)}
         theirs.update({name: list(value) for name, value in theirs.items() if isinstance(value, tuple) and name != "language"})
+        del theirs["flags"]
         theirs["metadata"] = options.metadata or None
         raw = keys.raw_key(sources, options)
         normalised = keys.normalised_key(sources, options)
@@ -84,7 +86,7 @@ class KeysTest(unittest.TestCase):
         values = {
             "targets": [("macos15",), ("ios17", "macos14.2")], "fast_math": [True], "threadgroup_memory": [0, 1 << 40],
             "threads_per_threadgroup": [64], "kernels": [("k",), ("k", "a", "k")], "functions": [("k", "\u00e4")],
-            "language": [(3, 1)], "debug_lines": [True], "pack_scalars": [True], "no_overlap": [True], "relaxed_atomics": [True],
+            "language": [(3, 1)], "flags": [frozenset((name,)) for name, _ in keys.facts().flags],
             "name": ["library"], "version": ["1.0"], "definitions": [("A", "B=1"), ("X=__LINE__",)],
         }  # fmt: skip
         for name, ones in values.items():
@@ -111,7 +113,7 @@ class KeysTest(unittest.TestCase):
             for name in ("main.metal", str(self.folder / "main.metal"), "sub/other.metal", "elsewhere/x.metal"):
                 for folders in ((), (".",), ("sub",), (str(self.folder / "sub"), "nowhere")):
                     self.same([(name, source)], keys.Options(include_folders=folders), (source, name, folders))
-                    self.same([(name, source)], keys.Options(include_folders=folders, debug_lines=True), (source, name, folders))
+                    self.same([(name, source)], keys.Options(include_folders=folders, flags=frozenset(("debug_lines",))), (source, name, folders))
 
     def test_real_sources(self):
         """Of the project's own folders and of what was collected, whatever is there."""
@@ -139,6 +141,9 @@ class KeysTest(unittest.TestCase):
         made = smelt.compile(KERNEL, ["macos15"], cpu=False, filename="a.metal")
         options = keys.Options(targets=("macos15",))
         self.assertEqual(made.key, keys.raw_key([("a.metal", KERNEL.encode())], options))
+        pure = unittest.mock.patch.object(smelt, "is_pure", True)
+        pure.start()
+        self.addCleanup(pure.stop)
         # Another comment, another name, another process: found by what it means.
         found = api.compile("// new\n" + KERNEL, ["macos15"], cpu=False, filename="b.metal")
         self.assertEqual(bytes(found), bytes(made))

@@ -40,7 +40,7 @@ TypeId pointee_of(TypeTable& types, const air::AirType& pointer) {
 }
 
 // "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"; empty for what is no handle.
-std::string handle_struct(const air::EntryArgument& argument) {
+std::string handle_struct(const air::EntryArgumentNode& argument) {
   if (argument.kind == "air.sampler") return kernel_ir::handle_structure("sampler");
   if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
   if (StringRef(argument.kind).ends_with("_acceleration_structure"))

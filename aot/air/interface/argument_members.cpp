@@ -20,7 +20,7 @@ struct Field {
   const llvm::MDNode* structure = nullptr;
   uint64_t offset = 0, size = 0, count = 0;
   std::string_view type_name, name;
-  std::optional<EntryArgument> detail;
+  std::optional<EntryArgumentNode> detail;
   std::optional<uint64_t> first_id;
 };
 

@@ -53,7 +53,7 @@ std::optional<NodeReader> behind_max_threads(const llvm::Metadata* extra) {
 }
 
 /// The value behind `key`, when it is one of those that this struct has. False: it is not there.
-bool read_value(std::string_view key, NodeReader& reader, EntryArgument& argument) {
+bool read_value(std::string_view key, NodeReader& reader, EntryArgumentNode& argument) {
   const auto number = [&](auto& field) {
     const auto value = reader.number();
     if (value) field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
@@ -96,7 +96,7 @@ bool read_value(std::string_view key, NodeReader& reader, EntryArgument& argumen
 }
 
 /// False when a key lacks its value.
-bool read_keys(NodeReader& reader, EntryArgument& argument) {
+bool read_keys(NodeReader& reader, EntryArgumentNode& argument) {
   while (!reader.at_end()) {
     if (const auto key = reader.text()) {
       if (!read_value(*key, reader, argument)) return false;
@@ -242,19 +242,19 @@ void drop_unreached(llvm::Module& module) {
   if (kept.empty()) constants->eraseFromParent();
 }
 
-std::optional<EntryArgument> read_argument(const llvm::MDNode& node) {
+std::optional<EntryArgumentNode> read_argument(const llvm::MDNode& node) {
   NodeReader reader(node);
   const auto index = reader.number();
   if (!index) return std::nullopt;
-  EntryArgument argument;
+  EntryArgumentNode argument;
   argument.index = static_cast<uint32_t>(*index);
   if (!read_keys(reader, argument)) return std::nullopt;
   return argument;
 }
 
-EntryArgument read_result(const llvm::MDNode& node) {
+EntryArgumentNode read_result(const llvm::MDNode& node) {
   NodeReader reader(node);
-  EntryArgument result;
+  EntryArgumentNode result;
   read_keys(reader, result);
   return result;
 }
@@ -266,7 +266,7 @@ std::optional<BindingClass> class_of_kind(std::string_view kind) {
   return std::nullopt;
 }
 
-std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const llvm::Type& type) {
+std::optional<EntryParameter> parameter_of(const EntryArgumentNode& argument, const llvm::Type& type) {
   if (std::optional<BindingClass> kind = class_of_kind(argument.kind)) {
     // Before AIR 2.5 the metadata has no address space; the type always has.
     const unsigned space = type.isPointerTy() ? type.getPointerAddressSpace() : 0;
@@ -282,7 +282,7 @@ std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const 
   return Input{InputKind::builtin, std::string(name)};
 }
 
-llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgument& argument) {
+llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgumentNode& argument) {
   NodeBuilder node(context);
   node.number(argument.index);
   if (argument.condition) node.text("air.function_constant").metadata(argument.condition);

@@ -75,7 +75,7 @@ struct PointeeSize {
 /// kind and `words`.
 inline constexpr std::string_view kInterpolantWord = "air.interpolation_function";
 
-struct EntryArgument {
+struct EntryArgumentNode {
   uint32_t index = 0;
   llvm::MDNode* condition = nullptr;  ///< a row of !air.function_constants
   bool is_conditional = false;        ///< also where `condition` is gone
@@ -97,16 +97,16 @@ struct EntryArgument {
 };
 
 /// Nothing when a key lacks its value. Of any stage's entry.
-std::optional<EntryArgument> read_argument(const llvm::MDNode& node);
+std::optional<EntryArgumentNode> read_argument(const llvm::MDNode& node);
 /// What an entry returns, in the list of its outputs: the same without an index.
-EntryArgument read_result(const llvm::MDNode& node);
+EntryArgumentNode read_result(const llvm::MDNode& node);
 /// What the argument is to whoever calls, by its kind; `type` is the parameter's. Nothing for a kind that is neither
 /// bound nor known as an input. The one place that reads AIR's words for classes; write_argument() writes them back.
-std::optional<EntryParameter> parameter_of(const EntryArgument& argument, const llvm::Type& type);
+std::optional<EntryParameter> parameter_of(const EntryArgumentNode& argument, const llvm::Type& type);
 /// The class that a kind's word says ("air.texture"), as far as the word alone tells: a buffer may be threadgroup
 /// memory.
 std::optional<BindingClass> class_of_kind(std::string_view kind);
-llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgument& argument);
+llvm::MDNode* write_argument(llvm::LLVMContext& context, const EntryArgumentNode& argument);
 
 /// A row of !air.function_constants: { storage, type name, name, index, true }.
 struct EntryConstant {

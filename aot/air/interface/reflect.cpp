@@ -51,7 +51,7 @@ std::vector<FieldInfo> fields_of(const llvm::MDNode& node) {
   return fields;
 }
 
-std::string detail_of(const EntryArgument& argument) {
+std::string detail_of(const EntryArgumentNode& argument) {
   std::string text;
   for (const std::string_view word : argument.words)
     fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : ", ",
@@ -59,7 +59,7 @@ std::string detail_of(const EntryArgument& argument) {
   return text;
 }
 
-ArgumentInfo info_of(const EntryArgument& argument, const llvm::Function& function) {
+ArgumentInfo info_of(const EntryArgumentNode& argument, const llvm::Function& function) {
   ArgumentInfo info;
   info.index = argument.index;
   info.air_kind = argument.kind;
@@ -206,7 +206,7 @@ std::vector<ArgumentInfo> arrays_of(const llvm::Module& module, const llvm::MDNo
   return arrays;
 }
 
-StageValueInfo stage_value_of(const EntryArgument& value) {
+StageValueInfo stage_value_of(const EntryArgumentNode& value) {
   return {value.index, value.kind,           detail_of(value), value.type_name,
           value.name,  value.is_conditional, value.is_unused};
 }

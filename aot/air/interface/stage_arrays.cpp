@@ -42,7 +42,7 @@ std::string_view plain(std::string_view kind) {
 }
 
 /// A result that is no member has no name: "color0", "depth", "position".
-std::string name_of(const EntryArgument& value) {
+std::string name_of(const EntryArgumentNode& value) {
   if (!value.name.empty()) return value.name;
   const std::string_view kind = plain(value.kind);
   if (kind != "render_target") return std::string(kind);
@@ -128,7 +128,7 @@ class Finder {
     return {};
   }
 
-  Result<StageArray> array_of(const EntryArgument& value, llvm::Type& type) const {
+  Result<StageArray> array_of(const EntryArgumentNode& value, llvm::Type& type) const {
     const ElementParts parts = parts_of(type);
     if (parts.count == 0)
       return fail(Errc::unsupported,

@@ -109,7 +109,7 @@ std::string kind_of_handle(BindingClass kind, std::string_view type_name) {
 /// A member of an argument buffer, described as an argument of its own: `index` counts those of its structure. Of an
 /// array of pointers the count is inferred.
 llvm::MDNode* member_node(llvm::LLVMContext& context, const kernel_ir::StructField& field, uint32_t index) {
-  EntryArgument member;
+  EntryArgumentNode member;
   member.index = index;
   const bool is_structure = field.handle == to_string(BindingClass::acceleration_structure);
   member.kind = field.space != 0            ? "air.buffer"
@@ -184,13 +184,13 @@ bool is_unused(const llvm::Argument& argument) {
   return unused.empty() ? argument.use_empty() : unused == "true";
 }
 
-void finish_argument(EntryArgument& node, const llvm::Argument& argument, std::string_view type_name) {
+void finish_argument(EntryArgumentNode& node, const llvm::Argument& argument, std::string_view type_name) {
   node.type_name = type_name;
   node.name = attribute_text(argument, kernel_ir::kArgName, argument.getName());
   node.is_unused = is_unused(argument);
 }
 
-Result<void> read_raster_order(EntryArgument& node, const llvm::Argument& argument) {
+Result<void> read_raster_order(EntryArgumentNode& node, const llvm::Argument& argument) {
   if (attribute_text(argument, kernel_ir::kRasterOrder, "").empty()) return {};
   SMELT_TRY(node.raster_order_group, attribute_number(argument, kernel_ir::kRasterOrder, 0));
   return {};
@@ -211,7 +211,7 @@ Result<llvm::MDNode*> buffer_node(const PassContext& context, const Predicates& 
     return fail(Errc::compile_failed, "argument '{}': access \"{}\" is none of read, read_write", argument.getName(),
                 access);
 
-  EntryArgument node;
+  EntryArgumentNode node;
   node.index = argument.getArgNo();
   node.condition = condition_of(context, predicates, argument);
   node.kind = members.is_argument_buffer ? "air.indirect_buffer" : "air.buffer";
@@ -237,7 +237,7 @@ Result<llvm::MDNode*> handle_node(const PassContext& context, const Predicates& 
   const std::optional<BindingClass> kind = binding_class_named(word);
   if (!kind || !argument.getType()->isPointerTy())
     return fail(Errc::compile_failed, "argument '{}': \"{}\" is no class of handles", argument.getName(), word);
-  EntryArgument node;
+  EntryArgumentNode node;
   node.index = argument.getArgNo();
   node.condition = condition_of(context, predicates, argument);
   const std::string type_name = attribute_text(argument, kernel_ir::kArgTypeName, "");
@@ -278,7 +278,7 @@ Result<llvm::MDNode*> argument_node(const PassContext& context, const Predicates
       return fail(Errc::compile_failed, "argument '{}': '{}' is not a hardware value of a kernel", argument.getName(),
                   builtin);
     SMELT_TRY(const std::string type_name, builtin_type_name(argument, *row));
-    EntryArgument node;
+    EntryArgumentNode node;
     node.index = argument.getArgNo();
     node.kind = fmt::format("air.{}", builtin);
     finish_argument(node, argument, type_name);

@@ -15,13 +15,13 @@ namespace {
 
 /// What stands for a tensor (smelt_cpu_tensor) or a table (smelt_cpu_function_table) is bound as a buffer. Tensors are
 /// run here, though the table of classes refuses them elsewhere.
-bool is_record(const air::EntryArgument& argument, BindingClass kind) {
+bool is_record(const air::EntryArgumentNode& argument, BindingClass kind) {
   if (form_of(kind) != BindingForm::record || argument.kind == "air.intersection_function_table") return false;
   return is_run(kind) || kind == BindingClass::tensor;
 }
 
 /// What the CPU's code is handed: one address in the dispatch block.
-Result<void> check_binding(const Binding& binding, const air::EntryArgument& argument, const llvm::Type& type) {
+Result<void> check_binding(const Binding& binding, const air::EntryArgumentNode& argument, const llvm::Type& type) {
   const bool is_a_record = is_record(argument, binding.kind);
   const BindingClassRow& row = row_of(is_a_record ? BindingClass::buffer : binding.kind);
   // Of tables only those of visible functions.
@@ -43,7 +43,7 @@ Result<void> check_binding(const Binding& binding, const air::EntryArgument& arg
   return {};
 }
 
-Result<EntryParameter> to_parameter(const air::EntryArgument& argument, const llvm::Type& type, Stage stage) {
+Result<EntryParameter> to_parameter(const air::EntryArgumentNode& argument, const llvm::Type& type, Stage stage) {
   std::optional<EntryParameter> parameter = air::parameter_of(argument, type);
   const auto* input = parameter ? std::get_if<Input>(&*parameter) : nullptr;
   if (!parameter || (input != nullptr && input->kind != InputKind::builtin && stage == Stage::kernel))

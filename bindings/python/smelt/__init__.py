@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from . import errors
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize
     from ._loader import Buffer, Device, Kernel, Library, Sampler, Texture
-    from ._package import Package, compile, open, pack
+    from ._package import Package, open, pack
+    from ._request import compile
     from .errors import (
         ArgumentError,
         ArgumentWarning,
@@ -86,7 +87,7 @@ _LATER = {
     "prepare": "_load",
     "Package": "_package",
     "Artifact": "_package",
-    "compile": "_package",
+    "compile": "_request",
     "open": "_package",
     "pack": "_package",
     "Buffer": "_loader",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""checked=: which checks CPU code makes, as words or as True. docs/reference/python.md, docs/guide/races.md."""
+"""Arguments that several functions take: checked= (docs/reference/python.md, docs/guide/races.md) and versions of Metal."""
 
 from __future__ import annotations
 
@@ -37,3 +37,20 @@ def _of_words(text: str, where: str) -> int:
             raise smelt.ArgumentError(f"{where} {text!r}: {word!r} is none of memory, races, init, sync, all, none")
         found |= bit
     return found | 1
+
+
+def metal_version(metal: object, what: str = "metal") -> tuple[int, int] | None:
+    """"3.1", "metal3.1" or (3, 1)."""
+    if metal is None:
+        return None
+    try:
+        if isinstance(metal, str):
+            major, minor = metal.removeprefix("metal").split(".")
+            return int(major), int(minor)
+        if isinstance(metal, tuple):
+            major, minor = metal
+            return int(major), int(minor)
+    except ValueError:
+        pass
+    want = "a pair of numbers" if isinstance(metal, tuple) else "a version such as '3.1'"
+    raise smelt.ArgumentError(f"{what}: want {want}, got {metal!r}")

@@ -22,22 +22,6 @@ if TYPE_CHECKING:
     Constant = Union[bool, int, float, Sequence[Union[bool, int, float]]]
 
 
-def _metal_version(metal: object) -> tuple[int, int] | None:
-    """"3.1", "metal3.1" or (3, 1)."""
-    if metal is None:
-        return None
-    try:
-        if isinstance(metal, str):
-            major, minor = metal.removeprefix("metal").split(".")
-            return int(major), int(minor)
-        if isinstance(metal, tuple):
-            major, minor = metal
-            return int(major), int(minor)
-    except ValueError:
-        pass
-    raise smelt.ArgumentError(f"metal: want a version such as '3.1', got {metal!r}")
-
-
 def _effort(asked: str | None) -> str | None:
     effort = asked or os.environ.get("SMELT_CPU_EFFORT") or None
     if effort not in (None, "fast", "balanced", "best"):
@@ -206,7 +190,7 @@ def load_metallib(
     return _load(
         source, device, False, store, "load_metallib", cpu_effort,
         verify=verify, expect=expect, trust=trust, trusted_keys=_words(trusted_keys), native=native,
-        metal=_metal_version(metal), library=library, checked=_checks.bits(checked),
+        metal=_checks.metal_version(metal), library=library, checked=_checks.bits(checked),
         allow_empty=allow_empty,
     )  # fmt: skip
 

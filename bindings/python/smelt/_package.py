@@ -224,165 +224,18 @@ def pack(packages: Sequence[Package]) -> Package:
     return packed
 
 
-def _source(source: object, index: int) -> tuple[str, bytes | memoryview]:
-    """Text of IR or MSL, bytes of anything, or a path: (name for messages, bytes)."""
-    if isinstance(source, (bytes, memoryview)):
-        return f"source {index}", source
-    if isinstance(source, bytearray):
-        return f"source {index}", bytes(source)
-    if isinstance(source, str) and ("\n" in source or (not os.path.exists(source) and not _is_like_path(source))):
-        return f"source {index}", source.encode()
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        return path, _read(path)
-    raise smelt.SourceTypeError(f"compile: want IR or MSL as text or bytes, or a path; got {type(source).__name__}")
-
-
-def _read(path: str) -> bytes:
-    import builtins
-
-    try:
-        with builtins.open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise smelt.LibraryNotFoundError(f"compile: no file {path!r}", subject=path) from None
-    except OSError as error:
-        raise smelt.LibraryIOError(f"compile: {path}: {error.strerror}", subject=path) from None
-
-
-def _is_like_path(text: str) -> bool:
-    """One line that is no file: a path with a mistake, rather than a whole program on one line."""
-    return len(text) < 4096 and not any(c in text for c in "{};%@=")
-
-
-def _metadata(metadata: object) -> str | None:
-    if metadata is None:
-        return None
-    if isinstance(metadata, str) and metadata.lstrip().startswith("{"):
-        return metadata
-    if isinstance(metadata, Mapping):
-        import json
-
-        return json.dumps(dict(metadata))
-    if isinstance(metadata, bytes):
-        return metadata.decode()
-    if isinstance(metadata, (str, os.PathLike)):
-        return _read(os.fspath(metadata)).decode()
-    raise smelt.ArgumentError(f"metadata: want a dict, JSON text or a path, got {type(metadata).__name__}")
-
-
-def compile(
-    source: SourceLike | Sequence[SourceLike],
-    targets: str | Sequence[str] | None = None,
-    cpu: bool | str | Sequence[str] = True,
-    metadata: object = None,
-    threadgroup_memory: int | None = None,
-    threads_per_threadgroup: int | None = None,
-    fast_math: bool = False,
-    progress: Callable[[str, int, int], object] | None = None,
-    *,
-    kernels: Sequence[str] = (),
-    functions: Sequence[str] = (),
-    include_folders: Sequence[str | os.PathLike[str]] = (),
-    definitions: Sequence[str] | Mapping[str, object] = (),
-    language: str | tuple[int, int] | None = None,
-    debug_lines: bool = False,
-    pack_scalars: bool = False,
-    no_overlap: bool = False,
-    relaxed_atomics: bool = False,
-    cpu_only: bool = False,
-    checked: bool | str = False,
-    name: str = "",
-    version: str = "",
-    store: _session.StoreLike = None,
-    timeout: float | None = None,
-    max_memory: int | None = None,
-    sandbox: str | None = None,
-    cpu_effort: str | None = None,
-    filename: str | Sequence[str] | None = None,
-    logging: bool = False,
+def make(
+    sources: Sequence[tuple[str, bytes | memoryview]],
+    options: Mapping[str, object],
+    required: bool,
+    store: _session.StoreLike,
+    progress: Callable[[str, int, int], object] | None,
 ) -> Package:
-    """A package from IR (text or bitcode), MSL or Metal libraries, from the store when it has it.
-
-    source: text, bytes or a path, or several. filename: what messages call them, one for each. targets: "macos14" and
-    the like. cpu: CPU code for this machine (True), for named levels ("x86-64-v3"), or none (False); a kernel that has
-    none is among the warnings, and with "required" (for this machine) an UnsupportedError. metadata: Triton's JSON
-    beside a kernel. progress(stage, done, total) is called from any thread; when it returns False compiling ends.
-    kernels: functions that are kernels besides those marked so. functions: make only these. include_folders,
-    definitions: of MSL, as -I and -D. cpu_only: of IR, takes double precision, all atomics of 64 bits and up to 64 MiB of
-    threadgroup memory, which no Apple GPU has; a kernel with them gets CPU code alone. store: None for the default, a folder or smelt.Store, False to work without one.
-    timeout, max_memory: seconds that compiling may take, and bytes that the process may hold meanwhile; then it is a
-    CancelledError. Kernels that were ready are kept in the store. sandbox: "auto" compiles Metal libraries in child
-    processes that can open nothing, "always" LLVM IR too, "never" nothing; None is SMELT_SANDBOX, else auto.
-    cpu_effort: time that CPU code may take to make, "fast", "balanced" or "best"; None is SMELT_CPU_EFFORT, else
-    balanced. logging: of MSL, messages of kernels (os_log, Metal 3.2) are kept, as -fmetal-enable-logging asks.
-    """
-    is_one = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
-    sources: Sequence[object] = [source] if is_one or not isinstance(source, Sequence) else source
-    if targets is None:
-        from_environment = os.environ.get("SMELT_TARGET", "")
-        targets = [from_environment] if from_environment else []
-    required = cpu == "required"
-    checks = _checks.bits(checked)
-    levels = [] if isinstance(cpu, bool) or required else [cpu] if isinstance(cpu, str) else list(cpu)
-    if cpu_only and not (bool(cpu) or levels):
-        raise smelt.ArgumentError("compile: cpu_only=True, and cpu=False wants no CPU code")
-    if isinstance(language, str):
-        from ._load import _metal_version
-
-        language = _metal_version(language)
-    defined = [f"{n}={v}" for n, v in definitions.items()] if isinstance(definitions, Mapping) else _several(definitions)
-    if logging:
-        from ._logging import MACRO
-
-        defined = [*defined, MACRO]
-    options = {
-        "targets": [targets] if isinstance(targets, str) else list(targets),
-        "cpu": bool(cpu) or bool(levels),
-        "levels": levels,
-        "metadata": _metadata(metadata),
-        "threadgroup_memory": threadgroup_memory,
-        "threads_per_threadgroup": threads_per_threadgroup,
-        "fast_math": fast_math,
-        "kernels": _several(kernels),
-        "functions": _several(functions),
-        "include_folders": [os.fspath(folder) for folder in _several(include_folders)],
-        "definitions": defined,
-        "language": language,
-        "debug_lines": debug_lines,
-        "pack_scalars": pack_scalars,
-        "no_overlap": no_overlap,
-        "relaxed_atomics": relaxed_atomics,
-        "cpu_only": cpu_only,
-        "checked": checks,
-        "name": name,
-        "version": version,
-        "timeout": timeout,
-        "max_memory": max_memory,
-        "sandbox": sandbox,
-        "effort": cpu_effort,
-    }
-    named = _renamed([_source(one, index) for index, one in enumerate(sources)], filename)
-    made = _session.session(store).make(named, options, progress)
+    """What smelt.compile asks for (_request.py)."""
+    made = _session.session(store).make(sources, options, progress)
     package = Package(_loader.Package(made.view()), made)
     if required and (missing := package._native.missing_cpu_code()):
         raise smelt.UnsupportedError("compile: cpu='required', and " + "; ".join(missing))
     return package
-
-
-def _several(names: Any) -> list[Any]:
-    """One name by itself is a list of one, not of its letters."""
-    return [names] if isinstance(names, (str, os.PathLike)) else list(names)
-
-
-def _renamed(
-    sources: list[tuple[str, bytes | memoryview]], filename: str | Sequence[str] | None
-) -> list[tuple[str, bytes | memoryview]]:
-    if filename is None:
-        return sources
-    names = [filename] if isinstance(filename, str) else list(filename)
-    if len(names) != len(sources):
-        raise smelt.ArgumentError(f"filename: {len(names)} names for {len(sources)} sources; want one for each")
-    return [(name, source) for name, (_, source) in zip(names, sources)]
 
 

@@ -31,7 +31,7 @@ std::unique_ptr<llvm::Module> parse(const char* text, llvm::LLVMContext& context
 
 TEST_CASE("an argument comes back as it was written") {
   llvm::LLVMContext context;
-  air::EntryArgument argument;
+  air::EntryArgumentNode argument;
   argument.index = 3;
   argument.condition = air::NodeBuilder(context).number(1).finish();
   argument.kind = "air.indirect_buffer";
@@ -258,7 +258,7 @@ TEST_CASE("an argument's class is read from its word and its address space") {
   const llvm::Type& threadgroup = *llvm::PointerType::get(context, 3);
   const llvm::Type& number = *llvm::Type::getInt32Ty(context);
   const auto of = [](const char* kind, const llvm::Type& type) {
-    air::EntryArgument argument;
+    air::EntryArgumentNode argument;
     argument.kind = kind;
     argument.name = "name";
     argument.slots = {7, 2};

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from .._entries import EntryFacts as EntryFacts
 from .._entries import Key as Key
 from .._entries import Tag as Tag
+from .._request import compile as compile
 from .device import Device as Device
 from .device import device as device
 from .device import left
@@ -25,7 +26,6 @@ from .load import Package as Package
 from .load import load_any as _load  # noqa: F401  as smelt._load has it, for smelt.compat.torch
 from .load import load_metallib as load_metallib
 from .load import open as open
-from .request import compile as compile
 from .request import compile_shader as compile_shader
 from .store import compare_versions as compare_versions
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes as c
 import os
 import weakref
+from collections.abc import Mapping
 from typing import Any, NoReturn, Union
 
 from .files import COMPILER, LOADER, fail, native_library
@@ -124,10 +125,23 @@ class CompileOptions(Sized):
                 *((f"{name}{end}", kind) for name in ("target", "cpu_level", "include_folder", "definition", "kernel", "function")
                   for end, kind in (("s", _TEXTS), ("_count", c.c_size_t))),
                 ("metadata", c.c_char_p), ("name", c.c_char_p), ("version", c.c_char_p), ("language", c.c_uint16 * 2), ("fast_math", c.c_int32),
-                ("checked", c.c_int32), ("no_cpu", c.c_int32), ("debug_lines", c.c_int32), ("timeout", c.c_double), ("memory_bytes", c.c_uint64),
+                ("checked", c.c_int32), ("no_cpu", c.c_int32), ("_flag", c.c_int32), ("timeout", c.c_double), ("memory_bytes", c.c_uint64),
                 ("progress", COMPILE_PROGRESS), ("progress_context", _P), ("cpu_effort", c.c_char_p), ("has_threadgroup_memory", c.c_int32),
-                ("threadgroup_memory", c.c_uint64), ("threads_per_threadgroup", c.c_uint32), ("pack_scalars", c.c_int32), ("no_overlap", c.c_int32),
-                ("relaxed_atomics", c.c_int32), ("cpu_only", c.c_int32), ("sandbox", c.c_char_p)]  # fmt: skip
+                ("threadgroup_memory", c.c_uint64), ("threads_per_threadgroup", c.c_uint32), ("_flags", c.c_int32 * 4), ("sandbox", c.c_char_p)]  # fmt: skip
+
+
+def compile_options(flags: Mapping[str, bool], **members: Any) -> tuple[Any, Any]:
+    """A pointer to smelt_compile_options, and what has to live as long. Flags lie where the build says (keys.Facts)."""
+    from .keys import facts
+
+    of = facts()
+    plain = CompileOptions(**members)
+    memory = c.create_string_buffer(max(of.options_size, c.sizeof(plain)))
+    c.memmove(memory, c.byref(plain), c.sizeof(plain))
+    c.c_size_t.from_buffer(memory).value = len(memory)
+    for name, value in flags.items():
+        c.c_int32.from_buffer(memory, of.flag_places[name]).value = value
+    return c.cast(memory, c.POINTER(CompileOptions)), (plain, memory)
 
 
 class CompiledInfo(Sized):

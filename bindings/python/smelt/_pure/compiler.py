@@ -89,11 +89,11 @@ def _read(compiled: capi.Handle) -> Compiled:
 
 def compile(
     sources: Sequence[tuple[str, bytes]], folder: str, use_store: bool, *, progress: Any = None, language: Optional[tuple[int, int]] = None,
-    fast_math: bool = False, checked: int = 0, cpu: bool = True, flags: Mapping[str, bool] = {}, metadata: str = "", name: str = "", version: str = "",
+    fast_math: bool = False, checked: int = 0, cpu: bool = True, flags: Mapping[str, bool] = {}, metadata: Optional[str] = None, name: str = "", version: str = "",
     timeout: Optional[float] = None, max_memory: Optional[int] = None, cpu_effort: Optional[str] = None, threadgroup_memory: Optional[int] = None,
     threads_per_threadgroup: Optional[int] = None, sandbox: Optional[str] = None, **lists: Sequence[str],
 ) -> Compiled:  # fmt: skip
-    """flags: members of smelt_compile_options. lists: target, cpu_level, include_folder, definition, kernel, function."""
+    """flags: of options.def, by their names. lists: target, cpu_level, include_folder, definition, kernel, function."""
     need()
     if timeout is not None and not 0 < timeout <= 4e6:
         fail("invalid_argument", f"timeout: {timeout}; want seconds, more than 0, 4000000 at most")
@@ -109,16 +109,16 @@ def compile(
     members: dict[str, Any] = {}
     for what, values in lists.items():
         members[what + "s"], members[what + "_count"] = capi.texts(values)
-    options = capi.CompileOptions(
-        metadata=metadata.encode() or None, name=name.encode() or None, version=version.encode() or None, language=(c.c_uint16 * 2)(*(language or (0, 0))),
+    options, _kept = capi.compile_options(
+        flags, metadata=(metadata or "").encode() or None, name=name.encode() or None, version=version.encode() or None, language=(c.c_uint16 * 2)(*(language or (0, 0))),
         fast_math=fast_math, checked=checked, no_cpu=not cpu, timeout=timeout or 0.0, memory_bytes=max_memory or 0,
         progress=capi.COMPILE_PROGRESS(report) if progress is not None else capi.NO_PROGRESS, cpu_effort=(cpu_effort or "").encode() or None,
         has_threadgroup_memory=threadgroup_memory is not None, threadgroup_memory=threadgroup_memory or 0,
-        threads_per_threadgroup=threads_per_threadgroup or 0, sandbox=(sandbox or "").encode() or None, **flags, **members,
+        threads_per_threadgroup=threads_per_threadgroup or 0, sandbox=(sandbox or "").encode() or None, **members,
     )  # fmt: skip
     table = (capi.Source * len(sources))(*(capi.Source(os.fsencode(one), data, len(data)) for one, data in sources))
     try:
-        return _run(folder, use_store, lambda at, out: capi.compiler().compile(at, table, len(sources), c.byref(options), out))
+        return _run(folder, use_store, lambda at, out: capi.compiler().compile(at, table, len(sources), options, out))
     finally:
         if thrown:
             raise thrown[0]

@@ -26,6 +26,9 @@ class Facts(NamedTuple):
     header_names: frozenset[str]
     targets: tuple[dict[str, Any], ...]
     default_target: str
+    flags: tuple[tuple[str, str], ...]  # of a compile: its name, and what keys call it
+    flag_places: dict[str, int]  # in smelt_compile_options, by its name
+    options_size: int  # of smelt_compile_options
 
 
 _PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "facts.json")
@@ -38,7 +41,8 @@ def _read() -> Facts | None:
             read = json.load(file)
     except OSError:
         return None
-    return Facts(read["version"], read["format"], read["compiler"], read["headers"], frozenset(read["header_names"]), tuple(read["targets"]), read["default_target"])
+    return Facts(read["version"], read["format"], read["compiler"], read["headers"], frozenset(read["header_names"]), tuple(read["targets"]), read["default_target"],
+                 tuple((name, member) for name, member, _ in read["flags"]), {name: at for name, _, at in read["flags"]}, read["options_size"])  # fmt: skip
 
 
 _facts = _read()
@@ -95,18 +99,16 @@ class Options(NamedTuple):
     include_folders: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
     language: tuple[int, int] | None = None
-    debug_lines: bool = False
-    pack_scalars: bool = False
-    no_overlap: bool = False
-    relaxed_atomics: bool = False
+    flags: frozenset[str] = frozenset()
     name: str = ""
     version: str = ""
 
     def differing(self) -> dict[str, Any]:
         """Those that are not as they are by themselves."""
         plain = Options()
-        return {name: list(value) if isinstance(value, tuple) else value
-                for name, value in self._asdict().items() if value != getattr(plain, name)}  # fmt: skip
+        named = {name: list(value) if isinstance(value, tuple) else value
+                 for name, value in self._asdict().items() if name != "flags" and value != getattr(plain, name)}  # fmt: skip
+        return named | dict.fromkeys(sorted(self.flags), True)
 
 
 def target(name: str) -> dict[str, Any]:
@@ -340,7 +342,7 @@ def _add_msl(hasher: Hasher, name: str, data: bytes, options: Options, normalise
     for _ in range(4):  # undefinitions, flags for warnings, system folders, forced includes: of the command alone
         hasher.field(0)
     files, missing = _includes(data, name, options.include_folders)
-    shows_places = options.debug_lines or any(map(_asks_for_its_place, [data, *(one for _, one in files), *(one.encode() for one in options.definitions)]))
+    shows_places = "debug_lines" in options.flags or any(map(_asks_for_its_place, [data, *(one for _, one in files), *(one.encode() for one in options.definitions)]))
     hasher.flag("places", shows_places)
     hidden = "" if name.startswith("/") else os.path.join(os.getcwd(), "")
 
@@ -366,9 +368,9 @@ def _add_options(hasher: Hasher, options: Options) -> None:
     hasher.field("math")
     hasher.field(2 if options.fast_math else 0)  # fast or safe
     hasher.flag("fast_functions", options.fast_math)
-    for name in ("debug_lines", "pack_scalars", "no_overlap", "relaxed_atomics"):
-        if getattr(options, name):
-            hasher.field("buffers_do_not_overlap" if name == "no_overlap" else name)
+    for name, member in of.flags:
+        if name in options.flags:
+            hasher.field(member)
     hasher.flag("language", options.language is not None)
     hasher.version(options.language or (0, 0))
     rows = [target(name) for name in sorted(set(options.targets))]

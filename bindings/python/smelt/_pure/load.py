@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import misses
 from .._checks import bits as checks_of
+from .._checks import metal_version
 from .._entries import Key
 from .device import device as device_of
 from .device import left
@@ -221,22 +222,6 @@ class At:
             error.message = f"{self.path}: {error.message}"
             error.args = (error.message,)
             error.subject = error.subject or self.path
-
-
-def metal_version(metal: object, what: str = "metal") -> tuple[int, int] | None:
-    if metal is None:
-        return None
-    try:
-        if isinstance(metal, str):
-            major, minor = (metal[5:] if metal.startswith("metal") else metal).split(".")
-            return int(major), int(minor)
-        if isinstance(metal, tuple):
-            return int(metal[0]), int(metal[1])
-    except (ValueError, IndexError):
-        pass
-    if isinstance(metal, tuple):
-        fail("invalid_argument", f"{what}: want a pair of numbers, got {metal!r}")
-    fail("invalid_argument", f"{what}: want a version such as '3.1', got {metal!r}")
 
 
 def load_any(

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Union
 
 from . import keys, misses
 from .. import _logging
@@ -16,8 +15,8 @@ from ..errors import Error
 from .device import Device, left
 from .device import device as device_of
 from .entries import folder_of, store_of
-from .files import COMPILER, check_kinds, fail, native_library, read_file
-from .load import Made, Package, load_any, metal_version
+from .files import COMPILER, check_kinds, fail, native_library
+from .load import Made, Package, load_any
 from .metallib import read_metallib
 from .package import PackageFile
 
@@ -146,90 +145,37 @@ def _compile_for_cpu(
     return cpu.load(on._cpu, made.package, memoryview(made.package), as_upstream=as_upstream, trust="any", checked=checked, allow_empty=True)
 
 
-def _several(names: Any) -> tuple[str, ...]:
-    return (os.fspath(names),) if isinstance(names, (str, os.PathLike)) else tuple(os.fspath(one) for one in names)
-
-
-def _source(source: Any, index: int) -> tuple[str, bytes]:
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return f"source {index}", bytes(source)
-    like_path = isinstance(source, str) and len(source) < 4096 and not any(c in source for c in "{};%@=\n")
-    if isinstance(source, str) and ("\n" in source or (not os.path.exists(source) and not like_path)):
-        return f"source {index}", source.encode()
-    if isinstance(source, (str, os.PathLike)):
-        return os.fspath(source), read_file(source, "compile")
-    fail("source_type", f"compile: want IR or MSL as text or bytes, or a path; got {type(source).__name__}")
-
-
-def _metadata(metadata: object) -> str:
-    if metadata is None:
-        return ""
-    if isinstance(metadata, Mapping):
-        return json.dumps(dict(metadata))
-    if isinstance(metadata, bytes):
-        return metadata.decode()
-    if isinstance(metadata, str) and metadata.lstrip().startswith("{"):
-        return metadata
-    if isinstance(metadata, (str, os.PathLike)):
-        return read_file(metadata, "compile").decode()
-    fail("invalid_argument", f"metadata: want a dict, JSON text or a path, got {type(metadata).__name__}")
-
-
-def compile(
-    source: Any, targets: str | Sequence[str] | None = None, cpu: Any = True, metadata: object = None, threadgroup_memory: int | None = None,
-    threads_per_threadgroup: int | None = None, fast_math: bool = False, progress: Any = None, *, kernels: Any = (), functions: Any = (),
-    include_folders: Any = (), definitions: Any = (), language: Any = None, debug_lines: bool = False, pack_scalars: bool = False,
-    no_overlap: bool = False, relaxed_atomics: bool = False, cpu_only: bool = False, checked: bool | str = False, name: str = "", version: str = "",
-    store: StoreLike = None, timeout: float | None = None, max_memory: int | None = None, sandbox: str | None = None,
-    cpu_effort: str | None = None, filename: str | Sequence[str] | None = None, logging: bool = False,
+def make(
+    sources: Sequence[tuple[str, Union[bytes, memoryview]]], options: Mapping[str, Any], required: bool, store: StoreLike, progress: Any,
 ) -> Package:  # fmt: skip
-    """With libsmelt-compiler beside this package as with compiled modules. Else a package that was compiled elsewhere for the same request,
-    without CPU code (cpu=False), or a CacheMissError that says how it gets there."""
-    check_kinds("a str", name=name, version=version, sandbox=sandbox, cpu_effort=cpu_effort)
-    check_kinds("a number", timeout=timeout)
-    check_kinds("a whole number", threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, max_memory=max_memory)
-    check_kinds("a sequence of str", targets=targets, kernels=kernels, functions=functions, include_folders=include_folders)
-    native = bool(native_library(COMPILER))
-    checks = checks_of(checked)
-    if not native and (cpu or cpu_only or checks):
-        left("compile: CPU code (cpu=False asks for Metal libraries alone)")
-    single = isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike))
-    sources = [_source(one, index) for index, one in enumerate([source] if single or not isinstance(source, Sequence) else source)]
-    if filename is not None:
-        names = [filename] if isinstance(filename, str) else list(filename)
-        if len(names) != len(sources):
-            fail("invalid_argument", f"filename: {len(names)} names for {len(sources)} sources; want one for each")
-        sources = [(new, data) for new, (_, data) in zip(names, sources)]
-    if targets is None:
-        targets = [os.environ["SMELT_TARGET"]] if os.environ.get("SMELT_TARGET") else []
-    defined = tuple(f"{n}={v}" for n, v in definitions.items()) if isinstance(definitions, Mapping) else _several(definitions)
-    if logging:
-        defined += (_logging.MACRO,)
-    flags = {"debug_lines": debug_lines, "pack_scalars": pack_scalars, "no_overlap": no_overlap, "relaxed_atomics": relaxed_atomics}
-    if native:
+    """What smelt.compile asks for (_request.py). With libsmelt-compiler beside this package as with compiled modules. Else a package that was
+    compiled elsewhere for the same request, without CPU code, or a CacheMissError that says how it gets there."""
+    check_kinds("a str", name=options["name"], version=options["version"], sandbox=options["sandbox"], cpu_effort=options["effort"])
+    check_kinds("a number", timeout=options["timeout"])
+    check_kinds("a whole number", **{one: options[one] for one in ("threadgroup_memory", "threads_per_threadgroup", "max_memory")})
+    texts = [(name, bytes(data)) for name, data in sources]
+    flags = {name: bool(options[name]) for name, _ in keys.facts().flags}
+    if native_library(COMPILER):
         from . import compiler
 
-        levels = [] if isinstance(cpu, bool) or cpu == "required" else list(_several(cpu))
+        same = ("metadata", "threadgroup_memory", "threads_per_threadgroup", "fast_math", "language", "checked", "name", "version", "timeout", "max_memory", "sandbox", "cpu")
         made = compiler.compile(
-            sources, *folder_of(store), progress=progress, target=_several(targets), cpu_level=levels, cpu=bool(cpu), metadata=_metadata(metadata),
-            threadgroup_memory=threadgroup_memory, threads_per_threadgroup=threads_per_threadgroup, fast_math=fast_math, kernel=_several(kernels),
-            function=_several(functions), include_folder=_several(include_folders),
-            definition=defined,
-            language=metal_version(language, "language"), flags={**flags, "cpu_only": cpu_only}, checked=checks, name=name, version=version, timeout=timeout, max_memory=max_memory, sandbox=sandbox, cpu_effort=cpu_effort,
+            texts, *folder_of(store), progress=progress, flags=flags, cpu_effort=options["effort"], target=options["targets"], cpu_level=options["levels"],
+            kernel=options["kernels"], function=options["functions"], include_folder=options["include_folders"], definition=options["definitions"],
+            **{one: options[one] for one in same},
         )  # fmt: skip
         package = Package(made.package, Made(made.key, made.seconds, made.hit, (made.kernels_kept, made.kernels), tuple(made.warnings)))
         missing = [f"{function}: {reason}" for one in package.slices if one["target"].startswith("cpu-") for function, reason in one["missing"]]
-        if cpu == "required" and missing:
-            fail("unsupported", f"compile: cpu=\"required\": {missing[0]}" + (f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""))
+        if required and missing:
+            fail("unsupported", f"compile: cpu='required', and {'; '.join(missing)}")
         return package
-    wanted = keys.Options(
-        targets=_several(targets), fast_math=fast_math, metadata=_metadata(metadata), threadgroup_memory=threadgroup_memory,
-        threads_per_threadgroup=threads_per_threadgroup, kernels=_several(kernels), functions=_several(functions),
-        include_folders=_several(include_folders),
-        definitions=defined,
-        language=metal_version(language, "language"), **flags, name=name, version=version,
-    )  # fmt: skip
-    found = _look(sources, wanted, store)
+    if options["cpu"] or options["checked"]:
+        left("compile: CPU code (cpu=False asks for Metal libraries alone)")
+    lists = {one: tuple(options[one]) for one in ("targets", "kernels", "functions", "include_folders", "definitions")}
+    plain = {one: options[one] for one in ("threadgroup_memory", "threads_per_threadgroup", "fast_math", "language", "name", "version")}
+    members: dict[str, Any] = {"metadata": options["metadata"] or "", "flags": frozenset(name for name, is_set in flags.items() if is_set), **lists, **plain}
+    wanted = keys.Options(**members)
+    found = _look(texts, wanted, store)
     if found is None:
-        _miss("compile", sources, wanted, store)
+        _miss("compile", texts, wanted, store)
     return found

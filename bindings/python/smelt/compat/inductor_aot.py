@@ -27,7 +27,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .. import _package
+from .. import _package, _request
 from .._package import Package
 from ..errors import ArgumentError
 
@@ -92,7 +92,7 @@ def precompile(
 
         options["include_folders"] = [os.path.join(os.path.dirname(torch.__file__), "include")]
     made = [
-        _package.compile(source + "\n", targets, name=name_of(source), filename=f"{path}: shader {number}", **options)
+        _request.compile(source + "\n", targets, name=name_of(source), filename=f"{path}: shader {number}", **options)
         for number, source in enumerate(sources)
     ]
     package = _package.pack(made)

@@ -18,7 +18,8 @@ from ..errors import Error, SourceTypeError
 
 if TYPE_CHECKING or not is_pure:
     from .. import _load, _session
-    from .._package import Package, compile as compile_package, open as open_package
+    from .._package import Package, open as open_package
+    from .._request import compile as compile_package
 else:
     from .._pure import api as _load, api as _session
     from .._pure.api import Package, compile as compile_package, open as open_package
