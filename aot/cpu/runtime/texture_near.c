@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // What most kernels do with texels, in the kernel's own code (runtime.cpp makes these inline): all lanes take part and
-// look at texels side by side in one row of a texture with one sample, in a common format. All else is a call of
+// look at texels side by side in one row of a texture with one sample, in a common format, or sample within two rows,
+// near each other. All else is a call of
 // texture_lanes.c, whose results these are bit for bit; so these look at sixteen lanes at a time, which is one register
 // or two of every processor, and copy what they were given for the call alone.
 #include "rt.h"
