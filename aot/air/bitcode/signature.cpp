@@ -42,10 +42,10 @@ TypeId pointee_of(TypeTable& types, const air::AirType& pointer) {
 // "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"; empty for what is no handle.
 std::string handle_struct(const air::EntryArgumentNode& argument) {
   if (argument.kind == "air.sampler") return kernel_ir::handle_structure("sampler");
-  if (argument.kind == "air.visible_function_table") return "struct._visible_function_table_t";
-  if (StringRef(argument.kind).ends_with("_acceleration_structure"))
+  // An intersection table's structure is the text's or the library's own.
+  const std::optional<BindingClass> binding = air::class_of_kind(argument.kind);
+  if (binding && form_of(*binding) == BindingForm::record && argument.kind != "air.intersection_function_table")
     return "struct._" + argument.kind.substr(StringRef("air.").size()) + "_t";
-  if (argument.kind == "air.tensor") return "struct._tensor_t";
   if (argument.kind == "air.mesh") return "struct._mesh_t";
   if (argument.kind == "air.mesh_grid_properties") return "struct._mesh_grid_properties_t";
   if (argument.kind == "air.patch_control_point_input") return "struct._patch_control_point_t";
