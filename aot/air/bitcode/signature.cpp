@@ -42,7 +42,7 @@ TypeId pointee_of(TypeTable& types, const air::AirType& pointer) {
 // "texture2d_array<float, sample>" -> "struct._texture_2d_array_t"; empty for what is no handle.
 std::string handle_struct(const air::EntryArgumentNode& argument) {
   if (argument.kind == "air.sampler") return kernel_ir::handle_structure("sampler");
-  // An intersection table's structure is the text's or the library's own.
+  // No structure of an intersection table is known.
   const std::optional<BindingClass> binding = air::class_of_kind(argument.kind);
   if (binding && form_of(*binding) == BindingForm::record && argument.kind != "air.intersection_function_table")
     return "struct._" + argument.kind.substr(StringRef("air.").size()) + "_t";

@@ -18,8 +18,8 @@ bool has_lane_form(llvm::StringRef name) {
   return name == "read" || name == "write" || name == "sample";
 }
 
-/// Whether it may be code of its own (texture_near.c): it has an x, and is of level 0 without slices. A sample is of
-/// two axes, too.
+/// Whether it may be code of its own (texture_near.c, sample_near.c): it has an x, and is of level 0 without slices. A
+/// sample is of two axes, too.
 bool has_inline_form(const llvm::CallInst& call) {
   llvm::StringRef name = call.getCalledFunction()->getName();
   name.consume_front(kTexture);

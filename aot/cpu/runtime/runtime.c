@@ -22,5 +22,7 @@
 #include "texture_lanes.c"
 // It does the most common of that in the kernel's own code.
 #include "texture_near.c"
+// It samples there, too.
+#include "sample_near.c"
 // It loads and stores elements as texels.
 #include "tensor.c"
