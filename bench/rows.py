@@ -113,12 +113,22 @@ SECTIONS = (
     ),
     Section(
         "textures", "Textures", "OpenCV",
-        "1280 x 720 from Python, groups of 32 x 8, one thread, beside OpenCV 4.6. OpenCV computes on bytes where the kernel has "
-        "floats.",
+        "1280 x 720 from Python, groups of 32 x 8, fast math, one thread, beside OpenCV 4.6. OpenCV computes on bytes where the "
+        "kernel has floats.",
         ("{python}", "{source}/bench/cpu_kernels/textures.py", "--smelt", "{bin}/smelt", "--seconds", "0.4"),
         tuple(
             Row(f"textures.{what} {kind}", f"{what}, {kind}", 2.0)
             for what in ("resize to half", "resize to 3/2", "blur of 13", "grey", "invert")
+            for kind in ("rgba8", "rgba32f")
+        ),
+    ),
+    Section(
+        "images", "Textures beside PoCL's images", "PoCL",
+        "The same kernels in OpenCL C on images, one thread.",
+        ("{python}", "{source}/bench/cpu_kernels/textures.py", "--smelt", "{bin}/smelt", "--seconds", "0.4", "--rival", "pocl"),
+        tuple(
+            Row(f"images.{what} {kind}", f"{what}, {kind}")
+            for what in ("resize to half", "resize to 3/2", "blur of 13", "invert")
             for kind in ("rgba8", "rgba32f")
         ),
     ),

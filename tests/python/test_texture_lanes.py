@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Texels of 32 threads in one call are those of each thread by itself: checked code goes thread by thread, and must give
-the same bits, whatever lanes take part and wherever they look."""
+the same bits, whatever lanes take part and wherever they look. Code of balanced effort has a copy for RGBA bytes."""
 
 import unittest
 
@@ -70,7 +70,8 @@ def picture(kind, channels, random, layers=()):
 class TextureLanes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.fast = smelt.compile_shader(SOURCE)
+        cls.fast = smelt.compile_shader(SOURCE, cpu_effort="fast")
+        cls.balanced = smelt.compile_shader(SOURCE, cpu_effort="balanced")
         cls.slow = smelt.compile_shader(SOURCE, checked="memory")
 
     def setUp(self):
@@ -89,16 +90,17 @@ class TextureLanes(unittest.TestCase):
         self.places = places
 
     def both(self, name, arguments, out):
-        """What both ways write to `out`, bit for bit; returns it."""
+        """What all ways write to `out`, bit for bit; returns it."""
         results = []
-        for lib in (self.fast, self.slow):
+        for lib in (self.slow, self.fast, self.balanced):
             into = out.copy()
             getattr(lib, name)(*[into if one is out else one for one in arguments(into)], threads=COUNT)
             results.append(into)
-        a, b = (one.view(np.uint8) for one in results)
-        different = np.flatnonzero((a != b).reshape(len(results[0]), -1).any(1))
-        assert different.size == 0, f"{name}: {different[:5]}: {results[0][different[:5]]} {results[1][different[:5]]}"
-        return results[0]
+        wanted = results[0]
+        for effort, got in zip(("fast", "balanced"), results[1:]):
+            different = np.flatnonzero((got.view(np.uint8) != wanted.view(np.uint8)).reshape(len(got), -1).any(1))[:5]
+            assert different.size == 0, f"{name}, {effort}: {different}: {got[different]} {wanted[different]}"
+        return wanted
 
     def test_reads_and_writes_of_every_format(self):
         for name, (kind, channels) in FORMATS.items():
@@ -122,10 +124,11 @@ class TextureLanes(unittest.TestCase):
     def test_rows_and_what_lies_outside(self):
         array = picture(np.uint8, 4, self.random)
         whole = np.zeros((HEIGHT + 4, 64, 4), np.float32)
-        out = np.zeros(((HEIGHT + 4) * 64, 4), np.float32)
-        self.fast.rows(array, out, np.array([3, 2], np.uint32), threads=(64, HEIGHT + 4))
         whole[: HEIGHT - 2, : WIDTH - 3] = array[2:, 3:] / np.float32(255)
-        assert (out.reshape(whole.shape) == whole).all()
+        for lib in (self.fast, self.balanced):
+            out = np.zeros(((HEIGHT + 4) * 64, 4), np.float32)
+            lib.rows(array, out, np.array([3, 2], np.uint32), threads=(64, HEIGHT + 4))
+            assert (out.reshape(whole.shape) == whole).all()
 
     def test_samples_by_every_address_and_filter(self):
         for name in ("rgba8unorm", "r8unorm", "rgba16float", "rgba32float", "rg8unorm"):
@@ -176,6 +179,72 @@ class TextureLanes(unittest.TestCase):
         texture = picture(np.float32, 4, self.random)
         self.both("gathers", lambda into: (texture, smelt.Sampler(address="repeat"), self.places, into),
                   np.zeros((COUNT, 4), np.float32))  # fmt: skip
+
+    def test_half_the_size(self):
+        """The mean of two times two bytes, exactly: mip levels are made so."""
+        kernel = """
+            #include <metal_stdlib>
+            using namespace metal;
+            kernel void halve(texture2d<float> from, device float4* out, uint2 at [[thread_position_in_grid]],
+                              uint2 size [[threads_per_grid]]) {
+              constexpr sampler linear(filter::linear);
+              out[at.y * size.x + at.x] = from.sample(linear, (float2(at) + 0.5f) / float2(size));
+            }"""
+        for width, height in ((128, 64), (64, 32), (1024, 2)):
+            array = self.random.integers(0, 256, (height, width, 4)).astype(np.uint8)
+            sums = array.astype(np.float64).reshape(height // 2, 2, width // 2, 2, 4).sum((1, 3))
+            for effort in ("fast", "balanced"):
+                with self.subTest(width=width, effort=effort):
+                    out = np.zeros((height // 2, width // 2, 4), np.float32)
+                    smelt.compile_shader(kernel, cpu_effort=effort).halve(array, out, threads=(width // 2, height // 2))
+                    assert (out == (sums / 1020).astype(np.float32)).all()
+
+
+FILTERS = {
+    "v": lambda v, a, b: v,
+    "1.0f - v": lambda v, a, b: 1 - v,
+    "v * 0.5f": lambda v, a, b: v * 0.5,
+    "v * 2.0f - 0.5f": lambda v, a, b: v * 2 - 0.5,
+    "0.25f - v": lambda v, a, b: 0.25 - v,
+    "v * a + b": lambda v, a, b: v * a + b,
+    "fma(v, float4(a), v)": lambda v, a, b: v * a + v,
+    "a - v * b": lambda v, a, b: a - v * b,
+    "v * v": lambda v, a, b: v * v,
+    "(v - a) * 255.0f": lambda v, a, b: (v - a) * 255,
+    "float4(dot(v.rgb, float3(a, b, 0.3f)), 1.0f - v.g, v.a > 0.5f ? v.r : b, saturate(v.b))": lambda v, a, b: np.stack(
+        (v[..., 0] * a + v[..., 1] * b + v[..., 2] * 0.3, 1 - v[..., 1],
+         np.where(v[..., 3] > 0.5, v[..., 0], b), v[..., 2]), -1),
+    "a / v": lambda v, a, b: np.divide(a, v, out=np.full_like(v, 2), where=v != 0),
+}  # fmt: skip
+
+
+class BytesToBytes(unittest.TestCase):
+    """What is computed between texels of bytes may be joined with their conversions: the bytes that are written are
+    those next to the real number, in every way of compiling; where it lies in the middle, either of both."""
+
+    def test_filters(self):
+        head = "#include <metal_stdlib>\nusing namespace metal;\n"
+        args = "texture2d<float, access::read> from, texture2d<float, access::write> to, constant float& a, constant float& b"
+        text = head + "".join(
+            f"kernel void filter{i}({args}, uint2 at [[thread_position_in_grid]]) {{ float4 v = from.read(at); to.write({f}, at); }}\n"
+            for i, f in enumerate(FILTERS)
+        )
+        array = np.random.default_rng(5).integers(0, 256, (19, 77, 4)).astype(np.uint8)
+        array[0, :64] = np.arange(256).reshape(64, 4)
+        a, b = np.float32(0.6), np.float32(0.3)
+        for fast_math in (False, True):
+            for effort in ("fast", "balanced"):
+                lib = smelt.compile_shader(text, fast_math=fast_math, cpu_effort=effort)
+                for i, (shader, real) in enumerate(FILTERS.items()):
+                    for name in ("rgba8unorm", "bgra8unorm"):
+                        with self.subTest(shader, fast_math=fast_math, effort=effort, format=name):
+                            out = np.zeros_like(array)
+                            getattr(lib, f"filter{i}")(smelt.Texture(array, format=name), smelt.Texture(out, format=name),
+                                                       a, b, threads=(77, 19))  # fmt: skip
+                            order = [2, 1, 0, 3] if name == "bgra8unorm" else [0, 1, 2, 3]
+                            v = array[..., order].astype(np.float64) / 255
+                            wanted = np.clip(real(v, float(a), float(b)), 0, 1)[..., order] * 255
+                            assert np.abs(out - wanted).max() <= 0.5 + 1e-4
 
 
 if __name__ == "__main__":

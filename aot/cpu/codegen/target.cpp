@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/target.hpp"
 
+#include "codegen/unorm_arithmetic.hpp"
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
 #include "lower/lower.hpp"
@@ -98,7 +99,7 @@ constexpr unsigned kHugeModule = 100000;
 constexpr const char* kShortPipeline =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "jump-threading,correlated-propagation,simplifycfg,reassociate,loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
-    "loop(indvars),gvn,dse,instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
+    "loop(indvars),gvn,dse,unorm-arithmetic,instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
     "simplifycfg<switch-range-to-icmp;sink-common-insts>,adce),globaldce,constmerge";
 
 void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
@@ -115,6 +116,14 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors
   llvm::PipelineTuningOptions tuning;
   tuning.SLPVectorization = vectors == Vectors::wanted;
   llvm::PassBuilder builder(&target, tuning);
+  if (has_inline_texels(module))
+    builder.registerPeepholeEPCallback(
+        [](llvm::FunctionPassManager& behind, llvm::OptimizationLevel) { behind.addPass(UnormArithmetic()); });
+  builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& wanted, auto) {
+    if (name != UnormArithmetic::name()) return false;
+    wanted.addPass(UnormArithmetic());
+    return true;
+  });
   Analyses analyses(builder);
   llvm::ModulePassManager passes;
   const bool large = module.getInstructionCount() > (vectors == Vectors::made ? kLargeModule : kHugeModule);

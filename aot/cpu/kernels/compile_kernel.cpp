@@ -11,6 +11,7 @@
 #include "codegen/unreachable.hpp"
 #include "ir_reader/parse.hpp"
 #include "kernel_ir/kernel_module.hpp"
+#include "lanes/byte_textures.hpp"
 #include "launch/launch.hpp"
 #include "llvm_support/diagnostics.hpp"
 #include "llvm_support/guard.hpp"
@@ -262,7 +263,10 @@ class KernelCompiler {
     if (lanes.one_layout) lanes.one_function_from = 0;
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));
     SMELT_TRY_VOID(check("vectorising"));
+    if (item.threads_are_alone() && options_.effort != CpuEffort::fast)
+      for (const GangVariant& variant : variants) copy_for_byte_textures(*variant.full.function);
     SMELT_TRY_VOID(link_runtime(*module_));  // what texels of all lanes at once are
+    if (lanes.native_gather) use_wide_instructions(*module_);
     const bool in_step = barriers_are_uniform(item, Uniformity(item), true);
     item.function->eraseFromParent();
     return emit_gang_loop(context, std::move(variants), in_step);

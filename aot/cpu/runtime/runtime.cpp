@@ -4,8 +4,10 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -34,9 +36,15 @@ std::unique_ptr<llvm::Module> open_runtime(llvm::LLVMContext& context) {
 
 constexpr llvm::StringLiteral kRuntimeCall = "smelt.runtime-call";
 
+/// A look into a texture's description.
+bool is_query(llvm::StringRef name) {
+  return name.consume_front("smelt_rt_texture_") &&
+         llvm::is_contained({"width", "height", "depth", "layers", "levels", "samples", "is_null"}, name);
+}
+
 /// Long, and with branches: what is inlined everywhere takes long to compile and is not faster.
 bool is_called(llvm::StringRef name) {
-  return name.starts_with("smelt_rt_texture_") || name.starts_with("smelt_rt_tensor_");
+  return (name.starts_with("smelt_rt_texture_") && !is_query(name)) || name.starts_with("smelt_rt_tensor_");
 }
 
 /// Attributes that tie a function to the processor it was compiled for, or that keep it from being inlined.
@@ -67,7 +75,8 @@ void make_inlinable(llvm::Function& function) {
   }
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
-  if (function.getName().starts_with("smelt_rt_inline_texture_")) trust_description(function);
+  if (function.getName().starts_with("smelt_rt_inline_texture_") || is_query(function.getName()))
+    trust_description(function);
 }
 
 }  // namespace
@@ -113,6 +122,20 @@ Result<void> link_runtime(llvm::Module& module) {
     else if (known.count(&function) == 0)
       forget_processor(function);
   return {};
+}
+
+void use_wide_instructions(llvm::Module& module) {
+  llvm::Function* const permute = module.getFunction("smelt_rt_permute_two");
+  if (permute == nullptr || permute->isDeclaration()) return;
+  permute->deleteBody();
+  permute->setLinkage(llvm::GlobalValue::InternalLinkage);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", permute));
+  llvm::Type* const words = llvm::FixedVectorType::get(builder.getInt32Ty(), 16);
+  const auto load = [&](unsigned i) { return builder.CreateAlignedLoad(words, permute->getArg(i), llvm::Align(64)); };
+  builder.CreateAlignedStore(
+      builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {}, {load(0), load(2), load(1)}),
+      permute->getArg(3), llvm::Align(64));
+  builder.CreateRetVoid();
 }
 
 }  // namespace smelt::aot::cpu

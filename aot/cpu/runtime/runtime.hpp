@@ -28,4 +28,7 @@ bool stays_called(const llvm::Function& function);
 /// be called again after more declarations were made.
 Result<void> link_runtime(llvm::Module& module);
 
+/// Puts instructions of AVX-512 in place of what the linked runtime spells out for every processor.
+void use_wide_instructions(llvm::Module& module);
+
 }  // namespace smelt::aot::cpu

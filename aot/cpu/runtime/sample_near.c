@@ -24,9 +24,17 @@ RT_INLINE Word16 permute16(Word16 v, Word16 at) {
   _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 16; ++k) r[k] = v[in[k]];
   return r;
 }
-RT_INLINE Word16 pick16(Word16 low, Word16 high, Word16 at) {
-  const Int16 is_low = (Int16)(at < 16);
-  return (permute16(low, at) & (Word16)is_low) | (permute16(high, at - 16) & ~(Word16)is_low);
+/// Of 32 words; in memory, since how such vectors are passed changes with the processor. Where it has an instruction
+/// for this, runtime.cpp puts it here.
+__attribute__((noinline)) void smelt_rt_permute_two(const Word16* low, const Word16* high, const Word16* at,
+                                                    Word16* out) {
+  const Int16 is_low = (Int16)(*at < 16);
+  *out = (permute16(*low, *at) & (Word16)is_low) | (permute16(*high, *at - 16) & ~(Word16)is_low);
+}
+RT_INLINE Word16 permute_two(Word16 low, Word16 high, Word16 at) {
+  Word16 out;
+  smelt_rt_permute_two(&low, &high, &at, &out);
+  return out;
 }
 
 /// Where the two texels of each lane lie on the axis x, how much the second weighs, and the same for all lanes on y.
@@ -36,6 +44,20 @@ typedef struct {
   u32 y0, y1;
   float wy;
 } Footprint;
+
+/// Bytes of four texels, added up: of the second and fourth component in the upper halves.
+typedef struct {
+  Word16 even, odd;
+} Sums;
+RT_INLINE Sums add_bytes(Word16 p, Word16 q, Word16 r, Word16 w) {
+  const Word16 m = 0x00ff00ff;
+  return (Sums){(p & m) + (q & m) + (r & m) + (w & m), (p >> 8 & m) + (q >> 8 & m) + (r >> 8 & m) + (w >> 8 & m)};
+}
+/// As unorm16() of a quarter of the sum, which is exact.
+RT_INLINE Word16 quarter_unorm16(Word16 sum) {
+  const Float16 x = __builtin_convertvector((Int16)sum, Float16);
+  return (Word16)__builtin_elementwise_fma(x, (Float16)(kHigh255th / 4), x * (kLow255th / 4));
+}
 
 /// Texels of bytes from two rows: all of them lie within 32 side by side.
 RT_INLINE Texels16 blend_bytes16(const unsigned char* upper, const unsigned char* lower, Word16 left, Word16 right,
@@ -47,8 +69,14 @@ RT_INLINE Texels16 blend_bytes16(const unsigned char* upper, const unsigned char
     r = permute16(lower_low, left), w = permute16(lower_low, right);
   } else {
     const Word16 upper_high = load_halves16(upper + 64), lower_high = load_halves16(lower + 64);
-    p = pick16(upper_low, upper_high, left), q = pick16(upper_low, upper_high, right);
-    r = pick16(lower_low, lower_high, left), w = pick16(lower_low, lower_high, right);
+    p = permute_two(upper_low, upper_high, left), q = permute_two(upper_low, upper_high, right);
+    r = permute_two(lower_low, lower_high, left), w = permute_two(lower_low, lower_high, right);
+    // Half the size, as mip levels are made: what follows is exact for it, and so is this.
+    if (f->wy == 0.5f && all16((Int16)(f->wx == 0.5f))) {
+      const Sums s = add_bytes(p, q, r, w);
+      return (Texels16){{quarter_unorm16(s.even & 0xffff), quarter_unorm16(s.odd & 0xffff),
+                         quarter_unorm16(s.even >> 16), quarter_unorm16(s.odd >> 16)}};
+    }
   }
 #define BLENDED(at)                                                                                           \
   unorm16(blend16(blend16(byte16(p, at), byte16(q, at), f->wx), blend16(byte16(r, at), byte16(w, at), f->wx), \
@@ -108,40 +136,49 @@ RT_INLINE int footprint16(const Texture* t, const Sampler* s, Float16 x, Float16
   return y0 >= 0 && y1 >= 0;
 }
 
-RT_INLINE void sample16(const Texture* t, const u64* state, const u32* x, const u32* y, u32 on, u32 lanes, u32* out,
-                        u32 first) {
-  const Word16 xs = load_words16(x + first), ys = y ? load_words16(y + first) : (Word16)0;
-  const u32 here = on >> first & 0xffff;
-  Texels16 v;
+/// Whether it was done. `is_bytes`: smelt_rt_inline_texture_is_bytes() holds.
+RT_INLINE int sample16(const Texture* t, const Sampler* s, int is_bytes, Word16 x, Word16 y, Texels16* v) {
   Footprint f;
+  if (!footprint16(t, s, (Float16)x, (Float16)y, &f)) return 0;
+  const u64 row_bytes = t->level[0].row_bytes;
+  const unsigned char* base = t->data + t->level[0].offset;
+  const unsigned char *upper = base + f.y0 * row_bytes, *lower = base + f.y1 * row_bytes;
+  if (is_bytes && t->width >= 32) {
+    const u32 last = t->width - 32, from = f.x0[0] < last ? f.x0[0] : last;
+    const Word16 left = f.x0 - from, right = f.x1 - from;
+    if (!all16((Int16)(left < 32) & (Int16)(right < 32))) return 0;
+    *v = blend_bytes16(upper + 4 * (u64)from, lower + 4 * (u64)from, left, right, &f);
+    return 1;
+  }
+  if (is_bytes || !is_rgba_floats(t)) return 0;
+  *v = blend_floats16(upper, lower, &f);
+  return 1;
+}
+
+RT_INLINE void sample_near(const Texture* t, const u64* state, int is_bytes, const float* x, const float* y, u32 on,
+                           u32 lanes, u32* out) {
+  const Words xs = load_lanes((const u32*)x, lanes), ys = load_lanes((const u32*)y, lanes);
+  Texels16 v[2];
   int done = 0;
-  if (!RARELY(here != 0xffff) && t && state && t->samples == 1 && t->levels == 1 && t->width <= 1u << 20 &&
-      t->height <= 1u << 20) {
+  if (!RARELY(on != (lanes > 16 ? 0xffffffff : 0xffff)) && t && state && t->samples == 1 && t->levels == 1 &&
+      t->width <= 1u << 20 && t->height <= 1u << 20) {
     const Sampler s = open_sampler(state);
-    const unsigned char* base = t->data + t->level[0].offset;
-    const u64 row_bytes = t->level[0].row_bytes;
-    if (s.minify == 1 && s.magnify == 1 && footprint16(t, &s, (Float16)xs, (Float16)ys, &f)) {
-      const unsigned char *upper = base + f.y0 * row_bytes, *lower = base + f.y1 * row_bytes;
-      if (t->channels == 4 && t->encoding == SMELT_CPU_UNORM8 && t->order == SMELT_CPU_RGBA && t->width >= 32) {
-        const u32 last = t->width - 32, from = f.x0[0] < last ? f.x0[0] : last;
-        const Word16 left = f.x0 - from, right = f.x1 - from;
-        done = all16((Int16)(left < 32) & (Int16)(right < 32));
-        if (done) v = blend_bytes16(upper + 4 * (u64)from, lower + 4 * (u64)from, left, right, &f);
-      } else if (is_rgba_floats(t)) {
-        done = 1;
-        v = blend_floats16(upper, lower, &f);
-      }
-    }
+    done = s.minify == 1 && s.magnify == 1 && sample16(t, &s, is_bytes, xs.half[0], ys.half[0], &v[0]) &&
+           (lanes <= 16 || sample16(t, &s, is_bytes, xs.half[1], ys.half[1], &v[1]));
   }
   if (RARELY(!done)) {
-    u32 own_x[16], own_y[16], made[64];
-    store_words16(own_x, xs);
-    store_words16(own_y, ys);
-    smelt_rt_texture_sample_lanes(t, state, (const float*)own_x, (const float*)own_y, 0, 0, 0, 0, 0, 2, 0, 0, here, 16,
+    u32 own_x[32], own_y[32], made[128];
+    store_lanes(own_x, lanes, xs);
+    store_lanes(own_y, lanes, ys);
+    smelt_rt_texture_sample_lanes(t, state, (const float*)own_x, (const float*)own_y, 0, 0, 0, 0, 0, 2, 0, 0, on, lanes,
                                   made);
-    v = (Texels16){{load_words16(made), load_words16(made + 16), load_words16(made + 32), load_words16(made + 48)}};
+    EACH_OF_4(i) {
+      const Words one = load_lanes(made + i * lanes, lanes);
+      v[0].c[i] = one.half[0];
+      if (lanes > 16) v[1].c[i] = one.half[1];
+    }
   }
-  store_texels16(out + first, lanes, v);
+  EACH_OF_4(i) store_lanes(out + i * lanes, lanes, (Words){{v[0].c[i], lanes > 16 ? v[1].c[i] : v[0].c[i]}});
 }
 
 void smelt_rt_inline_texture_sample_lanes(const Texture* t, const u64* state, const float* x, const float* y,
@@ -149,6 +186,12 @@ void smelt_rt_inline_texture_sample_lanes(const Texture* t, const u64* state, co
                                           const u32* dz, u32 shape, const float* lod, const float* least, u32 on,
                                           u32 lanes, u32* out) {
   (void)z, (void)element, (void)dx, (void)dy, (void)dz, (void)shape, (void)lod, (void)least;
-  sample16(t, state, (const u32*)x, (const u32*)y, on, lanes, out, 0);
-  if (lanes > 16) sample16(t, state, (const u32*)x, (const u32*)y, on, lanes, out, 16);
+  sample_near(t, state, (int)smelt_rt_inline_texture_is_bytes(t), x, y, on, lanes, out);
+}
+void smelt_rt_inline_texture_sample_bytes_lanes(const Texture* t, const u64* state, const float* x, const float* y,
+                                                const float* z, const u32* element, const u32* dx, const u32* dy,
+                                                const u32* dz, u32 shape, const float* lod, const float* least, u32 on,
+                                                u32 lanes, u32* out) {
+  (void)z, (void)element, (void)dx, (void)dy, (void)dz, (void)shape, (void)lod, (void)least;
+  sample_near(t, state, 1, x, y, on, lanes, out);
 }

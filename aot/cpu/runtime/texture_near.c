@@ -25,22 +25,61 @@ RT_INLINE void store_words16(void* p, Word16 v) {
 RT_INLINE Word16 iota16(void) {
   return (Word16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 }
+/// A bit of each lane; of a reduction that is needed twice LLVM makes a chain of shuffles.
+RT_INLINE u32 bits16(Int16 mask) {
+  typedef _Bool Bool16 __attribute__((ext_vector_type(16)));
+  const Bool16 each = __builtin_convertvector(mask, Bool16);
+  unsigned short r;
+  __builtin_memcpy(&r, &each, sizeof r);
+  return r;
+}
 RT_INLINE int all16(Int16 mask) {
-  return __builtin_reduce_and(mask) != 0;
+  return bits16(mask) == 0xffff;
+}
+RT_INLINE int any16(Int16 mask) {
+  return bits16(mask) != 0;
 }
 
 /// What leads to a call. Registers that the kernel holds are saved around it; where that is known to be rare, nothing
 /// of that happens elsewhere.
 #define RARELY(x) __builtin_expect(!!(x), 0)
 
-/// Where the first of sixteen texels side by side lies; null where it is not so.
-RT_INLINE unsigned char* row_of(const Texture* t, Word16 x, Word16 y, u32 on) {
-  if (RARELY(on != 0xffff) || RARELY(!t) || RARELY(t->samples != 1) || RARELY(t->order == SMELT_CPU_ALPHA)) return 0;
-  const u32 x0 = x[0], y0 = y[0];
-  const Int16 apart = (Int16)(x ^ (x0 + iota16())) | (Int16)(y ^ y0);
-  if (RARELY(__builtin_reduce_or(apart) != 0)) return 0;
-  if (RARELY(x0 >= t->width) || RARELY(t->width - x0 < 16) || RARELY(y0 >= t->height)) return 0;
-  return t->data + t->level[0].offset + (u64)y0 * t->level[0].row_bytes + (u64)x0 * t->texel_bytes;
+/// Sixteen lanes, or two times sixteen.
+typedef struct {
+  Word16 half[2];
+} Words;
+
+RT_INLINE Words load_lanes(const u32* p, u32 lanes) {
+  return (Words){{p ? load_words16(p) : (Word16)0, p && lanes > 16 ? load_words16(p + 16) : (Word16)0}};
+}
+RT_INLINE void store_lanes(u32* p, u32 lanes, Words v) {
+  store_words16(p, v.half[0]);
+  if (lanes > 16) store_words16(p + 16, v.half[1]);
+}
+
+/// Where the first texels of both halves lie, each followed by the other fifteen, where it is so.
+typedef struct {
+  unsigned char* half[2];
+  int found;
+} Rows;
+
+RT_INLINE unsigned char* first_texel(const Texture* t, u32 texel_bytes, u32 x, u32 y) {
+  return t->data + t->level[0].offset + (u64)y * t->level[0].row_bytes + (u64)x * texel_bytes;
+}
+RT_INLINE Int16 not_in_row(Word16 x, Word16 y) {
+  return (Int16)(x ^ (x[0] + iota16())) | (Int16)(y ^ y[0]);
+}
+RT_INLINE Rows rows_of(const Texture* t, u32 texel_bytes, Words x, Words y, u32 on, u32 lanes) {
+  const Rows none = {{0, 0}, 0};
+  const int two = lanes > 16;
+  if (RARELY(on != (two ? 0xffffffff : 0xffff))) return none;
+  Int16 apart = not_in_row(x.half[0], y.half[0]);
+  if (two) apart |= not_in_row(x.half[1], y.half[1]);
+  if (RARELY(any16(apart != 0))) return none;
+  const u32 x0 = x.half[0][0], y0 = y.half[0][0], x1 = two ? x.half[1][0] : x0, y1 = two ? y.half[1][0] : y0;
+  const u32 right = x0 > x1 ? x0 : x1, lowest = y0 > y1 ? y0 : y1;
+  if (RARELY(right >= t->width) || RARELY(t->width - right < 16) || RARELY(lowest >= t->height)) return none;
+  return (Rows){{first_texel(t, texel_bytes, x0, y0), first_texel(t, texel_bytes, x1, y1)}, 1};
 }
 
 /// A byte of each word.
@@ -51,10 +90,15 @@ RT_INLINE Float16 byte16(Word16 v, u32 at) {
 RT_INLINE Word16 unorm16(Float16 x) {
   return (Word16)__builtin_elementwise_fma(x, (Float16)kHigh255th, x * kLow255th);
 }
-/// As to_unorm8(), with more above the low byte.
+/// The compiler may join it with what the kernel multiplied before, where the kernel allows that.
+RT_INLINE Float16 times255(Float16 x) {
+#pragma clang fp reassociate(on)
+  return x * 255.0f;
+}
+/// As to_unorm8(), which clamps first, with the same result. More stands above the low byte.
 RT_INLINE Word16 to_unorm16(Word16 word) {
-  const Float16 x = __builtin_elementwise_min(__builtin_elementwise_max((Float16)word, (Float16)0.0f), (Float16)1.0f);
-  return (Word16)(x * 255.0f + 0x1p23f);
+  const Float16 x = __builtin_elementwise_max(times255((Float16)word), (Float16)0.0f);
+  return (Word16)(__builtin_elementwise_min(x, (Float16)255.0f) + 0x1p23f);
 }
 RT_INLINE Word16 pack16(Word16 r, Word16 g, Word16 b, Word16 a) {
   return (to_unorm16(r) & 255) | to_unorm16(g) << 8 | to_unorm16(b) << 16 | to_unorm16(a) << 24;
@@ -76,18 +120,12 @@ RT_INLINE Texels16 by_component(Word16 a, Word16 b, Word16 c, Word16 d) {
   return (Texels16){{LOW_HALVES(rg_low, rg_high), HIGH_HALVES(rg_low, rg_high), LOW_HALVES(ba_low, ba_high),
                      HIGH_HALVES(ba_low, ba_high)}};
 }
-RT_INLINE void store_texels16(u32* out, u32 lanes, Texels16 v) {
-  store_words16(out, v.c[0]);
-  store_words16(out + lanes, v.c[1]);
-  store_words16(out + 2 * lanes, v.c[2]);
-  store_words16(out + 3 * lanes, v.c[3]);
-}
 RT_INLINE int is_rgba_floats(const Texture* t) {
   return t->channels == 4 && t->encoding == SMELT_CPU_FLOAT32 && t->order == SMELT_CPU_RGBA;
 }
 /// kOther: the call does it.
-RT_INLINE Common near_format(const Texture* t, const unsigned char* row) {
-  if (RARELY(!row)) return kOther;
+RT_INLINE Common near_format(const Texture* t) {
+  if (RARELY(t->samples != 1) || RARELY(t->order == SMELT_CPU_ALPHA)) return kOther;
   if (t->channels == 4 && t->encoding == SMELT_CPU_UNORM8) return kRgba8;
   if (is_rgba_floats(t)) return kRgba32Float;
   if (RARELY(t->channels != 1)) return kOther;
@@ -95,52 +133,33 @@ RT_INLINE Common near_format(const Texture* t, const unsigned char* row) {
   return RARELY(t->encoding != SMELT_CPU_UNORM8) ? kOther : kR8;
 }
 
-RT_INLINE void read16(const Texture* t, const u32* x, const u32* y, u32 on, u32 lanes, u32* out, u32 first) {
-  const Word16 xs = load_words16(x + first), ys = y ? load_words16(y + first) : (Word16)0;
-  const u32 here = on >> first & 0xffff;
-  const unsigned char* row = row_of(t, xs, ys, here);
-  Texels16 v;
-  switch (near_format(t, row)) {
+RT_INLINE Texels16 read16(const Texture* t, Common format, const unsigned char* row) {
+  switch (format) {
     case kRgba8: {
       const Word16 bytes = load_words16(row);
-      v = (Texels16){{unorm16(byte16(bytes, 0)), unorm16(byte16(bytes, 8)), unorm16(byte16(bytes, 16)),
-                      unorm16(byte16(bytes, 24))}};
-      if (t->order == SMELT_CPU_BGRA) v = (Texels16){{v.c[2], v.c[1], v.c[0], v.c[3]}};
-      break;
+      const Texels16 v = {{unorm16(byte16(bytes, 0)), unorm16(byte16(bytes, 8)), unorm16(byte16(bytes, 16)),
+                           unorm16(byte16(bytes, 24))}};
+      return t->order == SMELT_CPU_BGRA ? (Texels16){{v.c[2], v.c[1], v.c[0], v.c[3]}} : v;
     }
     case kRgba32Float:
-      v = by_component(load_words16(row), load_words16(row + 64), load_words16(row + 128), load_words16(row + 192));
-      break;
+      return by_component(load_words16(row), load_words16(row + 64), load_words16(row + 128), load_words16(row + 192));
     case kR32Float:
-      v = (Texels16){{load_words16(row), 0, 0, (Word16)(Float16)1.0f}};
-      break;
+      return (Texels16){{load_words16(row), 0, 0, (Word16)(Float16)1.0f}};
     default: {
-      u32 own_x[16], own_y[16], made[64];
-      store_words16(own_x, xs);
-      store_words16(own_y, ys);
-      smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, here, 16, made);
-      v = (Texels16){{load_words16(made), load_words16(made + 16), load_words16(made + 32), load_words16(made + 48)}};
+      typedef unsigned char Byte16 __attribute__((ext_vector_type(16)));
+      Byte16 bytes;
+      __builtin_memcpy(&bytes, row, sizeof bytes);
+      const Float16 v = __builtin_convertvector(__builtin_convertvector(bytes, Int16), Float16);
+      return (Texels16){{unorm16(v), 0, 0, (Word16)(Float16)1.0f}};
     }
   }
-  store_texels16(out + first, lanes, v);
 }
 
-RT_INLINE void write16(const Texture* t, const u32* x, const u32* y, const u32* rows, u32 on, u32 lanes, u32 first) {
-  const Word16 xs = load_words16(x + first), ys = y ? load_words16(y + first) : (Word16)0;
-  const u32 here = on >> first & 0xffff;
-  unsigned char* row = row_of(t, xs, ys, here);
-  const Word16 r = load_words16(rows + first), g = load_words16(rows + lanes + first),
-               b = load_words16(rows + 2 * lanes + first), a = load_words16(rows + 3 * lanes + first);
-  switch (near_format(t, row)) {
+RT_INLINE void write16(const Texture* t, Common format, unsigned char* row, Word16 r, Word16 g, Word16 b, Word16 a) {
+  switch (format) {
     case kRgba8:
       store_words16(row, t->order == SMELT_CPU_BGRA ? pack16(b, g, r, a) : pack16(r, g, b, a));
       return;
-    case kR8: {
-      typedef unsigned char Byte16 __attribute__((ext_vector_type(16)));
-      const Byte16 v = __builtin_convertvector(to_unorm16(r) & 255, Byte16);
-      __builtin_memcpy(row, &v, sizeof v);
-      return;
-    }
     case kRgba32Float: {
       const Word16 rg_low = __builtin_shufflevector(r, g, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
       const Word16 ba_low = __builtin_shufflevector(b, a, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -161,31 +180,197 @@ RT_INLINE void write16(const Texture* t, const u32* x, const u32* y, const u32* 
     case kR32Float:
       store_words16(row, r);
       return;
-    default:
-      break;
+    default: {
+      typedef unsigned char Byte16 __attribute__((ext_vector_type(16)));
+      const Byte16 v = __builtin_convertvector(to_unorm16(r) & 255, Byte16);
+      __builtin_memcpy(row, &v, sizeof v);
+    }
   }
-  u32 own_x[16], own_y[16], given[64];
-  store_words16(own_x, xs);
-  store_words16(own_y, ys);
-  store_words16(given, r);
-  store_words16(given + 16, g);
-  store_words16(given + 32, b);
-  store_words16(given + 48, a);
-  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, here, 16);
 }
 
 // Called as the forms of texture_lanes.c are, but only where what stands behind y is zero (lanes/texture_calls.cpp): a
-// way for other numbers would let the rows escape, and they would stay in memory.
+// way for other numbers would let the rows escape, and they would stay in memory. Formats are told apart outside: one
+// test for both halves.
 
 void smelt_rt_inline_texture_read_lanes(const Texture* t, const u32* x, const u32* y, const u32* z, const u32* layer,
                                         const u32* level, const u32* sample, u32 on, u32 lanes, u32* out) {
   (void)z, (void)layer, (void)level, (void)sample;
-  read16(t, x, y, on, lanes, out, 0);
-  if (lanes > 16) read16(t, x, y, on, lanes, out, 16);
+  const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
+  const Rows rows = t ? rows_of(t, t->texel_bytes, xs, ys, on, lanes) : (Rows){{0, 0}, 0};
+  Words v[4];
+  const Common format = rows.found ? near_format(t) : kOther;
+#define READ(form)                                                          \
+  {                                                                         \
+    const Texels16 low = read16(t, form, rows.half[0]);                     \
+    EACH_OF_4(i) v[i].half[0] = low.c[i];                                   \
+    const Texels16 high = lanes > 16 ? read16(t, form, rows.half[1]) : low; \
+    EACH_OF_4(i) v[i].half[1] = high.c[i];                                  \
+  }                                                                         \
+  break
+  switch (format) {
+    case kRgba8:
+      READ(kRgba8);
+    case kRgba32Float:
+      READ(kRgba32Float);
+    case kR32Float:
+      READ(kR32Float);
+    case kR8:
+      READ(kR8);
+    default: {
+      u32 own_x[32], own_y[32], made[128];
+      store_lanes(own_x, lanes, xs);
+      store_lanes(own_y, lanes, ys);
+      smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, on, lanes, made);
+      EACH_OF_4(i) v[i] = load_lanes(made + i * lanes, lanes);
+    }
+  }
+#undef READ
+  EACH_OF_4(i) store_lanes(out + i * lanes, lanes, v[i]);
 }
+
 void smelt_rt_inline_texture_write_lanes(const Texture* t, const u32* x, const u32* y, const u32* z, const u32* layer,
-                                         const u32* level, const u32* rows, u32 on, u32 lanes) {
+                                         const u32* level, const u32* texels, u32 on, u32 lanes) {
   (void)z, (void)layer, (void)level;
-  write16(t, x, y, rows, on, lanes, 0);
-  if (lanes > 16) write16(t, x, y, rows, on, lanes, 16);
+  const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
+  const Rows rows = t ? rows_of(t, t->texel_bytes, xs, ys, on, lanes) : (Rows){{0, 0}, 0};
+  Words v[4];
+  EACH_OF_4(i) v[i] = load_lanes(texels + i * lanes, lanes);
+#define WRITE(format)                                                                                       \
+  write16(t, format, rows.half[0], v[0].half[0], v[1].half[0], v[2].half[0], v[3].half[0]);                 \
+  if (lanes > 16) write16(t, format, rows.half[1], v[0].half[1], v[1].half[1], v[2].half[1], v[3].half[1]); \
+  return
+  switch (rows.found ? near_format(t) : kOther) {
+    case kRgba8:
+      WRITE(kRgba8);
+    case kRgba32Float:
+      WRITE(kRgba32Float);
+    case kR32Float:
+      WRITE(kR32Float);
+    case kR8:
+      WRITE(kR8);
+    default:
+      break;
+  }
+#undef WRITE
+  u32 own_x[32], own_y[32], given[128];
+  store_lanes(own_x, lanes, xs);
+  store_lanes(own_y, lanes, ys);
+  EACH_OF_4(i) store_lanes(given + i * lanes, lanes, v[i]);
+  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, on, lanes);
+}
+
+// The same where it is known of the texture that smelt_rt_inline_texture_is_bytes() holds (lanes/byte_textures.cpp).
+// Texels stay bytes until the call, which is rare, is behind them: what is computed of them can be joined with their
+// conversion then (codegen/unorm_arithmetic.hpp).
+
+u32 smelt_rt_inline_texture_is_bytes(const Texture* t) {
+  return t && t->samples == 1 && t->channels == 4 && t->encoding == SMELT_CPU_UNORM8 && t->order == SMELT_CPU_RGBA;
+}
+
+typedef u32 Word32 __attribute__((ext_vector_type(32)));
+typedef i32 Int32 __attribute__((ext_vector_type(32)));
+typedef float Float32 __attribute__((ext_vector_type(32)));
+
+// In vectors of all lanes, as the kernel's own are: of sixteen lanes the upper half is dropped.
+RT_INLINE Word32 both_halves(Word16 low, Word16 high) {
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                                 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+RT_INLINE Word32 load_row(const u32* p, u32 lanes) {
+  const Words v = load_lanes(p, lanes);
+  return both_halves(v.half[0], v.half[1]);
+}
+RT_INLINE Word16 low_half(Word32 v) {
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+RT_INLINE Word16 high_half(Word32 v) {
+  return __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+RT_INLINE void store_row(u32* p, u32 lanes, Word32 v) {
+  if (lanes > 16)
+    __builtin_memcpy(p, &v, sizeof v);
+  else
+    store_words16(p, low_half(v));
+}
+
+RT_INLINE Float32 times255_32(Float32 x) {
+#pragma clang fp reassociate(on)
+  return x * 255.0f;
+}
+RT_INLINE Word32 to_unorm32(Word32 word) {
+  const Float32 x = __builtin_elementwise_max(times255_32((Float32)word), (Float32)0.0f);
+  return (Word32)(__builtin_elementwise_min(x, (Float32)255.0f) + 0x1p23f);
+}
+RT_INLINE Word32 pack_lanes(const u32* texels, u32 lanes) {
+  return (to_unorm32(load_row(texels, lanes)) & 255) | (to_unorm32(load_row(texels + lanes, lanes)) & 255) << 8 |
+         (to_unorm32(load_row(texels + 2 * lanes, lanes)) & 255) << 16 |
+         to_unorm32(load_row(texels + 3 * lanes, lanes)) << 24;
+}
+RT_INLINE void unpack_lanes(u32* texels, u32 lanes, Word32 bytes) {
+  EACH_OF_4(i) {
+    const Float32 x = __builtin_convertvector((Int32)(i == 3 ? bytes >> 24 : bytes >> 8 * i & 255), Float32);
+    const Float32 unorm = __builtin_elementwise_fma(x, (Float32)kHigh255th, x * kLow255th);
+    store_row(texels + i * lanes, lanes, (Word32)unorm);
+  }
+}
+
+/// Whether every lane has a texel, as at the edges of a picture, where coordinates are clamped.
+RT_INLINE int are_inside(const Texture* t, Words x, Words y, u32 on, u32 lanes) {
+  if (on != (lanes > 16 ? 0xffffffff : 0xffff) || t->level[0].row_bytes * t->height > 0x7fffffff) return 0;
+  Int16 inside = (Int16)(x.half[0] < t->width) & (Int16)(y.half[0] < t->height);
+  if (lanes > 16) inside &= (Int16)(x.half[1] < t->width) & (Int16)(y.half[1] < t->height);
+  return all16(inside);
+}
+RT_INLINE Word16 gather_bytes(const Texture* t, Word16 x, Word16 y) {
+  const unsigned char* from = t->data + t->level[0].offset;
+  const Word16 at = y * (u32)t->level[0].row_bytes + x * 4;
+  Word16 v = 0;
+  _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 16; ++k) {
+    u32 one;
+    __builtin_memcpy(&one, from + at[k], sizeof one);
+    v[k] = one;
+  }
+  return v;
+}
+
+void smelt_rt_inline_texture_read_bytes_lanes(const Texture* t, const u32* x, const u32* y, const u32* z,
+                                              const u32* layer, const u32* level, const u32* sample, u32 on, u32 lanes,
+                                              u32* out) {
+  (void)z, (void)layer, (void)level, (void)sample;
+  const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
+  const Rows rows = rows_of(t, 4, xs, ys, on, lanes);
+  Word32 bytes;
+  if (RARELY(!rows.found) && are_inside(t, xs, ys, on, lanes)) {
+    const Word16 low = gather_bytes(t, xs.half[0], ys.half[0]);
+    bytes = both_halves(low, lanes > 16 ? gather_bytes(t, xs.half[1], ys.half[1]) : low);
+  } else if (RARELY(!rows.found)) {
+    u32 own_x[32], own_y[32], made[128];
+    store_lanes(own_x, lanes, xs);
+    store_lanes(own_y, lanes, ys);
+    smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, on, lanes, made);
+    bytes = pack_lanes(made, lanes);
+  } else {
+    const Word16 low = load_words16(rows.half[0]), high = lanes > 16 ? load_words16(rows.half[1]) : low;
+    bytes = both_halves(low, high);
+  }
+  unpack_lanes(out, lanes, bytes);
+}
+
+void smelt_rt_inline_texture_write_bytes_lanes(const Texture* t, const u32* x, const u32* y, const u32* z,
+                                               const u32* layer, const u32* level, const u32* texels, u32 on,
+                                               u32 lanes) {
+  (void)z, (void)layer, (void)level;
+  const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
+  const Rows rows = rows_of(t, 4, xs, ys, on, lanes);
+  const Word32 bytes = pack_lanes(texels, lanes);
+  if (!RARELY(!rows.found)) {
+    store_words16(rows.half[0], low_half(bytes));
+    if (lanes > 16) store_words16(rows.half[1], high_half(bytes));
+    return;
+  }
+  u32 own_x[32], own_y[32], given[128];
+  store_lanes(own_x, lanes, xs);
+  store_lanes(own_y, lanes, ys);
+  unpack_lanes(given, lanes, bytes);
+  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, on, lanes);
 }
