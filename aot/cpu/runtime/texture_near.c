@@ -57,29 +57,63 @@ RT_INLINE void store_lanes(u32* p, u32 lanes, Words v) {
   if (lanes > 16) store_words16(p + 16, v.half[1]);
 }
 
-/// Where the first texels of both halves lie, each followed by the other fifteen, where it is so.
-typedef struct {
-  unsigned char* half[2];
-  int found;
-} Rows;
+typedef u32 Word32 __attribute__((ext_vector_type(32)));
+typedef i32 Int32 __attribute__((ext_vector_type(32)));
+typedef float Float32 __attribute__((ext_vector_type(32)));
 
-RT_INLINE unsigned char* first_texel(const Texture* t, u32 texel_bytes, u32 x, u32 y) {
-  return t->data + t->level[0].offset + (u64)y * t->level[0].row_bytes + (u64)x * texel_bytes;
+// In vectors of all lanes, as the kernel's own are: of sixteen lanes the upper half is dropped.
+RT_INLINE Word32 both_halves(Word16 low, Word16 high) {
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                                 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
 }
-RT_INLINE Int16 not_in_row(Word16 x, Word16 y) {
-  return (Int16)(x ^ (x[0] + iota16())) | (Int16)(y ^ y[0]);
+RT_INLINE Word32 load_row(const u32* p, u32 lanes) {
+  const Words v = load_lanes(p, lanes);
+  return both_halves(v.half[0], v.half[1]);
 }
-RT_INLINE Rows rows_of(const Texture* t, u32 texel_bytes, Words x, Words y, u32 on, u32 lanes) {
-  const Rows none = {{0, 0}, 0};
-  const int two = lanes > 16;
-  if (RARELY(on != (two ? 0xffffffff : 0xffff))) return none;
-  Int16 apart = not_in_row(x.half[0], y.half[0]);
-  if (two) apart |= not_in_row(x.half[1], y.half[1]);
-  if (RARELY(any16(apart != 0))) return none;
-  const u32 x0 = x.half[0][0], y0 = y.half[0][0], x1 = two ? x.half[1][0] : x0, y1 = two ? y.half[1][0] : y0;
-  const u32 right = x0 > x1 ? x0 : x1, lowest = y0 > y1 ? y0 : y1;
-  if (RARELY(right >= t->width) || RARELY(t->width - right < 16) || RARELY(lowest >= t->height)) return none;
-  return (Rows){{first_texel(t, texel_bytes, x0, y0), first_texel(t, texel_bytes, x1, y1)}, 1};
+RT_INLINE Word16 low_half(Word32 v) {
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+RT_INLINE Word16 high_half(Word32 v) {
+  return __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+RT_INLINE void store_row(u32* p, u32 lanes, Word32 v) {
+  if (lanes > 16)
+    __builtin_memcpy(p, &v, sizeof v);
+  else
+    store_words16(p, low_half(v));
+}
+
+RT_INLINE Word32 iota32(void) {
+  return both_halves(iota16(), iota16() + 16);
+}
+RT_INLINE int any32(Int32 mask) {
+  typedef _Bool Bool32 __attribute__((ext_vector_type(32)));
+  const Bool32 each = __builtin_convertvector(mask, Bool32);
+  u32 r;
+  __builtin_memcpy(&r, &each, sizeof r);
+  return r != 0;
+}
+
+/// Where the first of texels side by side lies, where they are so. The compiler knows rows of this form
+/// (codegen/unorm_arithmetic.cpp).
+typedef struct {
+  unsigned char* first;
+  int found;
+} Row;
+
+RT_INLINE Row row_of(const Texture* t, u32 texel_bytes, Words x, Words y, u32 on, u32 lanes) {
+  const Row none = {0, 0};
+  const u32 x0 = x.half[0][0], y0 = y.half[0][0];
+  if (lanes > 16) {
+    if (RARELY(on != 0xffffffff)) return none;
+    const Word32 xs = both_halves(x.half[0], x.half[1]), ys = both_halves(y.half[0], y.half[1]);
+    if (RARELY(any32((Int32)(xs != x0 + iota32()) | (Int32)(ys != y0)))) return none;
+  } else {
+    if (RARELY(on != 0xffff)) return none;
+    if (RARELY(any16((Int16)(x.half[0] != x0 + iota16()) | (Int16)(y.half[0] != y0)))) return none;
+  }
+  if (RARELY(x0 >= t->width) || RARELY(t->width - x0 < lanes) || RARELY(y0 >= t->height)) return none;
+  return (Row){t->data + t->level[0].offset + (u64)y0 * t->level[0].row_bytes + (u64)x0 * texel_bytes, 1};
 }
 
 /// A byte of each word.
@@ -196,16 +230,16 @@ void smelt_rt_inline_texture_read_lanes(const Texture* t, const u32* x, const u3
                                         const u32* level, const u32* sample, u32 on, u32 lanes, u32* out) {
   (void)z, (void)layer, (void)level, (void)sample;
   const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
-  const Rows rows = t ? rows_of(t, t->texel_bytes, xs, ys, on, lanes) : (Rows){{0, 0}, 0};
+  const Row row = t ? row_of(t, t->texel_bytes, xs, ys, on, lanes) : (Row){0, 0};
   Words v[4];
-  const Common format = rows.found ? near_format(t) : kOther;
-#define READ(form)                                                          \
-  {                                                                         \
-    const Texels16 low = read16(t, form, rows.half[0]);                     \
-    EACH_OF_4(i) v[i].half[0] = low.c[i];                                   \
-    const Texels16 high = lanes > 16 ? read16(t, form, rows.half[1]) : low; \
-    EACH_OF_4(i) v[i].half[1] = high.c[i];                                  \
-  }                                                                         \
+  const Common format = row.found ? near_format(t) : kOther;
+#define READ(form)                                                                             \
+  {                                                                                            \
+    const Texels16 low = read16(t, form, row.first);                                           \
+    EACH_OF_4(i) v[i].half[0] = low.c[i];                                                      \
+    const Texels16 high = lanes > 16 ? read16(t, form, row.first + 16 * t->texel_bytes) : low; \
+    EACH_OF_4(i) v[i].half[1] = high.c[i];                                                     \
+  }                                                                                            \
   break
   switch (format) {
     case kRgba8:
@@ -232,14 +266,15 @@ void smelt_rt_inline_texture_write_lanes(const Texture* t, const u32* x, const u
                                          const u32* level, const u32* texels, u32 on, u32 lanes) {
   (void)z, (void)layer, (void)level;
   const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
-  const Rows rows = t ? rows_of(t, t->texel_bytes, xs, ys, on, lanes) : (Rows){{0, 0}, 0};
+  const Row row = t ? row_of(t, t->texel_bytes, xs, ys, on, lanes) : (Row){0, 0};
   Words v[4];
   EACH_OF_4(i) v[i] = load_lanes(texels + i * lanes, lanes);
-#define WRITE(format)                                                                                       \
-  write16(t, format, rows.half[0], v[0].half[0], v[1].half[0], v[2].half[0], v[3].half[0]);                 \
-  if (lanes > 16) write16(t, format, rows.half[1], v[0].half[1], v[1].half[1], v[2].half[1], v[3].half[1]); \
+#define WRITE(format)                                                                                            \
+  write16(t, format, row.first, v[0].half[0], v[1].half[0], v[2].half[0], v[3].half[0]);                         \
+  if (lanes > 16)                                                                                                \
+    write16(t, format, row.first + 16 * t->texel_bytes, v[0].half[1], v[1].half[1], v[2].half[1], v[3].half[1]); \
   return
-  switch (rows.found ? near_format(t) : kOther) {
+  switch (row.found ? near_format(t) : kOther) {
     case kRgba8:
       WRITE(kRgba8);
     case kRgba32Float:
@@ -265,32 +300,6 @@ void smelt_rt_inline_texture_write_lanes(const Texture* t, const u32* x, const u
 
 u32 smelt_rt_inline_texture_is_bytes(const Texture* t) {
   return t && t->samples == 1 && t->channels == 4 && t->encoding == SMELT_CPU_UNORM8 && t->order == SMELT_CPU_RGBA;
-}
-
-typedef u32 Word32 __attribute__((ext_vector_type(32)));
-typedef i32 Int32 __attribute__((ext_vector_type(32)));
-typedef float Float32 __attribute__((ext_vector_type(32)));
-
-// In vectors of all lanes, as the kernel's own are: of sixteen lanes the upper half is dropped.
-RT_INLINE Word32 both_halves(Word16 low, Word16 high) {
-  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                                 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-RT_INLINE Word32 load_row(const u32* p, u32 lanes) {
-  const Words v = load_lanes(p, lanes);
-  return both_halves(v.half[0], v.half[1]);
-}
-RT_INLINE Word16 low_half(Word32 v) {
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-RT_INLINE Word16 high_half(Word32 v) {
-  return __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-RT_INLINE void store_row(u32* p, u32 lanes, Word32 v) {
-  if (lanes > 16)
-    __builtin_memcpy(p, &v, sizeof v);
-  else
-    store_words16(p, low_half(v));
 }
 
 RT_INLINE Float32 times255_32(Float32 x) {
@@ -338,19 +347,19 @@ void smelt_rt_inline_texture_read_bytes_lanes(const Texture* t, const u32* x, co
                                               u32* out) {
   (void)z, (void)layer, (void)level, (void)sample;
   const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
-  const Rows rows = rows_of(t, 4, xs, ys, on, lanes);
+  const Row row = row_of(t, 4, xs, ys, on, lanes);
   Word32 bytes;
-  if (RARELY(!rows.found) && are_inside(t, xs, ys, on, lanes)) {
+  if (RARELY(!row.found) && are_inside(t, xs, ys, on, lanes)) {
     const Word16 low = gather_bytes(t, xs.half[0], ys.half[0]);
     bytes = both_halves(low, lanes > 16 ? gather_bytes(t, xs.half[1], ys.half[1]) : low);
-  } else if (RARELY(!rows.found)) {
+  } else if (RARELY(!row.found)) {
     u32 own_x[32], own_y[32], made[128];
     store_lanes(own_x, lanes, xs);
     store_lanes(own_y, lanes, ys);
     smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, on, lanes, made);
     bytes = pack_lanes(made, lanes);
   } else {
-    const Word16 low = load_words16(rows.half[0]), high = lanes > 16 ? load_words16(rows.half[1]) : low;
+    const Word16 low = load_words16(row.first), high = lanes > 16 ? load_words16(row.first + 64) : low;
     bytes = both_halves(low, high);
   }
   unpack_lanes(out, lanes, bytes);
@@ -361,11 +370,11 @@ void smelt_rt_inline_texture_write_bytes_lanes(const Texture* t, const u32* x, c
                                                u32 lanes) {
   (void)z, (void)layer, (void)level;
   const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
-  const Rows rows = rows_of(t, 4, xs, ys, on, lanes);
+  const Row row = row_of(t, 4, xs, ys, on, lanes);
   const Word32 bytes = pack_lanes(texels, lanes);
-  if (!RARELY(!rows.found)) {
-    store_words16(rows.half[0], low_half(bytes));
-    if (lanes > 16) store_words16(rows.half[1], high_half(bytes));
+  if (!RARELY(!row.found)) {
+    store_words16(row.first, low_half(bytes));
+    if (lanes > 16) store_words16(row.first + 64, high_half(bytes));
     return;
   }
   u32 own_x[32], own_y[32], given[128];
