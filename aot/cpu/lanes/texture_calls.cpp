@@ -124,9 +124,7 @@ void Memory::emit_texture_call(llvm::CallInst& call) {
   if (one_texture && has_lane_form(name)) {
     // Code of its own for each call would make a kernel with hundreds of them large.
     constexpr unsigned kMostInline = 48;
-    // Samples put sixteen texels in order by one instruction of AVX-512; elsewhere the call is faster.
-    const bool has_order = name != "smelt_rt_texture_sample" || gang_.options.native_gather;
-    const bool is_inline = has_order && has_inline_form(call) && inline_texels_++ < kMostInline;
+    const bool is_inline = has_inline_form(call) && inline_texels_++ < kMostInline;
     const llvm::StringRef form = name.substr(kRuntimePrefix.size());
     for_all = declare_runtime(*gang_.target.getParent(), ((is_inline ? "inline_" : "") + form + "_lanes").str());
   }

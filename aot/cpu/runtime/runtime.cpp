@@ -125,16 +125,20 @@ Result<void> link_runtime(llvm::Module& module) {
 }
 
 void use_wide_instructions(llvm::Module& module) {
-  llvm::Function* const permute = module.getFunction("smelt_rt_permute_two");
-  if (permute == nullptr || permute->isDeclaration()) return;
-  permute->deleteBody();
-  permute->setLinkage(llvm::GlobalValue::InternalLinkage);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", permute));
+  llvm::Function* const pick = module.getFunction("smelt_rt_pick_texels");
+  if (pick == nullptr || pick->isDeclaration()) return;
+  pick->deleteBody();
+  pick->setLinkage(llvm::GlobalValue::InternalLinkage);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", pick));
   llvm::Type* const words = llvm::FixedVectorType::get(builder.getInt32Ty(), 16);
-  const auto load = [&](unsigned i) { return builder.CreateAlignedLoad(words, permute->getArg(i), llvm::Align(64)); };
+  const auto row = [&](unsigned from) {
+    llvm::Value* const at = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), pick->getArg(0), from);
+    return builder.CreateAlignedLoad(words, at, llvm::Align(1));
+  };
+  llvm::Value* const places = builder.CreateAlignedLoad(words, pick->getArg(1), llvm::Align(64));
   builder.CreateAlignedStore(
-      builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {}, {load(0), load(2), load(1)}),
-      permute->getArg(3), llvm::Align(64));
+      builder.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {}, {row(0), places, row(64)}),
+      pick->getArg(2), llvm::Align(64));
   builder.CreateRetVoid();
 }
 

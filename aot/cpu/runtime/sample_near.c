@@ -12,28 +12,20 @@ RT_INLINE Float16 clamp16(Float16 x) {
 RT_INLINE Float16 blend16(Float16 a, Float16 b, Float16 w) {
   return __builtin_elementwise_fma(b - a, w, a);
 }
-/// For permute16(): of one load LLVM would make a load for each element.
-RT_INLINE Word16 load_halves16(const unsigned char* p) {
-  return __builtin_shufflevector(load8(p), load8(p + 32), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+/// Texels of four bytes from places below 32 in a row; in memory, since how such vectors are passed changes with the
+/// processor. Where it puts 32 words in any order by one instruction, runtime.cpp makes that of it.
+__attribute__((noinline)) void smelt_rt_pick_texels(const unsigned char* row, const Word16* at, Word16* out) {
+  Word16 v = 0;
+  _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 16; ++k) {
+    u32 one;
+    __builtin_memcpy(&one, row + 4 * (u64)(*at)[k], sizeof one);
+    v[k] = one;
+  }
+  *out = v;
 }
-/// The code generator makes one instruction of it where there is one.
-RT_INLINE Word16 permute16(Word16 v, Word16 at) {
-  // LLVM would take a mask apart.
-  const Word16 in = __builtin_elementwise_min(at, (Word16)15);
-  Word16 r = 0;
-  _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 16; ++k) r[k] = v[in[k]];
-  return r;
-}
-/// Of 32 words; in memory, since how such vectors are passed changes with the processor. Where it has an instruction
-/// for this, runtime.cpp puts it here.
-__attribute__((noinline)) void smelt_rt_permute_two(const Word16* low, const Word16* high, const Word16* at,
-                                                    Word16* out) {
-  const Int16 is_low = (Int16)(*at < 16);
-  *out = (permute16(*low, *at) & (Word16)is_low) | (permute16(*high, *at - 16) & ~(Word16)is_low);
-}
-RT_INLINE Word16 permute_two(Word16 low, Word16 high, Word16 at) {
+RT_INLINE Word16 pick_texels(const unsigned char* row, Word16 at) {
   Word16 out;
-  smelt_rt_permute_two(&low, &high, &at, &out);
+  smelt_rt_pick_texels(row, &at, &out);
   return out;
 }
 
@@ -62,21 +54,13 @@ RT_INLINE Word16 quarter_unorm16(Word16 sum) {
 /// Texels of bytes from two rows: all of them lie within 32 side by side.
 RT_INLINE Texels16 blend_bytes16(const unsigned char* upper, const unsigned char* lower, Word16 left, Word16 right,
                                  const Footprint* f) {
-  Word16 p, q, r, w;
-  const Word16 upper_low = load_halves16(upper), lower_low = load_halves16(lower);
-  if (all16((Int16)(right < 16) & (Int16)(left < 16))) {
-    p = permute16(upper_low, left), q = permute16(upper_low, right);
-    r = permute16(lower_low, left), w = permute16(lower_low, right);
-  } else {
-    const Word16 upper_high = load_halves16(upper + 64), lower_high = load_halves16(lower + 64);
-    p = permute_two(upper_low, upper_high, left), q = permute_two(upper_low, upper_high, right);
-    r = permute_two(lower_low, lower_high, left), w = permute_two(lower_low, lower_high, right);
-    // Half the size, as mip levels are made: what follows is exact for it, and so is this.
-    if (f->wy == 0.5f && all16((Int16)(f->wx == 0.5f))) {
-      const Sums s = add_bytes(p, q, r, w);
-      return (Texels16){{quarter_unorm16(s.even & 0xffff), quarter_unorm16(s.odd & 0xffff),
-                         quarter_unorm16(s.even >> 16), quarter_unorm16(s.odd >> 16)}};
-    }
+  const Word16 p = pick_texels(upper, left), q = pick_texels(upper, right);
+  const Word16 r = pick_texels(lower, left), w = pick_texels(lower, right);
+  // Half the size, as mip levels are made: what follows is exact for it, and so is this.
+  if (f->wy == 0.5f && all16((Int16)(f->wx == 0.5f))) {
+    const Sums s = add_bytes(p, q, r, w);
+    return (Texels16){{quarter_unorm16(s.even & 0xffff), quarter_unorm16(s.odd & 0xffff), quarter_unorm16(s.even >> 16),
+                       quarter_unorm16(s.odd >> 16)}};
   }
 #define BLENDED(at)                                                                                           \
   unorm16(blend16(blend16(byte16(p, at), byte16(q, at), f->wx), blend16(byte16(r, at), byte16(w, at), f->wx), \
