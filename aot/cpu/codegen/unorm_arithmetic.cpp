@@ -104,6 +104,10 @@ bool use_dividend(llvm::Instruction& quotient, Value* x) {
   for (llvm::Use& use : llvm::make_early_inc_range(quotient.uses())) {
     auto* const user = llvm::cast<llvm::Instruction>(use.getUser());
     if (!llvm::isa<llvm::FPMathOperator>(user) || !user->hasAllowReassoc()) continue;
+    // Of the runtime's own product with 255 no flag says it.
+    if (!user->hasAllowReciprocal() &&
+        (user->getOpcode() != llvm::Instruction::FMul || !is_constant(user->getOperand(1), 255.0F)))
+      continue;
     llvm::IRBuilder<> builder(user);
     if (user->getOpcode() == llvm::Instruction::FMul) {
       Value* const other = user->getOperand(1 - use.getOperandNo());
