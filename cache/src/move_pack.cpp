@@ -7,31 +7,40 @@ namespace smelt::cache {
 namespace {
 
 constexpr uint64_t kBytesPerTransaction = uint64_t{2} << 20;
+constexpr uint64_t kBytesOfALook = 512;  // what could have been copied in the time of a query that finds nothing
 
 class PackMove {
  public:
-  PackMove(StoreState& state, uint64_t pack) : state_(state), tables_(state.tables), pack_(pack) {}
+  PackMove(StoreState& state, uint64_t pack, const PackContents::Rows& rows)
+      : state_(state), tables_(state.tables), pack_(pack), rows_(rows) {}
 
   /// One transaction's worth. True when nothing is left and the pack's row is gone.
   Result<bool> some() {
     moved_.clear();
+    reached_ = kept_;
     for (uint64_t done = 0; done < kBytesPerTransaction;) {
-      SMELT_TRY(const auto blob, tables_.blob.any_in(pack_));
-      if (blob) {
+      if (reached_ < rows_.blobs.size()) {
+        SMELT_TRY(const auto blob, tables_.blob.at(rows_.blobs[reached_++]));
+        done += kBytesOfALook;
+        if (!blob || blob->pack != pack_) continue;  // gone since; the number may be another's now
         SMELT_TRY_VOID(move_blob(*blob));
         done += blob->stored;
-        continue;
-      }
-      SMELT_TRY(const auto entry, tables_.entry.any_in(pack_));
-      if (!entry) {
+      } else if (reached_ < rows_.blobs.size() + rows_.entries.size()) {
+        SMELT_TRY(const auto entry, tables_.entry.at(rows_.entries[reached_++ - rows_.blobs.size()]));
+        done += kBytesOfALook;
+        if (!entry || entry->pack != pack_) continue;  // often: its blob was moved, and its record with it
+        SMELT_TRY_VOID(rewrite_record(*entry, nullptr, {}));
+        done += entry->bytes;
+      } else {
         SMELT_TRY_VOID(tables_.pack.erase(pack_));
         return true;
       }
-      SMELT_TRY_VOID(rewrite_record(*entry, nullptr, {}));
-      done += entry->bytes;
     }
     return false;
   }
+
+  /// After the commit: the next transaction goes on from there, one that is tried again does not.
+  void keep() { kept_ = reached_; }
 
   const std::vector<StoreState::Published>& moved() const { return moved_; }
 
@@ -84,21 +93,55 @@ class PackMove {
   StoreState& state_;
   Tables& tables_;
   uint64_t pack_;
+  const PackContents::Rows& rows_;
+  size_t reached_ = 0, kept_ = 0;  // of the blobs, then of the entries
   std::vector<StoreState::Published> moved_;
 };
 
 }  // namespace
 
-Result<void> StoreState::empty_pack(uint64_t pack) {
-  PackMove move(*this, pack);
+Result<PackContents> StoreState::read_contents() {
+  const std::lock_guard lock(mutex);
+  SMELT_TRY_VOID(open_database());
+  PackContents contents;
+  contents.store_id = store_id;
+  // The packs first: what is sealed by now gets no more rows while the other tables are read.
+  SMELT_TRY(const auto all, tables.pack.all());
+  for (const PackRow& pack : all)
+    if (pack.sealed) contents.sealed[pack.id];
+  const auto add = [&](const std::vector<InPack>& rows, std::vector<int64_t> PackContents::Rows::* where) {
+    for (const InPack& row : rows)
+      if (const auto found = contents.sealed.find(row.pack); found != contents.sealed.end())
+        (found->second.*where).push_back(row.id);
+  };
+  SMELT_TRY(const auto blobs, tables.blob.packs());
+  add(blobs, &PackContents::Rows::blobs);
+  SMELT_TRY(const auto entries, tables.entry.packs());
+  add(entries, &PackContents::Rows::entries);
+  return contents;
+}
+
+Result<void> StoreState::empty_pack(uint64_t pack, PackContents& contents) {
+  if (!contents.sealed.contains(pack)) {
+    SMELT_TRY(contents, read_contents());
+  }
+  const auto rows = contents.sealed.find(pack);
+  if (rows == contents.sealed.end()) return {};
+  PackMove move(*this, pack, rows->second);
   for (bool empty = false; !empty;) {
+    bool other_store = false;
     SMELT_TRY_VOID(write(
         [&]() -> Result<void> {
+          // Another took the folder: its pack of that number holds what was not listed.
+          other_store = store_id != contents.store_id;
+          if (other_store) return {};
           SMELT_TRY(empty, move.some());
           return {};
         },
         [&]() -> Result<void> {
           Result<void> indexed;
+          if (other_store) return indexed;
+          move.keep();
           for (const Published& entry : move.moved())
             if (indexed = insert_index(entry); !indexed) break;
           if (empty) {
@@ -107,6 +150,10 @@ Result<void> StoreState::empty_pack(uint64_t pack) {
           }
           return indexed;
         }));
+    if (other_store) {
+      contents = {};
+      return {};
+    }
   }
   return {};
 }

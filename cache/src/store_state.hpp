@@ -14,6 +14,7 @@
 #include "tables.hpp"
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -40,6 +41,16 @@ constexpr int64_t kGroundMilliseconds = 20;  ///< between two looks whether the 
 constexpr int64_t kReserveBytes = 1 << 20;
 
 enum Counter : size_t { kHits, kMisses, kPuts, kDamaged, kEvicted, kBytesRead, kBytesWritten, kMicrosecondsSaved };
+
+/// Which rows have bytes in which sealed pack, as a reading of the tables found it. Nothing is added to a sealed pack,
+/// so that rows may have left it since, but none that is not here has come.
+struct PackContents {
+  struct Rows {
+    std::vector<int64_t> blobs, entries;
+  };
+  uint64_t store_id = 0;
+  std::map<uint64_t, Rows> sealed;  // by pack, the empty ones too
+};
 
 struct StoreState {
   StoreState(std::filesystem::path where, StoreOptions wanted);
@@ -120,8 +131,11 @@ struct StoreState {
   Result<Index::Unsaved> save_uses(size_t slots, size_t uses);
 
   // move_pack.cpp
-  /// Moves what lives in the pack elsewhere and removes it, in transactions of its own.
-  Result<void> empty_pack(uint64_t pack);
+  /// Moves what lives in a sealed pack elsewhere and removes it, in transactions of its own. Reads the tables when
+  /// `contents` has not that pack: keep it from one pack to the next.
+  Result<void> empty_pack(uint64_t pack, PackContents& contents);
+  /// Keeps no writer of another process waiting.
+  Result<PackContents> read_contents();
 
   /// Runs `body` under the mutex and the writer lock, in one transaction; a database found damaged is set aside.
   /// `after` runs once the transaction has committed, still under the lock; it puts new entries in the index.

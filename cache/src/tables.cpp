@@ -46,14 +46,14 @@ Result<std::vector<EntryRow>> EntryTable::untagged() {
 Result<std::vector<EntryRow>> EntryTable::users_of(int64_t blob) {
   return database_.all<EntryRow>(SMELT_ENTRY "WHERE id IN (SELECT entry FROM entry_blob WHERE blob=?1)", blob);
 }
-Result<std::optional<EntryRow>> EntryTable::any_in(uint64_t pack) {
-  return database_.first<EntryRow>(SMELT_ENTRY "WHERE pack=?1 LIMIT 1", pack);
+Result<std::optional<EntryRow>> EntryTable::at(int64_t id) {
+  return database_.first<EntryRow>(SMELT_ENTRY "WHERE id=?1", id);
 }
-Result<std::vector<EntryRow>> EntryTable::all_in(uint64_t pack) {
-  return database_.all<EntryRow>(SMELT_ENTRY
-                                 "WHERE pack=?1 OR id IN (SELECT eb.entry FROM entry_blob eb JOIN blob b ON "
-                                 "b.id=eb.blob WHERE b.pack=?1)",
-                                 pack);
+Result<std::vector<InPack>> EntryTable::packs() {
+  return database_.all<InPack>("SELECT id,pack FROM entry");
+}
+Result<std::vector<InPack>> EntryTable::blob_packs() {
+  return database_.all<InPack>("SELECT entry,pack FROM entry_blob JOIN blob ON id=blob");
 }
 Result<uint64_t> EntryTable::count() {
   return database_.number("SELECT count(*) FROM entry");
@@ -91,8 +91,11 @@ Result<void> EntryTable::erase(int64_t id) {
 Result<std::optional<BlobRow>> BlobTable::find(const Digest& sha) {
   return database_.first<BlobRow>(SMELT_BLOB "WHERE sha256=?1", sha);
 }
-Result<std::optional<BlobRow>> BlobTable::any_in(uint64_t pack) {
-  return database_.first<BlobRow>(SMELT_BLOB "WHERE pack=?1 LIMIT 1", pack);
+Result<std::optional<BlobRow>> BlobTable::at(int64_t id) {
+  return database_.first<BlobRow>(SMELT_BLOB "WHERE id=?1", id);
+}
+Result<std::vector<InPack>> BlobTable::packs() {
+  return database_.all<InPack>("SELECT id,pack FROM blob");
 }
 Result<std::vector<BlobRow>> BlobTable::of_entry(int64_t entry) {
   return database_.all<BlobRow>(SMELT_BLOB "WHERE id IN (SELECT blob FROM entry_blob WHERE entry=?1)", entry);
@@ -126,7 +129,7 @@ Result<void> BlobTable::unlink_all(int64_t entry) {
 }
 
 Result<std::optional<PackRow>> PackTable::open() {
-  return database_.first<PackRow>(SMELT_PACK "WHERE state=0");
+  return database_.first<PackRow>(SMELT_PACK "WHERE id=(SELECT max(id) FROM pack) AND state=0");
 }
 Result<std::vector<PackRow>> PackTable::all() {
   return database_.all<PackRow>(SMELT_PACK);

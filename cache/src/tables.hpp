@@ -13,6 +13,13 @@
 
 namespace smelt::cache {
 
+/// The row of an entry or a blob, and a pack in which bytes of it lie.
+struct InPack {
+  int64_t id = 0;
+  uint64_t pack = 0;
+  auto columns() { return std::tie(id, pack); }
+};
+
 /// An entry, and where its record lies.
 struct EntryRow {
   int64_t id = 0;
@@ -36,8 +43,10 @@ class EntryTable {
   Result<std::vector<EntryRow>> all(size_t* unreadable = nullptr);  ///< by key
   Result<std::vector<EntryRow>> untagged();
   Result<std::vector<EntryRow>> users_of(int64_t blob);
-  Result<std::optional<EntryRow>> any_in(uint64_t pack);  ///< whose record lies there
-  Result<std::vector<EntryRow>> all_in(uint64_t pack);    ///< whose record or a blob lies there
+  Result<std::optional<EntryRow>> at(int64_t id);
+  // These read a table whole, since no index by pack is worth a page of each put: once in a trim, not once in a pack.
+  Result<std::vector<InPack>> packs();       ///< of the records
+  Result<std::vector<InPack>> blob_packs();  ///< of the entries' blobs
   Result<uint64_t> count();
   Result<uint64_t> total_size();
   Result<uint64_t> tagged_size();  ///< bytes in packs that tagged entries hold on to, records and blobs
@@ -65,7 +74,8 @@ class BlobTable {
  public:
   explicit BlobTable(Database& database) : database_(database) {}
   Result<std::optional<BlobRow>> find(const Digest& sha);
-  Result<std::optional<BlobRow>> any_in(uint64_t pack);
+  Result<std::optional<BlobRow>> at(int64_t id);
+  Result<std::vector<InPack>> packs();  ///< reads the table whole
   Result<std::vector<BlobRow>> of_entry(int64_t entry);
   Result<std::vector<BlobRow>> all(size_t* unreadable = nullptr);
   Result<uint64_t> count();
@@ -91,7 +101,7 @@ struct PackRow {
 class PackTable {
  public:
   explicit PackTable(Database& database) : database_(database) {}
-  Result<std::optional<PackRow>> open();  ///< where bytes are appended
+  Result<std::optional<PackRow>> open();  ///< where bytes are appended; always the newest, if any
   Result<std::vector<PackRow>> all();
   Result<bool> has(uint64_t id);
   Result<uint64_t> newest();  ///< 0 when there is none

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 namespace smelt::cache {
 namespace {
@@ -160,7 +162,7 @@ class Trim {
       const auto deadest = std::min_element(rows.begin(), rows.end(), [](const PackRow& a, const PackRow& b) {
         return std::pair(a.live * b.bytes, a.id) < std::pair(b.live * a.bytes, b.id);
       });
-      SMELT_TRY_VOID(state_.empty_pack(deadest->id));
+      SMELT_TRY_VOID(state_.empty_pack(deadest->id, contents_));
     }
   }
 
@@ -182,7 +184,7 @@ class Trim {
     SMELT_TRY(const auto victim, least_worth_pack());
     if (!victim) return free_bytes(state_.folder) > before;
     auto dropped = drop(*victim);
-    if (dropped) dropped = state_.empty_pack(victim->pack);
+    if (dropped) dropped = state_.empty_pack(victim->pack, contents_);
     return dropped.has_value() || free_bytes(state_.folder) > before;
   }
 
@@ -190,24 +192,33 @@ class Trim {
     uint64_t tagged_bytes = 0;  // the fewest first, as these have to be moved
     uint64_t worth = 0;         // of the best entry; then the smallest
     uint64_t pack = 0;
-    std::vector<EntryRow> untagged;
+    std::vector<Digest> untagged;
   };
 
   Result<std::optional<Victim>> least_worth_pack() {
     SMELT_TRY(const auto rows, packs());
     std::lock_guard lock(state_.mutex);
-    std::optional<Victim> least;
-    for (const PackRow& pack : rows) {
-      if (pack.bytes == 0) continue;
-      Victim victim;
-      victim.pack = pack.id;
-      SMELT_TRY(auto entries, state_.tables.entry.all_in(pack.id));
-      for (EntryRow& entry : entries) {
-        SMELT_TRY(const bool tagged, state_.tables.entry.is_tagged(entry.key));
-        if (tagged) victim.tagged_bytes += entry.size;
-        victim.worth = std::max(victim.worth, worth(entry, state_.index.load()));
-        if (!tagged) victim.untagged.push_back(std::move(entry));
+    SMELT_TRY(const auto entries, state_.tables.entry.all());
+    SMELT_TRY(const auto blobs, state_.tables.entry.blob_packs());
+    std::unordered_map<int64_t, std::set<uint64_t>> packs_of;  // by entry
+    for (const InPack& blob : blobs) packs_of[blob.id].insert(blob.pack);
+    std::map<uint64_t, Victim> victims;
+    for (const PackRow& pack : rows)
+      if (pack.bytes != 0) victims[pack.id].pack = pack.id;
+    for (const EntryRow& entry : entries) {
+      std::set<uint64_t>& in = packs_of[entry.id];
+      in.insert(entry.pack);
+      SMELT_TRY(const bool tagged, state_.tables.entry.is_tagged(entry.key));
+      for (const uint64_t pack : in) {
+        const auto victim = victims.find(pack);
+        if (victim == victims.end()) continue;
+        if (tagged) victim->second.tagged_bytes += entry.size;
+        victim->second.worth = std::max(victim->second.worth, worth(entry, state_.index.load()));
+        if (!tagged) victim->second.untagged.push_back(entry.key);
       }
+    }
+    std::optional<Victim> least;
+    for (auto& [pack, victim] : victims) {
       const auto rank = [](const Victim& one) { return std::tuple(one.tagged_bytes, one.worth, one.pack); };
       if (!victim.untagged.empty() && (!least || rank(victim) < rank(*least))) least = std::move(victim);
     }
@@ -224,7 +235,7 @@ class Trim {
       const size_t last = std::min(first + kEntriesIntoReserve, victim.untagged.size());
       SMELT_TRY_VOID(state_.write([&]() -> Result<void> {
         for (size_t i = first; i < last; ++i) {
-          SMELT_TRY(const auto row, state_.tables.entry.find(victim.untagged[i].key));
+          SMELT_TRY(const auto row, state_.tables.entry.find(victim.untagged[i]));
           if (row) SMELT_TRY_VOID(state_.delete_entry(*row));
         }
         return {};
@@ -239,6 +250,7 @@ class Trim {
   StoreState& state_;
   const uint64_t budget_, target_;
   TrimReport report_;
+  PackContents contents_;
 };
 
 }  // namespace

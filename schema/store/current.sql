@@ -35,9 +35,6 @@ CREATE TABLE tag(
   version TEXT NOT NULL,
   key BLOB NOT NULL,
   moved INTEGER NOT NULL);
-CREATE INDEX blob_by_pack ON blob(pack);
 CREATE INDEX entry_blob_by_blob ON entry_blob(blob);
-CREATE INDEX entry_by_pack ON entry(pack);
-CREATE INDEX entry_by_used ON entry(used);
 CREATE INDEX tag_by_key ON tag(key);
 CREATE INDEX tag_by_name ON tag(name, version, id);

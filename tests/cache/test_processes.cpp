@@ -242,6 +242,73 @@ TEST_CASE("trim under readers with mapped entries: no error, budget held, nothin
   CHECK(open(where, options)->verify()->damage.empty());
 }
 
+TEST_CASE("packs emptied while others replace, share and remove what lies in them: the last put of each is there") {
+  TemporaryFolder folder;
+  const auto where = folder / "s";
+  constexpr uint64_t kWriters = 3, kKeys = 20, kRounds = 40, kShared = 7;
+  struct Acknowledged {
+    std::atomic<uint64_t> rounds[kWriters][kKeys];
+    std::atomic<uint64_t> done;
+  };
+  void* page = ::mmap(nullptr, sizeof(Acknowledged), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(page != MAP_FAILED);
+  auto& acknowledged = *new (page) Acknowledged{};
+  StoreOptions options;
+  options.segment_bytes = 1 << 20;
+  const auto key = [](uint64_t writer, uint64_t number) { return key_of(writer * 1000 + number); };
+  const auto own = [](uint64_t writer, uint64_t number, uint64_t round) {
+    return payload(writer * 1000000 + number * 1000 + round, 9000);
+  };
+  const auto shared = [](uint64_t number, uint64_t round) { return payload((number + round) % kShared, 20000); };
+  open(where, options);
+  std::vector<pid_t> children;
+  for (uint64_t writer = 0; writer < kWriters; ++writer)
+    children.push_back(spawn([&, writer] {
+      struct Done {
+        std::atomic<uint64_t>& count;
+        ~Done() { ++count; }
+      } done{acknowledged.done};
+      auto store = Store::open(where, options);
+      if (!store) return 1;
+      for (uint64_t round = 0; round < kRounds; ++round)
+        for (uint64_t number = 0; number < kKeys; ++number) {
+          const Bytes mine = own(writer, number, round), ours = shared(number, round);
+          if (!(*store)->put(key(writer, number), {{"own", mine}, {"shared", ours}}, signing::Provenance::made_here()))
+            return 2;
+          if (round == 0 && !(*store)->tag("w" + std::to_string(writer), std::to_string(number), key(writer, number)))
+            return 3;  // tagged: not for a trim to remove
+          acknowledged.rounds[writer][number] = round;
+          const Digest passing = key(writer + 10, number);
+          if (!(*store)->put(passing, {{"shared", ours}}, signing::Provenance::made_here()) ||
+              !(*store)->remove(passing))
+            return 4;
+        }
+      return 0;
+    }));
+  {
+    auto store = open(where, options);
+    while (acknowledged.done < kWriters) {
+      REQUIRE(store->trim(std::max<uint64_t>(store->stat()->live_bytes, 1 << 20)));
+    }
+  }
+  for (const pid_t child : children) CHECK(wait_for(child) == 0);
+  auto store = open(where, options);
+  REQUIRE(store->trim(1));
+  for (uint64_t writer = 0; writer < kWriters; ++writer)
+    for (uint64_t number = 0; number < kKeys; ++number) {
+      const auto entry = store->find(key(writer, number)).value();
+      REQUIRE(entry);
+      const uint64_t round = acknowledged.rounds[writer][number];
+      CHECK(round == kRounds - 1);
+      const Bytes mine = own(writer, number, round), ours = shared(number, round);
+      const ByteView a = entry->part("own").value(), b = entry->part("shared").value();
+      CHECK(std::equal(mine.begin(), mine.end(), a.begin(), a.end()));
+      CHECK(std::equal(ours.begin(), ours.end(), b.begin(), b.end()));
+    }
+  CHECK(store->verify()->damage.empty());
+  ::munmap(page, sizeof(Acknowledged));
+}
+
 TEST_CASE("forked while other threads put: each child puts and finds at once") {
   TemporaryFolder folder;
   const auto where = folder / "s";

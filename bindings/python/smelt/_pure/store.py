@@ -15,7 +15,7 @@ from .files import Cursor, fail, sha256, text
 from .signing import Provenance
 from .xxh3 import xxh3_128
 
-NEWEST = 3  # version of the schema
+NEWEST = 4  # version of the schema
 APPLICATION_ID = 0x534D4C54
 ORIGIN = ".origin"
 
