@@ -194,6 +194,7 @@ Result<void> Store::put_all(const std::vector<Put>& entries) {
         publication.emplace(state);
         for (const ReadyEntry& entry : ready) SMELT_TRY_VOID(publication->put(entry));
         if (state.options.max_bytes == 0) return {};
+        SMELT_TRY_VOID(state.keep_tail());
         SMELT_TRY(const uint64_t total, state.tables.pack.total_bytes());
         over_budget = total > state.options.max_bytes;
         return {};

@@ -123,6 +123,8 @@ struct StoreState {
     uint64_t pack = 0, at = 0;
   };
   Result<Append> append(ByteView bytes);
+  /// Into the open pack's row goes what append() has added. At the end of each transaction, or before that row is read.
+  Result<void> keep_tail();
   /// Deletes the row of an entry and of blobs nobody else uses; the index slot goes first.
   Result<void> delete_entry(const EntryRow& row);
   /// Those of the blobs that no entry uses.
@@ -159,6 +161,12 @@ struct StoreState {
   std::timed_mutex mutex;  // database, writer side, index replacement
   Database database;
   Tables tables{database};
+  /// The open pack as this transaction has left it, once it has appended.
+  struct Tail {
+    uint64_t pack = 0, bytes = 0;
+    uint64_t added = 0;  // what its row has not
+  };
+  std::optional<Tail> tail;
   uint64_t store_id = 0;
   bool is_open = false;  // Store::open() came to its end
   Inode folder_inode;

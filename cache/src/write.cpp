@@ -6,6 +6,8 @@
 // committed lie past the pack's committed length and are overwritten by the next writer.
 #include "store_state.hpp"
 
+#include <utility>
+
 namespace smelt::cache {
 namespace {
 
@@ -31,7 +33,9 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
       Index* shared = current_index_locked();
       const bool mend = shared && shared->pending();
       if (shared) shared->set_pending(true);
+      tail.reset();
       SMELT_TRY_VOID(body());
+      SMELT_TRY_VOID(keep_tail());
       SMELT_TRY(const auto saved, save_uses(kSlotsInPassing, kUsesInPassing));
       SMELT_TRY_VOID(transaction.commit());
       if (shared) shared->set_saved(saved);
@@ -88,24 +92,35 @@ Result<void> StoreState::close() {
 
 Result<StoreState::Append> StoreState::append(ByteView bytes) {
   const uint64_t need = aligned(bytes.size());
-  SMELT_TRY(const auto open, tables.pack.open());
-  const bool full = open && open->bytes > 0 && open->bytes + need > options.segment_bytes;
-  if (full) SMELT_TRY_VOID(tables.pack.seal(open->id));
-  Append place;
-  if (open && !full) {
-    place = {open->id, open->bytes};
-  } else {
+  if (!tail) {
+    SMELT_TRY(const auto open, tables.pack.open());
+    if (open) tail = Tail{open->id, open->bytes, 0};
+  }
+  if (tail && tail->bytes > 0 && tail->bytes + need > options.segment_bytes) {
+    const uint64_t full = tail->pack;
+    SMELT_TRY_VOID(keep_tail());
+    SMELT_TRY_VOID(tables.pack.seal(full));
+  }
+  if (!tail) {
     // Ids are never used twice: another process may still have an old pack of that number mapped. The newest pack is
     // never removed, so the largest id is always known; files left by a database that was set aside count too.
     SMELT_TRY(const uint64_t newest, tables.pack.newest());
-    place = {std::max(newest, packs.largest_id()) + 1, 0};
-    SMELT_TRY_VOID(tables.pack.insert(place.pack));
+    tail = Tail{std::max(newest, packs.largest_id()) + 1, 0, 0};
+    SMELT_TRY_VOID(tables.pack.insert(tail->pack));
   }
+  const Append place{tail->pack, tail->bytes};
   SMELT_TRY_VOID(packs.write(place.pack, place.at, bytes));
   if (options.durable) SMELT_TRY_VOID(packs.sync(place.pack));
-  SMELT_TRY_VOID(tables.pack.grow(place.pack, place.at + need, need));
+  tail->bytes += need;
+  tail->added += need;
   count(kBytesWritten, bytes.size());
   return place;
+}
+
+Result<void> StoreState::keep_tail() {
+  const auto kept = std::exchange(tail, std::nullopt);
+  if (!kept || kept->added == 0) return {};
+  return tables.pack.grow(kept->pack, kept->bytes, kept->added);
 }
 
 Result<void> StoreState::drop_unused(const std::vector<BlobRow>& blobs) {
