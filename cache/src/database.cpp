@@ -98,7 +98,7 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
     SMELT_TRY_VOID(execute("PRAGMA trusted_schema=OFF"));
     SMELT_TRY_VOID(execute("PRAGMA mmap_size=268435456"));
     if (!read_only) {
-      // A put changes one page of each of ten trees, and each is summed and written to the log whole. Counts for a
+      // A put changes one page of each of seven trees, and each is summed and written to the log whole. Counts for a
       // database that is made now.
       SMELT_TRY_VOID(execute("PRAGMA page_size=1024"));
       SMELT_TRY_VOID(execute("PRAGMA journal_mode=WAL"));

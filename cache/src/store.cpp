@@ -118,10 +118,10 @@ Result<void> StoreState::take_ground() {
 }
 
 bool StoreState::moved() const {
-  if (Inode::of(folder) != folder_inode) return true;
-  if (struct stat status{};
-      lock_fd >= 0 && ::fstat(lock_fd, &status) == 0 && Inode::of(lock_file_path(folder)) != Inode::of(status))
-    return true;
+  if (lock_fd >= 0 && Inode::of(lock_file_path(folder)) != lock_inode) return true;
+  // Two files that lie where we opened them lie in the folder that we opened.
+  const bool both_files = lock_fd >= 0 && database.is_open();
+  if (!both_files && Inode::of(folder) != folder_inode) return true;
   if (database.is_open()) return database.moved();
   return database_inode && Inode::of(folder / "store.db") != database_inode;
 }
@@ -172,6 +172,8 @@ Result<void> StoreState::prepare_to_write() {
   if (::mkdir((folder / "packs").c_str(), 0700) != 0 && errno != EEXIST)
     return fail(Errc::io, "store {}: cannot create packs: {}", folder.string(), std::strerror(errno));
   SMELT_TRY(lock_fd, open_lock_file(folder));
+  struct stat status{};
+  lock_inode = ::fstat(lock_fd, &status) == 0 ? std::optional(Inode::of(status)) : std::nullopt;
   keep_reserve();
   return {};
 }

@@ -157,6 +157,7 @@ struct StoreState {
   FileLayer* files;
   Packs packs;
   int lock_fd = -1;
+  std::optional<Inode> lock_inode;  // of lock_fd
 
   std::timed_mutex mutex;  // database, writer side, index replacement
   Database database;
