@@ -191,7 +191,8 @@ TEST_CASE("hits of processes that ended are in the database") {
         })) == 0);
   std::filesystem::remove(where / "index");
   uint64_t hits = 0;
-  for (const EntryInfo& entry : open(where)->list().value())
+  const auto list = open(where)->list().value();
+  for (const EntryInfo& entry : list)
     if (entry.key == key_of(1)) hits = entry.hits;
   CHECK(hits == 5);
 }
