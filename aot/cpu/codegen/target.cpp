@@ -96,14 +96,13 @@ constexpr unsigned kHugeModule = 100000;
 
 /// What of the default O3 changes such code, each kind of work once or twice: half the time, and code of the same size.
 /// Of code that is wanted soon it is all: nothing is unrolled, and LLVM makes no vectors.
-/// What texels in the kernel's own code need goes between both halves.
-constexpr const char* kShortPipeline[] = {
+constexpr const char* kShortPipeline =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "jump-threading,correlated-propagation,simplifycfg,reassociate,loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
-    "loop(indvars),gvn,dse,",
-    "simplifycfg<sink-common-insts>,unorm-arithmetic,",
-    "instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
-    "simplifycfg<switch-range-to-icmp;sink-common-insts>,adce),globaldce,constmerge"};
+    "loop(indvars),gvn,dse,{}instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
+    "simplifycfg<switch-range-to-icmp;sink-common-insts>,adce),globaldce,constmerge";
+/// What texels in the kernel's own code need inside it.
+constexpr const char* kTexelPasses = "simplifycfg<sink-common-insts>,unorm-arithmetic,";
 
 void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
   llvm::SmallVector<llvm::MemIntrinsic*> found;
@@ -133,8 +132,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors
   const bool large = module.getInstructionCount() > (vectors == Vectors::made ? kLargeModule : kHugeModule);
   if (effort == CpuEffort::best || (effort == CpuEffort::balanced && !large))
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
-  else if (auto error = builder.parsePassPipeline(
-               passes, std::string(kShortPipeline[0]) + (has_texels ? kShortPipeline[1] : "") + kShortPipeline[2]))
+  else if (auto error = builder.parsePassPipeline(passes, fmt::format(kShortPipeline, has_texels ? kTexelPasses : "")))
     llvm::report_fatal_error(std::move(error), false);  // of a literal
   passes.run(module, analyses.module);
   for (llvm::Function& function : module) {
