@@ -199,6 +199,29 @@ class TextureLanes(unittest.TestCase):
                     smelt.compile_shader(kernel, cpu_effort=effort).halve(array, out, threads=(width // 2, height // 2))
                     assert (out == (sums / 1020).astype(np.float32)).all()
 
+    def test_a_kernels_own_comparison(self):
+        """Texels side by side are known by the ends of their row; a comparison that the kernel makes is not touched."""
+        kernel = """
+            #include <metal_stdlib>
+            using namespace metal;
+            kernel void compare(texture2d<float, access::read> from, device float* out, constant int2& p,
+                                uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+              const int v = max(int(i) + p.x, p.y);
+              out[i] = 2.0f * float(v != simd_broadcast_first(v) + int(lane)) + from.read(uint2(i, 0)).r;
+            }"""
+        array = self.random.integers(1, 256, (1, 128, 4)).astype(np.uint8)
+        i = np.arange(128)
+        for shift in (-90, 0, 2**31 - 140):
+            v = np.maximum(i + shift, shift + 10)
+            apart = v != v[i // 32 * 32] + i % 32
+            wanted = np.float32(2) * apart + array[0, :, 0] / np.float32(255)
+            for effort in ("fast", "balanced"):
+                with self.subTest(shift=shift, effort=effort):
+                    out = np.zeros(128, np.float32)
+                    lib = smelt.compile_shader(kernel, cpu_effort=effort)
+                    lib.compare(array, out, np.array([shift, shift + 10], np.int32), threads=128, group_size=128)
+                    assert (out == wanted).all()
+
 
 FILTERS = {
     "v": lambda v, a, b: v,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/unorm_arithmetic.hpp"
 
+#include "runtime/runtime.hpp"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
@@ -314,6 +316,7 @@ bool repeats_first_of(Value* value, Value* row) {
 /// Whether lanes differ from numbers side by side (runtime/texture_near.c, row_of()): of a row that grows by 0 or 1
 /// the ends tell. It did not wrap around where it is far below 2^31: both ends would have to be at it.
 bool compare_ends(llvm::ICmpInst& compare) {
+  if (!compare.hasMetadata(kRowTest)) return false;
   const auto* const type = llvm::dyn_cast<llvm::FixedVectorType>(compare.getOperand(0)->getType());
   if (type == nullptr || compare.getPredicate() != llvm::ICmpInst::ICMP_NE || !type->getElementType()->isIntegerTy(32))
     return false;

@@ -64,6 +64,13 @@ void trust_description(llvm::Function& function) {
   }
 }
 
+/// Their answers may be given for all lanes at once (codegen/unorm_arithmetic.cpp), as those of a kernel's own may not.
+void mark_row_tests(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (llvm::isa<llvm::ICmpInst>(instruction) && instruction.getType()->isVectorTy())
+      instruction.setMetadata(kRowTest, llvm::MDNode::get(function.getContext(), {}));
+}
+
 void make_inlinable(llvm::Function& function) {
   function.setLinkage(llvm::GlobalValue::InternalLinkage);
   function.setDSOLocal(true);
@@ -75,8 +82,9 @@ void make_inlinable(llvm::Function& function) {
   }
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
-  if (function.getName().starts_with("smelt_rt_inline_texture_") || is_query(function.getName()))
-    trust_description(function);
+  const bool is_inline = function.getName().starts_with("smelt_rt_inline_texture_");
+  if (is_inline || is_query(function.getName())) trust_description(function);
+  if (is_inline) mark_row_tests(function);
 }
 
 }  // namespace

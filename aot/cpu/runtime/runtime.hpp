@@ -17,6 +17,10 @@ namespace smelt::aot::cpu {
 /// Prefix of every function of the runtime.
 inline constexpr std::string_view kRuntimePrefix = "smelt_rt_";
 
+/// Marks a comparison of the runtime of which it matters only whether it is true for any lane. It may be true as well
+/// where a row of numbers begins beyond 2^31 - 32, which no texture reaches.
+inline constexpr char kRowTest[] = "smelt.row-test";
+
 /// The declaration of runtime function `name` (without prefix) in `module`, made from the runtime's own type; null when
 /// there is no such function. link_runtime gives it a body.
 llvm::Function* declare_runtime(llvm::Module& module, std::string_view name);
