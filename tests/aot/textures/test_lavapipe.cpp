@@ -29,7 +29,7 @@ constexpr double kReciprocal = 0x1p-23;
 constexpr double kPolynomial = 0.0015;
 /// lavapipe divides by three, five and seven with fewer bits, and keeps 8 bits of BC4 and BC5, whose values between
 /// ends have 16 here: two steps of them. What we decode is held to the formulas themselves in tests/loader. Seen: 2 of
-/// 255, of signed formats 1.6 of 127.
+/// 255, of signed formats 1.8 of 127.
 constexpr double kBlock = 2.0 / 255 + kRounding;
 constexpr double kBlockOfSigned = 2.0 / 127;
 /// The same steps where the curve of sRGB is the steepest, and the polynomial. Seen: 0.0125.
