@@ -93,7 +93,7 @@ class OpenCl:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
         return cl.Image(self.context, flags, cl.ImageFormat(cl.channel_order.RGBA, kind), shape=array.shape[1::-1], hostbuf=array)
 
-    def launch(self, name: str, out: Any, *arguments: Any) -> Any:
+    def launch(self, name: str, out: Any, *arguments: Any) -> None:
         kernel = getattr(self.program, name)
         kernel(self.queue, out.shape[1::-1], None, *arguments).wait()
 

@@ -49,7 +49,7 @@ class Preparation {
 
  private:
   /// Waking a thread and waiting for it costs as much as copying and hashing this, and far more on a busy machine.
-  static constexpr uint64_t kBytesWorthAThread = 1 << 20;
+  static constexpr uint64_t kBytesWorthAThread = 4 << 20;
 
   /// About what is copied and hashed: each slice in proportion to how many of its kernels are wanted.
   uint64_t code_bytes() const {

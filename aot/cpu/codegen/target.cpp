@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/target.hpp"
 
+#include "codegen/texel_rows.hpp"
 #include "codegen/unorm_arithmetic.hpp"
 #include "llvm_support/analyses.hpp"
 #include "llvm_support/mem_intrinsics.hpp"
 #include "lower/lower.hpp"
+#include "runtime/runtime.hpp"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -102,7 +104,7 @@ constexpr const char* kShortPipeline =
     "loop(indvars),gvn,dse,{}instcombine<no-verify-fixpoint>,vector-combine,loop-mssa(licm),"
     "simplifycfg<switch-range-to-icmp;sink-common-insts>,adce),globaldce,constmerge";
 /// What texels in the kernel's own code need inside it.
-constexpr const char* kTexelPasses = "simplifycfg<sink-common-insts>,unorm-arithmetic,";
+constexpr const char* kTexelPasses = "simplifycfg<sink-common-insts>,texel-rows,unorm-arithmetic,";
 
 void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& costs) {
   llvm::SmallVector<llvm::MemIntrinsic*> found;
@@ -119,14 +121,21 @@ void optimise(llvm::Module& module, llvm::TargetMachine& target, Vectors vectors
   tuning.SLPVectorization = vectors == Vectors::wanted;
   llvm::PassBuilder builder(&target, tuning);
   const bool has_texels = has_inline_texels(module);
-  if (has_texels)
-    builder.registerPeepholeEPCallback(
-        [](llvm::FunctionPassManager& behind, llvm::OptimizationLevel) { behind.addPass(UnormArithmetic()); });
-  builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& wanted, auto) {
-    if (name != UnormArithmetic::name()) return false;
-    wanted.addPass(UnormArithmetic());
-    return true;
-  });
+  if (has_texels) {
+    builder.registerPeepholeEPCallback([](llvm::FunctionPassManager& behind, llvm::OptimizationLevel) {
+      behind.addPass(TexelRows());
+      behind.addPass(UnormArithmetic());
+    });
+    builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::FunctionPassManager& wanted, auto) {
+      if (name == TexelRows::name())
+        wanted.addPass(TexelRows());
+      else if (name == UnormArithmetic::name())
+        wanted.addPass(UnormArithmetic());
+      else
+        return false;
+      return true;
+    });
+  }
   Analyses analyses(builder);
   llvm::ModulePassManager passes;
   const bool large = module.getInstructionCount() > (vectors == Vectors::made ? kLargeModule : kHugeModule);

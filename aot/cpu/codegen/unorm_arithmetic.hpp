@@ -6,14 +6,7 @@
 
 #include "llvm/IR/PassManager.h"
 
-namespace llvm {
-class Module;
-}  // namespace llvm
-
 namespace smelt::aot::cpu {
-
-/// Whether the module has texels in the kernel's own code.
-bool has_inline_texels(const llvm::Module& module);
 
 /// A quotient by 255 goes where all that is done with it may be reassociated; what is written loses the clamps and the
 /// rounding that its range makes needless. Runs after inlining and `sroa`, as often as LLVM combines instructions.

@@ -21,7 +21,7 @@ llvm::StringRef form_of(const llvm::CallInst& call) {
   const llvm::Function* const callee = call.getCalledFunction();
   if (callee == nullptr) return {};
   llvm::StringRef name = callee->getName();
-  if (!name.consume_front(std::string(kRuntimePrefix) + "inline_texture_") || !name.consume_back("_lanes")) return {};
+  if (!name.consume_front(kInlineTexels) || !name.consume_back("_lanes")) return {};
   return name;
 }
 

@@ -22,6 +22,8 @@
 #include "texture_lanes.c"
 // It does the most common of that in the kernel's own code.
 #include "texture_near.c"
+// It does so with bytes alone.
+#include "bytes_near.c"
 // It samples there, too.
 #include "sample_near.c"
 // It loads and stores elements as texels.

@@ -64,7 +64,7 @@ void trust_description(llvm::Function& function) {
   }
 }
 
-/// Their answers may be given for all lanes at once (codegen/unorm_arithmetic.cpp), as those of a kernel's own may not.
+/// Their answers may be given for all lanes at once (codegen/texel_rows.cpp), as those of a kernel's own may not.
 void mark_row_tests(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function))
     if (llvm::isa<llvm::ICmpInst>(instruction) && instruction.getType()->isVectorTy())
@@ -82,7 +82,7 @@ void make_inlinable(llvm::Function& function) {
   }
   function.removeFnAttr(llvm::Attribute::NoInline);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
-  const bool is_inline = function.getName().starts_with("smelt_rt_inline_texture_");
+  const bool is_inline = function.getName().starts_with(kInlineTexels);
   if (is_inline || is_query(function.getName())) trust_description(function);
   if (is_inline) mark_row_tests(function);
 }
@@ -91,6 +91,11 @@ void make_inlinable(llvm::Function& function) {
 
 bool stays_called(const llvm::Function& function) {
   return function.hasFnAttribute(kRuntimeCall);
+}
+
+bool has_inline_texels(const llvm::Module& module) {
+  return llvm::any_of(module,
+                      [](const llvm::Function& function) { return function.getName().starts_with(kInlineTexels); });
 }
 
 llvm::Function* declare_runtime(llvm::Module& module, std::string_view name) {

@@ -61,28 +61,10 @@ typedef u32 Word32 __attribute__((ext_vector_type(32)));
 typedef i32 Int32 __attribute__((ext_vector_type(32)));
 typedef float Float32 __attribute__((ext_vector_type(32)));
 
-// In vectors of all lanes, as the kernel's own are: of sixteen lanes the upper half is dropped.
 RT_INLINE Word32 both_halves(Word16 low, Word16 high) {
   return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
                                  21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
 }
-RT_INLINE Word32 load_row(const u32* p, u32 lanes) {
-  const Words v = load_lanes(p, lanes);
-  return both_halves(v.half[0], v.half[1]);
-}
-RT_INLINE Word16 low_half(Word32 v) {
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-RT_INLINE Word16 high_half(Word32 v) {
-  return __builtin_shufflevector(v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-RT_INLINE void store_row(u32* p, u32 lanes, Word32 v) {
-  if (lanes > 16)
-    __builtin_memcpy(p, &v, sizeof v);
-  else
-    store_words16(p, low_half(v));
-}
-
 RT_INLINE Word32 iota32(void) {
   return both_halves(iota16(), iota16() + 16);
 }
@@ -95,7 +77,7 @@ RT_INLINE int any32(Int32 mask) {
 }
 
 /// Where the first of texels side by side lies, where they are so. The compiler knows rows of this form
-/// (codegen/unorm_arithmetic.cpp).
+/// (codegen/texel_rows.hpp).
 typedef struct {
   unsigned char* first;
   int found;
@@ -120,20 +102,25 @@ RT_INLINE Row row_of(const Texture* t, u32 texel_bytes, Words x, Words y, u32 on
 RT_INLINE Float16 byte16(Word16 v, u32 at) {
   return __builtin_convertvector((Int16)(at == 24 ? v >> 24 : v >> at & 255), Float16);
 }
-/// As unorm_of_byte() of sample.c.
-RT_INLINE Word16 unorm16(Float16 x) {
-  return (Word16)__builtin_elementwise_fma(x, (Float16)kHigh255th, x * kLow255th);
-}
-/// The compiler may join it with what the kernel multiplied before, where the kernel allows that.
-RT_INLINE Float16 times255(Float16 x) {
-#pragma clang fp reassociate(on)
-  return x * 255.0f;
-}
-/// As to_unorm8(), which clamps first, with the same result. More stands above the low byte.
-RT_INLINE Word16 to_unorm16(Word16 word) {
-  const Float16 x = __builtin_elementwise_max(times255((Float16)word), (Float16)0.0f);
-  return (Word16)(__builtin_elementwise_min(x, (Float16)255.0f) + 0x1p23f);
-}
+// Of n lanes:
+//   unorm:     as unorm_of_byte() of sample.c;
+//   times255:  the compiler may join it with what the kernel multiplied before, where the kernel allows that;
+//   to_unorm:  as to_unorm8(), which clamps first, with the same result. More stands above the low byte.
+#define DEFINE_UNORMS(n)                                                                        \
+  RT_INLINE Word##n unorm##n(Float##n x) {                                                      \
+    return (Word##n)__builtin_elementwise_fma(x, (Float##n)kHigh255th, x * kLow255th);          \
+  }                                                                                             \
+  RT_INLINE Float##n times255_##n(Float##n x) {                                                 \
+    _Pragma("clang fp reassociate(on)") return x * 255.0f;                                      \
+  }                                                                                             \
+  RT_INLINE Word##n to_unorm##n(Word##n word) {                                                 \
+    const Float##n x = __builtin_elementwise_max(times255_##n((Float##n)word), (Float##n)0.0f); \
+    return (Word##n)(__builtin_elementwise_min(x, (Float##n)255.0f) + 0x1p23f);                 \
+  }
+DEFINE_UNORMS(16)
+DEFINE_UNORMS(32)
+#undef DEFINE_UNORMS
+
 RT_INLINE Word16 pack16(Word16 r, Word16 g, Word16 b, Word16 a) {
   return (to_unorm16(r) & 255) | to_unorm16(g) << 8 | to_unorm16(b) << 16 | to_unorm16(a) << 24;
 }
@@ -222,6 +209,20 @@ RT_INLINE void write16(const Texture* t, Common format, unsigned char* row, Word
   }
 }
 
+// What is given is copied, so that it escapes nowhere else and stays in registers.
+RT_INLINE void read_by_call(const Texture* t, Words x, Words y, u32 on, u32 lanes, u32* made) {
+  u32 own_x[32], own_y[32];
+  store_lanes(own_x, lanes, x);
+  store_lanes(own_y, lanes, y);
+  smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, on, lanes, made);
+}
+RT_INLINE void write_by_call(const Texture* t, Words x, Words y, u32 on, u32 lanes, const u32* given) {
+  u32 own_x[32], own_y[32];
+  store_lanes(own_x, lanes, x);
+  store_lanes(own_y, lanes, y);
+  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, on, lanes);
+}
+
 // Called as the forms of texture_lanes.c are, but only where what stands behind y is zero (lanes/texture_calls.cpp): a
 // way for other numbers would let the rows escape, and they would stay in memory. Formats are told apart outside: one
 // test for both halves.
@@ -251,10 +252,8 @@ void smelt_rt_inline_texture_read_lanes(const Texture* t, const u32* x, const u3
     case kR8:
       READ(kR8);
     default: {
-      u32 own_x[32], own_y[32], made[128];
-      store_lanes(own_x, lanes, xs);
-      store_lanes(own_y, lanes, ys);
-      smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, on, lanes, made);
+      u32 made[128];
+      read_by_call(t, xs, ys, on, lanes, made);
       EACH_OF_4(i) v[i] = load_lanes(made + i * lanes, lanes);
     }
   }
@@ -287,99 +286,7 @@ void smelt_rt_inline_texture_write_lanes(const Texture* t, const u32* x, const u
       break;
   }
 #undef WRITE
-  u32 own_x[32], own_y[32], given[128];
-  store_lanes(own_x, lanes, xs);
-  store_lanes(own_y, lanes, ys);
+  u32 given[128];
   EACH_OF_4(i) store_lanes(given + i * lanes, lanes, v[i]);
-  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, on, lanes);
-}
-
-// The same where it is known of the texture that smelt_rt_inline_texture_is_bytes() holds (lanes/byte_textures.cpp).
-// Texels stay bytes until the call, which is rare, is behind them: what is computed of them can be joined with their
-// conversion then (codegen/unorm_arithmetic.hpp).
-
-u32 smelt_rt_inline_texture_is_bytes(const Texture* t) {
-  return t && t->samples == 1 && t->channels == 4 && t->encoding == SMELT_CPU_UNORM8 && t->order == SMELT_CPU_RGBA;
-}
-
-RT_INLINE Float32 times255_32(Float32 x) {
-#pragma clang fp reassociate(on)
-  return x * 255.0f;
-}
-RT_INLINE Word32 to_unorm32(Word32 word) {
-  const Float32 x = __builtin_elementwise_max(times255_32((Float32)word), (Float32)0.0f);
-  return (Word32)(__builtin_elementwise_min(x, (Float32)255.0f) + 0x1p23f);
-}
-RT_INLINE Word32 pack_lanes(const u32* texels, u32 lanes) {
-  return (to_unorm32(load_row(texels, lanes)) & 255) | (to_unorm32(load_row(texels + lanes, lanes)) & 255) << 8 |
-         (to_unorm32(load_row(texels + 2 * lanes, lanes)) & 255) << 16 |
-         to_unorm32(load_row(texels + 3 * lanes, lanes)) << 24;
-}
-RT_INLINE void unpack_lanes(u32* texels, u32 lanes, Word32 bytes) {
-  EACH_OF_4(i) {
-    const Float32 x = __builtin_convertvector((Int32)(i == 3 ? bytes >> 24 : bytes >> 8 * i & 255), Float32);
-    const Float32 unorm = __builtin_elementwise_fma(x, (Float32)kHigh255th, x * kLow255th);
-    store_row(texels + i * lanes, lanes, (Word32)unorm);
-  }
-}
-
-/// Whether every lane has a texel, as at the edges of a picture, where coordinates are clamped.
-RT_INLINE int are_inside(const Texture* t, Words x, Words y, u32 on, u32 lanes) {
-  if (on != (lanes > 16 ? 0xffffffff : 0xffff) || t->level[0].row_bytes * t->height > 0x7fffffff) return 0;
-  Int16 inside = (Int16)(x.half[0] < t->width) & (Int16)(y.half[0] < t->height);
-  if (lanes > 16) inside &= (Int16)(x.half[1] < t->width) & (Int16)(y.half[1] < t->height);
-  return all16(inside);
-}
-RT_INLINE Word16 gather_bytes(const Texture* t, Word16 x, Word16 y) {
-  const unsigned char* from = t->data + t->level[0].offset;
-  const Word16 at = y * (u32)t->level[0].row_bytes + x * 4;
-  Word16 v = 0;
-  _Pragma("clang loop unroll(full)") for (u32 k = 0; k < 16; ++k) {
-    u32 one;
-    __builtin_memcpy(&one, from + at[k], sizeof one);
-    v[k] = one;
-  }
-  return v;
-}
-
-void smelt_rt_inline_texture_read_bytes_lanes(const Texture* t, const u32* x, const u32* y, const u32* z,
-                                              const u32* layer, const u32* level, const u32* sample, u32 on, u32 lanes,
-                                              u32* out) {
-  (void)z, (void)layer, (void)level, (void)sample;
-  const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
-  const Row row = row_of(t, 4, xs, ys, on, lanes);
-  Word32 bytes;
-  if (RARELY(!row.found) && are_inside(t, xs, ys, on, lanes)) {
-    const Word16 low = gather_bytes(t, xs.half[0], ys.half[0]);
-    bytes = both_halves(low, lanes > 16 ? gather_bytes(t, xs.half[1], ys.half[1]) : low);
-  } else if (RARELY(!row.found)) {
-    u32 own_x[32], own_y[32], made[128];
-    store_lanes(own_x, lanes, xs);
-    store_lanes(own_y, lanes, ys);
-    smelt_rt_texture_read_lanes(t, own_x, own_y, 0, 0, 0, 0, on, lanes, made);
-    bytes = pack_lanes(made, lanes);
-  } else {
-    const Word16 low = load_words16(row.first), high = lanes > 16 ? load_words16(row.first + 64) : low;
-    bytes = both_halves(low, high);
-  }
-  unpack_lanes(out, lanes, bytes);
-}
-
-void smelt_rt_inline_texture_write_bytes_lanes(const Texture* t, const u32* x, const u32* y, const u32* z,
-                                               const u32* layer, const u32* level, const u32* texels, u32 on,
-                                               u32 lanes) {
-  (void)z, (void)layer, (void)level;
-  const Words xs = load_lanes(x, lanes), ys = load_lanes(y, lanes);
-  const Row row = row_of(t, 4, xs, ys, on, lanes);
-  const Word32 bytes = pack_lanes(texels, lanes);
-  if (!RARELY(!row.found)) {
-    store_words16(row.first, low_half(bytes));
-    if (lanes > 16) store_words16(row.first + 64, high_half(bytes));
-    return;
-  }
-  u32 own_x[32], own_y[32], given[128];
-  store_lanes(own_x, lanes, xs);
-  store_lanes(own_y, lanes, ys);
-  unpack_lanes(given, lanes, bytes);
-  smelt_rt_texture_write_lanes(t, own_x, own_y, 0, 0, 0, given, on, lanes);
+  write_by_call(t, xs, ys, on, lanes, given);
 }
