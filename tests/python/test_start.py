@@ -93,8 +93,21 @@ class Start(unittest.TestCase):
     def test_standard_modules_that_an_import_need_not_wait_for(self):
         code = "import sys; before = set(sys.modules); import smelt; smelt.load_metallib; print(*(set(sys.modules) - before))"
         new = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-        slow = {"typing", "dataclasses", "collections", "threading", "json", "importlib", "re", "inspect"}
+        slow = {"typing", "dataclasses", "collections", "threading", "json", "importlib", "re", "inspect", "__future__"}
         self.assertEqual(slow & set(new), set())
+
+    def test_modules_of_ours_that_a_first_load_need_not_wait_for(self):
+        path = support.temporary("start") / "k.smelt"
+        support.package().save(path)
+        code = LOAD + "print(*sorted(name for name in sys.modules if name.startswith('smelt')))"
+        ours = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True).stdout.split()
+        self.assertEqual(ours, ["smelt", "smelt._checks", "smelt._load", "smelt._loader", "smelt._session"])
+
+    @unittest.skipUnless(os.environ.get("SMELT_RUNTIME_INSIDE"), "SKIPPED: this build takes the C++ runtime from the system")
+    def test_the_loader_brings_its_runtime(self):
+        """Relocating those of the system takes longer than all else that an import does."""
+        files = opened("import smelt")
+        self.assertEqual([file for file in files if re.search("libstdc|libfmt|libgcc_s", file)], [])
 
 
 if __name__ == "__main__":

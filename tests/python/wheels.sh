@@ -76,7 +76,7 @@ unset SMELT_REMOTE SMELT_TRUST
 grep -q 'smelt_compiler-\*.whl' "$work/said" || { cat "$work/said"; exit 1; }
 # What the modules use comes from the wheel, where it has it.
 libraries=$(ldd "$work"/env/lib/python*/site-packages/smelt/_loader*.so)
-grep -q 'libfmt.* => .*/smelt/_libs/' <<< "$libraries" || { echo "$libraries" >&2; exit 1; }
+grep -q 'libnettle.* => .*/smelt/_libs/' <<< "$libraries" || { echo "$libraries" >&2; exit 1; }
 
 install smelt-compiler
 "$bin/smelt" --version

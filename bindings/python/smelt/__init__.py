@@ -9,8 +9,6 @@ Reference: docs/reference/python.md and docs/reference/errors.md. The store and 
 loaded and called with neither SQLite nor LLVM in the process.
 """
 
-from __future__ import annotations
-
 import os
 
 is_pure: bool = os.environ.get("SMELT_PURE", "0") not in ("", "0")
@@ -27,7 +25,9 @@ if not is_pure:
             raise ImportError(why_not_here(_missing)) from None
         is_pure = True
 
-TYPE_CHECKING = False  # what type checkers take for true, without an import of typing
+# What type checkers take for true, without an import of typing. Types that only they know stand in quotes in the modules of
+# a first load, since `from __future__ import annotations` is an import too.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import errors
     from ._load import compile_shader, function_info, info, load_metallib, prepare, specialize

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arguments that several functions take: checked= (docs/reference/python.md, docs/guide/races.md) and versions of Metal."""
 
-from __future__ import annotations
-
 import os
 
 import smelt
@@ -39,7 +37,7 @@ def _of_words(text: str, where: str) -> int:
     return found | 1
 
 
-def metal_version(metal: object, what: str = "metal") -> tuple[int, int] | None:
+def metal_version(metal: object, what: str = "metal") -> "tuple[int, int] | None":
     """"3.1", "metal3.1" or (3, 1)."""
     if metal is None:
         return None

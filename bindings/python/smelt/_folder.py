@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where a user's store is."""
 
-from __future__ import annotations
-
 import os
 
 

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Loading and calling: load_metallib and what goes with it. docs/reference/python.md."""
 
-from __future__ import annotations
-
 import os
 
 import smelt
 
 from . import _checks, _loader, _session
-from ._package import Package
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +13,14 @@ if TYPE_CHECKING:
     from typing import Union
 
     from ._info import FunctionInfo, LibraryInfo
+    from ._package import Package
     from .store import Key
 
     Source = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]", Package, Key]
     Constant = Union[bool, int, float, Sequence[Union[bool, int, float]]]
 
 
-def _effort(asked: str | None) -> str | None:
+def _effort(asked: "str | None") -> "str | None":
     effort = asked or os.environ.get("SMELT_CPU_EFFORT") or None
     if effort not in (None, "fast", "balanced", "best"):
         where = "cpu_effort" if asked else "SMELT_CPU_EFFORT"
@@ -30,23 +28,26 @@ def _effort(asked: str | None) -> str | None:
     return effort
 
 
-def _words(keys: str | Iterable[str]) -> str | None:
+def _words(keys: "str | Iterable[str]") -> "str | None":
     return (keys if isinstance(keys, str) else " ".join(keys)) or None
 
 
 def _load(
     source: object,
-    device: _session.DeviceLike,
+    device: "_session.DeviceLike",
     as_upstream: bool,
-    store: _session.StoreLike,
+    store: "_session.StoreLike",
     what: str,
-    effort: str | None = None,
+    effort: "str | None" = None,
     **options: object,
 ) -> _loader.Library:
     options = {name: value for name, value in options.items() if value is not None}
     on = _session.device(device)
-    if isinstance(source, Package):
-        return load_package(source, on, options, store, as_upstream, effort)
+    if not isinstance(source, (str, bytes, bytearray, memoryview, os.PathLike)):
+        from ._package import Package  # which takes as long to import as a kernel to load
+
+        if isinstance(source, Package):
+            return load_package(source, on, options, store, as_upstream, effort)
     path = ""
     name = "metallib"
     if isinstance(source, str) and type(source) is not str:
@@ -75,12 +76,12 @@ def _load(
 
 
 def load_package(
-    package: Package,
+    package: "Package",
     on: _loader.Device,
     options: dict[str, object],
-    store: _session.StoreLike,
+    store: "_session.StoreLike",
     as_upstream: bool,
-    effort: str | None = None,
+    effort: "str | None" = None,
 ) -> _loader.Library:
     options = {**package._options, **options}
     if package._made is not None:
@@ -93,17 +94,17 @@ def load_package(
 
 
 def _on_demand(
-    metallib: bytes | memoryview,
+    metallib: "bytes | memoryview",
     name: str,
     on: _loader.Device,
     options: dict[str, object],
-    store: _session.StoreLike,
+    store: "_session.StoreLike",
     as_upstream: bool,
     path: str,
-    effort: str | None,
-    package: Callable[[str], memoryview] | None = None,
-    sandbox: str | None = None,
-    timeout: float | None = None,
+    effort: "str | None",
+    package: "Callable[[str], memoryview] | None" = None,
+    sandbox: "str | None" = None,
+    timeout: "float | None" = None,
 ) -> _loader.Library:
     """A Metal library on the CPU: the code of its kernels is made when they are first read."""
     from ._on_demand import OnDemand
@@ -119,15 +120,15 @@ def _on_demand(
 
 
 def _with_code_made_here(
-    source: bytes | memoryview,
+    source: "bytes | memoryview",
     name: str,
     on: _loader.Device,
     options: dict[str, object],
-    store: _session.StoreLike,
+    store: "_session.StoreLike",
     as_upstream: bool,
     path: str,
-    effort: str | None,
-    refused: smelt.TrustError,
+    effort: "str | None",
+    refused: "smelt.TrustError",
 ) -> _loader.Library:
     """For a package whose own CPU code is not to run."""
     from ._on_demand import stored
@@ -151,7 +152,7 @@ def _with_code_made_here(
     return _loader.load(code, on, {**kept, **here}, as_upstream, path)
 
 
-def _part_of_entry(key: Key, store: _session.StoreLike, what: str) -> tuple[memoryview, str]:
+def _part_of_entry(key: "Key", store: "_session.StoreLike", what: str) -> tuple[memoryview, str]:
     entry = _session.store(store)[key]
     for name in entry:
         if name.endswith((".smelt", ".metallib")):
@@ -160,20 +161,20 @@ def _part_of_entry(key: Key, store: _session.StoreLike, what: str) -> tuple[memo
 
 
 def load_metallib(
-    source: Source,
+    source: "Source",
     *,
-    device: _session.DeviceLike = None,
+    device: "_session.DeviceLike" = None,
     verify: str = "structure",
-    expect: str | None = None,
-    trust: str | None = None,
-    trusted_keys: str | Iterable[str] = (),
+    expect: "str | None" = None,
+    trust: "str | None" = None,
+    trusted_keys: "str | Iterable[str]" = (),
     native: bool = True,
     metal: object = None,
-    library: str | None = None,
-    checked: bool | str = False,
+    library: "str | None" = None,
+    checked: "bool | str" = False,
     allow_empty: bool = False,
-    store: _session.StoreLike = None,
-    cpu_effort: str | None = None,
+    store: "_session.StoreLike" = None,
+    cpu_effort: "str | None" = None,
 ) -> _loader.Library:
     """Kernels by name, from a Metal library or a package. Bad bytes fail here; pipelines are built when a kernel is
     first read.
@@ -198,13 +199,13 @@ def load_metallib(
 def compile_shader(
     source: str,
     *,
-    device: _session.DeviceLike = None,
+    device: "_session.DeviceLike" = None,
     fast_math: bool = False,
-    checked: bool | str = False,
-    store: _session.StoreLike = None,
-    timeout: float | None = None,
+    checked: "bool | str" = False,
+    store: "_session.StoreLike" = None,
+    timeout: "float | None" = None,
     filename: str = "source.metal",
-    cpu_effort: str | None = None,
+    cpu_effort: "str | None" = None,
     logging: bool = False,
     _as_upstream: bool = False,
 ) -> _loader.Library:
@@ -246,7 +247,7 @@ def compile_shader(
     )
 
 
-def info(library: _loader.Library) -> LibraryInfo:
+def info(library: _loader.Library) -> "LibraryInfo":
     """Everything of a library that is not a kernel; the library itself carries none of it, so that a kernel may have
     any name."""
     from ._info import LibraryInfo
@@ -266,22 +267,22 @@ def info(library: _loader.Library) -> LibraryInfo:
     )
 
 
-def function_info(library: _loader.Library, name: str) -> FunctionInfo:
+def function_info(library: _loader.Library, name: str) -> "FunctionInfo":
     """Kind and Metal version of one function, and whether its pipeline can be built here."""
     from ._info import FunctionInfo
 
     return FunctionInfo(**_loader.function_info(library, name))
 
 
-def specialize(library: _loader.Library, name: str, constants: Mapping[str | int, Constant]) -> _loader.Kernel:
+def specialize(library: _loader.Library, name: str, constants: "Mapping[str | int, Constant]") -> _loader.Kernel:
     """The kernel with values for its function constants, by name or index."""
     return _loader.specialize(library, name, dict(constants))
 
 
 def prepare(
     library: _loader.Library,
-    names: Iterable[str] | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    names: "Iterable[str] | None" = None,
+    progress: "Callable[[int, int], object] | None" = None,
 ) -> int:
     """Builds the pipelines of names (all when None), several at a time. progress(done, total) may return False to stop.
     Returns how many are ready."""

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What one process has once: devices, and a store and a compiler session for each folder."""
 
-from __future__ import annotations
-
 import os
 from _thread import allocate_lock  # threading costs an import as long as loading a package
 
 import smelt
 
 from . import _loader
-from ._folder import default_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +21,8 @@ if TYPE_CHECKING:
 
 _lock = allocate_lock()
 _devices: dict[tuple[str, str], _loader.Device] = {}
-_stores: dict[str, Store] = {}
-_sessions: dict[tuple[object, ...], _compiler.Session] = {}
+_stores: "dict[str, Store]" = {}
+_sessions: "dict[tuple[object, ...], _compiler.Session]" = {}
 
 
 def _after_fork() -> None:
@@ -41,7 +38,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def device(asked: DeviceLike = None) -> _loader.Device:
+def device(asked: "DeviceLike" = None) -> _loader.Device:
     if isinstance(asked, _loader.Device):
         return asked
     if asked is not None and not isinstance(asked, str):
@@ -57,13 +54,15 @@ def device(asked: DeviceLike = None) -> _loader.Device:
         return found
 
 
-def store_folder(store: StoreLike) -> str:
+def store_folder(store: "StoreLike") -> str:
     if store is None or isinstance(store, bool):
+        from ._folder import default_folder
+
         return default_folder()
     return os.fspath(store)
 
 
-def store(asked: StoreLike = None) -> Store:
+def store(asked: "StoreLike" = None) -> "Store":
     from .store import Store
 
     folder = store_folder(asked)
@@ -78,7 +77,7 @@ def store(asked: StoreLike = None) -> Store:
         return found
 
 
-def session(store: StoreLike = None) -> _compiler.Session:
+def session(store: "StoreLike" = None) -> "_compiler.Session":
     try:
         from . import _compiler
     except ImportError as missing:

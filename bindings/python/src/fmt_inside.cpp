@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The functions of fmt that are no templates, and those templates that its headers leave to its library: for a module
+// that does without libfmt.so. What is missing here is an error of the configuration, not of an import
+// (CMakeLists.txt).
+#include <fmt/format-inl.h>
+
+template char fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref);
+template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl<char>(fmt::detail::locale_ref);
+template fmt::detail::dragonbox::decimal_fp<float> fmt::detail::dragonbox::to_decimal<float>(float) noexcept;
+template fmt::detail::dragonbox::decimal_fp<double> fmt::detail::dragonbox::to_decimal<double>(double) noexcept;
