@@ -4,9 +4,13 @@
 #include "launch/frame.hpp"
 #include "lower/lower.hpp"
 
+#include <llvm/IR/InstIterator.h>
+
 namespace smelt::aot::cpu {
 
 Result<LaunchedKernel> emit_grid_loop(const LaunchContext& context, const WorkItem& item) {
+  const bool atomics = llvm::any_of(llvm::instructions(*item.function),
+                                    [](const llvm::Instruction& instruction) { return instruction.isAtomic(); });
   plain_single_thread_atomics(*item.function);
   llvm::LLVMContext& ir = context.module.getContext();
   auto* access_group = llvm::MDNode::getDistinct(ir, {});
@@ -28,7 +32,7 @@ Result<LaunchedKernel> emit_grid_loop(const LaunchContext& context, const WorkIt
   builder.loop_at_least_once(frame.number(2), frame.number(5), nullptr, [&](llvm::Value* z) {
     builder.loop_at_least_once(frame.number(1), frame.number(4), nullptr, [&](llvm::Value* y) {
       builder.loop_at_least_once(
-          frame.number(0), frame.number(3), unit_loop_properties(ir, access_group), [&](llvm::Value* x) {
+          frame.number(0), frame.number(3), unit_loop_properties(ir, access_group, atomics), [&](llvm::Value* x) {
             builtins.set(Builtin::thread_position_in_grid, x, 0);
             builtins.set(Builtin::thread_position_in_grid, y, 1);
             builtins.set(Builtin::thread_position_in_grid, z, 2);

@@ -52,11 +52,13 @@ void mark_parallel(llvm::Function& function, llvm::MDNode* access_group) {
   }
 }
 
-llvm::MDNode* unit_loop_properties(llvm::LLVMContext& context, llvm::MDNode* access_group) {
+llvm::MDNode* unit_loop_properties(llvm::LLVMContext& context, llvm::MDNode* access_group, bool unroll) {
   auto* parallel =
       llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group});
-  auto* no_unroll = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
-  auto* loop = llvm::MDNode::getDistinct(context, {nullptr, parallel, no_unroll});
+  llvm::SmallVector<llvm::Metadata*> properties{nullptr, parallel};
+  if (!unroll)
+    properties.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")}));
+  auto* loop = llvm::MDNode::getDistinct(context, properties);
   loop->replaceOperandWith(0, loop);
   return loop;
 }

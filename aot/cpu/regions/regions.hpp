@@ -56,7 +56,8 @@ Regions make_regions(const WorkItem& item, const std::vector<MeetingPoint>& site
 /// Marks accesses that loops over units may reorder: plain ones to memory that others can see.
 void mark_parallel(llvm::Function& function, llvm::MDNode* access_group);
 
-/// Loop metadata for a loop over units: parallel accesses, and no unrolling before the vectoriser has seen it.
-llvm::MDNode* unit_loop_properties(llvm::LLVMContext& context, llvm::MDNode* access_group);
+/// Loop metadata for a loop over units: parallel accesses, and no unrolling, since what the vectoriser takes is wide
+/// enough. It takes no atomics; a loop with some may be unrolled: `unroll`.
+llvm::MDNode* unit_loop_properties(llvm::LLVMContext& context, llvm::MDNode* access_group, bool unroll = false);
 
 }  // namespace smelt::aot::cpu
