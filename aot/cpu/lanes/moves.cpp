@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <vector>
 
 namespace smelt::aot::cpu::lanes {
 namespace {
@@ -25,6 +26,9 @@ constexpr unsigned kRegisterBits = 256;
 // Lanes with a pointer each whose elements are moved in words, at once.
 constexpr unsigned kWordLanes = 8;
 constexpr unsigned kMostWordBits = 64;
+// Bits of the registers in which all lanes are taken apart at once, and of a lane's elements of which they hold enough.
+constexpr unsigned kWideBits = 512;
+constexpr unsigned kMostWideBits = 128;
 
 /// Bits of the words that a lane's elements are moved in; 0 where that brings nothing.
 unsigned word_bits(const Move& move) {
@@ -32,6 +36,13 @@ unsigned word_bits(const Move& move) {
   const unsigned all = move.bits * move.count;
   if (all <= kMostWordBits) return std::has_single_bit(all) ? all : 0;
   return all % kMostWordBits == 0 ? kMostWordBits : 0;
+}
+
+/// Whether all lanes are loaded before the first row is stored, and a row is then stored at once: who reads it waits
+/// for no parts of it. Bytes are not: few processors have shuffles of them as wide as that.
+bool loads_wide(const Move& move) {
+  return word_bits(move) != 0 && move.bits >= 16 && std::has_single_bit(move.count) &&
+         move.bits * move.count <= kMostWideBits;
 }
 
 Value* shuffled(llvm::IRBuilderBase& b, Value* left, Value* right, unsigned count, llvm::function_ref<int(int)> from) {
@@ -79,7 +90,7 @@ Vectors load_four_words(llvm::IRBuilderBase& b, Value* memory) {
 /// The instructions of one chunk of lanes.
 class Mover {
  public:
-  Mover(llvm::IRBuilderBase& builder, const Move& move)
+  Mover(FlowBuilder& builder, const Move& move)
       : b_(builder), move_(move), element_(b_.getIntNTy(move.bits)), step_(move.bits / 8) {
     // Lanes that are moved at once. Powers of two are taken apart by halves; for what is left short vectors are best.
     const bool halves = std::has_single_bit(move.stride);
@@ -164,11 +175,90 @@ class Mover {
                               alignment());
   }
 
+  /// All lanes, each with a pointer of its own, to rows. Mostly as many as fill a register lie side by side, as in a
+  /// row of a tile: that shows only when it runs, and is then one load.
+  void load_wide(Value* pointers, Value* rows) {
+    const unsigned bits = move_.bits * move_.count;
+    const unsigned each = std::min(move_.lanes, kWideBits / bits);
+    auto* elements = llvm::FixedVectorType::get(element_, each * move_.count);
+    llvm::BasicBlock* near = b_.block("near");
+    llvm::BasicBlock* apart = b_.block("apart");
+    llvm::BasicBlock* loaded = b_.block("loaded");
+    b_.CreateCondBr(side_by_side(pointers, each, bits / 8), near, apart);
+    Vectors ways[2];
+    for (llvm::BasicBlock* way : {near, apart}) {
+      b_.SetInsertPoint(way);
+      for (unsigned first = 0; first < move_.lanes; first += each)
+        ways[way == apart].push_back(
+            way == near ? b_.CreateAlignedLoad(elements, lane_address(pointers, b_.getInt64(first)), alignment())
+                        : b_.CreateBitCast(lanes_together(pointers, first, each, bits), elements));
+      b_.CreateBr(loaded);
+    }
+    b_.SetInsertPoint(loaded);
+    Vectors lanes;
+    for (size_t i = 0; i < ways[0].size(); ++i) {
+      llvm::PHINode* either = b_.CreatePHI(elements, 2);
+      either->addIncoming(ways[0][i], near);
+      either->addIncoming(ways[1][i], apart);
+      lanes.push_back(either);
+    }
+    const std::vector<Vectors> made = rows_of_lanes(std::move(lanes), move_.count);
+    for (unsigned row = 0; row < move_.count; ++row)
+      for (unsigned lane = 0; Value * part : made[row]) {
+        const uint64_t byte = (uint64_t{row} * move_.lanes + lane) * step_;
+        b_.CreateAlignedStore(part, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), rows, byte),
+                              llvm::commonAlignment(llvm::Align(64), byte));
+        lane += length_of(part);
+      }
+  }
+
   llvm::Type* element_type() const { return element_; }
   llvm::Align alignment() const { return llvm::Align(step_); }
   llvm::Type* chunk_type() const { return llvm::FixedVectorType::get(element_, width_); }
 
  private:
+  /// Whether in each `count` lanes a lane's `bytes` follow those of the lane before.
+  Value* side_by_side(Value* pointers, unsigned count, unsigned bytes) {
+    auto* numbers = llvm::FixedVectorType::get(b_.getInt64Ty(), move_.lanes);
+    // Volatile, or LLVM takes the pointers of lanes that lie apart out of these registers: two instructions each.
+    Value* all = b_.CreateAlignedLoad(numbers, pointers, llvm::Align(64), /*isVolatile=*/true);
+    Value* begins = shuffled(b_, all, all, move_.lanes,
+                             [&](int at) { return at / static_cast<int>(count) * static_cast<int>(count); });
+    llvm::SmallVector<uint64_t, 32> distances;
+    for (unsigned i = 0; i < move_.lanes; ++i) distances.push_back(uint64_t{i % count} * bytes);
+    Value* expected = b_.CreateAdd(begins, llvm::ConstantDataVector::get(b_.getContext(), distances));
+    return b_.CreateAndReduce(b_.CreateICmpEQ(all, expected));
+  }
+
+  /// `count` lanes' elements, of `bits` together, side by side.
+  Value* lanes_together(Value* pointers, unsigned first, unsigned count, unsigned bits) {
+    const auto lane = [&](unsigned at) { return lane_address(pointers, b_.getInt64(first + at)); };
+    if (bits > kMostWordBits) {
+      auto* type = llvm::FixedVectorType::get(b_.getInt64Ty(), bits / 64);
+      Vectors loaded;
+      for (unsigned i = 0; i < count; ++i) loaded.push_back(b_.CreateAlignedLoad(type, lane(i), alignment()));
+      return llvm::concatenateVectors(b_, loaded);
+    }
+    Value* together = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getIntNTy(bits), count));
+    for (unsigned i = 0; i < count; ++i)
+      together = b_.CreateInsertElement(together, b_.CreateAlignedLoad(b_.getIntNTy(bits), lane(i), alignment()), i);
+    return together;
+  }
+
+  /// Rows of one element of each lane, from lanes with `count` elements each; a row is as many vectors as it needs.
+  std::vector<Vectors> rows_of_lanes(Vectors lanes, unsigned count) {
+    if (count == 1) return {lanes};
+    std::vector<Vectors> rows(count);
+    for (const int first : {0, 1}) {
+      Vectors half = lanes.size() > 1 ? every_second(b_, lanes, first)
+                                      : Vectors{shuffled(b_, lanes[0], lanes[0], length_of(lanes[0]) / 2,
+                                                         [&](int at) { return 2 * at + first; })};
+      std::vector<Vectors> made = rows_of_lanes(std::move(half), count / 2);
+      for (unsigned i = 0; i < count / 2; ++i) rows[2 * i + static_cast<unsigned>(first)] = std::move(made[i]);
+    }
+    return rows;
+  }
+
   /// Vectors of one word of each lane from words that lie in turns.
   Vectors taken_apart(Vectors words) {
     if (words.size() == 1) return words;
@@ -189,7 +279,7 @@ class Mover {
     return result;
   }
 
-  llvm::IRBuilderBase& b_;
+  FlowBuilder& b_;
   const Move& move_;
   llvm::Type* element_;
   unsigned step_;  // bytes
@@ -215,9 +305,12 @@ class MoveFunction {
       const uint32_t all = move_.lanes == 32 ? ~uint32_t{0} : (uint32_t{1} << move_.lanes) - 1;
       b_.CreateCondBr(b_.CreateICmpEQ(function_.getArg(2), b_.getInt32(all)), whole, some);
       b_.SetInsertPoint(whole);
-      b_.loop(b_.getInt64(0), b_.getInt64(move_.lanes), in_words ? kWordLanes : mover_.width(), [&](Value* lane) {
-        in_words ? mover_.move_words(function_.getArg(0), function_.getArg(1), lane, loads_) : chunk(lane);
-      });
+      if (loads_ && loads_wide(move_))
+        mover_.load_wide(function_.getArg(0), function_.getArg(1));
+      else
+        b_.loop(b_.getInt64(0), b_.getInt64(move_.lanes), in_words ? kWordLanes : mover_.width(), [&](Value* lane) {
+          in_words ? mover_.move_words(function_.getArg(0), function_.getArg(1), lane, loads_) : chunk(lane);
+        });
       b_.CreateRetVoid();
       b_.SetInsertPoint(some);
     }

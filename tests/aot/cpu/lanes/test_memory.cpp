@@ -25,7 +25,7 @@ Buffers numbers(size_t bytes) {
 const std::vector<Group> kGroups = {{{32, 1, 1}}, {{70, 1, 1}}, {{16, 4, 1}}, {{5, 3, 2}}};
 
 void check(const std::string& text, size_t bytes = 1 << 16) {
-  const std::pair<Cpu, bool> ways[] = {{Cpu::native, false}, {Cpu::v3, false}, {Cpu::v3, true}};
+  const std::pair<Cpu, bool> ways[] = {{Cpu::native, false}, {Cpu::native, true}, {Cpu::v3, false}, {Cpu::v3, true}};
   for (const auto& [cpu, one_function] : ways) {
     CAPTURE(text);
     CAPTURE(one_function);
@@ -158,6 +158,36 @@ std::string patterned(const Pattern& pattern, const Moved& moved, bool loads, bo
   const std::string entry = "entry:\n";
   // A scalar that is the same for all and that nobody knows.
   return text.replace(text.find(entry), entry.size(), "entry:\n  %width = add i32 %size.x, 0\n");
+}
+
+// Rows of lanes that lie side by side, as far apart as only the launch knows, and the same but for one lane.
+std::string rows_of(unsigned lanes, unsigned bytes, bool but_one) {
+  return fmt::format(R"(
+  %row = udiv i32 %lane, {lanes}
+  %column = urem i32 %lane, {lanes}
+  %few = and i32 %width, 3
+  %more = add i32 %few, 16
+  %lines = mul i32 %row, %more
+  %rows = shl i32 %lines, 5
+  %columns = mul i32 %column, {bytes}
+  %all = add i32 %rows, %columns
+  %is = icmp eq i32 %lane, {which}
+  %off = select i1 %is, i32 2, i32 0
+  %sum = add i32 %all, %off
+  %at = zext i32 %sum to i64)",
+                     fmt::arg("lanes", lanes), fmt::arg("bytes", bytes), fmt::arg("which", but_one ? 13 : 99));
+}
+
+TEST_CASE("lanes that lie side by side when the kernel runs") {
+  const Moved moved[] = {{"<2 x i16>", 4},    {"<2 x float>", 8}, {"<4 x i16>", 8},
+                         {"<4 x float>", 16}, {"<8 x half>", 16}, {"<4 x i8>", 4}};
+  for (const Moved& one : moved)
+    for (const unsigned lanes : {2u, 64 / one.bytes, 32u})
+      for (const bool but_one : {false, true})
+        for (const bool loads : {true, false}) {
+          const std::string code = rows_of(lanes, one.bytes, but_one);
+          check(patterned({"rows", code.c_str()}, one, loads, /*flagged=*/but_one && lanes == 2));
+        }
 }
 
 TEST_CASE("lanes at constant distances load and store in pieces") {
