@@ -60,6 +60,7 @@ macro(smelt_calls_made_code)
 endmacro()
 
 include(smelt_dependencies)
+include(smelt_runtime)
 
 if(NOT SMELT_LOADER_ONLY)
   find_package(PkgConfig REQUIRED)

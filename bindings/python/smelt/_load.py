@@ -5,7 +5,7 @@ import os
 
 import smelt
 
-from . import _checks, _loader, _session
+from . import _loader, _session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,22 @@ def _effort(asked: "str | None") -> "str | None":
         where = "cpu_effort" if asked else "SMELT_CPU_EFFORT"
         raise smelt.ArgumentError(f"{where}: effort {effort!r} is not known; known are fast, balanced, best")
     return effort
+
+
+def _bits(checked: object) -> int:
+    if checked in (None, False, "") and not os.environ.get("SMELT_CHECK"):
+        return 0
+    from ._checks import bits
+
+    return bits(checked)
+
+
+def _metal(version: object) -> "tuple[int, int] | None":
+    if version is None:
+        return None
+    from ._checks import metal_version
+
+    return metal_version(version)
 
 
 def _words(keys: "str | Iterable[str]") -> "str | None":
@@ -110,7 +126,7 @@ def _on_demand(
     from ._on_demand import OnDemand
 
     level = on.target.removeprefix("cpu-")
-    checked = _checks.bits(options.get("checked"))
+    checked = _bits(options.get("checked"))
 
     def whole(effort: str) -> memoryview:
         return _session.session(store).cpu_code(metallib, name, level, checked, effort).view()
@@ -137,7 +153,7 @@ def _with_code_made_here(
         raise refused
     _loader.check_signature(source, options, path)
     level = on.target.removeprefix("cpu-")
-    checked = _checks.bits(options.get("checked"))
+    checked = _bits(options.get("checked"))
     effort = _effort(effort) or "balanced"
     found = stored(source, level, checked, (effort,), store)
     if found is not None:
@@ -191,7 +207,7 @@ def load_metallib(
     return _load(
         source, device, False, store, "load_metallib", cpu_effort,
         verify=verify, expect=expect, trust=trust, trusted_keys=_words(trusted_keys), native=native,
-        metal=_checks.metal_version(metal), library=library, checked=_checks.bits(checked),
+        metal=_metal(metal), library=library, checked=_bits(checked),
         allow_empty=allow_empty,
     )  # fmt: skip
 
@@ -218,7 +234,7 @@ def compile_shader(
         raise smelt.SourceTypeError(f"compile_shader: want Metal Shading Language text, got {type(source).__name__}")
     on = _session.device(device)
     text = [(filename, source.encode())]
-    checks = _checks.bits(checked)
+    checks = _bits(checked)
     options: dict[str, object] = {"fast_math": fast_math, "timeout": timeout, "cpu": False, "debug_lines": checks != 0}
     if logging:
         options.update(definitions=[_logging.MACRO], targets=[_logging.target()])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The functions of fmt that are no templates, and those templates that its headers leave to its library: for a module
-// that does without libfmt.so. What is missing here is an error of the configuration, not of an import
-// (CMakeLists.txt).
+// The functions of fmt that are no templates, and those templates that its headers leave to its library: for what does
+// without libfmt.so (smelt_runtime.cmake). fmt_inside_check.cpp shows whether something is missing here.
 #include <fmt/format-inl.h>
 
 template char fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref);

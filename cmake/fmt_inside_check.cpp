@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Asks fmt for all that the loader asks of it; built without libfmt.so, it shows whether src/fmt_inside.cpp has that.
+// Asks fmt for all that the loader asks of it; built without libfmt.so, it shows whether fmt_inside.cpp has that.
 #include <fmt/format.h>
 
 #include <cstdio>
