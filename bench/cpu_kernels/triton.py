@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -28,6 +28,7 @@ from processes import record  # noqa: E402
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = pathlib.Path(os.environ.get("SMELT_SHARED", SOURCE / "../shared")) / "data/triton-3.6.0/hip-gfx1100"
+TILES = SOURCE / "tests/aot/ir/amdgcn/hip-gfx1100"  # products as Triton's launcher specialises them
 SKIPPED = 77
 
 
@@ -54,7 +55,12 @@ def products(np: Any, random: Any) -> list[Case]:
                  (size // 32, size // 32), tolerance, lambda x=wide_a, y=wide_b: x @ y,
                  lambda torch, t: torch.matmul(t[0], t[1]))
         )  # fmt: skip
+        made.append(replace(made[-1], kernel=kernel + "_tiles", arguments=made[-1].arguments[:6], grid=(size // 64, size // 64)))
     return made
+
+
+def file_of(kernel: str) -> pathlib.Path:
+    return (TILES if kernel.endswith("_tiles") else FILES) / f"{kernel}.llir"
 
 
 def cases(np: Any) -> list[Case]:
@@ -114,7 +120,7 @@ def fastest(ways: list[Callable[[], Any]], clock: Callable[[], int], seconds: fl
 
 
 def row(smelt: Any, np: Any, torch: Any, case: Case, package: pathlib.Path, threads: int, seconds: float) -> None:
-    facts = json.loads((FILES / f"{case.kernel}.json").read_text())
+    facts = json.loads(file_of(case.kernel).with_suffix(".json").read_text())
     kernel = getattr(smelt.load_metallib(package, device=smelt.Device("cpu", threads=threads)), facts["name"])
     group = 32 * facts["num_warps"]
     grid = (case.grid[0] * group, *case.grid[1:])
@@ -135,7 +141,7 @@ def row(smelt: Any, np: Any, torch: Any, case: Case, package: pathlib.Path, thre
     rivals = "".join(f" {them:10.1f} {least[0] / them:6.2f}" for them in least[1:])
     if threads == 1:
         record(f"triton.{case.kernel}", "us", least[0], least[1])
-    print(f"{case.kernel:12} {case.shape:40} {least[0]:10.1f}{rivals}", flush=True)
+    print(f"{case.kernel:16} {case.shape:36} {least[0]:10.1f}{rivals}", flush=True)
 
 
 def measure(threads: int, folder: pathlib.Path, part: str, seconds: float) -> None:
@@ -176,9 +182,9 @@ def main() -> int:
         print(f"\nTriton's kernels: not measured without {' and '.join(lacks)}")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
-        for kernel in ("matmul_f32", "matmul_f16", "softmax_row", "layer_norm", "attention"):
+        for kernel in ("matmul_f32", "matmul_f32_tiles", "matmul_f16", "matmul_f16_tiles", "softmax_row", "layer_norm", "attention"):
             if given.part in kernel:
-                file = FILES / f"{kernel}.llir"
+                file = file_of(kernel)
                 subprocess.run([given.smelt, "compile", file, "--metadata", file.with_suffix(".json"), "--no-store", "-o",
                                 f"{folder}/{kernel}.smelt"], check=True)  # fmt: skip
         for threads in (1, 2):

@@ -60,8 +60,9 @@ for arch, name, where in jobs:
     function, types, constants, warps = {**kernels.VARIANTS, **kernels.PRINTS}[name]
     try:
         signature = {key: types.get(key, "constexpr") for key in function.arg_names}
-        pointers = [i for i, kind in enumerate(signature.values()) if kind.startswith("*")]
-        aligned = {(i,): [["tt.divisibility", 16]] for i in pointers} if name in kernels.ALIGNED else None
+        known = ("*", "i32") if name in kernels.DIVISIBLE else "*" if name in kernels.ALIGNED else ()
+        divisible = [i for i, kind in enumerate(signature.values()) if kind.startswith(known)]
+        aligned = {(i,): [["tt.divisibility", 16]] for i in divisible} or None
         source = ASTSource(function, signature, constexprs=constants, attrs=aligned)
         compiled = triton.compile(source, target=GPUTarget("hip", arch, 32), options={"num_warps": warps})
     except Exception as error:

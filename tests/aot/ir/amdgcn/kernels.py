@@ -360,6 +360,10 @@ VARIANTS = {
                     dict(BM=32, BN=32, BK=32, ACC=tl.float32), 4),
     "matmul_i8": (matmul_small, dict(a=I8, b=I8, c=I32, M="i32", N="i32", K="i32"),
                   dict(BM=32, BN=32, BK=32, ACC=tl.int32), 4),
+    "matmul_f32_tiles": (matmul_small, dict(a=F32, b=F32, c=F32, M="i32", N="i32", K="i32"),
+                         dict(BM=64, BN=64, BK=32, ACC=tl.float32), 4),
+    "matmul_f16_tiles": (matmul_small, dict(a=F16, b=F16, c=F16, M="i32", N="i32", K="i32"),
+                         dict(BM=64, BN=64, BK=32, ACC=tl.float32), 4),
     "argmax_row": (argmax_row, dict(x=F32, o=I32, stride="i32", n="i32"), dict(BLOCK=1024), 4),
     "sort_row": (sort_row, dict(x=F32, o=F32), dict(BLOCK=256), 4),
     "linear_scan": (linear_scan, dict(a=F32, b=F32, o=F32, n="i32"), dict(BLOCK=256), 4),
@@ -399,6 +403,8 @@ VARIANTS = {
 }
 # Compiled as for arrays that begin at a multiple of 16 bytes: Triton then loads and stores whole vectors.
 ALIGNED = {"widen_e4m3", "widen_e4m3_bf16", "narrow_e4m3", "scaled_e2m1"}
+# As Triton's launcher finds most products: numbers are multiples of 16, too.
+DIVISIBLE = {"matmul_f32_tiles", "matmul_f16_tiles"}
 # Compiled as the plug-in does it, without the library that prints through a queue of AMD's; for test_prints.py.
 PRINTS = {
     "prints": (prints, dict(x=I32, y=F32, n="i32"), dict(BLOCK=64), 1),

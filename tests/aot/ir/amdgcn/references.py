@@ -156,6 +156,10 @@ def cases(seed: int, at: Shape) -> dict[str, Case]:
     lb, rb = bfloat(f32(m, k)), bfloat(f32(k, n_))
     product = from_bfloat(lb).astype(wide) @ from_bfloat(rb).astype(wide)
     made["matmul_bf16"] = Case([lb, rb, zeros((m, n_)), m, n_, k], tiles, {2: product}, 3e-5)
+    for name, kind, tolerance in (("matmul_f32_tiles", np.float32, 3e-5), ("matmul_f16_tiles", np.float16, 5e-3)):
+        left, right = f32(80, 48).astype(kind), f32(48, 112).astype(kind)  # multiples of 16, not of a tile
+        product = left.astype(wide) @ right.astype(wide)
+        made[name] = Case([left, right, zeros((80, 112), kind), 80, 112, 48], (2, 2), {2: product}, tolerance)
     li, ri = rng.integers(-128, 128, (m, k), dtype=np.int8), rng.integers(-128, 128, (k, n_), dtype=np.int8)
     exact = li.astype(np.int64) @ ri.astype(np.int64)
     made["matmul_i8"] = Case([li, ri, zeros((m, n_), np.int32), m, n_, k], tiles, {2: exact})

@@ -16,11 +16,11 @@ LEFT_OUT = {
     # ds.swizzle with the constants of one_warp and row_sum_wide.
     "hip-gfx1030": {"argmax_row", "cross_entropy", "linear_scan", "rms_norm_f16", "sort_row", "sum_atomic",
                     # fdot2, in test_constructs.cpp; products without WMMA, as in matmul_i8.
-                    "flash_attention", "matmul_bf16"},
+                    "flash_attention", "matmul_bf16", "matmul_f16_tiles", "matmul_f32_tiles"},
     # Philox as in random_integers, functions as in `functions`; conversions as in widen_e4m3 and add_bf16.
     "hip-gfx1100": {"normal_noise", "widen_e4m3_bf16"},
     # The WMMA of matmul_f16_f16, of scaled_e2m1, and twice that of matmul_fp8 with other elements.
-    "hip-gfx1200": {"flash_attention", "matmul_bf16", "matmul_bf8", "matmul_i8"},
+    "hip-gfx1200": {"flash_attention", "matmul_bf16", "matmul_bf8", "matmul_i8", "matmul_f16_tiles", "matmul_f32_tiles"},
 }  # fmt: skip
 
 
