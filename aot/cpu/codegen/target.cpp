@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/target.hpp"
 
+#include "codegen/interleave_chains.hpp"
 #include "codegen/texel_rows.hpp"
 #include "codegen/unorm_arithmetic.hpp"
 #include "llvm_support/analyses.hpp"
@@ -191,6 +192,7 @@ class SplitLongBlocks : public llvm::FunctionPass {
       for (llvm::Instruction& instruction : block)
         if (sum_of(instruction)) products.push_back(&instruction);
       for (llvm::Instruction* product : products) product->moveBefore(sum_of(*product));
+      interleave_chains(block);
       for (llvm::BasicBlock* rest = &block; llvm::Instruction* at = place_to_cut(*rest);)
         rest = rest->splitBasicBlock(at, "rest");
     }
