@@ -149,7 +149,7 @@ class KernelCompiler {
     return_at_unreachable(*module_);
     outline_long_code(entry);
     SMELT_TRY(const uint32_t fixed_bytes,
-              move_large_arrays(*module_, entry, std::max(launched.fixed_bytes, prepared.threadgroup_bytes),
+              move_large_arrays(*module_, entry, std::max(launched.fixed_bytes, prepared.threadgroup_extent),
                                 launched.bytes_per_thread));
     outline_others(entry);
     SMELT_TRY_VOID(check("optimising"));
@@ -230,7 +230,7 @@ class KernelCompiler {
   }
 
   Result<LaunchedKernel> emit_loops(const PreparedKernel& prepared) {
-    const LaunchContext context{*module_, *target_, options_.level, prepared.threadgroup_bytes, options_.checked};
+    const LaunchContext context{*module_, *target_, options_.level, prepared.threadgroup_extent, options_.checked};
     const WorkItem& item = prepared.item;
     // Straight-line kernels are LLVM's loop vectoriser's own; for all others lanes win (docs/design/cpu-lanes.md).
     const bool by_loops = is_straight(item) || has_long_functions(*module_);  // lanes take no calls
@@ -259,6 +259,7 @@ class KernelCompiler {
     lanes.target = target_.get();
     lanes.native_gather = row_of(options_.level).is_wide;
     lanes.verify = options_.verify_ir;
+    lanes.threadgroup_memory_has_room = !options_.checked;
     lanes.one_layout = options_.effort == CpuEffort::fast;
     if (lanes.one_layout) lanes.one_function_from = 0;
     SMELT_TRY(auto variants, vectorise_lanes(*module_, item, lanes));

@@ -31,6 +31,8 @@ struct EmitOptions {
   bool narrow_masked_moves = false;    ///< the target has masked loads and stores of 8 and 16 bits
   bool calls = false;                  ///< what moves.hpp does is called, not written in place
   LaneFunctions* functions = nullptr;  ///< what is called of functions.hpp
+  /// The thread's own pointer to its threadgroup's memory, where that has room round it (kRoundThreadgroupMemory).
+  const llvm::Value* threadgroup_memory = nullptr;
 };
 
 class GangContext {
@@ -73,6 +75,8 @@ class GangContext {
   Parts choose_all_on(llvm::Value* all, llvm::function_ref<Parts()> fast, llvm::function_ref<Parts()> slow);
   /// `access` under the mask; where that is the entry's, once more for the case that all lanes exist.
   Parts by_wholeness(llvm::function_ref<Parts()> access);
+  /// `access` as if all lanes were on.
+  Parts as_whole(llvm::function_ref<Parts()> access);
 
   // ---- Forms of values (values.cpp)
 

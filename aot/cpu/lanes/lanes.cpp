@@ -202,6 +202,10 @@ Result<WorkItem> Vectoriser::emit(llvm::Function& source, llvm::ArrayRef<Shape> 
   emit_options.functions = &functions_;
   emit_options.calls = kind == Gang::either;                  // the kernel is a large one
   emit_options.narrow_masked_moves = options_.native_gather;  // both came with AVX-512
+  if (options_.threadgroup_memory_has_room)
+    for (unsigned i = 0; i < source.arg_size(); ++i)
+      if (scalar_.parameters[i].kind == WorkParameter::Kind::threadgroup_memory)
+        emit_options.threadgroup_memory = source.getArg(i);
   lanes::GangEmitter emitter(source, *gang.function, analysis, emit_options);
   if (layout == LaneLayout::linear32) {
     bind_linear(emitter, source, gang);

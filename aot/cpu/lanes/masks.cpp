@@ -80,6 +80,14 @@ Parts GangContext::choose_all_on(llvm::Value* all, llvm::function_ref<Parts()> f
   return choose(all, [&] { return when(Here::all, fast); }, [&] { return when(Here::not_all, slow); });
 }
 
+Parts GangContext::as_whole(llvm::function_ref<Parts()> access) {
+  const Here before = here_;
+  here_ = Here::all;
+  Parts result = access();
+  here_ = before;
+  return result;
+}
+
 Parts GangContext::by_wholeness(llvm::function_ref<Parts()> access) {
   return whole_ && mask() == entry_mask_ ? choose_all_on(whole_, access, access) : access();
 }

@@ -66,6 +66,22 @@ llvm::Value* lane_address(GangContext& gang, const LaneAddresses& addresses, llv
   return addresses.base ? builder.CreateGEP(builder.getInt8Ty(), addresses.base, of_lane) : of_lane;
 }
 
+/// Whether lanes that are off may be read like the others: lane 0 is on, so its place is in the threadgroup's memory,
+/// and theirs are in it or in the room round it. No lane wraps round either: two places in that memory are never 2^31
+/// apart.
+bool reads_near_lane_0(const GangContext& gang, const Access& access) {
+  if (gang.options.threadgroup_memory == nullptr || !access.shape.has_offsets()) return false;
+  if (gang.mask() != nullptr && gang.mask() != gang.entry_mask()) return false;
+  if (llvm::getUnderlyingObject(access.pointer, 0) != gang.options.threadgroup_memory) return false;
+  const uint64_t bytes = gang.layout.getTypeStoreSize(access.type);
+  constexpr uint64_t kWindow = 64;  // what a wide load may reach over the last lane
+  if (bytes + kWindow > kRoundThreadgroupMemory) return false;
+  const auto room = static_cast<int64_t>(kRoundThreadgroupMemory - bytes - kWindow);
+  for (unsigned lane = 0; lane < gang.options.lanes; ++lane)
+    if (const int64_t offset = access.shape.offset(lane); offset > room || offset < -room) return false;
+  return true;
+}
+
 bool lacks_masked_moves(const GangContext& gang, const Access& access) {
   return access.layout.element_bytes < 4 && !gang.options.narrow_masked_moves;
 }
@@ -229,6 +245,13 @@ LaneAddresses Memory::lane_addresses(const Access& access) {
 void Memory::emit_load(llvm::LoadInst& load_instruction) {
   const Access access =
       access_of(gang_, load_instruction, load_instruction.getPointerOperand(), load_instruction.getType());
+  if (reads_near_lane_0(gang_, access)) {
+    const Parts parts = gang_.as_whole([&]() -> Parts {
+      if (access.stride != 0) return load_adjacent(access);
+      return pieces_to_move(gang_, access, true) ? load(access) : Parts();
+    });
+    if (!parts.empty()) return gang_.set_parts(&load_instruction, parts);
+  }
   const auto all = [&] {
     if (access.stride == 0 && !pieces_to_move(gang_, access, true)) return load_otherwise(access);
     return guarded(

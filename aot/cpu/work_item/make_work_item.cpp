@@ -200,7 +200,8 @@ class Maker {
     const llvm::SmallVector<llvm::Constant*> constants(globals.begin(), globals.end());
     llvm::convertUsersOfConstantsToInstructions(constants, function_);
     llvm::IRBuilder<> builder(&*function_->getEntryBlock().getFirstInsertionPt());
-    uint64_t at = 0;
+    const uint64_t room = options_.checked ? 0 : kRoundThreadgroupMemory;  // checked accesses know their own bounds
+    uint64_t at = room;
     for (llvm::GlobalVariable* global : globals) {
       llvm::SmallVector<llvm::Use*> uses;
       for (llvm::Use& use : global->uses())
@@ -218,8 +219,11 @@ class Maker {
       threadgroup_objects_.push_back({at, bytes, name_of(*global)});
       at += bytes;
     }
-    if (at > (1u << 30)) return fail(Errc::threadgroup_memory_too_large, "{} bytes of threadgroup memory", at);
-    result_.threadgroup_bytes = static_cast<uint32_t>(at);
+    if (threadgroup_objects_.empty()) return {};
+    if (at - room > (1u << 30))
+      return fail(Errc::threadgroup_memory_too_large, "{} bytes of threadgroup memory", at - room);
+    result_.threadgroup_bytes = static_cast<uint32_t>(at - room);
+    result_.threadgroup_extent = static_cast<uint32_t>(at + room);
     return {};
   }
 

@@ -12,7 +12,8 @@ namespace smelt::aot::cpu {
 
 struct PreparedKernel {
   WorkItem item;
-  uint32_t threadgroup_bytes = 0;  ///< static threadgroup memory
+  uint32_t threadgroup_bytes = 0;   ///< static threadgroup memory
+  uint32_t threadgroup_extent = 0;  ///< of it and of the room round it
   uint32_t constants_bytes = 0;
   std::vector<schema::CpuConstant> constants;
 };

@@ -123,11 +123,16 @@ struct GangVariant {
 /// On an alloca of a gang's function in which nothing outlives one instruction of the thread: no site comes in between.
 inline constexpr char kScratch[] = "smelt.scratch";
 
+/// Bytes before and behind a threadgroup's own memory that its threads may read and nobody has. Lanes that are off are
+/// then read with the others where lane 0 is on and the rest lies near it; what is read for them means nothing.
+inline constexpr uint32_t kRoundThreadgroupMemory = 16 << 10;
+
 struct LaneOptions {
   llvm::TargetMachine* target = nullptr;
   bool native_gather = false;  ///< hardware gather is worth using (x86-64-v4)
   bool fast_math = false;      ///< the module allows rounding half and bfloat once per expression
   bool verify = false;
+  bool threadgroup_memory_has_room = false;  ///< kRoundThreadgroupMemory
   /// Instructions of a thread from which on a layout is one function: code and the time that it takes to make are
   /// halved then, for a test of whether all lanes exist where memory is accessed.
   size_t one_function_from = 600;
