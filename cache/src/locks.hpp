@@ -3,10 +3,12 @@
 // each holder has its own descriptor, and the kernel drops them when the holder dies.
 #pragma once
 
+#include "smelt/base/platform.hpp"
 #include "smelt/base/result.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace smelt::cache {
 
@@ -42,6 +44,21 @@ class ByteLock {
  private:
   int fd_;
   uint64_t byte_;
+  bool held_;
+};
+
+/// The writer lock for a transaction. Where several write at once, the threads at it ask for short slices: the one that
+/// gets the lock runs soon, and the one that has it is not kept from the processor for long while the others wait.
+class WriterLock {
+ public:
+  /// `contended` belongs to one thread at a time: when its store last waited for another writer.
+  WriterLock(int fd, int64_t& contended);
+  ~WriterLock();
+  bool held() const { return held_; }
+
+ private:
+  std::optional<platform::ShortSlices> slices_;  // goes last: who waits gets the lock first
+  int fd_;
   bool held_;
 };
 

@@ -14,6 +14,7 @@
 #include "tables.hpp"
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -159,7 +160,8 @@ struct StoreState {
   int lock_fd = -1;
   std::optional<Inode> lock_inode;  // of lock_fd
 
-  std::timed_mutex mutex;  // database, writer side, index replacement
+  std::timed_mutex mutex;                                       // database, writer side, index replacement
+  int64_t contended = std::numeric_limits<int64_t>::min() / 2;  // WriterLock's
   Database database;
   Tables tables{database};
   /// The open pack as this transaction has left it, once it has appended.

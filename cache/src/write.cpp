@@ -25,7 +25,7 @@ Result<void> StoreState::write(const std::function<Result<void>()>& body, const 
     auto done = [&]() -> Result<void> {
       SMELT_TRY_VOID(open_database());
       // A queue before BEGIN IMMEDIATE: SQLite's own busy loop lets some writers starve.
-      ByteLock writer(lock_fd, kWriterByte, true);
+      WriterLock writer(lock_fd, contended);
       if (!writer.held()) return fail(Errc::store_locked, "store {}: cannot take the writer lock", folder.string());
       SMELT_TRY(auto transaction, Transaction::begin(database));
       // From here until the index has followed, a key that it does not have is looked up in the database. Whoever

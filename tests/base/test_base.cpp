@@ -6,6 +6,7 @@
 #include "smelt/base/shared_library.hpp"
 
 #include "files.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +16,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 using namespace smelt;
 
@@ -69,6 +71,29 @@ TEST_CASE("files are written whole or not at all") {
   size_t left = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++left;
   CHECK(left == 1);
+}
+
+TEST_CASE("short slices are this thread's, and end with the object") {
+  const uint64_t before = platform::scheduler_slice();
+  if (before == 0) {
+    test::skipped("a thread cannot ask for slices before Linux 6.12");
+    return;
+  }
+  {
+    const platform::ShortSlices outer;
+    CHECK(platform::scheduler_slice() < before);
+    uint64_t others = 0;
+    std::thread([&] {
+      const platform::ShortSlices inner;
+      others = platform::scheduler_slice();
+    }).join();
+    CHECK(others == platform::scheduler_slice());
+    {
+      const platform::ShortSlices inner;
+    }
+    CHECK(platform::scheduler_slice() < before);
+  }
+  CHECK(platform::scheduler_slice() == before);
 }
 
 #ifdef __linux__

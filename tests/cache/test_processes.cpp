@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Many processes on one store: killed, racing for one key, publishing at once, trimming under readers.
+#include "smelt/base/platform.hpp"
+#include "smelt/cache/file_layer.hpp"
 #include "smelt/cache/flight.hpp"
 #include "smelt/cache/store.hpp"
 
 #include "entries.hpp"
 #include "files.hpp"
 #include "processes.hpp"
+#include "skips.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -194,6 +197,50 @@ TEST_CASE("64 processes publish and read one key: all succeed") {
   auto store = open(where);
   CHECK(store->stat()->entries == 1);
   CHECK(store->verify()->damage.empty());
+}
+
+TEST_CASE("a put that waits for another writer takes short slices, and gives them back") {
+  const uint64_t slice = platform::scheduler_slice();
+  if (slice == 0) {
+    test::skipped("a thread cannot ask for slices before Linux 6.12");
+    return;
+  }
+  // Notes the slice of who writes, and may hold it up.
+  class Watched : public FileLayer {
+   public:
+    ssize_t pwrite(int fd, const void* bytes, size_t count, off_t at) override {
+      slice = platform::scheduler_slice();
+      if (inside) inside();
+      return FileLayer::pwrite(fd, bytes, count, at);
+    }
+    uint64_t slice = 0;
+    std::function<void()> inside;
+  };
+  TemporaryFolder folder;
+  Watched first_files, second_files;
+  const auto first = open(folder / "s", {.files = &first_files}), second = open(folder / "s", {.files = &second_files});
+  uint64_t id = 0;
+  CHECK(put(*first, id++));
+  CHECK(first_files.slice == slice);
+  // A second writer that the machine is late to start does not have to wait: then once more.
+  for (int round = 0; round < 100 && (second_files.slice == 0 || second_files.slice == slice); ++round) {
+    std::atomic<bool> inside{false}, held{true};
+    first_files.inside = [&] {
+      inside = true;
+      while (held) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    };
+    std::thread holder([&] { (void)put(*first, id); });
+    while (!inside) std::this_thread::yield();
+    held = false;
+    CHECK(put(*second, id + 1));
+    CHECK(platform::scheduler_slice() == slice);
+    holder.join();
+    CHECK(check(*second, id) == 1);
+    CHECK(check(*first, id + 1) == 1);
+    id += 2;
+  }
+  CHECK(second_files.slice < slice);
 }
 
 TEST_CASE("trim under readers with mapped entries: no error, budget held, nothing in use lost") {

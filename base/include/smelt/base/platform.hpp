@@ -28,6 +28,23 @@ uint64_t thread_id();
 /// The calling thread, and those that it starts, let others go first. For good.
 void lower_priority();
 
+/// While it lives, the calling thread asks the scheduler for the shortest slices: it runs soon after it wakes, and soon
+/// again when it is interrupted. Its share of the processor stays what it was. Does nothing where a thread cannot ask
+/// (Linux before 6.12, macOS). Make and destroy it on one thread.
+class ShortSlices {
+ public:
+  ShortSlices();
+  ~ShortSlices();
+  ShortSlices(const ShortSlices&) = delete;
+  ShortSlices& operator=(const ShortSlices&) = delete;
+
+ private:
+  uint64_t before_ = 0;  // nanoseconds; 0: nothing was changed
+};
+
+/// The calling thread's slice in nanoseconds; 0 where a thread cannot ask for another.
+uint64_t scheduler_slice();
+
 /// Gives an empty file `bytes` of room on the disk, so that writing to a mapping of it cannot fail later. 0, or the
 /// errno.
 int reserve_file(int fd, uint64_t bytes);
