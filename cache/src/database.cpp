@@ -117,17 +117,16 @@ Result<void> Database::open(const std::filesystem::path& path, bool read_only, b
 }
 
 void Database::close() {
+  if (!database_) return;
   for (auto& [sql, statement] : prepared_) sqlite3_finalize(statement);
   prepared_.clear();
-  if (database_) {
-    // The last connection of all to close moves the log into the database, with two syncs, and removes it; the next
-    // process that writes then syncs a new log's header. That is 30 ms on a disk, for each process that published one
-    // kernel. A short log may stay: whoever opens it next reads it in a millisecond.
-    struct stat log{};
-    const char* path = sqlite3_filename_wal(sqlite3_db_filename(database_, "main"));
-    const bool keep_log = path && ::stat(path, &log) == 0 && log.st_size < kShortLogBytes;
-    sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_log ? 1 : 0, nullptr);
-  }
+  // The last connection of all to close moves the log into the database, with two syncs, and removes it; the next
+  // process that writes then syncs a new log's header. That is 30 ms on a disk, for each process that published one
+  // kernel. A short log may stay: whoever opens it next reads it in a millisecond.
+  struct stat log{};
+  const char* path = sqlite3_filename_wal(sqlite3_db_filename(database_, "main"));
+  const bool keep_log = path && ::stat(path, &log) == 0 && log.st_size < kShortLogBytes;
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep_log ? 1 : 0, nullptr);
   sqlite3_close(database_);
   database_ = nullptr;
 }

@@ -16,7 +16,7 @@ Index* StoreState::current_index() {
 Index* StoreState::current_index_locked() {
   Index* const shared = index.load(std::memory_order_relaxed);
   if (shared && !shared->superseded()) return shared;
-  auto opened = Index::open(folder / "index", !options.read_only);
+  auto opened = Index::open(file_of(folder, "index"), !options.read_only);
   if (opened && store_id != 0 && opened->store_id() != store_id) opened = nullptr;
   return use_index(std::move(opened));
 }
@@ -42,17 +42,18 @@ Result<void> StoreState::insert_index(const Published& entry) {
 Result<void> StoreState::rebuild_index() {
   if (options.read_only) return {};
   // Another process may have made one while we waited for the lock.
-  if (auto opened = Index::open(folder / "index", true);
+  if (auto opened = Index::open(file_of(folder, "index"), true);
       opened && opened->store_id() == store_id && (!index.load() || index.load()->superseded())) {
     use_index(std::move(opened));
     return {};
   }
   SMELT_TRY(auto rows, tables.entry.all());
   // Of another boot its places are not trusted; an hour of use or a counter does no harm when it is wrong.
-  const auto outdated = Index::open_outdated(folder / "index");
+  const auto outdated = Index::open_outdated(file_of(folder, "index"));
   Index* old = index.load();
   if (!old && outdated && outdated->store_id() == store_id) old = outdated.get();
-  SMELT_TRY(auto fresh, Index::create(folder / "index", store_id, std::max<uint64_t>(rows.size() * 2, 4096), *files));
+  SMELT_TRY(auto fresh,
+            Index::create(file_of(folder, "index"), store_id, std::max<uint64_t>(rows.size() * 2, 4096), *files));
   std::sort(rows.begin(), rows.end(),
             [](const EntryRow& a, const EntryRow& b) { return std::pair(a.pack, a.at) < std::pair(b.pack, b.at); });
   // What lies between two records was written with the second one, or is dead and the reading ahead a little too long.

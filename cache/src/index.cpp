@@ -64,7 +64,7 @@ uint32_t current_hour() {
   return static_cast<uint32_t>(::time(nullptr) / 3600);
 }
 
-std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writable) {
+std::unique_ptr<Index> Index::map(const std::string& path, bool writable) {
   static_assert(sizeof(Header) == 128 && sizeof(Slot) == 64);
   const int fd = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (fd < 0) return nullptr;
@@ -92,7 +92,7 @@ std::unique_ptr<Index> Index::map(const std::filesystem::path& path, bool writab
   return index;
 }
 
-std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writable) {
+std::unique_ptr<Index> Index::open(const std::string& path, bool writable) {
   auto index = map(path, writable);
   if (!index || !index->slots_ || index->superseded() ||
       std::abs(index->header_->boot_time - boot_time()) > kClockSlack)
@@ -100,15 +100,15 @@ std::unique_ptr<Index> Index::open(const std::filesystem::path& path, bool writa
   return index;
 }
 
-std::unique_ptr<Index> Index::open_outdated(const std::filesystem::path& path) {
+std::unique_ptr<Index> Index::open_outdated(const std::string& path) {
   return map(path, true);
 }
 
-Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
+Result<std::unique_ptr<Index>> Index::create(const std::string& path, uint64_t store_id, uint64_t entries,
                                              FileLayer& files) {
   const auto log2 = static_cast<uint32_t>(std::bit_width(std::max<uint64_t>(entries * 2, 1024) - 1));
   const uint64_t bytes = sizeof(Header) + (sizeof(Slot) << log2);
-  const std::string temporary = path.string() + fmt::format(".{}", ::getpid());
+  const std::string temporary = path + fmt::format(".{}", ::getpid());
   const int fd = files.open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return fail(Errc::io, "{}: cannot create: {}", temporary, std::strerror(errno));
   void* base = MAP_FAILED;
@@ -125,7 +125,7 @@ Result<std::unique_ptr<Index>> Index::create(const std::filesystem::path& path, 
   if (base == MAP_FAILED || files.rename(temporary.c_str(), path.c_str()) != 0) {
     const int why = base == MAP_FAILED ? error : errno;
     files.unlink(temporary.c_str());
-    return fail(Errc::io, "{}: cannot create: {}", path.string(), std::strerror(why));
+    return fail(Errc::io, "{}: cannot create: {}", path, std::strerror(why));
   }
   index->slots_ = reinterpret_cast<Slot*>(index->header_ + 1);
   index->mask_ = (uint64_t{1} << log2) - 1;
@@ -240,7 +240,8 @@ std::array<uint64_t, kIndexCounters> Index::counters() const {
 
 void Index::add_counters(const std::array<uint64_t, kIndexCounters>& values) {
   if (!writable_) return;
-  for (size_t i = 0; i < kIndexCounters; ++i) header_->counters[i].fetch_add(values[i], std::memory_order_relaxed);
+  for (size_t i = 0; i < kIndexCounters; ++i)
+    if (values[i] != 0) header_->counters[i].fetch_add(values[i], std::memory_order_relaxed);
 }
 
 uint32_t Index::hour_of(const Digest& key) const {

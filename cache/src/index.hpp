@@ -25,9 +25,9 @@
 
 #include <array>
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace smelt::cache {
@@ -49,13 +49,13 @@ class Index {
 
   /// Maps an index that fits; null when there is none, or it is another store's, older, damaged, superseded or from
   /// before a reboot. `writable` also decides whether finds may note the hour of use.
-  static std::unique_ptr<Index> open(const std::filesystem::path& path, bool writable);
+  static std::unique_ptr<Index> open(const std::string& path, bool writable);
   /// The table at `path` that open() refuses, for two things: to tell those who still have it mapped that it is not the
   /// one any more (make it before the file is replaced, supersede() it afterwards), and for its hours and counters,
   /// which are empty unless it has today's layout.
-  static std::unique_ptr<Index> open_outdated(const std::filesystem::path& path);
+  static std::unique_ptr<Index> open_outdated(const std::string& path);
   /// Writes a new table, pending, and renames it into place; readers of the old one see that it is superseded.
-  static Result<std::unique_ptr<Index>> create(const std::filesystem::path& path, uint64_t store_id, uint64_t entries,
+  static Result<std::unique_ptr<Index>> create(const std::string& path, uint64_t store_id, uint64_t entries,
                                                FileLayer& files);
   ~Index();
 
@@ -102,7 +102,7 @@ class Index {
 
  private:
   Index() = default;
-  static std::unique_ptr<Index> map(const std::filesystem::path& path, bool writable);
+  static std::unique_ptr<Index> map(const std::string& path, bool writable);
   Slot* locate(const Digest& key) const;
   void use(Slot& slot, uint32_t hour);
   Header* header_ = nullptr;

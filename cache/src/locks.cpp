@@ -6,6 +6,8 @@
 
 #include "smelt/base/platform.hpp"
 
+#include "store_folder.hpp"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -72,15 +74,15 @@ void unlock_own_file(int fd, uint64_t byte) {
 
 }  // namespace
 
-std::filesystem::path lock_file_path(const std::filesystem::path& folder) {
-  return folder / "locks";
+std::string lock_file_path(const std::filesystem::path& folder) {
+  return file_of(folder, "locks");
 }
 
 Result<int> open_lock_file(const std::filesystem::path& folder) {
-  const auto path = lock_file_path(folder);
+  const std::string path = lock_file_path(folder);
   const std::lock_guard lock(open_mutex);
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return fail(Errc::io, "{}: cannot open: {}", path.string(), std::strerror(errno));
+  if (fd < 0) return fail(Errc::io, "{}: cannot open: {}", path, std::strerror(errno));
   open_files().insert(fd);
   return fd;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace smelt::cache {
 
@@ -16,7 +17,7 @@ inline constexpr uint64_t kFlightBytes = uint64_t{1} << 24;  ///< bytes 0 .. 2^2
 inline constexpr uint64_t kWriterByte = kFlightBytes;    ///< held while publishing: a fair queue before BEGIN IMMEDIATE
 inline constexpr uint64_t kTrimByte = kFlightBytes + 1;  ///< held while trimming
 
-std::filesystem::path lock_file_path(const std::filesystem::path& folder);
+std::string lock_file_path(const std::filesystem::path& folder);
 /// Opens (creating) the lock file. A forked child has none that its parent opened: a lock would last until both have
 /// closed it.
 Result<int> open_lock_file(const std::filesystem::path& folder);

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 
 #ifndef MADV_POPULATE_READ
@@ -20,16 +21,16 @@
 
 namespace smelt::cache {
 
-Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::filesystem::path& path, uint64_t reserve) {
+Result<std::shared_ptr<MappedPack>> MappedPack::open(const std::string& path, uint64_t reserve) {
   std::shared_ptr<MappedPack> pack(new MappedPack);
   pack->fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (pack->fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path.string(), std::strerror(errno));
+  if (pack->fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path, std::strerror(errno));
   struct stat status{};
-  if (::fstat(pack->fd_, &status) != 0) return fail(Errc::io, "{}: {}", path.string(), std::strerror(errno));
+  if (::fstat(pack->fd_, &status) != 0) return fail(Errc::io, "{}: {}", path, std::strerror(errno));
   const auto size = static_cast<uint64_t>(status.st_size);
   reserve = round_up(std::max(reserve, size), uint64_t{4096});
   void* base = ::mmap(nullptr, reserve, PROT_READ, MAP_SHARED, pack->fd_, 0);
-  if (base == MAP_FAILED) return fail(Errc::io, "{}: cannot map: {}", path.string(), std::strerror(errno));
+  if (base == MAP_FAILED) return fail(Errc::io, "{}: cannot map: {}", path, std::strerror(errno));
   pack->base_ = static_cast<const std::byte*>(base);
   pack->reserved_ = reserve;
   pack->size_ = size;
@@ -87,34 +88,34 @@ void MappedPack::set_checked(uint64_t at) {
   table->bits[bit / 64].fetch_or(uint64_t{1} << (bit % 64), std::memory_order_relaxed);
 }
 
-std::filesystem::path Packs::path(uint64_t pack) const {
+std::string Packs::path(uint64_t pack) const {
   // Not by fmt: the first find of a process would fault in five pages of that library for six digits.
   std::string name = std::to_string(pack);
   name.insert(0, name.size() < 6 ? 6 - name.size() : 0, '0');
-  return folder_ / (name + ".pack");
+  return folder_ + "/" + name + ".pack";
+}
+
+std::vector<Packs::Mapped>::iterator Packs::at(uint64_t pack) {
+  return std::lower_bound(mapped_.begin(), mapped_.end(), pack,
+                          [](const Mapped& mapped, uint64_t id) { return mapped.first < id; });
 }
 
 std::shared_ptr<MappedPack> Packs::find(uint64_t pack) {
   {
     std::shared_lock lock(mutex_);
-    if (const auto found = mapped_.find(pack); found != mapped_.end()) return found->second;
+    if (const auto found = at(pack); found != mapped_.end() && found->first == pack) return found->second;
   }
   std::unique_lock lock(mutex_);
-  auto& slot = mapped_[pack];
-  if (!slot) {
-    auto opened = MappedPack::open(path(pack), segment_bytes_);
-    if (!opened) {
-      mapped_.erase(pack);
-      return nullptr;
-    }
-    slot = std::move(*opened);
-  }
-  return slot;
+  const auto found = at(pack);
+  if (found != mapped_.end() && found->first == pack) return found->second;
+  auto opened = MappedPack::open(path(pack), segment_bytes_);
+  if (!opened) return nullptr;
+  return mapped_.emplace(found, pack, std::move(*opened))->second;
 }
 
 void Packs::forget(uint64_t pack) {
   std::unique_lock lock(mutex_);
-  mapped_.erase(pack);
+  if (const auto found = at(pack); found != mapped_.end() && found->first == pack) mapped_.erase(found);
 }
 
 std::vector<uint64_t> Packs::ids() const {
@@ -139,15 +140,15 @@ Result<void> Packs::write(uint64_t pack, uint64_t at, ByteView bytes) {
   if (writer_fd_ < 0 || writer_pack_ != pack) {
     close_writer();
     writer_fd_ = files_->open(path(pack).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (writer_fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path(pack).string(), std::strerror(errno));
+    if (writer_fd_ < 0) return fail(Errc::io, "{}: cannot open: {}", path(pack), std::strerror(errno));
     writer_pack_ = pack;
   }
   while (!bytes.empty()) {
     const ssize_t wrote = files_->pwrite(writer_fd_, bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0)
-      return fail(Errc::io, "{}: cannot write {} bytes: {}; the entry was not published", path(pack).string(),
-                  bytes.size(), std::strerror(errno));
+      return fail(Errc::io, "{}: cannot write {} bytes: {}; the entry was not published", path(pack), bytes.size(),
+                  std::strerror(errno));
     at += static_cast<uint64_t>(wrote);
     bytes = bytes.subspan(static_cast<size_t>(wrote));
   }
@@ -156,8 +157,7 @@ Result<void> Packs::write(uint64_t pack, uint64_t at, ByteView bytes) {
 
 Result<void> Packs::sync(uint64_t pack) {
   if (writer_fd_ >= 0 && writer_pack_ == pack && files_->fdatasync(writer_fd_) != 0)
-    return fail(Errc::io, "{}: cannot sync: {}; the entry was not published", path(pack).string(),
-                std::strerror(errno));
+    return fail(Errc::io, "{}: cannot sync: {}; the entry was not published", path(pack), std::strerror(errno));
   return {};
 }
 

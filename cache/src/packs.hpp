@@ -14,12 +14,12 @@
 
 #include <array>
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <span>
-#include <unordered_map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace smelt::cache {
@@ -34,7 +34,7 @@ inline uint64_t aligned(uint64_t bytes) {
 /// One pack, mapped read-only for its whole possible size, so that it can grow without moving.
 class MappedPack {
  public:
-  static Result<std::shared_ptr<MappedPack>> open(const std::filesystem::path& path, uint64_t reserve);
+  static Result<std::shared_ptr<MappedPack>> open(const std::string& path, uint64_t reserve);
   ~MappedPack();
   MappedPack(const MappedPack&) = delete;
   MappedPack& operator=(const MappedPack&) = delete;
@@ -65,10 +65,10 @@ class MappedPack {
 /// The packs folder of one store in this process. Any thread.
 class Packs {
  public:
-  Packs(std::filesystem::path folder, uint64_t segment_bytes, FileLayer& files)
+  Packs(std::string folder, uint64_t segment_bytes, FileLayer& files)
       : folder_(std::move(folder)), segment_bytes_(segment_bytes), files_(&files) {}
 
-  std::filesystem::path path(uint64_t pack) const;
+  std::string path(uint64_t pack) const;
   /// The mapping, made on first use; null when the file is gone.
   std::shared_ptr<MappedPack> find(uint64_t pack);
   /// Forgets the mapping (its users keep it).
@@ -89,12 +89,16 @@ class Packs {
   ~Packs() { close_writer(); }
 
  private:
-  std::filesystem::path folder_;
+  using Mapped = std::pair<uint64_t, std::shared_ptr<MappedPack>>;
+  /// Where the pack is among those mapped, or would be. Under `mutex_`.
+  std::vector<Mapped>::iterator at(uint64_t pack);
+
+  std::string folder_;
   uint64_t segment_bytes_;
   FileLayer* files_;
   std::shared_mutex mutex_;
-  std::unordered_map<uint64_t, std::shared_ptr<MappedPack>> mapped_;
-  int writer_fd_ = -1;  // under the writer lock
+  std::vector<Mapped> mapped_;  // by id
+  int writer_fd_ = -1;          // under the writer lock
   uint64_t writer_pack_ = 0;
 };
 

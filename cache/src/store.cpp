@@ -59,7 +59,7 @@ StoreState::StoreState(std::filesystem::path where, StoreOptions wanted)
     : folder(std::move(where)),
       options(std::move(wanted)),
       files(options.files ? options.files : &FileLayer::system()),
-      packs(folder / "packs", segment_for(options), *files) {
+      packs(file_of(folder, "packs"), segment_for(options), *files) {
   options.segment_bytes = segment_for(options);
   add_store(*this);
 }
@@ -74,7 +74,7 @@ StoreState::~StoreState() {
 void StoreState::before_fork() {
   if (!database.is_open()) return;
   database.close();
-  database_inode = Inode::of(folder / "store.db");
+  database_inode = Inode::of(file_of(folder, "store.db").c_str());
 }
 
 void StoreState::warn(std::string_view kind, std::string_view message) {
@@ -118,12 +118,12 @@ Result<void> StoreState::take_ground() {
 }
 
 bool StoreState::moved() const {
-  if (lock_fd >= 0 && Inode::of(lock_file_path(folder)) != lock_inode) return true;
+  if (lock_fd >= 0 && Inode::of(lock_file_path(folder).c_str()) != lock_inode) return true;
   // Two files that lie where we opened them lie in the folder that we opened.
   const bool both_files = lock_fd >= 0 && database.is_open();
-  if (!both_files && Inode::of(folder) != folder_inode) return true;
+  if (!both_files && Inode::of(folder.c_str()) != folder_inode) return true;
   if (database.is_open()) return database.moved();
-  return database_inode && Inode::of(folder / "store.db") != database_inode;
+  return database_inode && Inode::of(file_of(folder, "store.db").c_str()) != database_inode;
 }
 
 Result<void> StoreState::keep_ground() {
@@ -140,7 +140,7 @@ Result<void> StoreState::keep_ground() {
   SMELT_TRY(const Inode inode, check_folder());
   SMELT_TRY_VOID(take_ground());
   folder_inode = inode;
-  database_inode = Inode::of(folder / "store.db");
+  database_inode = Inode::of(file_of(folder, "store.db").c_str());
   if (database_inode) current_index_locked();
   warn("replaced", fmt::format("store {}: was replaced or deleted while it was open; going on with what is there now",
                                folder.string()));
@@ -285,9 +285,9 @@ Result<std::shared_ptr<Store>> Store::open(const std::filesystem::path& folder, 
   SMELT_TRY(state.folder_inode, state.check_folder());
   // With a sound index an all-hit process never opens SQLite, which is most of the cost of opening a store. Such an
   // index was made since this machine started, by someone who has looked at the file system and whose folder it is.
-  state.database_inode = Inode::of(folder / "store.db");
+  state.database_inode = Inode::of(file_of(folder, "store.db").c_str());
   if (state.database_inode) {
-    if (auto shared = Index::open(folder / "index", !state.options.read_only)) {
+    if (auto shared = Index::open(file_of(folder, "index"), !state.options.read_only)) {
       state.store_id = shared->store_id();
       state.use_index(std::move(shared));
       state.is_open = true;

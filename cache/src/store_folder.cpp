@@ -94,10 +94,16 @@ Result<void> write_once(const std::filesystem::path& path, std::string_view text
 
 }  // namespace
 
-std::optional<Inode> Inode::of(const std::filesystem::path& path) {
+std::optional<Inode> Inode::of(const char* path) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (::stat(path, &status) != 0) return std::nullopt;
   return of(status);
+}
+
+std::string file_of(const std::filesystem::path& folder, std::string_view name) {
+  std::string path;
+  path.reserve(folder.native().size() + 1 + name.size());
+  return path.append(folder.native()).append(1, '/').append(name);
 }
 
 Result<void> check_ours(const std::filesystem::path& folder) {

@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <unordered_map>
 
 namespace smelt::cache {
 

@@ -44,9 +44,8 @@ class Verification {
     if (bytes && hashes_to_its_name(blob, *bytes)) return;
     ++report_.damaged_blobs;
     damaged_blobs_.push_back(blob);
-    report_.damage.push_back(fmt::format("{}: blob {} at {} {}", state_.packs.path(blob.pack).string(),
-                                         to_hex(blob.sha), blob.at,
-                                         bytes ? "does not hash to its name" : "is past the file's end"));
+    report_.damage.push_back(fmt::format("{}: blob {} at {} {}", state_.packs.path(blob.pack), to_hex(blob.sha),
+                                         blob.at, bytes ? "does not hash to its name" : "is past the file's end"));
   }
 
   static bool hashes_to_its_name(const BlobRow& blob, ByteView raw) {

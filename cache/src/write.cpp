@@ -72,13 +72,13 @@ Result<Index::Unsaved> StoreState::save_uses(size_t slots, size_t uses) {
 Result<void> StoreState::close() {
   if (options.read_only) return {};
   std::lock_guard lock(mutex);
-  if (moved()) return {};
   Index* shared = current_index_locked();
   if (!shared) return {};
   std::array<uint64_t, kIndexCounters> values{};
   for (size_t i = 0; i < values.size(); ++i) values[i] = counted[i].exchange(0, std::memory_order_relaxed);
   shared->add_counters(values);
-  if (!shared->save_due(current_hour())) return {};
+  // Counters that go into the index of a folder that is gone are gone with it; only the database must be the right one.
+  if (!shared->save_due(current_hour()) || moved()) return {};
   SMELT_TRY_VOID(prepare_to_write());
   ByteLock writer(lock_fd, kWriterByte, false);
   if (!writer.held()) return {};  // whoever holds it saves in passing
