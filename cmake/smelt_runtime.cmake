@@ -7,6 +7,9 @@
 # Nothing of the copy is exported, or it would take the place of the system's in such a library.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT SMELT_SANITIZE)
   get_target_property(fmt_headers fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  if(NOT fmt_headers)
+    set(fmt_headers "")
+  endif()
   try_compile(SMELT_RUNTIME_INSIDE ${PROJECT_BINARY_DIR}/runtime_inside
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/fmt_inside.cpp ${CMAKE_CURRENT_LIST_DIR}/fmt_inside_check.cpp
     CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${fmt_headers} LINK_OPTIONS -static-libstdc++
