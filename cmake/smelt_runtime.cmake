@@ -4,6 +4,7 @@
 #
 # A library that it opens has the system's copy. Objects that cross are the same in both, as libstdc++ promises for its
 # ABI, and types are compared by name. libgcc stays the system's: whoever throws and whoever catches share its unwinder.
+# What a runtime keeps for the whole process is there twice; that is the handler of new alone (service/sandbox).
 # Nothing of the copy is exported, or it would take the place of the system's in such a library.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT SMELT_SANITIZE)
   get_target_property(fmt_headers fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)

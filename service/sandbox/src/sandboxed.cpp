@@ -5,6 +5,7 @@
 
 #include "smelt/base/platform.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -44,6 +45,16 @@ void on_fault(int number) {
   ::signal(number, SIG_DFL);  // and once more, to die of it
 }
 
+/// In both copies of the C++ runtime where there are two: a command that carries its own opens libraries that have the
+/// system's (cmake/smelt_runtime.cmake).
+void give_up_without_memory() {
+  std::set_new_handler(give_up);
+  void* const others = ::dlopen("libstdc++.so.6", RTLD_NOW | RTLD_NOLOAD);
+  if (others == nullptr) return;
+  void* const set = ::dlsym(others, "_ZSt15set_new_handlerPFvvE");
+  if (set != nullptr) reinterpret_cast<decltype(&std::set_new_handler)>(set)(give_up);
+}
+
 }  // namespace
 
 bool write_all(int to, ByteView bytes) {
@@ -68,7 +79,7 @@ void enter_sandbox(ChildBounds bounds, scmp_filter_ctx filter) {
   const auto seconds = static_cast<rlim_t>((bounds.time.count() / 1000 + 1) * std::max(bounds.threads, 1u));
   limit(RLIMIT_CPU, seconds, seconds + 1);
   shortage() = std::move(bounds.shortage);
-  std::set_new_handler(give_up);
+  give_up_without_memory();
   static std::array<std::byte, 1 << 16> stack;
   stack_t other{};
   other.ss_sp = stack.data();
@@ -86,7 +97,7 @@ void enter_sandbox(ChildBounds bounds, scmp_filter_ctx filter) {
 
 void watch(ChildBounds bounds, Bytes late) {
   shortage() = std::move(bounds.shortage);
-  std::set_new_handler(give_up);
+  give_up_without_memory();
   const uint64_t most = bounds.mapped + 2 * bounds.memory_bytes + kStacks;
   limit(RLIMIT_AS, most, most);
   // Descriptors 1 and 2 are closed: nothing that is opened may become what others print to.
