@@ -6,7 +6,7 @@
 # ABI, and types are compared by name. libgcc stays the system's: whoever throws and whoever catches share its unwinder.
 # What a runtime keeps for the whole process is there twice; that is the handler of new alone (service/sandbox).
 # Nothing of the copy is exported, or it would take the place of the system's in such a library.
-if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT SMELT_SANITIZE)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT SMELT_SANITIZE AND NOT SMELT_LOADER_ONLY)
   get_target_property(fmt_headers fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
   if(NOT fmt_headers)
     set(fmt_headers "")
