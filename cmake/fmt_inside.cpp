@@ -7,3 +7,7 @@ template char fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref);
 template fmt::detail::thousands_sep_result<char> fmt::detail::thousands_sep_impl<char>(fmt::detail::locale_ref);
 template fmt::detail::dragonbox::decimal_fp<float> fmt::detail::dragonbox::to_decimal<float>(float) noexcept;
 template fmt::detail::dragonbox::decimal_fp<double> fmt::detail::dragonbox::to_decimal<double>(double) noexcept;
+#if FMT_VERSION >= 100000 && FMT_VERSION < 110000
+template void fmt::detail::vformat_to<char>(fmt::detail::buffer<char>&, fmt::basic_string_view<char>,
+                                            fmt::detail::vformat_args<char>::type, fmt::detail::locale_ref);
+#endif
