@@ -20,24 +20,26 @@ kernel void sums(device const float* in, device float* out, uint t [[thread_inde
   if (t < 16) before[t] = 1e30f;
   for (uint i = t; i < {SIZE}; i += n) tile[i] = in[g * {SIZE} + i];
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  float up = 0, down = 0, crossed = 0, shared = 0;
+  float up = 0, down = 0, crossed = 0, shared = 0, round = 0;
   #pragma unroll
   for (uint k = 0; k < {ROUNDS}; ++k) {{
     up = fma(tile[t + k], float(k + 1), up);
     down = fma(tile[{SIZE - 1} - t - k], float(k + 2), down);
     crossed = fma(tile[(t ^ 21) + 3 * k], float(k + 3), crossed);
     shared = fma(tile[(t / 8) * 16 + k], float(k + 4), shared);
+    round = fma(tile[128 + char(t + g + 90 + k)], float(k + 5), round);
   }}
   if (before[t & 15] != 1e30f) up = 0;
-  out[g * n + t] = up + 2 * down + 4 * crossed + 8 * shared;
+  out[g * n + t] = up + 2 * down + 4 * crossed + 8 * shared + 16 * round;
 }}"""
 
 
-def wanted(tile, t):
+def wanted(tile, g, t):
     total = 0.0
     for k in range(ROUNDS):
         total += tile[t + k] * (k + 1) + 2 * tile[SIZE - 1 - t - k] * (k + 2)
         total += 4 * tile[(t ^ 21) + 3 * k] * (k + 3) + 8 * tile[t // 8 * 16 + k] * (k + 4)
+        total += 16 * tile[(t + g + 90 + k + 128) % 256] * (k + 5)
     return total
 
 
@@ -53,7 +55,7 @@ class ThreadgroupRoom(unittest.TestCase):
                 for g in range(2):
                     tile = values[g * SIZE : (g + 1) * SIZE]
                     for t in range(group):
-                        self.assertEqual(out[g * group + t], wanted(tile, t), (effort, group, g, t))
+                        self.assertEqual(out[g * group + t], wanted(tile, g, t), (effort, group, g, t))
 
 
 if __name__ == "__main__":

@@ -66,13 +66,20 @@ llvm::Value* lane_address(GangContext& gang, const LaneAddresses& addresses, llv
   return addresses.base ? builder.CreateGEP(builder.getInt8Ty(), addresses.base, of_lane) : of_lane;
 }
 
+/// Whether what must hold for no lane to wrap round holds for any two places in a threadgroup's memory: they are never
+/// 2^31 apart. Numbers of 8 or 16 bits may wrap round inside it.
+bool wraps_outside_threadgroup_memory(const llvm::Value* guard) {
+  const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(guard);
+  return compare != nullptr && compare->getOperand(0)->getType()->getScalarSizeInBits() >= 32;
+}
+
 /// Whether lanes that are off may be read like the others: lane 0 is on, so its place is in the threadgroup's memory,
-/// and theirs are in it or in the room round it. No lane wraps round either: two places in that memory are never 2^31
-/// apart.
+/// and theirs are in it or in the room round it.
 bool reads_near_lane_0(const GangContext& gang, const Access& access) {
   if (gang.options.threadgroup_memory == nullptr || !access.shape.has_offsets()) return false;
   if (gang.mask() != nullptr && gang.mask() != gang.entry_mask()) return false;
   if (llvm::getUnderlyingObject(access.pointer, 0) != gang.options.threadgroup_memory) return false;
+  if (!llvm::all_of(gang.guards(access.pointer), wraps_outside_threadgroup_memory)) return false;
   const uint64_t bytes = gang.layout.getTypeStoreSize(access.type);
   constexpr uint64_t kWindow = 64;  // what a wide load may reach over the last lane
   if (bytes + kWindow > kRoundThreadgroupMemory) return false;

@@ -24,6 +24,9 @@ size_t cost_of_window(const Pieces& pieces, unsigned count, unsigned lanes) {
 }
 
 bool uses_window(const GangContext& gang, const Pieces& pieces, unsigned count) {
+  // A shuffle moves whole elements: all must lie at a multiple of their size from the first.
+  for (const int64_t at : pieces.at)
+    if ((at - pieces.begin()) % pieces.element_bytes != 0) return false;
   // Two registers' elements in any order are one instruction in AVX-512, for 16 bits and more.
   return pieces.element_bytes >= 2 && pieces.span() <= uint64_t{kWindowBytes} * kMostWindows &&
          cost_of_window(pieces, count, gang.options.lanes) < pieces.at.size();

@@ -136,7 +136,9 @@ void LaneKernel::init(const std::string& function, Cpu cpu) {
     }
   }
   item_.grid_only &= !item_.has_collectives;
-  threadgroup_memory_.resize(65536 + 64);
+  threadgroup_memory_.resize(65536 + 64 + 2 * aot::cpu::kRoundThreadgroupMemory);
+  for (size_t i = 0; i < threadgroup_memory_.size(); ++i)
+    threadgroup_memory_[i] = static_cast<uint8_t>(i * 37 + (i >> 8) * 11);
 }
 
 Result<std::vector<aot::cpu::GangVariant>> LaneKernel::vectorise(bool one_function) {
@@ -144,6 +146,7 @@ Result<std::vector<aot::cpu::GangVariant>> LaneKernel::vectorise(bool one_functi
   options.target = target_.get();
   options.native_gather = native_gather_;
   options.verify = true;
+  options.threadgroup_memory_has_room = true;
   if (one_function) options.one_function_from = 0;
   auto made = aot::cpu::vectorise_lanes(*module_, item_, options);
   if (made) variants_ = *made;
@@ -230,7 +233,8 @@ void LaneKernel::call(const Compiled& unit, Buffers& buffers, const Group& group
     if (parameter.is_bound(BindingClass::buffer)) {
       value = reinterpret_cast<uint64_t>(buffers.at(parameter.index).data());
     } else if (parameter.kind == WorkParameter::Kind::threadgroup_memory) {
-      value = (reinterpret_cast<uint64_t>(threadgroup_memory_.data()) + 63) & ~uint64_t{63};
+      const auto begin = reinterpret_cast<uint64_t>(threadgroup_memory_.data()) + aot::cpu::kRoundThreadgroupMemory;
+      value = (begin + 63) & ~uint64_t{63};
     } else if (parameter.kind == WorkParameter::Kind::lanes_on) {
       value = lanes_on;
     } else if (parameter.builtin == Builtin::thread_position_in_grid) {

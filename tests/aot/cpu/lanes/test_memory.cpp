@@ -190,6 +190,41 @@ TEST_CASE("lanes that lie side by side when the kernel runs") {
         }
 }
 
+TEST_CASE("threadgroup memory near lane 0, but where lanes wrap round inside it") {
+  std::vector<Pattern> patterns(std::begin(kPatterns), std::end(kPatterns));
+  patterns.push_back({"8 bits, which wrap", R"(
+  %short = trunc i32 %lane to i8
+  %size = trunc i32 %width to i8
+  %near = sub i8 %size, 37
+  %wraps = add i8 %short, %near
+  %wide = zext i8 %wraps to i64
+  %at = shl i64 %wide, 4)"});
+  patterns.push_back({"16 bits, which wrap where the memory ends", R"(
+  %short = trunc i32 %lane to i16
+  %size = trunc i32 %width to i16
+  %twice = shl i16 %short, 2
+  %near = sub i16 %size, 92
+  %wraps = add i16 %twice, %near
+  %at = zext i16 %wraps to i64)"});
+  for (const Pattern& pattern : patterns)
+    for (const Moved& moved : kMoved) {
+      CAPTURE(pattern.name);
+      CAPTURE(moved.type);
+      std::string text = patterned(pattern, moved, /*loads=*/true, /*flagged=*/false);
+      const auto replace = [&text](const std::string& from, const std::string& to) {
+        REQUIRE(text.find(from) != std::string::npos);
+        text.replace(text.find(from), from.size(), to);
+      };
+      replace("%theirs = getelementptr i8, ptr addrspace(1) %buffer0",
+              "%theirs = getelementptr i8, ptr addrspace(3) %memory");
+      replace("ptr addrspace(1) %theirs, align", "ptr addrspace(3) %theirs, align");
+      replace("i32 %lid.x)", "i32 %lid.x, ptr addrspace(3) %memory)");
+      // At the head, where lane 0 is on.
+      replace("br i1 %on, label %work, label %end", "br label %work");
+      check(text);
+    }
+}
+
 TEST_CASE("lanes at constant distances load and store in pieces") {
   for (const Pattern& pattern : kPatterns)
     for (const Moved& moved : kMoved)
