@@ -90,8 +90,8 @@ SECTIONS = (
     ),
     Section(
         "triton", "Triton's kernels", "NumPy",
-        "`hip-gfx1100` of Triton 3.6, one thread, beside NumPy over OpenBLAS. Products of 512 x 512 x 512, in tiles of 32 of "
-        "which nothing is known, and specialised as Triton's launcher does it: tiles of 64, steps of one, sizes of 16's multiples.",
+        "`hip-gfx1100` of Triton 3.6, one thread, beside NumPy over OpenBLAS. Products of 512 x 512 x 512, in tiles of 32, "
+        "nothing known. Specialised: as Triton's launcher does it, tiles of 64, steps of one, sizes of 16's multiples.",
         ("{python}", "{source}/bench/cpu_kernels/triton.py", "--smelt", "{bin}/smelt", "--seconds", "0.5"),
         (
             Row("triton.matmul_f32", "matmul f32", 1.5),
